@@ -1,0 +1,1 @@
+//! Sluice's window and command line. Both talk to the engine through its session only.

@@ -1,0 +1,3 @@
+//! The program `sluice`.
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! The engine of Sluice: it loads diffusion checkpoints, places their weights and generates pictures.
+//!
+//! The rooms, in the order in which they may use each other (nothing uses what stands below it), are
+//! described in `ARCHITECTURE.md`. Callers talk to the engine through [`session`]: commands go in, events
+//! come out.
+
+pub mod checkpoint;
+pub mod hardware;
+pub mod models;
+pub mod nn;
+pub mod output;
+pub mod pipeline;
+pub mod request;
+pub mod residency;
+pub mod sampling;
+pub mod session;
+pub mod text;
+pub mod vae;

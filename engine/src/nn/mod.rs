@@ -1,0 +1,18 @@
+//! Functions on tensors: what the models are made of.
+//!
+//! Every function is pure: weights come in as arguments and nothing is kept. The CPU paths are fused and
+//! parallel; each is checked against the plain composition of candle operations it stands for.
+
+mod activation;
+mod attention;
+mod conv;
+mod linear;
+mod norm;
+mod rope;
+
+pub use activation::{silu, silu_mul};
+pub use attention::{Mask, attention};
+pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub use linear::linear;
+pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};
+pub use rope::{Rope, rope_half, rope_interleaved};

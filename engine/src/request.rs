@@ -1,0 +1,219 @@
+//! What to draw.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// Which model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelSource {
+    /// The small model that comes with the program.
+    Starter,
+    /// A folder or a file.
+    Path(PathBuf),
+}
+
+impl FromStr for ModelSource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(if text == "starter" { Self::Starter } else { Self::Path(PathBuf::from(text)) })
+    }
+}
+
+impl fmt::Display for ModelSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Starter => f.write_str("starter"),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// The numbers that activations are computed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ComputeDtype {
+    /// 32-bit floating point.
+    #[default]
+    F32,
+    /// 16 bits with the range of f32.
+    Bf16,
+    /// 16 bits with more precision and less range.
+    F16,
+}
+
+impl ComputeDtype {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::F32, Self::Bf16, Self::F16];
+
+    /// The name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+            Self::F16 => "f16",
+        }
+    }
+}
+
+/// The method that walks from noise to picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampler {
+    /// One step along the predicted direction.
+    #[default]
+    Euler,
+    /// Two predictions a step, their mean followed: slower, more exact.
+    Heun,
+}
+
+impl Sampler {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::Euler, Self::Heun];
+
+    /// The name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Euler => "euler",
+            Self::Heun => "heun",
+        }
+    }
+}
+
+/// How the noise levels of the steps are spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// As the model's own scheduler configuration says.
+    #[default]
+    Model,
+    /// Even steps, shifted by the model's constant.
+    StaticShift,
+    /// Even steps, shifted by an amount that grows with the size of the picture.
+    DynamicShift,
+}
+
+impl Schedule {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Model, Self::StaticShift, Self::DynamicShift];
+
+    /// The name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::StaticShift => "static-shift",
+            Self::DynamicShift => "dynamic-shift",
+        }
+    }
+}
+
+/// Everything that decides what a picture looks like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Which model.
+    pub model: ModelSource,
+    /// What the picture shows.
+    pub prompt: String,
+    /// What it must not show; used when `guidance` is above zero.
+    pub negative_prompt: String,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// How strongly the prompt is followed, in the sense of the model's own pipeline.
+    pub guidance: f32,
+    /// Picks the noise: the same as PyTorch's CPU generator gives for this seed. Picture `i` of a batch has
+    /// the seed `seed + i`.
+    pub seed: u64,
+    /// Pictures drawn at once.
+    pub batch: u32,
+    /// Method.
+    pub sampler: Sampler,
+    /// Spacing of the noise levels.
+    pub schedule: Schedule,
+    /// Precision of the computation.
+    pub dtype: ComputeDtype,
+    /// Longest prompt in tokens, chat template included; longer ones are cut.
+    pub max_sequence_length: u32,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            model: ModelSource::Starter,
+            prompt: String::new(),
+            negative_prompt: String::new(),
+            width: 128,
+            height: 128,
+            steps: 12,
+            guidance: 2.0,
+            seed: 0,
+            batch: 1,
+            sampler: Sampler::default(),
+            schedule: Schedule::default(),
+            dtype: ComputeDtype::default(),
+            max_sequence_length: 512,
+        }
+    }
+}
+
+/// What is wrong with a request.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RequestError {
+    /// A side that the model cannot draw.
+    #[error("{side} {pixels} is not a multiple of {multiple}; {below} or {above} would be")]
+    SizeNotMultiple {
+        /// "width" or "height".
+        side: &'static str,
+        /// What was asked for.
+        pixels: u32,
+        /// What it must be a multiple of.
+        multiple: u32,
+        /// The next size below that works.
+        below: u32,
+        /// The next size above that works.
+        above: u32,
+    },
+    /// No step at all.
+    #[error("0 steps would leave nothing but noise; use 1 or more")]
+    NoSteps,
+    /// No picture at all.
+    #[error("a batch of 0 pictures is empty; use 1 or more")]
+    EmptyBatch,
+    /// A guidance that is no finite number of zero or more.
+    #[error("guidance {0} is not a number of 0 or more")]
+    Guidance(f32),
+    /// More steps than there are noise levels to tell apart.
+    #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
+    TooManySteps(u32),
+}
+
+impl Request {
+    /// Checks everything that needs no model but the multiple its sizes must have.
+    pub fn validate(&self, multiple: u32) -> Result<(), RequestError> {
+        for (side, pixels) in [("width", self.width), ("height", self.height)] {
+            if pixels == 0 || !pixels.is_multiple_of(multiple) {
+                let below = (pixels / multiple * multiple).max(multiple);
+                let above = if pixels == 0 { 2 * multiple } else { pixels.next_multiple_of(multiple) };
+                return Err(RequestError::SizeNotMultiple { side, pixels, multiple, below, above });
+            }
+        }
+        if self.steps == 0 {
+            return Err(RequestError::NoSteps);
+        }
+        if self.steps > 1000 {
+            return Err(RequestError::TooManySteps(self.steps));
+        }
+        if self.batch == 0 {
+            return Err(RequestError::EmptyBatch);
+        }
+        if !self.guidance.is_finite() || self.guidance < 0.0 {
+            return Err(RequestError::Guidance(self.guidance));
+        }
+        Ok(())
+    }
+}

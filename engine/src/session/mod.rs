@@ -1,0 +1,12 @@
+//! The engine as an actor: commands in, events out, one job at a time.
+//!
+//! Commands and events are serde types, so that the same engine can run in a thread of the window's process
+//! or in a process of its own.
+
+mod actor;
+mod command;
+mod event;
+
+pub use actor::{Session, SessionOptions};
+pub use command::{Command, Job, JobId};
+pub use event::{BlockSummary, ComponentSummary, Defaults, Event, Failure, ModelSummary, Picture, Stage};
