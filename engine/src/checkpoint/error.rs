@@ -27,9 +27,11 @@ pub enum CheckpointError {
         /// Which folder.
         path: PathBuf,
     },
-    /// The program's own model is not where it was installed.
-    #[error("the starter model was not found in {}", .looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
-    NoStarter {
+    /// A file of the program's own is not where it was installed.
+    #[error("{name}, which comes with Sluice, was not found in {}", .looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    NoAsset {
+        /// Its name.
+        name: String,
         /// Every place that was tried.
         looked: Vec<PathBuf>,
     },
@@ -186,7 +188,9 @@ impl CheckpointError {
             Self::NoModel { .. } => "Choose a diffusers folder (with model_index.json), a folder with \
                 diffusion_models, text_encoders and vae inside, or a .safetensors file."
                 .to_owned(),
-            Self::NoStarter { .. } => "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned(),
+            Self::NoAsset { .. } => {
+                "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned()
+            }
             Self::NotAModelFile { .. } => "Choose a .safetensors file or a model folder.".to_owned(),
             Self::Pickle { .. } => "Sluice never opens such files. Look for a .safetensors version of the \
                 same model."

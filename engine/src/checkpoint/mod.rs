@@ -4,14 +4,14 @@
 //! in one or several safetensors files) and the split files of ComfyUI (`diffusion_models`, `text_encoders`,
 //! `vae`, original key names). Which family a checkpoint belongs to is decided in [`models`](crate::models).
 
+mod assets;
 mod blueprint;
 mod error;
 mod file;
 mod layout;
-mod starter;
 
+pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
 pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
 pub use error::CheckpointError;
 pub use file::{StoredTensor, TensorTable, read_header};
 pub use layout::{Checkpoint, Layout, Part, read_json, read_toml};
-pub use starter::{ASSETS_VARIABLE, starter_folder};

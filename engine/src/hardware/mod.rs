@@ -45,7 +45,7 @@ pub struct GpuSample {
 
 /// Reads the machine again and again; keeps what is expensive to open.
 pub struct Probe {
-    system: System,
+    system: Option<System>,
     nvml: Result<nvml_wrapper::Nvml, String>,
 }
 
@@ -53,24 +53,17 @@ impl Probe {
     /// Opens NVML and sysinfo. A machine without NVIDIA's driver is no error: the sample says so.
     pub fn new() -> Self {
         let kinds = RefreshKind::nothing()
-            .with_cpu(CpuRefreshKind::nothing().with_cpu_usage())
+            .with_cpu(CpuRefreshKind::nothing().with_usage())
             .with_memory(MemoryRefreshKind::nothing().with_ram());
         let nvml = nvml_wrapper::Nvml::init().map_err(|error| {
             tracing::debug!(%error, "NVML is not available");
             format!("no NVIDIA card found ({error})")
         });
-        Self { system: System::new_with_specifics(kinds), nvml }
+        Self { system: open_system(kinds), nvml }
     }
 
     /// Reads everything once. The processor's load is the mean since the last call.
     pub fn sample(&mut self) -> HardwareSample {
-        self.system.refresh_cpu_usage();
-        self.system.refresh_memory();
-        let process_ram = sysinfo::get_current_pid().ok().map_or(0, |pid| {
-            let kind = ProcessRefreshKind::nothing().with_memory();
-            self.system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, kind);
-            self.system.process(pid).map_or(0, sysinfo::Process::memory)
-        });
         let (gpus, gpu_note) = match &self.nvml {
             Ok(nvml) => match read_gpus(nvml) {
                 Ok(gpus) => (gpus, None),
@@ -78,16 +71,26 @@ impl Probe {
             },
             Err(note) => (Vec::new(), Some(note.clone())),
         };
-        HardwareSample {
-            cpu: self.system.cpus().first().map_or_else(String::new, |cpu| cpu.brand().trim().to_owned()),
+        let mut sample = HardwareSample {
+            cpu: String::new(),
             threads: thread::available_parallelism().map_or(1, usize::from),
-            cpu_load: self.system.global_cpu_usage() / 100.0,
-            ram_total: self.system.total_memory(),
-            ram_available: self.system.available_memory(),
-            process_ram,
+            cpu_load: 0.0,
+            ram_total: 0,
+            ram_available: 0,
+            process_ram: 0,
             gpus,
             gpu_note,
+        };
+        if let Some(system) = &mut self.system {
+            system.refresh_cpu_usage();
+            system.refresh_memory();
+            sample.cpu = system.cpus().first().map_or_else(String::new, |cpu| cpu.brand().trim().to_owned());
+            sample.cpu_load = system.global_cpu_usage() / 100.0;
+            sample.ram_total = system.total_memory();
+            sample.ram_available = system.available_memory();
+            sample.process_ram = own_memory(system);
         }
+        sample
     }
 
     /// The least time between two samples that gives a meaningful processor load.
@@ -117,9 +120,21 @@ fn read_gpus(nvml: &nvml_wrapper::Nvml) -> Result<Vec<GpuSample>, nvml_wrapper::
         .collect()
 }
 
-/// Bytes of memory that programs can still get.
-pub fn available_memory() -> u64 {
-    let mut system = System::new();
-    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
-    system.available_memory()
+fn own_memory(system: &mut System) -> u64 {
+    let Ok(pid) = sysinfo::get_current_pid() else { return 0 };
+    let kind = ProcessRefreshKind::nothing().with_memory();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, kind);
+    system.process(pid).map_or(0, sysinfo::Process::memory)
+}
+
+fn open_system(kinds: RefreshKind) -> Option<System> {
+    System::new_with_specifics(kinds)
+        .inspect_err(|error| tracing::warn!(%error, "the machine's memory and processor cannot be read"))
+        .ok()
+}
+
+/// Bytes of memory that programs can still get; `None` where the machine does not say.
+pub fn available_memory() -> Option<u64> {
+    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    open_system(kinds).map(|system| system.available_memory())
 }

@@ -8,9 +8,7 @@ use serde::Deserialize;
 
 use super::{Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, TextStage};
 use crate::{
-    checkpoint::{
-        BlockSpec, Checkpoint, CheckpointError, Component, Layout, Part, Role, StoredName, TensorTable,
-    },
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{Mask, Rope, attention, layer_norm, rope_interleaved, silu, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
@@ -116,7 +114,11 @@ impl ZImageConfig {
             Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
         };
         if self.all_patch_size.first().is_none_or(|&side| side == 0) {
-            return wrong("all_patch_size", format!("{:?}", self.all_patch_size), "there is no patch".to_owned());
+            return wrong(
+                "all_patch_size",
+                format!("{:?}", self.all_patch_size),
+                "there is no patch".to_owned(),
+            );
         }
         if self.n_heads == 0 || !self.dim.is_multiple_of(self.n_heads) {
             let reason = format!("{} is not divisible by it", self.dim);
@@ -164,7 +166,9 @@ impl ZImageConfig {
                 .matrix("feed_forward.w3", inner, dim)
                 .scale("ffn_norm2", dim);
             if self.qk_norm {
-                spec = spec.scale("attention.norm_q", self.head_dim()).scale("attention.norm_k", self.head_dim());
+                spec = spec
+                    .scale("attention.norm_q", self.head_dim())
+                    .scale("attention.norm_k", self.head_dim());
             }
             if modulated { spec.linear("adaLN_modulation.0", 4 * dim, modulation) } else { spec }
         };
@@ -245,8 +249,14 @@ impl Family for ZImage {
         };
         config.check(denoiser)?;
         let (role, name) = (Role::Denoiser, "Z-Image transformer");
-        let denoiser_component =
-            Component::bind(role, name, &config.blueprint(), &denoiser.tensors, original_name, &denoiser.path)?;
+        let denoiser_component = Component::bind(
+            role,
+            name,
+            &config.blueprint(),
+            &denoiser.tensors,
+            original_name,
+            &denoiser.path,
+        )?;
 
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
@@ -263,7 +273,7 @@ impl Family for ZImage {
             root: checkpoint.root.clone(),
             layout: checkpoint.layout,
             text: open_text(checkpoint, text)?,
-            denoiser: Box::new(ZImageTransformer { config, scale: autoencoder.scale() }),
+            denoiser: Box::new(ZImageTransformer::new(config, autoencoder.scale())),
             denoiser_component,
             autoencoder,
             autoencoder_component,
@@ -275,7 +285,9 @@ impl Family for ZImage {
 
 fn is_transformer(part: &Part) -> bool {
     let has = |name: &str| part.tensors.contains_key(name);
-    has("cap_pad_token") && has("x_pad_token") && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
+    has("cap_pad_token")
+        && has("x_pad_token")
+        && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
 }
 
 fn is_qwen3(part: &Part, width: usize) -> bool {
@@ -294,14 +306,21 @@ fn open_text(checkpoint: &Checkpoint, part: &Part) -> std::result::Result<TextSt
         })?,
     };
     let (role, name) = (Role::TextEncoder, "Qwen3");
-    let component =
-        Component::bind(role, name, &config.blueprint(), &part.tensors, StoredName::whole, &part.path)?;
-    let tokenizer = Qwen2Tokenizer::find(checkpoint, part)?;
+    let component = Component::bind(
+        role,
+        name,
+        &config.blueprint(),
+        &part.tensors,
+        |name| StoredName::whole(name),
+        &part.path,
+    )?;
+    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
     Ok(TextStage { tokenizer, encoder: Qwen3::new(config), component })
 }
 
 /// The transformer's shape; its weights come from a store.
-struct ZImageTransformer {
+#[derive(Debug, Clone)]
+pub struct ZImageTransformer {
     config: ZImageConfig,
     /// Pixels a latent.
     scale: usize,
@@ -370,7 +389,7 @@ impl Denoiser for ZImageTransformer {
         let mut timestep = None;
         executor.walk(store, embedders..last + 1, |index, weights| {
             if index == embedders {
-                timestep = Some(self.embed_timestep(weights, input.sigma, store.dtype())?);
+                timestep = Some(self.embed_timestep(weights, input.sigma, store)?);
                 let image = self.embed_image(weights, &input.latents.to_dtype(store.dtype())?)?;
                 streams = vec![image; branches.len()];
                 return Ok(());
@@ -405,6 +424,11 @@ impl Denoiser for ZImageTransformer {
 }
 
 impl ZImageTransformer {
+    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    pub fn new(config: ZImageConfig, scale: usize) -> Self {
+        Self { config, scale }
+    }
+
     /// The number of the first block that depends on the latents.
     fn first_latent_block(&self) -> usize {
         1 + self.config.n_refiner_layers
@@ -433,7 +457,8 @@ impl ZImageTransformer {
     fn attention(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
         let (batch, tokens, _) = x.dims3()?;
         let heads = |name: &str| w.linear(name, x)?.reshape((batch, tokens, self.config.n_heads, ()));
-        let (mut q, mut k, v) = (heads("attention.to_q")?, heads("attention.to_k")?, heads("attention.to_v")?);
+        let (mut q, mut k, v) =
+            (heads("attention.to_q")?, heads("attention.to_k")?, heads("attention.to_v")?);
         if self.config.qk_norm {
             q = w.rms_norm("attention.norm_q", &q, QK_NORM_EPS)?;
             k = w.rms_norm("attention.norm_k", &k, QK_NORM_EPS)?;
@@ -464,15 +489,17 @@ impl ZImageTransformer {
     }
 
     /// The embedding `[1, width]` of a noise level.
-    fn embed_timestep(&self, w: &Weights, sigma: f32, dtype: DType) -> Result<Tensor> {
+    fn embed_timestep(&self, w: &Weights, sigma: f32, store: &WeightStore) -> Result<Tensor> {
         // The pipeline counts from noise (0) to picture (1), in steps of the scheduler's thousand.
         let timestep = (1000.0 - sigma * 1000.0) / 1000.0 * self.config.t_scale as f32;
         let half = FREQUENCY_WIDTH / 2;
         let angle = |index: usize| timestep * (-10_000_f32.ln() * index as f32 / half as f32).exp();
-        let values: Vec<f32> =
-            (0..half).map(|index| angle(index).cos()).chain((0..half).map(|index| angle(index).sin())).collect();
-        let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), &w.get("x_pad_token")?.device().clone())?;
-        let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(dtype)?)?)?;
+        let values: Vec<f32> = (0..half)
+            .map(|index| angle(index).cos())
+            .chain((0..half).map(|index| angle(index).sin()))
+            .collect();
+        let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), store.device())?;
+        let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(store.dtype())?)?)?;
         w.linear("t_embedder.mlp.2", &h)
     }
 
@@ -488,9 +515,12 @@ impl ZImageTransformer {
 
     fn unpatchify(&self, x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
         let (batch, p, channels) = (x.dim(0)?, self.config.patch(), self.config.in_channels);
-        x.reshape(&[batch, rows, columns, p, p, channels])?
-            .permute([0, 5, 1, 3, 2, 4])?
-            .reshape((batch, channels, rows * p, columns * p))
+        x.reshape(&[batch, rows, columns, p, p, channels])?.permute([0, 5, 1, 3, 2, 4])?.reshape((
+            batch,
+            channels,
+            rows * p,
+            columns * p,
+        ))
     }
 
     /// Caption token `i` of all padded tokens stands at place `i + 1` of the first axis.

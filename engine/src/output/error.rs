@@ -1,6 +1,9 @@
 //! What can go wrong with a picture's file.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Why a picture could not be written or its settings could not be read. [`OutputError::advice`] says what to
 /// do about it.
@@ -133,6 +136,14 @@ pub enum OutputError {
 }
 
 impl OutputError {
+    /// Where the picture is, if it was put elsewhere.
+    pub fn kept_at(&self) -> Option<&Path> {
+        match self {
+            Self::KeptElsewhere { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// What to do about it, for the person at the window.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {

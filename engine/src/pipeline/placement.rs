@@ -7,10 +7,13 @@ use crate::{checkpoint::Component, residency::Residency};
 /// Part of the memory that weights may take, as a fraction of what is available.
 const SHARE: f64 = 0.7;
 
-/// Decides for each component, given the bytes of memory that are available: those that fit stay, in the
+/// Decides for each component, given the bytes of memory that are available (unlimited if unknown): those that fit stay, in the
 /// order of `components`; the others are read again whenever they are needed.
-pub fn residencies<const N: usize>(components: [(&Component, DType); N], available: u64) -> [Residency; N] {
-    let mut left = (available as f64 * SHARE) as u64;
+pub fn residencies<const N: usize>(
+    components: [(&Component, DType); N],
+    available: Option<u64>,
+) -> [Residency; N] {
+    let mut left = available.map_or(u64::MAX, |available| (available as f64 * SHARE) as u64);
     components.map(|(component, dtype)| {
         let parameters: u64 = component.blocks.iter().map(|block| block.parameters()).sum();
         let bytes = parameters * dtype.size_in_bytes() as u64;

@@ -80,7 +80,7 @@ impl LoadedModel {
     /// Places the weights of `model`, given the bytes of memory that are available. Reads none yet.
     ///
     /// The autoencoder is computed in f32 where the rest is in f16, whose range it exceeds.
-    pub fn new(model: Model, dtype: ComputeDtype, available: u64) -> Self {
+    pub fn new(model: Model, dtype: ComputeDtype, available: Option<u64>) -> Self {
         let compute = match dtype {
             ComputeDtype::F32 => DType::F32,
             ComputeDtype::Bf16 => DType::BF16,
@@ -220,7 +220,12 @@ impl LoadedModel {
     }
 
     /// Latents to pictures `[batch, 3, height, width]` in 0…1.
-    fn decode(&self, executor: &Executor, latents: &Tensor, dump: &mut Dump) -> Result<Tensor, PipelineError> {
+    fn decode(
+        &self,
+        executor: &Executor,
+        latents: &Tensor,
+        dump: &mut Dump,
+    ) -> Result<Tensor, PipelineError> {
         let latents = self.model.autoencoder.unscale(&latents.to_dtype(self.autoencoder.dtype())?)?;
         dump.add("vae.decode.in", &latents)?;
         let (_, _, height, width) = latents.dims4()?;

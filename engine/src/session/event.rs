@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::command::JobId;
-use crate::{hardware::HardwareSample, output::Image, pipeline::{ModelSummary, Stage}};
+use crate::{
+    hardware::HardwareSample,
+    output::Image,
+    pipeline::{ModelSummary, Stage},
+};
 
 /// A message from the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +70,14 @@ pub enum Event {
         step: u32,
         /// Low resolution, one for each picture of the batch.
         images: Vec<Image>,
+    },
+    /// A picture could not be written where it should go. The job still finishes: with the place where the
+    /// picture was kept instead, or without any.
+    NotSaved {
+        /// Which job.
+        job: JobId,
+        /// What happened and what to do.
+        failure: Failure,
     },
     /// A job is done.
     Finished {

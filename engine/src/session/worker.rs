@@ -2,6 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
     time::Instant,
 };
 
@@ -87,15 +88,16 @@ impl JobError {
 fn draw(job: &Job, cancel: CancelToken, current: &mut Option<Current>, emitter: &Emitter) -> Event {
     let started = Instant::now();
     match pictures(job, cancel, current, emitter) {
-        Ok(pictures) => {
-            Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() }
-        }
+        Ok(pictures) => Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() },
         Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => Event::Cancelled { job: job.id },
         Err(error) => {
-            let failure = Failure { message: error.to_string(), advice: error.advice() };
-            Event::Failed { job: Some(job.id), failure }
+            Event::Failed { job: Some(job.id), failure: failure(&error, error.advice().as_deref()) }
         }
     }
+}
+
+fn failure(error: &impl ToString, advice: Option<&str>) -> Failure {
+    Failure { message: error.to_string(), advice: advice.map(str::to_owned) }
 }
 
 fn pictures(
@@ -109,21 +111,25 @@ fn pictures(
     }
     let request = &job.request;
     let model = load(current, &request.model, request.dtype)?;
-    let options = RunOptions {
-        initial_latents: job.initial_latents.as_ref(),
-        dump: job.dump.as_ref(),
-        cancel,
-    };
+    let options =
+        RunOptions { initial_latents: job.initial_latents.as_ref(), dump: job.dump.as_ref(), cancel };
     let mut observer = Reporter { job: job.id, previews: job.previews, emitter, started: None };
     let rendered = model.loaded.render(request, &options, &mut observer)?;
     let today = Date::today();
     let save = |(index, image): (usize, Image)| {
         let settings = Settings::new(request, &model.summary.name, &model.summary.family, index as u32);
-        let output = job.output.as_ref();
-        let path = output.map(|output| output.save(index as u32, &image, &settings, today)).transpose()?;
-        Ok(Picture { image, seed: settings.seed, path })
+        let path = job.output.as_ref().and_then(|output| {
+            output.save(index as u32, &image, &settings, today).map_or_else(
+                |error| {
+                    emitter.emit(Event::NotSaved { job: job.id, failure: failure(&error, error.advice()) });
+                    error.kept_at().map(Path::to_owned)
+                },
+                Some,
+            )
+        });
+        Picture { image, seed: settings.seed, path }
     };
-    rendered.images.into_iter().enumerate().map(save).collect()
+    Ok(rendered.images.into_iter().enumerate().map(save).collect())
 }
 
 /// The model of this source in this precision: the current one, or a newly opened one in its place.

@@ -2,11 +2,56 @@
 
 use std::path::{Path, PathBuf};
 
-use tokenizers::Tokenizer;
+use tokenizers::{
+    AddedToken, Tokenizer,
+    models::bpe::{BPE, Merges, Vocab},
+    normalizers::unicode::NFC,
+    pre_tokenizers::{
+        PreTokenizerWrapper,
+        byte_level::ByteLevel,
+        sequence::Sequence,
+        split::{Split, SplitPattern},
+    },
+    tokenizer::SplitDelimiterBehavior,
+};
 
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset};
 
 const FILE: &str = "tokenizer.json";
+/// The merges of the published models, among the assets.
+const PUBLISHED_MERGES: &str = "tokenizers/qwen2/merges.txt";
+/// Tokens of the published models that are bytes or merges; the special ones follow.
+const PUBLISHED_TOKENS: usize = 151_643;
+const SPECIAL: [&str; 26] = [
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|object_ref_start|>",
+    "<|object_ref_end|>",
+    "<|box_start|>",
+    "<|box_end|>",
+    "<|quad_start|>",
+    "<|quad_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|vision_pad|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<|fim_prefix|>",
+    "<|fim_middle|>",
+    "<|fim_suffix|>",
+    "<|fim_pad|>",
+    "<|repo_name|>",
+    "<|file_sep|>",
+    "<tool_response>",
+    "</tool_response>",
+    "<think>",
+    "</think>",
+];
+/// How text is cut before merging.
+const WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Turns prompts into token ids.
 #[derive(Debug)]
@@ -16,18 +61,31 @@ pub struct Qwen2Tokenizer {
 }
 
 impl Qwen2Tokenizer {
-    /// Loads the tokenizer that belongs to a text encoder: from the folder `tokenizer` of the model, or
-    /// from beside the encoder's file.
-    pub fn find(checkpoint: &Checkpoint, encoder: &Part) -> Result<Self, CheckpointError> {
+    /// Loads the tokenizer that belongs to a text encoder of this many embeddings: from the folder
+    /// `tokenizer` of the model, from beside the encoder's file, or else that of the published models if
+    /// the encoder is large enough for it.
+    pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
         let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
         let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), beside.to_owned()];
         match folders.iter().find(|folder| folder.join(FILE).is_file()) {
             Some(folder) => Self::load(folder),
+            None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
             None => Err(CheckpointError::MissingPart {
                 model: checkpoint.path.clone(),
                 role: Role::TextEncoder,
                 expected: format!("its tokenizer is not there, put {FILE} into {}", folders[0].display()),
             }),
+        }
+    }
+
+    /// The tokenizer of the published models, from the program's own assets.
+    pub fn published() -> Result<Self, CheckpointError> {
+        let path = asset(PUBLISHED_MERGES)?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| CheckpointError::Io { path: path.clone(), source })?;
+        match from_merges(&text) {
+            Ok(tokenizer) => Ok(Self { tokenizer, path }),
+            Err(error) => Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
         }
     }
 
@@ -51,12 +109,56 @@ impl Qwen2Tokenizer {
     /// `max_length` tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let encoding = self
-            .tokenizer
-            .encode(chat, false)
-            .map_err(|error| CheckpointError::Tokenizer { path: self.path.clone(), reason: error.to_string() })?;
+        let encoding = self.tokenizer.encode(chat, false).map_err(|error| CheckpointError::Tokenizer {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        })?;
         let mut ids = encoding.get_ids().to_vec();
         ids.truncate(max_length);
         Ok(ids)
+    }
+}
+
+fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
+    let merges: Merges = text
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(first, second)| (first.to_owned(), second.to_owned()))
+        .collect();
+    // Printable bytes stand for themselves and come first; the others follow in order.
+    let mut bytes: Vec<char> = ByteLevel::alphabet().into_iter().collect();
+    bytes.sort_unstable();
+    let joined = merges.iter().map(|(first, second)| format!("{first}{second}"));
+    let tokens = bytes.into_iter().map(String::from).chain(joined);
+    let vocab: Vocab = tokens.zip(0..).collect();
+    let mut tokenizer = Tokenizer::new(BPE::builder().vocab_and_merges(vocab, merges).build()?);
+    let words = Split::new(SplitPattern::Regex(WORDS.to_owned()), SplitDelimiterBehavior::Isolated, false)?;
+    let steps = [
+        PreTokenizerWrapper::Split(words),
+        PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, false, false)),
+    ];
+    tokenizer.with_normalizer(Some(NFC));
+    tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
+    let special: Vec<AddedToken> =
+        SPECIAL.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();
+    tokenizer.add_special_tokens(special)?;
+    Ok(tokenizer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_tokenizer_gives_the_published_ids() {
+        let tokenizer = Qwen2Tokenizer::published().unwrap();
+        // From transformers' AutoTokenizer with Qwen3's files.
+        let ids = tokenizer.encode_chat("a photo of an astronaut riding a horse on mars", 512).unwrap();
+        let start = [151_644, 872, 198];
+        let end = [151_645, 198, 151_644, 77_091, 198];
+        let photo = [64, 6548, 315, 458, 46_633, 19_837, 264, 15_223, 389, 47_349];
+        assert_eq!(ids, [&start[..], &photo, &end].concat());
+        let ids = tokenizer.encode_chat("造相 Café 🚂", 512).unwrap();
+        assert_eq!(ids, [&start[..], &[66_078, 48_921, 65_671, 11_162, 248, 224], &end].concat());
     }
 }

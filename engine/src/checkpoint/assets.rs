@@ -1,4 +1,4 @@
-//! The model that comes with the program.
+//! Files that come with the program.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,15 @@ use super::CheckpointError;
 /// Overrides where the program's assets are looked for.
 pub const ASSETS_VARIABLE: &str = "SLUICE_ASSETS";
 
-/// The folder of the starter model: below the folder that [`ASSETS_VARIABLE`] names, beside the program, in
-/// the share or resource folder of an installation, or in the source tree that the program was built from.
+/// The folder of the starter model.
 pub fn starter_folder() -> Result<PathBuf, CheckpointError> {
+    asset("starter")
+}
+
+/// A file or folder that comes with the program, looked for below the folder that [`ASSETS_VARIABLE`] names,
+/// beside the program, in the share or resource folder of an installation, and in the source tree that the
+/// program was built from.
+pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Some(assets) = std::env::var_os(ASSETS_VARIABLE) {
         places.push(PathBuf::from(assets));
@@ -20,9 +26,6 @@ pub fn starter_folder() -> Result<PathBuf, CheckpointError> {
         }
     }
     places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
-    let starter = |assets: &PathBuf| assets.join("starter");
-    match places.iter().map(starter).find(|folder| folder.join("model_index.json").is_file()) {
-        Some(folder) => Ok(folder),
-        None => Err(CheckpointError::NoStarter { looked: places.iter().map(starter).collect() }),
-    }
+    let found = places.iter().map(|place| place.join(name)).find(|path| path.exists());
+    found.ok_or_else(|| CheckpointError::NoAsset { name: name.to_owned(), looked: places })
 }

@@ -1,0 +1,99 @@
+"""Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours.
+
+    python engine/benches/pipeline.py [THREADS]
+
+Needs torch and diffusers (versions in tests/reference/requirements.txt). Both programs get the same number
+of threads; they run in turns and the fastest of each counts, so that other work on the machine hits both.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+THREADS = sys.argv[1] if len(sys.argv) > 1 else "2"
+ROUNDS = 3
+REPEATS = 5
+os.environ["OMP_NUM_THREADS"] = THREADS
+
+import torch  # noqa: E402
+from diffusers import AutoencoderKL, ZImageTransformer2DModel  # noqa: E402
+
+torch.set_num_threads(int(THREADS))
+torch.manual_seed(0)
+HALVES = dict(
+    down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4, layers_per_block=2,
+    use_quant_conv=False, use_post_quant_conv=False,
+)
+
+
+def fastest(work):
+    """Seconds of the fastest of several calls, after one that warms up."""
+    best = float("inf")
+    for repeat in range(REPEATS + 1):
+        start = time.perf_counter()
+        work()
+        if repeat:
+            best = min(best, time.perf_counter() - start)
+    return best
+
+
+def step(side, caption, **config):
+    """One call of the transformer."""
+    model = ZImageTransformer2DModel(**config).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.02)
+    latents = [torch.randn(config["in_channels"], 1, side, side)]
+    prompt = [torch.randn(caption, config["cap_feat_dim"])]
+    return fastest(lambda: model(latents, torch.tensor([0.5]), prompt))
+
+
+def decode(side, **config):
+    """One call of the decoder."""
+    model = AutoencoderKL(**HALVES, **config).eval()
+    latents = torch.randn(1, config["latent_channels"], side, side)
+    return fastest(lambda: model.decode(latents))
+
+
+STARTER = dict(
+    in_channels=12, dim=192, n_layers=5, n_refiner_layers=1, n_heads=3, n_kv_heads=3, cap_feat_dim=160,
+    axes_dims=[16, 24, 24], axes_lens=[1024, 256, 256],
+)
+ONE_BLOCK = dict(in_channels=16, n_layers=1, n_refiner_layers=0, cap_feat_dim=2560)
+CASES = {
+    "step starter 128": lambda: step(16, 32, **STARTER),
+    "step z_image one block 512": lambda: step(64, 64, **ONE_BLOCK),
+    "decode starter 128": lambda: decode(
+        16, latent_channels=12, block_out_channels=(16, 32, 64, 96), norm_num_groups=2
+    ),
+    "decode flux 256": lambda: decode(32, latent_channels=16, block_out_channels=(128, 256, 512, 512)),
+}
+
+
+def ours():
+    """Our seconds by case."""
+    command = ["cargo", "bench", "--quiet", "--package", "sluice-engine", "--bench", "pipeline"]
+    environment = dict(os.environ, RAYON_NUM_THREADS=THREADS)
+    lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    rows = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+    return {row["name"]: row["seconds"] for row in rows}
+
+
+def main():
+    """Prints the table."""
+    best_ours, best_theirs = {}, {}
+    with torch.no_grad():
+        for _ in range(ROUNDS):
+            for name, seconds in ours().items():
+                best_ours[name] = min(best_ours.get(name, float("inf")), seconds)
+            for name, work in CASES.items():
+                best_theirs[name] = min(best_theirs.get(name, float("inf")), work())
+    print(f"| {THREADS} threads, f32 | Sluice (s) | diffusers (s) | diffusers / Sluice |")
+    print("|---|---|---|---|")
+    for name, seconds in best_ours.items():
+        theirs = best_theirs[name]
+        print(f"| {name} | {seconds:.3f} | {theirs:.3f} | {theirs / seconds:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+//! Times a denoising step and a decode at real shapes with random weights: `cargo bench --bench pipeline`.
+//!
+//! Prints one JSON object. `pipeline.py` beside this file runs it together with diffusers and prints ratios.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use candle_core::{DType, Device, Tensor};
+use sluice_engine::{
+    checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
+    models::{Conditioning, Denoiser, DenoiserInput, z_image::ZImageConfig, z_image::ZImageTransformer},
+    residency::{Executor, Residency, WeightStore},
+    vae::{AutoencoderKl, AutoencoderKlConfig},
+};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const REPEATS: usize = 5;
+
+fn main() -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("sluice-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let result = run(&folder);
+    std::fs::remove_dir_all(&folder)?;
+    for (name, seconds) in result? {
+        println!("{{\"name\": \"{name}\", \"seconds\": {seconds}}}");
+    }
+    Ok(())
+}
+
+fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
+    let starter = ZImageConfig {
+        in_channels: 12,
+        dim: 192,
+        n_layers: 5,
+        n_refiner_layers: 1,
+        n_heads: 3,
+        cap_feat_dim: 160,
+        axes_dims: vec![16, 24, 24],
+        ..ZImageConfig::default()
+    };
+    let one_block = ZImageConfig { n_layers: 1, n_refiner_layers: 0, ..ZImageConfig::default() };
+    let starter_vae = AutoencoderKlConfig {
+        latent_channels: 12,
+        block_out_channels: vec![16, 32, 64, 96],
+        norm_num_groups: 2,
+        use_quant_conv: false,
+        use_post_quant_conv: false,
+        ..AutoencoderKlConfig::default()
+    };
+    let flux_vae = AutoencoderKlConfig {
+        latent_channels: 16,
+        use_quant_conv: false,
+        use_post_quant_conv: false,
+        ..AutoencoderKlConfig::default()
+    };
+    Ok(vec![
+        ("step starter 128".to_owned(), step(folder, starter, 16, 32)?),
+        ("step z_image one block 512".to_owned(), step(folder, one_block, 64, 64)?),
+        ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
+        ("decode flux 256".to_owned(), decode(folder, flux_vae, 32)?),
+    ])
+}
+
+/// Seconds of one prediction for latents of this side and a caption of this many tokens.
+fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
+    let store = random_store(folder, Role::Denoiser, &config.blueprint())?;
+    let (channels, width) = (config.in_channels, config.cap_feat_dim);
+    let model = ZImageTransformer::new(config, 8);
+    let executor = Executor::default();
+    let prompt = Tensor::randn(0f32, 1f32, (caption, width), &Device::Cpu)?;
+    let branches = model.prepare(&executor, &store, &[Conditioning { prompt }])?;
+    let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
+    let input = DenoiserInput { latents: &latents, sigma: 0.5 };
+    fastest(|| Ok(drop(model.predict(&executor, &store, &input, &branches)?)))
+}
+
+/// Seconds of decoding latents of this side.
+fn decode(folder: &Path, config: AutoencoderKlConfig, side: usize) -> Result<f64> {
+    let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
+    let latents = Tensor::randn(0f32, 1f32, (1, config.latent_channels, side, side), &Device::Cpu)?;
+    let (vae, executor) = (AutoencoderKl::new(config), Executor::default());
+    fastest(|| Ok(drop(vae.decode(&executor, &store, &latents, None)?)))
+}
+
+fn fastest(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    work()?;
+    let mut best = Duration::MAX;
+    for _ in 0..REPEATS {
+        let started = Instant::now();
+        work()?;
+        best = best.min(started.elapsed());
+    }
+    Ok(best.as_secs_f64())
+}
+
+fn random_store(folder: &Path, role: Role, blocks: &[BlockSpec]) -> Result<WeightStore> {
+    let path = folder.join("weights.safetensors");
+    let mut tensors = HashMap::new();
+    for block in blocks {
+        for (name, shape) in &block.tensors {
+            let fan_in: usize = shape.iter().skip(1).product();
+            let deviation = 1.0 / (fan_in as f32).sqrt();
+            let tensor = Tensor::randn(0f32, deviation, shape.as_slice(), &Device::Cpu)?;
+            tensors.insert(format!("{}{name}", block.prefix), tensor);
+        }
+    }
+    candle_core::safetensors::save(&tensors, &path)?;
+    drop(tensors);
+    let table = read_header(&path)?;
+    let component =
+        Component::bind(role, "benchmark", blocks, &table, |name| StoredName::whole(name), &path)?;
+    Ok(WeightStore::new(component, DType::F32, Device::Cpu, |_| Residency::Resident))
+}
