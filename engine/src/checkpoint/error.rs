@@ -186,7 +186,9 @@ impl CheckpointError {
             Self::NoModel { .. } => "Choose a diffusers folder (with model_index.json), a folder with \
                 diffusion_models, text_encoders and vae inside, or a .safetensors file."
                 .to_owned(),
-            Self::NoStarter { .. } => "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned(),
+            Self::NoStarter { .. } => {
+                "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned()
+            }
             Self::NotAModelFile { .. } => "Choose a .safetensors file or a model folder.".to_owned(),
             Self::Pickle { .. } => "Sluice never opens such files. Look for a .safetensors version of the \
                 same model."

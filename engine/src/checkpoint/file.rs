@@ -151,6 +151,9 @@ impl StoredTensor {
         })?;
         Tensor::from_raw_buffer(self.bytes()?, stored, &self.shape, device)
             .and_then(|tensor| tensor.to_dtype(dtype))
-            .map_err(|error| CheckpointError::Header { path: self.file.path.clone(), reason: error.to_string() })
+            .map_err(|error| CheckpointError::Header {
+                path: self.file.path.clone(),
+                reason: error.to_string(),
+            })
     }
 }

@@ -130,7 +130,8 @@ fn open_diffusers(folder: &Path) -> Result<Checkpoint, CheckpointError> {
     for (role, names) in DIFFUSERS_FOLDERS {
         for name in names {
             let path = folder.join(name);
-            let named = index.get(name).and_then(|entry| entry.get(0)).is_some_and(|library| !library.is_null());
+            let named =
+                index.get(name).and_then(|entry| entry.get(0)).is_some_and(|library| !library.is_null());
             if !path.is_dir() {
                 if named {
                     let expected = format!("the folder {} is not there", path.display());
@@ -144,13 +145,20 @@ fn open_diffusers(folder: &Path) -> Result<Checkpoint, CheckpointError> {
             parts.push(Part { role, path, config, tensors });
         }
     }
-    Ok(Checkpoint { path: folder.to_owned(), root: folder.to_owned(), layout: Layout::Diffusers, kind, parts })
+    Ok(Checkpoint {
+        path: folder.to_owned(),
+        root: folder.to_owned(),
+        layout: Layout::Diffusers,
+        kind,
+        parts,
+    })
 }
 
 /// The weights of one diffusers component: the files that its index names, or its only safetensors file.
 fn read_weights(model: &Path, role: Role, folder: &Path) -> Result<TensorTable, CheckpointError> {
     let files = files_with_extension(folder, &["json"])?;
-    if let Some(index) = files.iter().find(|path| path.to_string_lossy().ends_with(".safetensors.index.json")) {
+    if let Some(index) = files.iter().find(|path| path.to_string_lossy().ends_with(".safetensors.index.json"))
+    {
         return read_shards(folder, index);
     }
     let weights = files_with_extension(folder, &["safetensors"])?;
@@ -234,7 +242,8 @@ fn open_split(root: &Path, chosen: Option<&Path>) -> Result<Checkpoint, Checkpoi
 /// What a file is for, by the folder it is in; a denoiser if that says nothing.
 fn role_of_file(file: &Path) -> Role {
     let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    let named = |(_, names): &&(Role, &[&str])| folder.as_deref().is_some_and(|folder| names.contains(&folder));
+    let named =
+        |(_, names): &&(Role, &[&str])| folder.as_deref().is_some_and(|folder| names.contains(&folder));
     SPLIT_FOLDERS.iter().find(named).map_or(Role::Denoiser, |(role, _)| *role)
 }
 
@@ -272,16 +281,16 @@ fn first_with_extension(folder: &Path, extensions: &[&str]) -> Option<PathBuf> {
 
 /// Reads a JSON file.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CheckpointError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
+    let text =
+        fs::read_to_string(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
     serde_json::from_str(&text)
         .map_err(|error| CheckpointError::Json { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// Reads a TOML file.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, CheckpointError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
+    let text =
+        fs::read_to_string(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
     toml::from_str(&text)
         .map_err(|error| CheckpointError::Json { path: path.to_owned(), reason: error.to_string() })
 }

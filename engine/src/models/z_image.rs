@@ -116,7 +116,11 @@ impl ZImageConfig {
             Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
         };
         if self.all_patch_size.first().is_none_or(|&side| side == 0) {
-            return wrong("all_patch_size", format!("{:?}", self.all_patch_size), "there is no patch".to_owned());
+            return wrong(
+                "all_patch_size",
+                format!("{:?}", self.all_patch_size),
+                "there is no patch".to_owned(),
+            );
         }
         if self.n_heads == 0 || !self.dim.is_multiple_of(self.n_heads) {
             let reason = format!("{} is not divisible by it", self.dim);
@@ -164,7 +168,9 @@ impl ZImageConfig {
                 .matrix("feed_forward.w3", inner, dim)
                 .scale("ffn_norm2", dim);
             if self.qk_norm {
-                spec = spec.scale("attention.norm_q", self.head_dim()).scale("attention.norm_k", self.head_dim());
+                spec = spec
+                    .scale("attention.norm_q", self.head_dim())
+                    .scale("attention.norm_k", self.head_dim());
             }
             if modulated { spec.linear("adaLN_modulation.0", 4 * dim, modulation) } else { spec }
         };
@@ -245,8 +251,14 @@ impl Family for ZImage {
         };
         config.check(denoiser)?;
         let (role, name) = (Role::Denoiser, "Z-Image transformer");
-        let denoiser_component =
-            Component::bind(role, name, &config.blueprint(), &denoiser.tensors, original_name, &denoiser.path)?;
+        let denoiser_component = Component::bind(
+            role,
+            name,
+            &config.blueprint(),
+            &denoiser.tensors,
+            original_name,
+            &denoiser.path,
+        )?;
 
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
@@ -275,7 +287,9 @@ impl Family for ZImage {
 
 fn is_transformer(part: &Part) -> bool {
     let has = |name: &str| part.tensors.contains_key(name);
-    has("cap_pad_token") && has("x_pad_token") && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
+    has("cap_pad_token")
+        && has("x_pad_token")
+        && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
 }
 
 fn is_qwen3(part: &Part, width: usize) -> bool {
@@ -433,7 +447,8 @@ impl ZImageTransformer {
     fn attention(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
         let (batch, tokens, _) = x.dims3()?;
         let heads = |name: &str| w.linear(name, x)?.reshape((batch, tokens, self.config.n_heads, ()));
-        let (mut q, mut k, v) = (heads("attention.to_q")?, heads("attention.to_k")?, heads("attention.to_v")?);
+        let (mut q, mut k, v) =
+            (heads("attention.to_q")?, heads("attention.to_k")?, heads("attention.to_v")?);
         if self.config.qk_norm {
             q = w.rms_norm("attention.norm_q", &q, QK_NORM_EPS)?;
             k = w.rms_norm("attention.norm_k", &k, QK_NORM_EPS)?;
@@ -469,9 +484,12 @@ impl ZImageTransformer {
         let timestep = (1000.0 - sigma * 1000.0) / 1000.0 * self.config.t_scale as f32;
         let half = FREQUENCY_WIDTH / 2;
         let angle = |index: usize| timestep * (-10_000_f32.ln() * index as f32 / half as f32).exp();
-        let values: Vec<f32> =
-            (0..half).map(|index| angle(index).cos()).chain((0..half).map(|index| angle(index).sin())).collect();
-        let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), &w.get("x_pad_token")?.device().clone())?;
+        let values: Vec<f32> = (0..half)
+            .map(|index| angle(index).cos())
+            .chain((0..half).map(|index| angle(index).sin()))
+            .collect();
+        let embedding =
+            Tensor::from_vec(values, (1, FREQUENCY_WIDTH), &w.get("x_pad_token")?.device().clone())?;
         let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(dtype)?)?)?;
         w.linear("t_embedder.mlp.2", &h)
     }
@@ -488,9 +506,12 @@ impl ZImageTransformer {
 
     fn unpatchify(&self, x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
         let (batch, p, channels) = (x.dim(0)?, self.config.patch(), self.config.in_channels);
-        x.reshape(&[batch, rows, columns, p, p, channels])?
-            .permute([0, 5, 1, 3, 2, 4])?
-            .reshape((batch, channels, rows * p, columns * p))
+        x.reshape(&[batch, rows, columns, p, p, channels])?.permute([0, 5, 1, 3, 2, 4])?.reshape((
+            batch,
+            channels,
+            rows * p,
+            columns * p,
+        ))
     }
 
     /// Caption token `i` of all padded tokens stands at place `i + 1` of the first axis.

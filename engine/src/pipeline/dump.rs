@@ -19,10 +19,8 @@ impl Dump {
     /// A recorder for `path`, or one that records nothing. Fails at once if the file cannot be made.
     pub fn new(path: Option<&Path>) -> Result<Self, PipelineError> {
         if let Some(path) = path {
-            std::fs::File::create(path).map_err(|error| PipelineError::Dump {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            })?;
+            std::fs::File::create(path)
+                .map_err(|error| PipelineError::Dump { path: path.to_owned(), reason: error.to_string() })?;
         }
         Ok(Self { path: path.map(Path::to_owned), tensors: HashMap::new() })
     }

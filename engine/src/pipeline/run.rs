@@ -220,7 +220,12 @@ impl LoadedModel {
     }
 
     /// Latents to pictures `[batch, 3, height, width]` in 0…1.
-    fn decode(&self, executor: &Executor, latents: &Tensor, dump: &mut Dump) -> Result<Tensor, PipelineError> {
+    fn decode(
+        &self,
+        executor: &Executor,
+        latents: &Tensor,
+        dump: &mut Dump,
+    ) -> Result<Tensor, PipelineError> {
         let latents = self.model.autoencoder.unscale(&latents.to_dtype(self.autoencoder.dtype())?)?;
         dump.add("vae.decode.in", &latents)?;
         let (_, _, height, width) = latents.dims4()?;

@@ -50,6 +50,9 @@ impl Weights {
 
     /// Bytes that the tensors take.
     pub fn bytes(&self) -> u64 {
-        self.tensors.values().map(|tensor| (tensor.elem_count() * tensor.dtype().size_in_bytes()) as u64).sum()
+        self.tensors
+            .values()
+            .map(|tensor| (tensor.elem_count() * tensor.dtype().size_in_bytes()) as u64)
+            .sum()
     }
 }

@@ -73,7 +73,9 @@ impl FlowShift {
     pub fn dynamic(&self, image_tokens: usize) -> Shift {
         let span = self.max_image_seq_len as f64 - self.base_image_seq_len as f64;
         let slope = (self.max_shift - self.base_shift) / span;
-        Shift::Exponential(image_tokens as f64 * slope + (self.base_shift - slope * self.base_image_seq_len as f64))
+        Shift::Exponential(
+            image_tokens as f64 * slope + (self.base_shift - slope * self.base_image_seq_len as f64),
+        )
     }
 
     /// What the model's own configuration uses.

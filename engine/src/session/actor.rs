@@ -81,7 +81,8 @@ impl Session {
             let events_of_probe = emitter.clone();
             threads.push(spawn("sluice-hardware", move || watch_hardware(&stopped, &events_of_probe))?);
         }
-        let dispatcher = Dispatcher { work, emitter, queue: VecDeque::new(), running: None, unloading: false };
+        let dispatcher =
+            Dispatcher { work, emitter, queue: VecDeque::new(), running: None, unloading: false };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
             drop(stop);
@@ -154,7 +155,8 @@ fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
     let mut probe = Probe::new();
     loop {
         emitter.offer(Event::Hardware(probe.sample()));
-        if let Err(crossbeam_channel::RecvTimeoutError::Disconnected) = stopped.recv_timeout(Probe::INTERVAL) {
+        if let Err(crossbeam_channel::RecvTimeoutError::Disconnected) = stopped.recv_timeout(Probe::INTERVAL)
+        {
             return;
         }
     }

@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::command::JobId;
-use crate::{hardware::HardwareSample, output::Image, pipeline::{ModelSummary, Stage}};
+use crate::{
+    hardware::HardwareSample,
+    output::Image,
+    pipeline::{ModelSummary, Stage},
+};
 
 /// A message from the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

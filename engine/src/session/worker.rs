@@ -87,9 +87,7 @@ impl JobError {
 fn draw(job: &Job, cancel: CancelToken, current: &mut Option<Current>, emitter: &Emitter) -> Event {
     let started = Instant::now();
     match pictures(job, cancel, current, emitter) {
-        Ok(pictures) => {
-            Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() }
-        }
+        Ok(pictures) => Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() },
         Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => Event::Cancelled { job: job.id },
         Err(error) => {
             let failure = Failure { message: error.to_string(), advice: error.advice() };
@@ -109,11 +107,8 @@ fn pictures(
     }
     let request = &job.request;
     let model = load(current, &request.model, request.dtype)?;
-    let options = RunOptions {
-        initial_latents: job.initial_latents.as_ref(),
-        dump: job.dump.as_ref(),
-        cancel,
-    };
+    let options =
+        RunOptions { initial_latents: job.initial_latents.as_ref(), dump: job.dump.as_ref(), cancel };
     let mut observer = Reporter { job: job.id, previews: job.previews, emitter, started: None };
     let rendered = model.loaded.render(request, &options, &mut observer)?;
     let today = Date::today();

@@ -51,10 +51,10 @@ impl Qwen2Tokenizer {
     /// `max_length` tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let encoding = self
-            .tokenizer
-            .encode(chat, false)
-            .map_err(|error| CheckpointError::Tokenizer { path: self.path.clone(), reason: error.to_string() })?;
+        let encoding = self.tokenizer.encode(chat, false).map_err(|error| CheckpointError::Tokenizer {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        })?;
         let mut ids = encoding.get_ids().to_vec();
         ids.truncate(max_length);
         Ok(ids)

@@ -141,9 +141,8 @@ impl Qwen3 {
             let exponent = (2 * pair) as f32 / self.config.head_dim as f32;
             1.0 / (self.config.rope_theta as f32).powf(exponent)
         };
-        let angles: Vec<f32> = (0..tokens)
-            .flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair)))
-            .collect();
+        let angles: Vec<f32> =
+            (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
         Rope::from_angles(&angles, tokens, half, like.device())
     }
 }

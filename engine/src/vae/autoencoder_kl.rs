@@ -94,7 +94,9 @@ impl AutoencoderKl {
     ) -> std::result::Result<Tensor, RunError> {
         let latents = latents.to_dtype(store.dtype())?;
         match tiling {
-            Some(tiling) => tiling.decode(&latents, self.scale(), |tile| self.decode_tile(executor, store, tile)),
+            Some(tiling) => {
+                tiling.decode(&latents, self.scale(), |tile| self.decode_tile(executor, store, tile))
+            }
             None => self.decode_tile(executor, store, &latents),
         }
     }

@@ -108,9 +108,12 @@ impl AutoencoderKlConfig {
         }
         blocks.push(self.mid_block("encoder.mid_block", last));
         let moments = 2 * self.latent_channels;
-        let head = BlockSpec::stem("encoder.out")
-            .norm("encoder.conv_norm_out", last)
-            .conv("encoder.conv_out", moments, last, 3);
+        let head = BlockSpec::stem("encoder.out").norm("encoder.conv_norm_out", last).conv(
+            "encoder.conv_out",
+            moments,
+            last,
+            3,
+        );
         blocks.push(if self.use_quant_conv { head.conv("quant_conv", moments, moments, 1) } else { head });
 
         let stem = BlockSpec::stem("decoder.in").conv("decoder.conv_in", last, self.latent_channels, 3);
@@ -133,11 +136,12 @@ impl AutoencoderKlConfig {
             }
             blocks.push(block);
         }
-        blocks.push(
-            BlockSpec::stem("decoder.out")
-                .norm("decoder.conv_norm_out", first)
-                .conv("decoder.conv_out", self.out_channels, first, 3),
-        );
+        blocks.push(BlockSpec::stem("decoder.out").norm("decoder.conv_norm_out", first).conv(
+            "decoder.conv_out",
+            self.out_channels,
+            first,
+            3,
+        ));
         blocks
     }
 
