@@ -1,3 +1,7 @@
 //! The program `sluice`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sluice::cli::run()
+}

@@ -1,0 +1,79 @@
+//! How the program ends: exit codes, and errors in words.
+
+use std::{
+    fmt,
+    process::{self, ExitCode},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, bounded};
+use sluice_engine::session::Failure;
+
+const FAILED: u8 = 1;
+const CANCELLED: u8 = 130;
+
+/// How a command ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    Cancelled,
+}
+
+/// A failure that the engine reported.
+#[derive(Debug)]
+pub(super) struct EngineFailure(pub Failure);
+
+impl fmt::Display for EngineFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for EngineFailure {}
+
+/// Writes an error to the standard error and gives the exit code.
+pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Cancelled) => {
+            stderr_line("cancelled");
+            CANCELLED.into()
+        }
+        Err(error) => {
+            stderr_line(&format!("error: {error:#}"));
+            if let Some(EngineFailure(Failure { advice: Some(advice), .. })) = error.downcast_ref() {
+                stderr_line(&format!("help: {advice}"));
+            }
+            FAILED.into()
+        }
+    }
+}
+
+/// Writes what clap has to say: help, the version, or what it did not understand.
+pub(super) fn usage(message: &clap::Error) -> ExitCode {
+    if let Err(error) = message.print() {
+        // The reader of a long help text may leave early.
+        tracing::debug!(%error, "the message was not written");
+    }
+    u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// A line for the person at the terminal; when nobody is there to read it, nothing is to be done about that.
+pub(super) fn stderr_line(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The first Ctrl-C comes out here; the second ends the program at once.
+pub(super) fn interrupts() -> anyhow::Result<Receiver<()>> {
+    static PRESSED: AtomicBool = AtomicBool::new(false);
+    let (sender, receiver) = bounded(1);
+    ctrlc::set_handler(move || {
+        if PRESSED.swap(true, Ordering::Relaxed) || sender.try_send(()).is_err() {
+            process::exit(CANCELLED.into());
+        }
+    })
+    .context("Ctrl-C cannot be listened to")?;
+    Ok(receiver)
+}

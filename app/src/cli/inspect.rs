@@ -1,0 +1,218 @@
+//! `sluice inspect`: says what a model is made of.
+
+use anyhow::Context;
+use sluice_engine::{
+    request::ModelSource,
+    session::{BlockSummary, ComponentSummary, ModelSummary},
+};
+
+use super::{
+    engine::Engine,
+    exit::Outcome,
+    stdout,
+    table::{Align, table},
+    units,
+};
+
+/// Say what a model is made of.
+///
+/// Only the headers of its files are read, so this is quick for a model of any size.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A model's folder or file, or `starter` for the small one that comes with the program.
+    #[arg(value_name = "PATH")]
+    model: ModelSource,
+    /// Lists every block; blocks in a row that are alike share a line otherwise.
+    #[arg(long)]
+    blocks: bool,
+    /// Writes all of it as JSON.
+    #[arg(long, conflicts_with = "blocks")]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let Some(summary) = Engine::start(None)?.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
+    if args.json {
+        stdout::line(
+            &serde_json::to_string_pretty(&summary).context("the summary cannot be written as JSON")?,
+        )?;
+    } else {
+        stdout::line(&describe(&summary, args.blocks))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(summary: &ModelSummary, every_block: bool) -> String {
+    let ModelSummary { name, family, family_name, layout, components, size_multiple, defaults, .. } = summary;
+    let mut lines = vec![
+        name.clone(),
+        format!("  family  {family_name} ({family})"),
+        format!("  layout  {layout}"),
+        format!(
+            "  likes   {}×{} (sides are multiples of {size_multiple}), {} steps, guidance {}",
+            defaults.width, defaults.height, defaults.steps, defaults.guidance
+        ),
+        String::new(),
+    ];
+    lines.extend(component_table(components));
+    for component in components {
+        let (role, blocks) = (&component.role, component.blocks.len());
+        lines.push(String::new());
+        lines.push(format!("{role}: {blocks} {}", if blocks == 1 { "block" } else { "blocks" }));
+        lines.extend(block_table(&component.blocks, every_block).into_iter().map(|line| format!("  {line}")));
+    }
+    lines.join("\n")
+}
+
+fn component_table(components: &[ComponentSummary]) -> Vec<String> {
+    let mut rows: Vec<_> = components
+        .iter()
+        .map(|component| {
+            [
+                component.role.clone(),
+                component.architecture.clone(),
+                units::count(component.parameters),
+                units::bytes(component.bytes),
+                stored_as(component),
+            ]
+        })
+        .collect();
+    let parameters = components.iter().map(|component| component.parameters).sum();
+    let bytes = components.iter().map(|component| component.bytes).sum();
+    rows.push([
+        "all".to_owned(),
+        String::new(),
+        units::count(parameters),
+        units::bytes(bytes),
+        String::new(),
+    ]);
+    let columns = [
+        ("component", Align::Left),
+        ("architecture", Align::Left),
+        ("parameters", Align::Right),
+        ("size", Align::Right),
+        ("stored as", Align::Left),
+    ];
+    table(columns, &rows)
+}
+
+fn stored_as(component: &ComponentSummary) -> String {
+    let dtypes: Vec<_> = component.dtypes.iter().collect();
+    match dtypes.as_slice() {
+        [(dtype, _)] => (*dtype).clone(),
+        dtypes => {
+            let parts = dtypes.iter().map(|(dtype, bytes)| format!("{dtype} {}", units::bytes(**bytes)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn block_table(blocks: &[BlockSummary], every_block: bool) -> Vec<String> {
+    let alike = |one: &BlockSummary, next: &BlockSummary| {
+        !every_block
+            && (one.tensors, one.parameters, one.bytes) == (next.tensors, next.parameters, next.bytes)
+    };
+    let rows: Vec<_> = blocks
+        .chunk_by(alike)
+        .filter_map(|run| Some((run.first()?, run.last()?, run.len())))
+        .map(|(first, last, count)| {
+            let (name, each) = match count {
+                1 => (first.name.clone(), ""),
+                _ => (format!("{} … {} ({count} blocks)", first.name, last.name), "each"),
+            };
+            [
+                name,
+                first.tensors.to_string(),
+                units::count(first.parameters),
+                units::bytes(first.bytes),
+                each.to_owned(),
+            ]
+        })
+        .collect();
+    let columns = [
+        ("block", Align::Left),
+        ("tensors", Align::Right),
+        ("parameters", Align::Right),
+        ("size", Align::Right),
+        ("", Align::Left),
+    ];
+    table(columns, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use sluice_engine::session::Defaults;
+
+    use super::*;
+
+    fn block(name: &str, bytes: u64) -> BlockSummary {
+        BlockSummary { name: name.to_owned(), tensors: 3, parameters: bytes / 2, bytes }
+    }
+
+    fn summary() -> ModelSummary {
+        let denoiser = ComponentSummary {
+            role: "denoiser".to_owned(),
+            architecture: "Z-Image".to_owned(),
+            parameters: 6_154_908_736,
+            bytes: 12_309_866_400,
+            dtypes: BTreeMap::from([("bf16".to_owned(), 12_309_866_000), ("f32".to_owned(), 400)]),
+            blocks: vec![block("stem", 1 << 20), block("layers.0", 1 << 28), block("layers.1", 1 << 28)],
+            files: Vec::new(),
+        };
+        let autoencoder = ComponentSummary {
+            role: "autoencoder".to_owned(),
+            architecture: "AutoencoderKL".to_owned(),
+            parameters: 83_819_683,
+            bytes: 167_639_366,
+            dtypes: BTreeMap::from([("bf16".to_owned(), 167_639_366)]),
+            blocks: vec![block("decoder", 99)],
+            files: Vec::new(),
+        };
+        ModelSummary {
+            source: ModelSource::Starter,
+            name: "Example".to_owned(),
+            family: "z_image".to_owned(),
+            family_name: "Z-Image".to_owned(),
+            layout: "a diffusers folder".to_owned(),
+            components: vec![denoiser, autoencoder],
+            size_multiple: 16,
+            defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
+            examples: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn blocks_that_are_alike_share_a_line() {
+        let expected = "\
+Example
+  family  Z-Image (z_image)
+  layout  a diffusers folder
+  likes   1024×768 (sides are multiples of 16), 8 steps, guidance 0
+
+component    architecture   parameters      size  stored as
+denoiser     Z-Image            6.15 B  11.5 GiB  bf16 11.5 GiB, f32 400 B
+autoencoder  AutoencoderKL      83.8 M   160 MiB  bf16
+all                             6.24 B  11.6 GiB
+
+denoiser: 3 blocks
+  block                           tensors  parameters      size
+  stem                                  3       524 k  1.00 MiB
+  layers.0 … layers.1 (2 blocks)        3       134 M   256 MiB  each
+
+autoencoder: 1 block
+  block    tensors  parameters  size
+  decoder        3          49  99 B";
+        assert_eq!(describe(&summary(), false), expected);
+    }
+
+    #[test]
+    fn every_block_can_be_listed() {
+        let text = describe(&summary(), true);
+        assert!(
+            text.contains("\n  layers.0 ") && text.contains("\n  layers.1 ") && !text.contains('…'),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The command line. Each subcommand is a file with an `Args` and a `run`.
+
+mod engine;
+mod exit;
+mod generate;
+mod inspect;
+mod progress;
+mod stdout;
+mod table;
+pub mod units;
+
+use std::{
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser, Subcommand};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+
+use exit::Outcome;
+pub use generate::pictures_folder;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice
+      Opens the window.
+  sluice generate --prompt \"a red circle above a blue square\"
+      Draws with the small model that comes with the program.
+  sluice generate --model ~/models/z-image --prompt \"a fox in the snow\" --output fox.png
+      Draws with a model of yours.
+  sluice inspect ~/models/z-image
+      Says what a model is made of.";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    it worked
+  1    it failed; what happened and what to do is on the standard error
+  2    the command line was not understood
+  130  it was cancelled with Ctrl-C
+
+Environment:
+  SLUICE_LOG  what is logged to the standard error, such as `info` or `sluice_engine=debug`";
+
+/// Generates images on the graphics card you already own.
+///
+/// Without a command, the window opens.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Generate(Box<generate::Args>),
+    Inspect(inspect::Args),
+}
+
+/// Does what the program's arguments say.
+pub fn run() -> ExitCode {
+    let command = match CommandLine::try_parse() {
+        Ok(CommandLine { command }) => command,
+        Err(message) => return exit::usage(&message),
+    };
+    log_to_stderr();
+    exit::report(match command {
+        None => open_window(),
+        Some(Command::Generate(args)) => generate::run(*args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
+    })
+}
+
+fn open_window() -> anyhow::Result<Outcome> {
+    CommandLine::command().print_help()?;
+    Ok(Outcome::Done)
+}
+
+fn log_to_stderr() {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter.with_env_var("SLUICE_LOG").from_env_lossy())
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+}

@@ -1,0 +1,114 @@
+//! Progress on the standard error: a bar on a terminal, plain lines elsewhere.
+
+use std::{
+    io::{self, IsTerminal},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use sluice_engine::session::{Event, Stage};
+
+use super::{exit::stderr_line, units};
+
+const BAR: &str = "{msg:8} {bar:32} {pos}/{len}  {prefix}";
+const SPINNER: &str = "{msg:8} {spinner}  {elapsed}";
+
+/// Shows how far a job is.
+pub(super) enum Progress {
+    Bar(ProgressBar),
+    Lines,
+    Nothing,
+}
+
+impl Progress {
+    pub fn new(quiet: bool) -> Self {
+        match quiet {
+            true => Self::Nothing,
+            false if io::stderr().is_terminal() => Self::Bar(ProgressBar::no_length()),
+            false => Self::Lines,
+        }
+    }
+
+    pub fn show(&mut self, event: &Event) {
+        match self {
+            Self::Bar(bar) => show_on_bar(bar, event),
+            Self::Lines => {
+                if let Some(line) = line(event) {
+                    stderr_line(&line);
+                }
+            }
+            Self::Nothing => {}
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn show_on_bar(bar: &ProgressBar, event: &Event) {
+    match event {
+        Event::StageStarted { stage, .. } => {
+            bar.set_style(style(SPINNER));
+            bar.set_message(name(*stage));
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Event::Step { step, steps, seconds, seconds_left, .. } => {
+            bar.set_style(style(BAR));
+            bar.set_length(u64::from(*steps));
+            bar.set_position(u64::from(*step));
+            let (step, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
+            bar.set_prefix(format!("{step} a step, {left} left"));
+        }
+        Event::Finished { .. } | Event::Cancelled { .. } | Event::Failed { .. } => bar.finish_and_clear(),
+        _ => {}
+    }
+    if let Event::Finished { .. } = event
+        && let Some(line) = line(event)
+    {
+        stderr_line(&line);
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants, and the tests see that they are understood.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn line(event: &Event) -> Option<String> {
+    match event {
+        Event::StageFinished { stage, seconds, .. } => {
+            Some(format!("{}: {}", name(*stage), units::seconds(*seconds)))
+        }
+        Event::Step { step, steps, seconds, seconds_left, .. } => {
+            let (seconds, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
+            Some(format!("step {step} of {steps}: {seconds}, {left} left"))
+        }
+        Event::Finished { seconds, .. } => Some(format!("done in {}", units::seconds(*seconds))),
+        _ => None,
+    }
+}
+
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Encode => "encode",
+        Stage::Denoise => "denoise",
+        Stage::Decode => "decode",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_are_understood() {
+        for template in [BAR, SPINNER] {
+            ProgressStyle::with_template(template).unwrap();
+        }
+    }
+}
