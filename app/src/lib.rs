@@ -1,1 +1,3 @@
 //! Sluice's window and command line. Both talk to the engine through its session only.
+
+pub mod window;
