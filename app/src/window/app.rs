@@ -197,10 +197,11 @@ impl SluiceApp {
             };
             top_bar::show(ui, &self.state, parts, actions);
         });
-        Panel::bottom("status").exact_size(size::STATUS_BAR).resizable(false).frame(bar(space::L)).show(
-            ui,
-            |ui| status_bar::show(ui, &self.state, now),
-        );
+        Panel::bottom("status")
+            .exact_size(size::STATUS_BAR)
+            .resizable(false)
+            .frame(bar(space::L))
+            .show(ui, |ui| status_bar::show(ui, &self.state, now));
         Panel::left("settings")
             .default_size(size::SIDE_PANEL)
             .size_range(280.0..=440.0)
@@ -313,8 +314,14 @@ impl SluiceApp {
             }
             Action::UseSettings(id) => {
                 let recent = self.state.recents.get(id);
-                if let Some((request, name)) = recent.and_then(|recent| Some((recent.request.clone()?, recent.name()))) {
-                    self.state.restore(Draft::from_request(&request), format!("Settings of {name}"), Vec::new());
+                if let Some((request, name)) =
+                    recent.and_then(|recent| Some((recent.request.clone()?, recent.name())))
+                {
+                    self.state.restore(
+                        Draft::from_request(&request),
+                        format!("Settings of {name}"),
+                        Vec::new(),
+                    );
                     if request.model != self.state.model {
                         self.choose_model(request.model, false);
                     }

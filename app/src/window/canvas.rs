@@ -53,7 +53,14 @@ impl View {
     }
 
     /// Zooms so that what is under the pointer stays there.
-    pub fn zoom_around(&mut self, factor: f32, pointer: egui::Pos2, picture: Vec2, canvas: Rect, density: f32) {
+    pub fn zoom_around(
+        &mut self,
+        factor: f32,
+        pointer: egui::Pos2,
+        picture: Vec2,
+        canvas: Rect,
+        density: f32,
+    ) {
         let before = self.place(picture, canvas, density);
         let under = (pointer - before.min) / before.size();
         let zoom = (self.zoom(picture, canvas, density) * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
@@ -84,7 +91,7 @@ pub fn shows_pixels(zoom: f32) -> bool {
 /// Takes the pointer's wishes for a picture of a size in. Returns where to draw it.
 pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, picture: Vec2, name: &str) -> Rect {
     let density = ui.pixels_per_point();
-    let response = ui.interact(canvas, ui.id().with("canvas"), Sense::click_and_drag());
+    let response = ui.interact(canvas, ui.scope_id().with("canvas"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
     if response.dragged() {
         view.pan(response.drag_delta(), picture, canvas, density);
@@ -134,7 +141,11 @@ pub fn grid(place: Rect, count: usize) -> Vec<Rect> {
         .map(|index| {
             let corner = vec2((index % columns) as f32 * cell.x, (index / columns) as f32 * cell.y);
             let cell = Rect::from_min_size(place.min + corner, cell);
-            Rect::from_center_size(cell.center(), place.size() * scale).shrink(if count > 1 { 2.0 } else { 0.0 })
+            Rect::from_center_size(cell.center(), place.size() * scale).shrink(if count > 1 {
+                2.0
+            } else {
+                0.0
+            })
         })
         .collect()
 }

@@ -44,7 +44,9 @@ pub struct Draft {
 
 impl Default for Draft {
     fn default() -> Self {
-        Self { seed_locked: false, ..Self::from_request(&Request::default()) }
+        let mut draft = Self::from_request(&Request::default());
+        draft.seed_locked = false;
+        draft
     }
 }
 

@@ -71,9 +71,7 @@ pub fn run(options: WindowOptions) -> anyhow::Result<()> {
         Box::new(|creation| Ok(Box::new(create(creation, options, preferences)?))),
     )
     .map_err(|error| anyhow::anyhow!("{error}"))
-    .context(
-        "the window could not be opened. Pictures can be made without one: see `sluice generate --help`",
-    )
+    .context("the window could not be opened. Pictures can be made without one: see `sluice generate --help`")
 }
 
 fn has_display() -> bool {
@@ -94,7 +92,8 @@ fn create(
         wake: Box::new(move || engine_wake()),
         threads: options.threads,
         hardware: true,
-    });
+    })
+    .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let adapter = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
     let setup = Setup {

@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use sluice_engine::{request::Request, session::Failure};
+use sluice_engine::{
+    output::{Origin, read_settings},
+    request::Request,
+    session::Failure,
+};
 
 /// What made a picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,5 +23,12 @@ pub struct PictureSettings {
 
 /// Reads the settings inside a picture.
 pub fn read_picture_settings(path: &Path) -> Result<PictureSettings, Failure> {
-    Err(Failure { message: format!("{} has no settings inside", path.display()), advice: None })
+    let restored = read_settings(path)
+        .map_err(|error| Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) })?;
+    Ok(PictureSettings {
+        request: restored.settings.picture_request(),
+        model_name: restored.settings.model_name,
+        model_known: restored.origin == Origin::Sluice,
+        notes: restored.notes,
+    })
 }

@@ -86,12 +86,7 @@ impl Recents {
     }
 
     /// Adds a job's pictures and names them, in the order of the batch.
-    pub fn add_finished(
-        &mut self,
-        request: &Request,
-        pictures: Vec<Picture>,
-        seconds: f64,
-    ) -> Vec<RecentId> {
+    pub fn add_finished(&mut self, request: &Request, pictures: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
         for picture in pictures.into_iter().rev() {
             let Some(image) = color_image(&picture.image) else {
@@ -137,7 +132,14 @@ impl Recents {
         }
         let id = self.new_id();
         let thumbnail = Arc::new(thumbnail);
-        self.pictures.push_back(Recent { id, path: Some(path), image: None, thumbnail, request, seconds: None });
+        self.pictures.push_back(Recent {
+            id,
+            path: Some(path),
+            image: None,
+            thumbnail,
+            request,
+            seconds: None,
+        });
     }
 
     /// Gives a listed picture its pixels back.
@@ -225,7 +227,10 @@ mod tests {
         assert_eq!(recents.iter().count(), Recents::LIMIT);
         assert_eq!(recents.iter().filter(|recent| recent.image.is_some()).count(), Recents::KEPT);
         recents.add(Some("10.png".into()), grey(2, 9), None, None);
-        assert_eq!(recents.iter().filter(|recent| recent.path.as_deref() == Some("10.png".as_ref())).count(), 1);
+        assert_eq!(
+            recents.iter().filter(|recent| recent.path.as_deref() == Some("10.png".as_ref())).count(),
+            1
+        );
         let newest = recents.newest().unwrap();
         assert_eq!(recents.neighbour(newest, -1), None);
         assert!(recents.neighbour(newest, 1).is_some());

@@ -89,11 +89,18 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
         })
         .inner;
     let words = "What the picture shows";
-    widgets::text_area(ui, Id::new("prompt"), &mut state.draft.prompt, label.id, words, (5, 11));
+    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (5, 11));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     let words = "What it must not show";
-    widgets::text_area(ui, Id::new("negative"), &mut state.draft.negative_prompt, label.id, words, (2, 5));
+    widgets::text_area(
+        ui,
+        Id::unique("sluice negative"),
+        &mut state.draft.negative_prompt,
+        label.id,
+        words,
+        (2, 5),
+    );
     if state.draft.guidance == 0.0 && !state.draft.negative_prompt.trim().is_empty() {
         widgets::hint(ui, "Not used while guidance is 0.");
     }
@@ -117,9 +124,10 @@ fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 fn sizes(ui: &mut Ui, state: &mut State) {
     widgets::field_label(ui, "Size");
     let multiple = state.size_multiple();
-    let area = state.summary().map_or(u64::from(state.draft.width) * u64::from(state.draft.height), |summary| {
-        u64::from(summary.defaults.width) * u64::from(summary.defaults.height)
-    });
+    let area =
+        state.summary().map_or(u64::from(state.draft.width) * u64::from(state.draft.height), |summary| {
+            u64::from(summary.defaults.width) * u64::from(summary.defaults.height)
+        });
     let mistake = state.mistake();
     let draft = &mut state.draft;
     ui.horizontal(|ui| {
@@ -187,7 +195,7 @@ fn numbers(ui: &mut Ui, state: &mut State) {
 
 fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Vec<Action>) {
     let label = widgets::field_label(ui, "Seed");
-    let id = Id::new("seed");
+    let id = Id::unique("sluice seed");
     if !ui.memory(|memory| memory.has_focus(id)) {
         panel.seed_text = state.draft.seed.to_string();
     }
@@ -249,7 +257,13 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     });
 }
 
-fn choice<T: Copy + PartialEq>(ui: &mut Ui, text: &str, value: &mut T, all: &[T], name: fn(T) -> &'static str) {
+fn choice<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut T,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) {
     ui.horizontal(|ui| {
         let label = widgets::field_label(ui, text);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use egui::{Align, Align2, Area, Color32, CornerRadius, Frame, Layout, Margin, Order, Rect, RichText, Ui, Vec2, vec2};
+use egui::{
+    Align, Align2, Area, Color32, CornerRadius, Frame, Layout, Margin, Order, Rect, RichText, Ui, Vec2, vec2,
+};
 
 use super::{
     action::Action,
@@ -90,7 +92,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let examples = state.summary().map_or(&[][..], |summary| &summary.examples);
     let width = (area.width() - 2.0 * space::XL).min(size::CARD);
-    let height = 150.0 + examples.len() as f32 * (size::CONTROL + 2.0 + space::XS);
+    let height: f32 = 150.0 + examples.len() as f32 * (size::CONTROL + 2.0 + space::XS);
     let place = Rect::from_center_size(area.center(), vec2(width, height.min(area.height())));
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {
@@ -99,9 +101,11 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
                 ModelStatus::Ready(_) if !state.jobs.is_empty() => {
                     (icons::SPARKLES, "Your picture is next", "It forms here as soon as the engine begins.")
                 }
-                ModelStatus::Ready(_) if examples.is_empty() => {
-                    (icons::IMAGE, "What should the picture show?", "Describe it on the left, then press Generate.")
-                }
+                ModelStatus::Ready(_) if examples.is_empty() => (
+                    icons::IMAGE,
+                    "What should the picture show?",
+                    "Describe it on the left, then press Generate.",
+                ),
                 ModelStatus::Ready(_) => (
                     icons::IMAGE,
                     "What should the picture show?",
@@ -136,7 +140,7 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
     let palette = Palette::of(ui);
     ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, palette.scrim);
     let width = (area.width() - 2.0 * space::XL).min(size::CARD);
-    Area::new(ui.id().with("failure"))
+    Area::new(ui.scope_id().with("failure"))
         .order(Order::Middle)
         .pivot(Align2::CENTER_CENTER)
         .fixed_pos(area.center())
@@ -302,10 +306,12 @@ pub fn strip(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut 
             }
             for recent in state.recents.iter() {
                 let selected = state.shown == Shown::Recent(recent.id);
-                let visible = ui.is_rect_visible(Rect::from_min_size(ui.cursor().min, Vec2::splat(size::THUMBNAIL)));
+                let visible =
+                    ui.is_rect_visible(Rect::from_min_size(ui.cursor().min, Vec2::splat(size::THUMBNAIL)));
                 let texture = visible.then(|| textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail));
                 let tile = tile(ui, &recent.name(), texture, recent.thumbnail.size, selected);
-                let prompt = recent.request.as_ref().map(|request| request.prompt.as_str()).unwrap_or_default();
+                let prompt =
+                    recent.request.as_ref().map(|request| request.prompt.as_str()).unwrap_or_default();
                 let tip = if prompt.is_empty() { recent.name() } else { prompt.to_owned() };
                 if tile.on_hover_text(tip).clicked() {
                     actions.push(Action::Show(Shown::Recent(recent.id)));
@@ -368,7 +374,7 @@ fn tile(
 /// Says what a file would do that is held over the window.
 pub fn drop_hint(ui: &Ui, area: Rect) {
     let palette = Palette::of(ui);
-    let layer = egui::LayerId::new(Order::Foreground, egui::Id::new("drop hint"));
+    let layer = egui::LayerId::new(Order::Foreground, egui::Id::unique("sluice drop hint"));
     let painter = ui.ctx().layer_painter(layer);
     painter.rect_filled(area, CornerRadius::ZERO, palette.scrim);
     let card = Rect::from_center_size(area.center(), vec2(440.0, 120.0));

@@ -3,10 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use egui::{
-    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow, Stroke,
-    Style, TextStyle, Theme, Ui, Vec2, Visuals,
+    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, FontTweak, Margin, Shadow,
+    Stroke, Style, TextStyle, Theme, Ui, Vec2, Visuals,
     style::{HandleShape, ScrollStyle, WidgetVisuals, Widgets},
-    text::{FontTweak, VariationCoords},
 };
 
 /// The colours of one theme.
@@ -98,7 +97,7 @@ pub const LIGHT: Palette = Palette {
     accent_soft: hex(0xd8_e9_f3),
     danger: hex(0xa8_26_31),
     danger_soft: hex(0xfb_eb_ec),
-    scrim: Color32::from_white_alpha(150),
+    scrim: Color32::from_rgba_premultiplied(150, 150, 150, 150),
     shadow: Color32::from_black_alpha(45),
 };
 
@@ -214,8 +213,10 @@ fn fonts() -> FontDefinitions {
         (font::MEDIUM, 500.0, FontFamily::Name(font::MEDIUM.into())),
         (font::SEMIBOLD, 600.0, FontFamily::Name(font::SEMIBOLD.into())),
     ] {
-        let tweak =
-            FontTweak { coords: VariationCoords::new([(b"wght", weight)]), ..FontTweak::default() };
+        let tweak = FontTweak {
+            coords: egui::epaint::text::VariationCoords::new([(b"wght", weight)]),
+            ..FontTweak::default()
+        };
         fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(INTER).tweak(tweak)));
         let names = std::iter::once(name.to_owned()).chain(fallback.iter().cloned()).collect();
         fonts.families.insert(family, names);

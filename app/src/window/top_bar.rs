@@ -71,14 +71,11 @@ fn model_picker(
         .width(size::POPUP)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
-            let mut choose = |ui: &Ui, model: ModelSource| {
-                actions.push(Action::ChooseModel(model));
-                ui.close();
-            };
+            let mut chosen = None;
             let selected = state.model == ModelSource::Starter;
             let detail = "Comes with Sluice: small, to try everything with";
             if widgets::row_button(ui, icons::PACKAGE, "Starter", detail, selected).clicked() {
-                choose(ui, ModelSource::Starter);
+                chosen = Some(ModelSource::Starter);
             }
             for path in recent_models {
                 let model = ModelSource::Path(path.clone());
@@ -86,7 +83,7 @@ fn model_picker(
                 let detail = path.display().to_string();
                 let row = widgets::row_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
                 if row.on_hover_text(detail).clicked() {
-                    choose(ui, model);
+                    chosen = Some(model);
                 }
             }
             ui.separator();
@@ -100,25 +97,36 @@ fn model_picker(
                 }
             }
             ui.separator();
-            let label = widgets::field_label(ui, "Or its path");
-            ui.horizontal(|ui| {
-                let width = ui.available_width() - 64.0;
-                let field = egui::TextEdit::singleline(typed_path)
-                    .hint_text("/path/to/model")
-                    .margin(Margin::symmetric(10, 6))
-                    .desired_width(width);
-                let response = ui.add_sized(vec2(width, size::CONTROL), field).labelled_by(label.id);
-                let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-                let path = typed_path.trim();
-                let open = ui.add_enabled_ui(!path.is_empty(), |ui| {
-                    widgets::button(ui, None, "Open", Weight::Plain).clicked()
-                });
-                if (open.inner || entered) && !path.is_empty() {
-                    choose(ui, ModelSource::Path(PathBuf::from(path)));
-                    typed_path.clear();
-                }
-            });
+            if let Some(path) = path_field(ui, typed_path) {
+                chosen = Some(ModelSource::Path(path));
+            }
+            if let Some(model) = chosen {
+                actions.push(Action::ChooseModel(model));
+                ui.close();
+            }
         });
+}
+
+/// For those who have a path on the clipboard, and for desktops without dialogs.
+fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
+    let label = widgets::field_label(ui, "Or its path");
+    ui.horizontal(|ui| {
+        let width = ui.available_width() - 64.0;
+        let field = egui::TextEdit::singleline(typed)
+            .hint_text("/path/to/model")
+            .margin(Margin::symmetric(10, 6))
+            .desired_width(width);
+        let response = ui.add_sized(vec2(width, size::CONTROL), field).labelled_by(label.id);
+        let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let empty = typed.trim().is_empty();
+        let open = ui.add_enabled_ui(!empty, |ui| widgets::button(ui, None, "Open", Weight::Plain).clicked());
+        ((open.inner || entered) && !empty).then(|| {
+            let path = PathBuf::from(typed.trim());
+            typed.clear();
+            path
+        })
+    })
+    .inner
 }
 
 fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
@@ -182,7 +190,8 @@ fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
         (ThemeChoice::Dark, icons::MOON, "Dark"),
         (ThemeChoice::Light, icons::SUN, "Light"),
     ];
-    let icon = choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |(_, icon, _)| icon);
+    let icon =
+        choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |&(_, icon, _)| icon);
     let button = widgets::icon_button(ui, icon, "Theme");
     Popup::menu(&button).accessible_name("Theme").frame(popup_frame(ui)).width(170.0).show(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
@@ -284,8 +293,13 @@ fn queue_row(ui: &mut Ui, job: &super::state::QueuedJob, actions: &mut Vec<Actio
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.spacing_mut().item_spacing.y = 1.0;
                 ui.add(egui::Label::new(prompt.replace('\n', " ")).truncate());
-                let detail = format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
-                ui.label(RichText::new(detail).font(egui::FontId::proportional(font::TINY)).color(palette.text_faint));
+                let detail =
+                    format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
+                ui.label(
+                    RichText::new(detail)
+                        .font(egui::FontId::proportional(font::TINY))
+                        .color(palette.text_faint),
+                );
             });
         });
     });

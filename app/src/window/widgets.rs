@@ -2,7 +2,7 @@
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind, Ui,
-    Vec2, WidgetInfo, WidgetText, pos2, vec2,
+    Vec2, WidgetInfo, pos2, vec2,
 };
 
 use super::tokens::{Palette, font, radius, size, space};
@@ -231,7 +231,14 @@ pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
 }
 
 /// A field for several lines, which scrolls when they become many.
-pub fn text_area(ui: &mut Ui, id: Id, text: &mut String, label: Id, hint: &str, rows: (usize, usize)) -> Response {
+pub fn text_area(
+    ui: &mut Ui,
+    id: Id,
+    text: &mut String,
+    label: Id,
+    hint: &str,
+    rows: (usize, usize),
+) -> Response {
     let palette = Palette::of(ui);
     let focused = ui.memory(|memory| memory.has_focus(id));
     let line = if focused { palette.accent } else { palette.line };
@@ -304,11 +311,6 @@ pub fn progress_bar(ui: &Ui, rect: Rect, fraction: f32) {
     let done = rect.width() * fraction.clamp(0.0, 1.0);
     let filled = Rect::from_min_size(rect.min, vec2(done, rect.height()));
     ui.painter().rect_filled(filled, rounding, palette.accent);
-}
-
-/// Bold words.
-pub fn strong(text: impl Into<String>) -> WidgetText {
-    RichText::new(text).font(font::semibold(font::BODY)).into()
 }
 
 /// A suggestion.

@@ -24,7 +24,10 @@ pub fn time_left(seconds: f64) -> String {
     if seconds < 1.0 {
         "about to finish".to_owned()
     } else {
-        format!("{} left", duration(if seconds < 9.95 { seconds.ceil().max(1.0) } else { seconds }).replace(".0 s", " s"))
+        format!(
+            "{} left",
+            duration(if seconds < 9.95 { seconds.ceil().max(1.0) } else { seconds }).replace(".0 s", " s")
+        )
     }
 }
 
