@@ -1,3 +1,4 @@
 //! Sluice's window and command line. Both talk to the engine through its session only.
 
 pub mod cli;
+pub mod window;

@@ -1,0 +1,55 @@
+//! What a person asks for in the window. Drawing collects these; the app carries them out afterwards.
+
+use std::path::PathBuf;
+
+use sluice_engine::{request::ModelSource, session::JobId};
+
+use super::{
+    files::Dialog,
+    persistence::{DrawWith, ThemeChoice},
+    recent::RecentId,
+    state::Shown,
+};
+
+/// One wish.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Queue a job with the panel's settings.
+    Generate,
+    /// End the running job.
+    CancelRunning,
+    /// End one job.
+    Cancel(JobId),
+    /// End all jobs.
+    CancelAll,
+    /// Use another model.
+    ChooseModel(ModelSource),
+    /// Ask for a file.
+    OpenDialog(Dialog),
+    /// Write an example into the prompt.
+    UsePrompt(String),
+    /// Draw another seed.
+    NewSeed,
+    /// Show a picture.
+    Show(Shown),
+    /// Take over what made a picture.
+    UseSettings(RecentId),
+    /// Put a picture on the clipboard.
+    CopyPicture(RecentId),
+    /// Put words on the clipboard.
+    CopyText(String),
+    /// Open a folder in the file manager.
+    OpenFolder(PathBuf),
+    /// Light or dark.
+    SetTheme(ThemeChoice),
+    /// Whether forming pictures are shown.
+    SetPreviews(bool),
+    /// Which adapter draws the window from the next start on.
+    SetDrawWith(DrawWith),
+    /// The newest failure was read.
+    DismissFailure,
+    /// The notice was read.
+    DismissNotice,
+    /// Go back to the settings before they were restored.
+    UndoRestore,
+}

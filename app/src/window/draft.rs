@@ -1,0 +1,114 @@
+//! What the settings panel shows: the request that the next press of Generate sends.
+
+use std::hash::{BuildHasher, RandomState};
+
+use serde::{Deserialize, Serialize};
+use sluice_engine::{
+    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    session::Defaults,
+};
+
+use super::sizes::snap;
+
+/// The settings of the panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// What the picture shows.
+    pub prompt: String,
+    /// What it must not show.
+    pub negative_prompt: String,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// How strongly the prompt is followed.
+    pub guidance: f32,
+    /// Picks the noise.
+    pub seed: u64,
+    /// Whether the seed stays for the next picture.
+    pub seed_locked: bool,
+    /// Pictures drawn at once.
+    pub batch: u32,
+    /// Method.
+    pub sampler: Sampler,
+    /// Spacing of the noise levels.
+    pub schedule: Schedule,
+    /// Precision of the computation.
+    pub dtype: ComputeDtype,
+    /// Longest prompt in tokens.
+    pub max_sequence_length: u32,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        let mut draft = Self::from_request(&Request::default());
+        draft.seed_locked = false;
+        draft
+    }
+}
+
+impl Draft {
+    /// The most pictures drawn at once.
+    pub const MAX_BATCH: u32 = 8;
+
+    /// The settings that a request was made of. The seed is locked: it is the one that was wanted.
+    pub fn from_request(request: &Request) -> Self {
+        Self {
+            prompt: request.prompt.clone(),
+            negative_prompt: request.negative_prompt.clone(),
+            width: request.width,
+            height: request.height,
+            steps: request.steps,
+            guidance: request.guidance,
+            seed: request.seed,
+            seed_locked: true,
+            batch: request.batch,
+            sampler: request.sampler,
+            schedule: request.schedule,
+            dtype: request.dtype,
+            max_sequence_length: request.max_sequence_length,
+        }
+    }
+
+    /// The request for a model.
+    pub fn request(&self, model: ModelSource) -> Request {
+        Request {
+            model,
+            prompt: self.prompt.clone(),
+            negative_prompt: self.negative_prompt.clone(),
+            width: self.width,
+            height: self.height,
+            steps: self.steps,
+            guidance: self.guidance,
+            seed: self.seed,
+            batch: self.batch,
+            sampler: self.sampler,
+            schedule: self.schedule,
+            dtype: self.dtype,
+            max_sequence_length: self.max_sequence_length,
+        }
+    }
+
+    /// Takes over how a model likes to be used.
+    pub fn adopt(&mut self, defaults: &Defaults) {
+        self.width = defaults.width;
+        self.height = defaults.height;
+        self.steps = defaults.steps;
+        self.guidance = defaults.guidance;
+    }
+
+    /// Moves both sides to the nearest sizes that a model can draw.
+    pub fn snap_size(&mut self, multiple: u32) {
+        self.width = snap(self.width, multiple);
+        self.height = snap(self.height, multiple);
+    }
+}
+
+/// A new seed. It has 32 bits, so that every program can read it and a person can copy it.
+pub fn random_seed() -> u64 {
+    // The standard library seeds its hashers from the system; a seed for noise needs no more.
+    RandomState::new().hash_one(0_u8) >> 32
+}

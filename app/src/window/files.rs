@@ -1,0 +1,286 @@
+//! Files and dialogs, on threads of their own, so that the interface never waits for a disk or a person.
+
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::SystemTime,
+};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use egui::ColorImage;
+use sluice_engine::session::Failure;
+
+use super::{
+    persistence::Preferences,
+    picture_settings::{PictureSettings, read_picture_settings},
+    recent::{Recents, thumbnail},
+};
+
+/// Waiting tasks and results beyond these are refused or wait.
+const TASKS: usize = 64;
+const RESULTS: usize = 16;
+
+/// What the worker can do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Task {
+    /// Lists the newest pictures of a folder.
+    Scan(PathBuf),
+    /// Reads a picture's pixels.
+    Show(PathBuf),
+    /// Reads a picture and the settings inside.
+    Restore(PathBuf),
+    /// Opens a folder in the system's file manager.
+    Open(PathBuf),
+    /// Keeps what must be known before the window opens.
+    SavePreferences(Preferences),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum FileEvent {
+    /// A picture of the folder.
+    Found {
+        /// Its file.
+        path: PathBuf,
+        /// A small one.
+        thumbnail: ColorImage,
+        /// What made it, if that stands inside.
+        settings: Option<Box<PictureSettings>>,
+    },
+    /// A picture's pixels.
+    Pixels {
+        /// Its file.
+        path: PathBuf,
+        /// The pixels.
+        image: ColorImage,
+    },
+    /// A picture and what made it.
+    Restored {
+        /// Its file.
+        path: PathBuf,
+        /// Its pixels.
+        image: ColorImage,
+        /// What made it.
+        settings: Box<PictureSettings>,
+    },
+    /// A listed picture cannot be read any more.
+    Gone {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        failure: Failure,
+    },
+    /// A task failed.
+    Failed {
+        /// In a few words.
+        title: &'static str,
+        /// What happened and what to do.
+        failure: Failure,
+    },
+    /// A model was chosen in a dialog.
+    ModelChosen(PathBuf),
+    /// A dialog was closed.
+    DialogClosed,
+}
+
+/// What a dialog asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialog {
+    /// One file that holds a model.
+    ModelFile,
+    /// A folder in the layout of diffusers.
+    ModelFolder,
+}
+
+/// The worker and what it reports.
+pub struct Files {
+    tasks: Sender<Task>,
+    results: Receiver<FileEvent>,
+    report: Sender<FileEvent>,
+    wake: Wake,
+    dialog_open: bool,
+}
+
+/// Called after every report, from the worker's threads.
+pub type Wake = std::sync::Arc<dyn Fn() + Send + Sync>;
+
+impl Files {
+    /// Starts the worker. It ends when this is dropped.
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let (tasks, queue) = bounded::<Task>(TASKS);
+        let (report, results) = bounded(RESULTS);
+        let reporter = Reporter { report: report.clone(), wake: wake.clone() };
+        thread::Builder::new().name("window files".to_owned()).spawn(move || {
+            for task in queue {
+                if reporter.run(task).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { tasks, results, report, wake, dialog_open: false })
+    }
+
+    /// Queues a task. False if too many wait already.
+    pub fn request(&self, task: Task) -> bool {
+        match self.tasks.try_send(task) {
+            Ok(()) => true,
+            Err(TrySendError::Full(task) | TrySendError::Disconnected(task)) => {
+                tracing::warn!(?task, "the file worker does not take it");
+                false
+            }
+        }
+    }
+
+    /// The next result, if one has come.
+    pub fn try_recv(&mut self) -> Option<FileEvent> {
+        let event = self.results.try_recv().ok()?;
+        if matches!(event, FileEvent::ModelChosen(_) | FileEvent::DialogClosed) {
+            self.dialog_open = false;
+        }
+        Some(event)
+    }
+
+    /// Opens a dialog, unless one is open.
+    pub fn open_dialog(&mut self, dialog: Dialog, folder: Option<PathBuf>) -> std::io::Result<()> {
+        if self.dialog_open {
+            return Ok(());
+        }
+        let reporter = Reporter { report: self.report.clone(), wake: self.wake.clone() };
+        thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
+            let mut native = rfd::FileDialog::new();
+            if let Some(folder) = folder {
+                native = native.set_directory(folder);
+            }
+            let chosen = match dialog {
+                Dialog::ModelFile => native
+                    .set_title("Open a model file")
+                    .add_filter("Models", &["safetensors", "gguf"])
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
+                Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
+            };
+            // The window is gone when nobody takes the answer.
+            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, FileEvent::ModelChosen));
+        })?;
+        self.dialog_open = true;
+        Ok(())
+    }
+}
+
+/// The window is gone.
+struct Gone;
+
+struct Reporter {
+    report: Sender<FileEvent>,
+    wake: Wake,
+}
+
+impl Reporter {
+    fn say(&self, event: FileEvent) -> Result<(), Gone> {
+        self.report.send(event).map_err(|_| Gone)?;
+        (self.wake)();
+        Ok(())
+    }
+
+    fn run(&self, task: Task) -> Result<(), Gone> {
+        match task {
+            Task::Scan(folder) => self.scan(&folder),
+            Task::Show(path) => self.say(match read_pixels(&path) {
+                Ok(image) => FileEvent::Pixels { path, image },
+                Err(failure) => FileEvent::Gone { path, failure },
+            }),
+            Task::Restore(path) => {
+                let read = read_picture_settings(&path)
+                    .and_then(|settings| read_pixels(&path).map(|image| (settings, image)));
+                self.say(match read {
+                    Ok((settings, image)) => {
+                        FileEvent::Restored { path, image, settings: Box::new(settings) }
+                    }
+                    Err(failure) => {
+                        FileEvent::Failed { title: "No settings could be taken from this file", failure }
+                    }
+                })
+            }
+            Task::Open(folder) => match open::that_detached(&folder) {
+                Ok(()) => Ok(()),
+                Err(error) => self.say(FileEvent::Failed {
+                    title: "The folder could not be opened",
+                    failure: Failure {
+                        message: format!("{}: {error}", folder.display()),
+                        advice: Some("Open it in your file manager.".to_owned()),
+                    },
+                }),
+            },
+            Task::SavePreferences(preferences) => match preferences.save() {
+                Ok(()) => Ok(()),
+                Err(error) => self.say(FileEvent::Failed {
+                    title: "The setting could not be kept",
+                    failure: Failure {
+                        message: format!("{error:#}"),
+                        advice: Some("It holds until the window is closed.".to_owned()),
+                    },
+                }),
+            },
+        }
+    }
+
+    fn scan(&self, folder: &Path) -> Result<(), Gone> {
+        for path in newest_pictures(folder) {
+            let image = match read_pixels(&path) {
+                Ok(image) => image,
+                Err(failure) => {
+                    tracing::warn!(path = %path.display(), failure.message, "a picture is left out");
+                    continue;
+                }
+            };
+            let settings = match read_picture_settings(&path) {
+                Ok(settings) => Some(Box::new(settings)),
+                Err(failure) => {
+                    tracing::debug!(path = %path.display(), failure.message, "no settings inside");
+                    None
+                }
+            };
+            self.say(FileEvent::Found { path, thumbnail: thumbnail(&image), settings })?;
+        }
+        Ok(())
+    }
+}
+
+/// The newest pictures of a folder, newest first. A folder that is not there yet has none.
+fn newest_pictures(folder: &Path) -> Vec<PathBuf> {
+    let entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(error) => {
+            tracing::debug!(folder = %folder.display(), %error, "no pictures yet");
+            return Vec::new();
+        }
+    };
+    let mut pictures: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| has_extension(path, &["png"]))
+        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+        .collect();
+    pictures.sort_by(|a, b| b.cmp(a));
+    pictures.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+}
+
+/// Whether a path ends in one of these, in any case.
+pub fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))
+}
+
+fn read_pixels(path: &Path) -> Result<ColorImage, Failure> {
+    let failure = |error: &dyn std::fmt::Display| Failure {
+        message: format!("{} cannot be read: {error}", path.display()),
+        advice: Some("See whether the file is still there and is a whole PNG picture.".to_owned()),
+    };
+    let reader = image::ImageReader::open(path)
+        .and_then(image::ImageReader::with_guessed_format)
+        .map_err(|error| failure(&error))?;
+    let image = reader.decode().map_err(|error| failure(&error))?.into_rgb8();
+    let size = [image.width() as usize, image.height() as usize];
+    Ok(ColorImage::from_rgb(size, image.as_raw()))
+}

@@ -1,0 +1,38 @@
+//! The icons, as characters of the font [`ICONS`](super::tokens::font::ICONS).
+
+macro_rules! icons {
+    ($($name:ident = $code:literal)*) => {
+        $(#[doc = concat!("Lucide's ", stringify!($name), ".")] pub const $name: &str = $code;)*
+    };
+}
+
+icons! {
+    LOCK = "\u{e10b}"
+    LOCK_OPEN = "\u{e10c}"
+    DICES = "\u{e2c5}"
+    SETTINGS = "\u{e154}"
+    SUN = "\u{e178}"
+    MOON = "\u{e11e}"
+    SUN_MOON = "\u{e2b2}"
+    X = "\u{e1b2}"
+    COPY = "\u{e09e}"
+    FOLDER_OPEN = "\u{e247}"
+    MAXIMIZE = "\u{e112}"
+    CHEVRON_DOWN = "\u{e06d}"
+    CHEVRON_RIGHT = "\u{e06f}"
+    TRIANGLE_ALERT = "\u{e193}"
+    INFO = "\u{e0f9}"
+    SPARKLES = "\u{e412}"
+    FOLDER = "\u{e0d7}"
+    FILE = "\u{e0c0}"
+    ARROW_LEFT_RIGHT = "\u{e24a}"
+    CHECK = "\u{e06c}"
+    CPU = "\u{e0a9}"
+    MEMORY = "\u{e445}"
+    GPU = "\u{e66a}"
+    FILE_UP = "\u{e32a}"
+    PACKAGE = "\u{e129}"
+    IMAGE = "\u{e0f6}"
+    RESTORE = "\u{e2a1}"
+    LAYERS = "\u{e529}"
+}

@@ -1,0 +1,41 @@
+//! The only way between the window and the engine: commands out, events in.
+
+use crossbeam_channel::{Receiver, Sender};
+use sluice_engine::session::{Command, Event, Session};
+
+/// A running engine as the window sees it. Neither call may block.
+pub trait EngineLink {
+    /// Sends a command. Returns it if the engine has ended.
+    fn send(&self, command: Command) -> Result<(), Box<Command>>;
+
+    /// The next event, if one has come.
+    fn try_recv(&self) -> Option<Event>;
+}
+
+impl EngineLink for Session {
+    fn send(&self, command: Command) -> Result<(), Box<Command>> {
+        Self::send(self, command).map_err(Box::new)
+    }
+
+    fn try_recv(&self) -> Option<Event> {
+        self.events().try_recv().ok()
+    }
+}
+
+/// A link over two channels, to an engine that is elsewhere.
+pub struct ChannelLink {
+    /// To the engine.
+    pub commands: Sender<Command>,
+    /// From the engine.
+    pub events: Receiver<Event>,
+}
+
+impl EngineLink for ChannelLink {
+    fn send(&self, command: Command) -> Result<(), Box<Command>> {
+        self.commands.try_send(command).map_err(|error| Box::new(error.into_inner()))
+    }
+
+    fn try_recv(&self) -> Option<Event> {
+        self.events.try_recv().ok()
+    }
+}

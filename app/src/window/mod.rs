@@ -1,0 +1,138 @@
+//! The window. It talks to the engine through [`link`] alone: commands go out, events come in.
+
+pub mod action;
+pub mod app;
+pub mod canvas;
+pub mod draft;
+pub mod files;
+pub mod icons;
+pub mod link;
+pub mod persistence;
+pub mod picture_settings;
+pub mod recent;
+mod side_panel;
+pub mod sizes;
+mod stage;
+pub mod state;
+mod status_bar;
+mod textures;
+pub mod tokens;
+mod top_bar;
+mod widgets;
+mod words;
+
+use std::{env, path::PathBuf, sync::Arc};
+
+use anyhow::{Context as _, bail};
+use eframe::egui_wgpu::{WgpuConfiguration, WgpuSetup};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Session, SessionOptions},
+};
+
+use app::{Setup, SluiceApp};
+use draft::random_seed;
+use files::{Files, Wake};
+use persistence::{DrawWith, Preferences, Saved};
+
+/// How the window is opened.
+#[derive(Debug, Clone, Default)]
+pub struct WindowOptions {
+    /// The model to begin with; the last one if absent.
+    pub model: Option<ModelSource>,
+    /// Where pictures go; the folder `Sluice` among the user's pictures if absent.
+    pub folder: Option<PathBuf>,
+    /// Threads that compute; all of the machine's if absent.
+    pub threads: Option<usize>,
+}
+
+/// Opens the window and returns when it is closed.
+pub fn run(options: WindowOptions) -> anyhow::Result<()> {
+    if cfg!(target_os = "linux") && !has_display() {
+        bail!(
+            "there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set). \
+             Pictures can be made without one: see `sluice generate --help`"
+        );
+    }
+    let preferences = Preferences::load();
+    let native = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_app_id("sluice")
+            .with_title("Sluice")
+            .with_inner_size([1280.0, 800.0])
+            .with_min_inner_size([900.0, 600.0])
+            .with_icon(icon()),
+        wgpu_options: wgpu_options(preferences.draw_with),
+        ..eframe::NativeOptions::default()
+    };
+    eframe::run_native(
+        "sluice",
+        native,
+        Box::new(|creation| Ok(Box::new(create(creation, options, preferences)?))),
+    )
+    .map_err(|error| anyhow::anyhow!("{error}"))
+    .context("the window could not be opened. Pictures can be made without one: see `sluice generate --help`")
+}
+
+fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+        .into_iter()
+        .any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+fn create(
+    creation: &eframe::CreationContext<'_>,
+    options: WindowOptions,
+    preferences: Preferences,
+) -> anyhow::Result<SluiceApp> {
+    let ctx = creation.egui_ctx.clone();
+    let wake: Wake = Arc::new(move || ctx.request_repaint());
+    let engine_wake = Arc::clone(&wake);
+    let session = Session::start(SessionOptions {
+        wake: Box::new(move || engine_wake()),
+        threads: options.threads,
+        hardware: true,
+    })
+    .context("the engine's threads could not be started")?;
+    let files = Files::start(wake).context("the thread for files could not be started")?;
+    let adapter = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
+    let setup = Setup {
+        link: Box::new(session),
+        files,
+        saved: creation.storage.and_then(Saved::load),
+        preferences,
+        adapter,
+        folder: options.folder.or_else(pictures_folder),
+        model: options.model,
+        new_seed: random_seed,
+    };
+    Ok(SluiceApp::new(&creation.egui_ctx, setup))
+}
+
+/// The folder `Sluice` among the user's pictures.
+pub fn pictures_folder() -> Option<PathBuf> {
+    let user = directories::UserDirs::new()?;
+    let pictures = user.picture_dir().map_or_else(|| user.home_dir().join("Pictures"), PathBuf::from);
+    Some(pictures.join("Sluice"))
+}
+
+/// egui would take the fast card, whose memory pictures need.
+fn wgpu_options(draw_with: DrawWith) -> WgpuConfiguration {
+    use eframe::wgpu::PowerPreference;
+    let mut options = WgpuConfiguration::default();
+    if let WgpuSetup::CreateNew(setup) = &mut options.wgpu_setup {
+        setup.power_preference = PowerPreference::from_env().unwrap_or(match draw_with {
+            DrawWith::Integrated => PowerPreference::LowPower,
+            DrawWith::Dedicated => PowerPreference::HighPerformance,
+        });
+    }
+    options
+}
+
+fn icon() -> egui::IconData {
+    let bytes = include_bytes!("../../../assets/icons/sluice.png");
+    eframe::icon_data::from_png_bytes(bytes).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the window has no icon");
+        egui::IconData::default()
+    })
+}

@@ -1,0 +1,232 @@
+//! What outlives the window: the settings of the panel in eframe's storage, and what must be known before the
+//! window opens in a file of its own.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use sluice_engine::request::ModelSource;
+
+use super::draft::Draft;
+
+const KEY: &str = "sluice";
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThemeChoice {
+    /// As the desktop is.
+    #[default]
+    System,
+    /// Always dark.
+    Dark,
+    /// Always light.
+    Light,
+}
+
+impl From<ThemeChoice> for egui::ThemePreference {
+    fn from(choice: ThemeChoice) -> Self {
+        match choice {
+            ThemeChoice::System => Self::System,
+            ThemeChoice::Dark => Self::Dark,
+            ThemeChoice::Light => Self::Light,
+        }
+    }
+}
+
+/// What is kept when the window closes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    /// Rises when an older reader would misunderstand.
+    pub version: u32,
+    /// The settings of the panel.
+    pub draft: Draft,
+    /// The model that was chosen.
+    pub model: ModelSource,
+    /// Models that were opened before, newest first.
+    pub recent_models: Vec<PathBuf>,
+    /// Light or dark.
+    pub theme: ThemeChoice,
+    /// Whether forming pictures are shown.
+    pub previews: bool,
+}
+
+impl Default for Saved {
+    fn default() -> Self {
+        Self {
+            version: Self::VERSION,
+            draft: Draft::default(),
+            model: ModelSource::Starter,
+            recent_models: Vec::new(),
+            theme: ThemeChoice::default(),
+            previews: true,
+        }
+    }
+}
+
+impl Saved {
+    /// The version that is written.
+    pub const VERSION: u32 = 1;
+
+    /// What was kept, if anything was. What cannot be understood has its default.
+    pub fn load(storage: &dyn eframe::Storage) -> Option<Self> {
+        storage.get_string(KEY).map(|text| Self::from_json(&text))
+    }
+
+    /// Keeps it.
+    pub fn store(&self, storage: &mut dyn eframe::Storage) {
+        storage.set_string(KEY, self.to_json());
+    }
+
+    /// As text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the settings cannot be written");
+            String::new()
+        })
+    }
+
+    /// From text that this or another version wrote.
+    pub fn from_json(text: &str) -> Self {
+        match serde_json::from_str(text) {
+            Ok(stored) => Self { version: Self::VERSION, ..tolerant(&stored) },
+            Err(error) => {
+                tracing::warn!(%error, "the kept settings cannot be read; the defaults are used");
+                Self::default()
+            }
+        }
+    }
+}
+
+/// Takes over each stored value that fits, and leaves the others at their defaults.
+fn tolerant<T: Default + Serialize + DeserializeOwned>(stored: &Value) -> T {
+    let Ok(mut value) = serde_json::to_value(T::default()) else { return T::default() };
+    let root = value.clone();
+    overlay(&mut value, stored, &mut Vec::new(), &|path, leaf| {
+        let mut attempt = root.clone();
+        if let Some(place) = path.iter().try_fold(&mut attempt, |value, key| value.get_mut(key)) {
+            *place = leaf.clone();
+        }
+        serde_json::from_value::<T>(attempt).is_ok()
+    });
+    serde_json::from_value(value).unwrap_or_default()
+}
+
+fn overlay<'a>(
+    value: &mut Value,
+    stored: &'a Value,
+    path: &mut Vec<&'a str>,
+    fits: &dyn Fn(&[&str], &Value) -> bool,
+) {
+    if let (Value::Object(fields), Value::Object(stored)) = (&mut *value, stored)
+        && !fields.is_empty()
+        && stored.keys().any(|key| fields.contains_key(key))
+    {
+        for (key, stored) in stored {
+            if let Some(field) = fields.get_mut(key) {
+                path.push(key);
+                overlay(field, stored, path, fits);
+                path.pop();
+            }
+        }
+    } else if fits(path, stored) {
+        *value = stored.clone();
+    } else {
+        tracing::warn!(field = path.join("."), "a kept setting does not fit and has its default");
+    }
+}
+
+/// Which graphics adapter draws the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DrawWith {
+    /// The one that saves power, so that the other's memory is free for pictures.
+    #[default]
+    Integrated,
+    /// The fast one.
+    Dedicated,
+}
+
+/// What must be known before the window opens.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Preferences {
+    /// Which graphics adapter draws the window.
+    pub draw_with: DrawWith,
+}
+
+impl Preferences {
+    /// What was kept, or the defaults.
+    pub fn load() -> Self {
+        let Some(path) = Self::path() else { return Self::default() };
+        match fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).unwrap_or_else(|error| {
+                tracing::warn!(path = %path.display(), %error, "the file is not understood");
+                Self::default()
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "the file cannot be read");
+                Self::default()
+            }
+        }
+    }
+
+    /// Keeps them.
+    pub fn save(&self) -> anyhow::Result<()> {
+        let path = Self::path().context("this user has no home folder")?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
+        fs::write(&path, toml::to_string(self)?)
+            .with_context(|| format!("{} cannot be written", path.display()))
+    }
+
+    fn path() -> Option<PathBuf> {
+        Some(directories::ProjectDirs::from("", "", "sluice")?.config_dir().join("window.toml"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_a_round_trip() {
+        let saved = Saved {
+            draft: Draft { prompt: "a red boat".to_owned(), seed: u64::MAX, ..Draft::default() },
+            model: ModelSource::Path("/models/z-image".into()),
+            recent_models: vec!["/models/z-image".into()],
+            theme: ThemeChoice::Light,
+            previews: false,
+            ..Saved::default()
+        };
+        assert_eq!(Saved::from_json(&saved.to_json()), saved);
+    }
+
+    #[test]
+    fn what_is_unknown_missing_or_wrong_has_its_default() {
+        let text = r#"{
+            "version": 7, "theme": "sepia", "previews": false, "new_in_seven": [1, 2],
+            "model": {"path": "/models/a"},
+            "draft": {"prompt": "a boat", "steps": "many", "sampler": "unipc", "width": 256, "later": {}}
+        }"#;
+        let expected = Saved {
+            previews: false,
+            model: ModelSource::Path("/models/a".into()),
+            draft: Draft { prompt: "a boat".to_owned(), width: 256, ..Draft::default() },
+            ..Saved::default()
+        };
+        assert_eq!(Saved::from_json(text), expected);
+        assert_eq!(Saved::from_json("nonsense"), Saved::default());
+        assert_eq!(Saved::from_json("[]"), Saved::default());
+    }
+
+    #[test]
+    fn preferences_are_tolerant_of_missing_fields() {
+        assert_eq!(toml::from_str::<Preferences>("").unwrap(), Preferences::default());
+        let dedicated: Preferences = toml::from_str("draw_with = \"dedicated\"\nlater = 1").unwrap();
+        assert_eq!(dedicated.draw_with, DrawWith::Dedicated);
+    }
+}

@@ -1,0 +1,245 @@
+//! Finished pictures: those of this session and those found in the folder.
+
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use egui::{Color32, ColorImage};
+use sluice_engine::{output::Image, request::Request, session::Picture};
+
+/// Names a picture for as long as the window lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RecentId(pub u64);
+
+/// A finished picture.
+#[derive(Debug, Clone)]
+pub struct Recent {
+    /// Its name.
+    pub id: RecentId,
+    /// Where it is.
+    pub path: Option<PathBuf>,
+    /// Its pixels, while they are kept.
+    pub image: Option<Arc<ColorImage>>,
+    /// A small one.
+    pub thumbnail: Arc<ColorImage>,
+    /// What draws it again, alone.
+    pub request: Option<Request>,
+    /// How long its job took.
+    pub seconds: Option<f64>,
+}
+
+impl Recent {
+    /// What to call it.
+    pub fn name(&self) -> String {
+        match (&self.path, &self.request) {
+            (Some(path), _) => file_name(path),
+            (None, Some(request)) => format!("Picture with seed {}", request.seed),
+            (None, None) => format!("Picture {}", self.id.0),
+        }
+    }
+}
+
+/// The last part of a path.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Finished pictures, newest first.
+#[derive(Debug, Default)]
+pub struct Recents {
+    pictures: VecDeque<Recent>,
+    last: u64,
+}
+
+impl Recents {
+    /// The most that are listed.
+    pub const LIMIT: usize = 60;
+    /// The most whose pixels are kept; others are read again when they are shown.
+    const KEPT: usize = 12;
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Recent> {
+        self.pictures.iter()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pictures.is_empty()
+    }
+
+    /// One of them.
+    pub fn get(&self, id: RecentId) -> Option<&Recent> {
+        self.pictures.iter().find(|recent| recent.id == id)
+    }
+
+    /// The last one made.
+    pub fn newest(&self) -> Option<RecentId> {
+        self.pictures.front().map(|recent| recent.id)
+    }
+
+    /// The one before or after another, in the order of the strip.
+    pub fn neighbour(&self, id: RecentId, step: isize) -> Option<RecentId> {
+        let index = self.pictures.iter().position(|recent| recent.id == id)?;
+        self.pictures.get(index.checked_add_signed(step)?).map(|recent| recent.id)
+    }
+
+    /// Adds a job's pictures and names them, in the order of the batch.
+    pub fn add_finished(&mut self, request: &Request, pictures: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
+        let mut ids = Vec::new();
+        for picture in pictures.into_iter().rev() {
+            let Some(image) = color_image(&picture.image) else {
+                tracing::warn!(seed = picture.seed, "a picture has fewer pixels than its size says");
+                continue;
+            };
+            let request = Request { seed: picture.seed, batch: 1, ..request.clone() };
+            ids.push(self.add(picture.path, image, Some(request), Some(seconds)));
+        }
+        ids.reverse();
+        ids
+    }
+
+    /// Adds a picture that was opened; one that is listed already moves to the front.
+    pub fn add(
+        &mut self,
+        path: Option<PathBuf>,
+        image: ColorImage,
+        request: Option<Request>,
+        seconds: Option<f64>,
+    ) -> RecentId {
+        if path.is_some() {
+            self.pictures.retain(|recent| recent.path != path);
+        }
+        let thumbnail = Arc::new(thumbnail(&image));
+        let id = self.new_id();
+        let image = Some(Arc::new(image));
+        self.pictures.push_front(Recent { id, path, image, thumbnail, request, seconds });
+        self.pictures.truncate(Self::LIMIT);
+        for recent in self.pictures.iter_mut().skip(Self::KEPT) {
+            if recent.path.is_some() {
+                recent.image = None;
+            }
+        }
+        id
+    }
+
+    /// Adds a picture found in the folder, behind the others.
+    pub fn add_found(&mut self, path: PathBuf, thumbnail: ColorImage, request: Option<Request>) {
+        let listed = self.pictures.iter().any(|recent| recent.path.as_ref() == Some(&path));
+        if listed || self.pictures.len() >= Self::LIMIT {
+            return;
+        }
+        let id = self.new_id();
+        let thumbnail = Arc::new(thumbnail);
+        self.pictures.push_back(Recent {
+            id,
+            path: Some(path),
+            image: None,
+            thumbnail,
+            request,
+            seconds: None,
+        });
+    }
+
+    /// Gives a listed picture its pixels back.
+    pub fn loaded(&mut self, path: &Path, image: ColorImage) {
+        if let Some(recent) = self.pictures.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
+            recent.image = Some(Arc::new(image));
+        }
+    }
+
+    /// Drops a picture whose file is gone.
+    pub fn remove(&mut self, path: &Path) {
+        self.pictures.retain(|recent| recent.path.as_deref() != Some(path));
+    }
+
+    fn new_id(&mut self) -> RecentId {
+        self.last += 1;
+        RecentId(self.last)
+    }
+}
+
+/// Pixels for the screen, if there are as many as the size says.
+pub fn color_image(image: &Image) -> Option<ColorImage> {
+    let size = [image.width as usize, image.height as usize];
+    (image.pixels.len() == 3 * size[0] * size[1] && !image.pixels.is_empty())
+        .then(|| ColorImage::from_rgb(size, &image.pixels))
+}
+
+/// Pixels on a thumbnail's longer side; twice what is drawn, for dense screens.
+const THUMBNAIL_PIXELS: usize = 160;
+/// Samples across one of its pixels.
+const TAPS: usize = 4;
+
+/// A thumbnail.
+pub fn thumbnail(image: &ColorImage) -> ColorImage {
+    shrink(image, THUMBNAIL_PIXELS)
+}
+
+/// A picture whose longer side has at most so many pixels. The work depends on the result's size only.
+pub fn shrink(image: &ColorImage, longest: usize) -> ColorImage {
+    let [width, height] = image.size;
+    let longer = width.max(height);
+    if longer <= longest {
+        return image.clone();
+    }
+    let small = [width, height].map(|side| (side * longest / longer).max(1));
+    let sample = |x: usize, y: usize| {
+        let mut sums = [0_u32; 3];
+        for tap in 0..TAPS * TAPS {
+            let source_x = (x * TAPS + tap % TAPS) * width / (small[0] * TAPS);
+            let source_y = (y * TAPS + tap / TAPS) * height / (small[1] * TAPS);
+            let color = image.pixels[source_y * width + source_x];
+            for (sum, channel) in sums.iter_mut().zip([color.r(), color.g(), color.b()]) {
+                *sum += u32::from(channel);
+            }
+        }
+        let [r, g, b] = sums.map(|sum| (sum / (TAPS * TAPS) as u32) as u8);
+        Color32::from_rgb(r, g, b)
+    };
+    let places = (0..small[1]).flat_map(|y| (0..small[0]).map(move |x| (x, y)));
+    ColorImage::new(small, places.map(|(x, y)| sample(x, y)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grey(side: usize, value: u8) -> ColorImage {
+        ColorImage::filled([side, side], Color32::from_gray(value))
+    }
+
+    #[test]
+    fn a_thumbnail_is_small_and_keeps_the_aspect() {
+        let small = thumbnail(&ColorImage::filled([1600, 800], Color32::from_rgb(10, 200, 30)));
+        assert_eq!(small.size, [160, 80]);
+        assert!(small.pixels.iter().all(|&pixel| pixel == Color32::from_rgb(10, 200, 30)));
+        assert_eq!(thumbnail(&grey(16, 3)).size, [16, 16]);
+    }
+
+    #[test]
+    fn a_picture_is_listed_once_and_old_ones_give_their_pixels_back() {
+        let mut recents = Recents::default();
+        for name in 0..Recents::LIMIT + 5 {
+            recents.add(Some(PathBuf::from(format!("{name}.png"))), grey(2, 0), None, None);
+        }
+        assert_eq!(recents.iter().count(), Recents::LIMIT);
+        assert_eq!(recents.iter().filter(|recent| recent.image.is_some()).count(), Recents::KEPT);
+        recents.add(Some("10.png".into()), grey(2, 9), None, None);
+        assert_eq!(
+            recents.iter().filter(|recent| recent.path.as_deref() == Some("10.png".as_ref())).count(),
+            1
+        );
+        let newest = recents.newest().unwrap();
+        assert_eq!(recents.neighbour(newest, -1), None);
+        assert!(recents.neighbour(newest, 1).is_some());
+    }
+
+    #[test]
+    fn an_image_with_missing_pixels_is_refused() {
+        assert!(color_image(&Image { width: 2, height: 2, pixels: vec![0; 11] }).is_none());
+        assert!(color_image(&Image { width: 0, height: 2, pixels: Vec::new() }).is_none());
+        assert!(color_image(&Image { width: 2, height: 2, pixels: vec![0; 12] }).is_some());
+    }
+}

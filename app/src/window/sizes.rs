@@ -1,0 +1,76 @@
+//! Sizes that a model can draw.
+
+/// The longest side that is offered.
+pub const MAX_SIDE: u32 = 4096;
+
+/// An aspect of the size presets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aspect {
+    /// Across.
+    pub width: u32,
+    /// Down.
+    pub height: u32,
+}
+
+impl Aspect {
+    /// The presets, from tall to wide.
+    pub const ALL: [Self; 7] = [
+        Self { width: 9, height: 16 },
+        Self { width: 2, height: 3 },
+        Self { width: 3, height: 4 },
+        Self { width: 1, height: 1 },
+        Self { width: 4, height: 3 },
+        Self { width: 3, height: 2 },
+        Self { width: 16, height: 9 },
+    ];
+
+    /// Such as `16:9`.
+    pub fn name(self) -> String {
+        format!("{}:{}", self.width, self.height)
+    }
+
+    /// A size of this aspect with about `area` pixels, both sides multiples of `multiple`.
+    pub fn size(self, area: u64, multiple: u32) -> (u32, u32) {
+        let ratio = f64::from(self.width) / f64::from(self.height);
+        let area = area as f64;
+        let side = |pixels: f64| snap(pixels.round() as u32, multiple);
+        (side((area * ratio).sqrt()), side((area / ratio).sqrt()))
+    }
+}
+
+/// The nearest size that is a multiple of `multiple`.
+pub fn snap(pixels: u32, multiple: u32) -> u32 {
+    let multiple = multiple.max(1);
+    let highest = MAX_SIDE / multiple * multiple;
+    let nearest = (pixels.saturating_add(multiple / 2)) / multiple * multiple;
+    nearest.clamp(multiple, highest.max(multiple))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_snap_to_the_nearest_multiple() {
+        for (pixels, multiple, snapped) in
+            [(0, 16, 16), (7, 16, 16), (100, 16, 96), (104, 16, 112), (1000, 8, 1000), (99_999, 64, 4096)]
+        {
+            assert_eq!(snap(pixels, multiple), snapped, "{pixels} to {multiple}");
+        }
+    }
+
+    #[test]
+    fn presets_keep_the_area_and_their_portraits_are_turned() {
+        for (area, multiple) in [(128 * 128, 16), (1024 * 1024, 16), (512 * 512, 64)] {
+            for aspect in Aspect::ALL {
+                let (width, height) = aspect.size(area, multiple);
+                assert_eq!((width % multiple, height % multiple), (0, 0));
+                let drift = (u64::from(width) * u64::from(height)) as f64 / area as f64;
+                assert!((0.8..1.25).contains(&drift), "{aspect:?} of {area}: {width}×{height}");
+                let turned = Aspect { width: aspect.height, height: aspect.width }.size(area, multiple);
+                assert_eq!(turned, (height, width));
+            }
+        }
+        assert_eq!(Aspect { width: 16, height: 9 }.size(1024 * 1024, 16), (1360, 768));
+    }
+}

@@ -1,0 +1,107 @@
+//! One line: what runs, and the machine.
+
+use egui::{Align, Layout, RichText, Ui};
+use sluice_engine::{hardware::HardwareSample, session::Stage};
+
+use super::{
+    icons,
+    state::{ModelStatus, State},
+    tokens::{Palette, font, space},
+    widgets, words,
+};
+
+/// Draws the line.
+pub fn show(ui: &mut Ui, state: &State, now: f64) {
+    ui.horizontal_centered(|ui| {
+        let color = Palette::of(ui).text_muted;
+        ui.label(RichText::new(activity(state, now)).small().color(color));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            if let Some(sample) = &state.hardware {
+                machine(ui, sample);
+            }
+        });
+    });
+}
+
+/// What runs, in words.
+pub fn activity(state: &State, now: f64) -> String {
+    if let Some((job, progress)) = state.running() {
+        if job.cancelling {
+            return "Cancelling…".to_owned();
+        }
+        let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
+        if progress.stage == Some(Stage::Denoise) && progress.step > 0 {
+            parts.push(format!("{} a step", words::duration(progress.step_seconds)));
+        }
+        if let Some(seconds) = progress.seconds_left(now) {
+            parts.push(words::time_left(seconds));
+        }
+        return parts.join(" · ");
+    }
+    match &state.status {
+        _ if state.engine_ended => "The engine has ended".to_owned(),
+        _ if !state.jobs.is_empty() => "Waiting for the engine".to_owned(),
+        ModelStatus::Loading => "Reading the model…".to_owned(),
+        ModelStatus::Failed => "No model".to_owned(),
+        ModelStatus::Ready(_) => "Ready".to_owned(),
+    }
+}
+
+/// A stage in words.
+pub fn stage_words(stage: Option<Stage>, step: u32, steps: u32) -> String {
+    match stage {
+        None => "Preparing".to_owned(),
+        Some(Stage::Encode) => "Reading the prompt".to_owned(),
+        Some(Stage::Denoise) if steps == 0 => "Drawing".to_owned(),
+        Some(Stage::Denoise) => format!("Step {step} of {steps}"),
+        Some(Stage::Decode) => "Developing the picture".to_owned(),
+    }
+}
+
+/// From right to left.
+fn machine(ui: &mut Ui, sample: &HardwareSample) {
+    let cpu = format!("{:.0} %", sample.cpu_load * 100.0);
+    let tip = format!("{}, {} threads", sample.cpu, sample.threads);
+    reading(ui, icons::CPU, "CPU", &cpu, sample.cpu_load, tip);
+    let used = sample.ram_total.saturating_sub(sample.ram_available);
+    let ram = format!("{} / {} GB", words::gigabytes(used), words::gigabytes(sample.ram_total));
+    let tip = format!("Sluice holds {} GB", words::gigabytes(sample.process_ram));
+    reading(ui, icons::MEMORY, "RAM", &ram, share(used, sample.ram_total), tip);
+    for gpu in sample.gpus.iter().rev() {
+        let vram = format!("{} / {} GB", words::gigabytes(gpu.vram_used), words::gigabytes(gpu.vram_total));
+        let heat = gpu.temperature.map_or_else(String::new, |degrees| format!(", {degrees} °C"));
+        let tip = format!("{}, {:.0} % busy{heat}", gpu.name, gpu.load * 100.0);
+        reading(ui, icons::GPU, &short_name(&gpu.name), &vram, share(gpu.vram_used, gpu.vram_total), tip);
+    }
+    if sample.gpus.is_empty() {
+        let palette = Palette::of(ui);
+        let label = ui.label(RichText::new("No NVIDIA card").small().color(palette.text_faint));
+        widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
+        if let Some(note) = &sample.gpu_note {
+            label.on_hover_text(note);
+        }
+    }
+}
+
+fn reading(ui: &mut Ui, icon: &str, name: &str, value: &str, load: f32, tip: String) {
+    let palette = Palette::of(ui);
+    let text = ui
+        .label(RichText::new(value).small().color(palette.text_muted))
+        .union(ui.label(RichText::new(name).font(font::medium(font::SMALL)).color(palette.text)));
+    let bar = ui.allocate_exact_size(egui::vec2(28.0, 4.0), egui::Sense::hover());
+    widgets::progress_bar(ui, bar.0, load);
+    let icon = widgets::icon(ui, icon, 14.0, palette.text_faint);
+    text.union(bar.1).union(icon).on_hover_text(tip);
+    ui.add_space(space::M);
+}
+
+fn share(part: u64, whole: u64) -> f32 {
+    if whole == 0 { 0.0 } else { (part as f64 / whole as f64) as f32 }
+}
+
+/// What people call a card.
+fn short_name(name: &str) -> String {
+    let short = name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ");
+    short.to_owned()
+}

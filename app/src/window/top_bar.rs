@@ -1,0 +1,306 @@
+//! Which model draws, what waits, and the window's own settings.
+
+use std::path::PathBuf;
+
+use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, RichText, Ui, vec2};
+use sluice_engine::request::ModelSource;
+
+use super::{
+    action::Action,
+    files::Dialog,
+    icons,
+    persistence::{DrawWith, ThemeChoice},
+    recent::file_name,
+    state::{ModelStatus, State},
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+    words,
+};
+
+/// What the bar shows besides the state.
+pub struct TopBar<'a> {
+    /// Models that were opened before.
+    pub recent_models: &'a [PathBuf],
+    /// Light or dark.
+    pub theme: ThemeChoice,
+    /// Whether forming pictures are shown.
+    pub previews: bool,
+    /// Which adapter draws from the next start on.
+    pub draw_with: DrawWith,
+    /// Which adapter draws now.
+    pub adapter: Option<&'a str>,
+    /// Where pictures go.
+    pub folder: Option<&'a PathBuf>,
+    /// A path that is being typed.
+    pub typed_path: &'a mut String,
+}
+
+/// Draws the bar.
+pub fn show(ui: &mut Ui, state: &State, bar: TopBar<'_>, actions: &mut Vec<Action>) {
+    let TopBar { recent_models, theme, previews, draw_with, adapter, folder, typed_path } = bar;
+    ui.horizontal_centered(|ui| {
+        model_picker(ui, state, recent_models, typed_path, actions);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            window_settings(ui, previews, draw_with, adapter, folder, actions);
+            theme_picker(ui, theme, actions);
+            if !state.jobs.is_empty() {
+                ui.add_space(space::XS);
+                queue(ui, state, actions);
+            }
+        });
+    });
+}
+
+fn popup_frame(ui: &Ui) -> Frame {
+    Frame::popup(ui.style()).inner_margin(Margin::same(space::S as i8))
+}
+
+fn model_picker(
+    ui: &mut Ui,
+    state: &State,
+    recent_models: &[PathBuf],
+    typed_path: &mut String,
+    actions: &mut Vec<Action>,
+) {
+    let button = picker_button(ui, state);
+    Popup::from_toggle_button_response(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name("Models")
+        .frame(popup_frame(ui))
+        .width(size::POPUP)
+        .show(|ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            let mut chosen = None;
+            let selected = state.model == ModelSource::Starter;
+            let detail = "Comes with Sluice: small, to try everything with";
+            if widgets::row_button(ui, icons::PACKAGE, "Starter", detail, selected).clicked() {
+                chosen = Some(ModelSource::Starter);
+            }
+            for path in recent_models {
+                let model = ModelSource::Path(path.clone());
+                let selected = state.model == model;
+                let detail = path.display().to_string();
+                let row = widgets::row_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
+                if row.on_hover_text(detail).clicked() {
+                    chosen = Some(model);
+                }
+            }
+            ui.separator();
+            for (icon, label, dialog) in [
+                (icons::FILE, "Open a model file…", Dialog::ModelFile),
+                (icons::FOLDER, "Open a model folder…", Dialog::ModelFolder),
+            ] {
+                if widgets::row_button(ui, icon, label, "", false).clicked() {
+                    actions.push(Action::OpenDialog(dialog));
+                    ui.close();
+                }
+            }
+            ui.separator();
+            if let Some(path) = path_field(ui, typed_path) {
+                chosen = Some(ModelSource::Path(path));
+            }
+            if let Some(model) = chosen {
+                actions.push(Action::ChooseModel(model));
+                ui.close();
+            }
+        });
+}
+
+/// For those who have a path on the clipboard, and for desktops without dialogs.
+fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
+    let label = widgets::field_label(ui, "Or its path");
+    ui.horizontal(|ui| {
+        let width = ui.available_width() - 64.0;
+        let field = egui::TextEdit::singleline(typed)
+            .hint_text("/path/to/model")
+            .margin(Margin::symmetric(10, 6))
+            .desired_width(width);
+        let response = ui.add_sized(vec2(width, size::CONTROL), field).labelled_by(label.id);
+        let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let empty = typed.trim().is_empty();
+        let open = ui.add_enabled_ui(!empty, |ui| widgets::button(ui, None, "Open", Weight::Plain).clicked());
+        ((open.inner || entered) && !empty).then(|| {
+            let path = PathBuf::from(typed.trim());
+            typed.clear();
+            path
+        })
+    })
+    .inner
+}
+
+fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
+    let palette = Palette::of(ui);
+    let (name, detail) = match &state.status {
+        ModelStatus::Ready(summary) => (summary.name.clone(), summary.family_name.clone()),
+        ModelStatus::Loading => (model_name(&state.model), "reading…".to_owned()),
+        ModelStatus::Failed => (model_name(&state.model), "could not be opened".to_owned()),
+    };
+    let name = widgets::cut(ui, &name, font::semibold(font::BODY), palette.text, 260.0);
+    let failed = state.status == ModelStatus::Failed;
+    let muted = if failed { palette.danger } else { palette.text_faint };
+    let detail = widgets::cut(ui, &detail, egui::FontId::proportional(font::SMALL), muted, 220.0);
+    let width = name.size().x + detail.size().x + 2.0 * space::M + 3.0 * space::S + 2.0 * font::ICON;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL + 2.0), egui::Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Model"));
+    let over = response.hovered() || response.has_focus();
+    let fill = if over { palette.hover } else { palette.raised };
+    let line = if response.has_focus() { palette.accent } else { palette.line };
+    let stroke = egui::Stroke::new(1.0, line);
+    ui.painter().rect(rect, super::tokens::radius::M, fill, stroke, egui::StrokeKind::Inside);
+    let middle = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
+    let mut x = rect.left() + space::M;
+    let icon = |x: f32, icon: &str, size: f32| {
+        let place = egui::pos2(x, rect.center().y);
+        ui.painter().text(place, egui::Align2::LEFT_CENTER, icon, font::icons(size), palette.text_muted);
+    };
+    icon(x, icons::PACKAGE, font::ICON);
+    x += font::ICON + space::S;
+    for galley in [name, detail] {
+        let step = galley.size().x + space::S;
+        let place = egui::pos2(x, middle(&galley));
+        ui.painter().galley(place, galley, palette.text);
+        x += step;
+    }
+    icon(x, icons::CHEVRON_DOWN, font::ICON - 2.0);
+    response.on_hover_text(state.summary().map_or_else(|| "Choose a model".to_owned(), describe))
+}
+
+fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
+    let mut lines = vec![summary.layout.clone()];
+    for component in &summary.components {
+        let billions = component.parameters as f64 / 1e9;
+        let size = words::gigabytes(component.bytes);
+        let role = component.role.replace('_', " ");
+        lines.push(format!("{role}: {}, {billions:.2} billion weights, {size} GB", component.architecture));
+    }
+    lines.join("\n")
+}
+
+fn model_name(model: &ModelSource) -> String {
+    match model {
+        ModelSource::Starter => "Starter".to_owned(),
+        ModelSource::Path(path) => file_name(path),
+    }
+}
+
+fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
+    let choices = [
+        (ThemeChoice::System, icons::SUN_MOON, "As the desktop"),
+        (ThemeChoice::Dark, icons::MOON, "Dark"),
+        (ThemeChoice::Light, icons::SUN, "Light"),
+    ];
+    let icon =
+        choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |&(_, icon, _)| icon);
+    let button = widgets::icon_button(ui, icon, "Theme");
+    Popup::menu(&button).accessible_name("Theme").frame(popup_frame(ui)).width(170.0).show(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for (choice, icon, label) in choices {
+            if widgets::row_button(ui, icon, label, "", choice == theme).clicked() {
+                actions.push(Action::SetTheme(choice));
+            }
+        }
+    });
+}
+
+fn window_settings(
+    ui: &mut Ui,
+    previews: bool,
+    draw_with: DrawWith,
+    adapter: Option<&str>,
+    folder: Option<&PathBuf>,
+    actions: &mut Vec<Action>,
+) {
+    let button = widgets::icon_button(ui, icons::SETTINGS, "Settings");
+    Popup::from_toggle_button_response(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name("Settings")
+        .frame(popup_frame(ui).inner_margin(Margin::same(space::L as i8)))
+        .width(size::POPUP)
+        .show(|ui| {
+            widgets::field_label(ui, "Draw the window with");
+            let choices = [(DrawWith::Integrated, "Integrated"), (DrawWith::Dedicated, "Dedicated card")];
+            if let Some(chosen) = widgets::segmented(ui, draw_with, &choices) {
+                actions.push(Action::SetDrawWith(chosen));
+            }
+            let now = adapter.map_or_else(String::new, |adapter| format!(" Now it is {adapter}."));
+            widgets::hint(
+                ui,
+                format!(
+                    "The integrated adapter leaves all memory of the card to pictures. A change counts from \
+                     the next start.{now}"
+                ),
+            );
+            ui.add_space(space::S);
+            let mut on = previews;
+            if ui.checkbox(&mut on, "Show pictures while they form").changed() {
+                actions.push(Action::SetPreviews(on));
+            }
+            if let Some(folder) = folder {
+                ui.add_space(space::S);
+                widgets::field_label(ui, "Pictures go to");
+                let path = RichText::new(folder.display().to_string()).small();
+                ui.add(egui::Label::new(path).truncate()).on_hover_text(folder.display().to_string());
+                if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open the folder", Weight::Plain).clicked() {
+                    actions.push(Action::OpenFolder(folder.clone()));
+                }
+            }
+        });
+}
+
+fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let button = widgets::button(ui, None, &format!("Queue {}", state.jobs.len()), Weight::Plain);
+    Popup::from_toggle_button_response(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name("Queue")
+        .frame(popup_frame(ui))
+        .width(size::POPUP)
+        .show(|ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+                for job in &state.jobs {
+                    queue_row(ui, job, actions);
+                }
+            });
+            if state.jobs.len() > 1 {
+                ui.separator();
+                if widgets::button(ui, Some(icons::X), "Cancel all", Weight::Ghost).clicked() {
+                    actions.push(Action::CancelAll);
+                    ui.close();
+                }
+            }
+        });
+}
+
+fn queue_row(ui: &mut Ui, job: &super::state::QueuedJob, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let phase = match &job.progress {
+        _ if job.cancelling => "Cancelling…".to_owned(),
+        None => "Waiting".to_owned(),
+        Some(progress) if progress.steps > 0 => format!("Step {} of {}", progress.step, progress.steps),
+        Some(_) => "Running".to_owned(),
+    };
+    let request = &job.request;
+    let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
+    ui.horizontal(|ui| {
+        ui.set_min_height(40.0);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let name = format!("Cancel job {}", job.id.0);
+            let cancel = ui.add_enabled_ui(!job.cancelling, |ui| widgets::icon_button(ui, icons::X, &name));
+            if cancel.inner.clicked() {
+                actions.push(Action::Cancel(job.id));
+            }
+            ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                ui.spacing_mut().item_spacing.y = 1.0;
+                ui.add(egui::Label::new(prompt.replace('\n', " ")).truncate());
+                let detail =
+                    format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
+                ui.label(
+                    RichText::new(detail)
+                        .font(egui::FontId::proportional(font::TINY))
+                        .color(palette.text_faint),
+                );
+            });
+        });
+    });
+}

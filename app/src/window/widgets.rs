@@ -1,0 +1,331 @@
+//! The window's own controls, each with a name for those who do not see it.
+
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind, Ui,
+    Vec2, WidgetInfo, pos2, vec2,
+};
+
+use super::tokens::{Palette, font, radius, size, space};
+
+/// How much a button asks to be pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The one that everything leads to.
+    Primary,
+    /// One of several.
+    Plain,
+    /// Seen only when it is looked for.
+    Ghost,
+    /// Chosen.
+    Selected,
+}
+
+struct Look {
+    fill: Color32,
+    line: Color32,
+    text: Color32,
+}
+
+fn look(ui: &Ui, response: &Response, weight: Weight) -> Look {
+    let palette = Palette::of(ui);
+    let held = response.is_pointer_button_down_on();
+    let over = response.hovered() || response.highlighted();
+    let clear = Color32::TRANSPARENT;
+    let mut look = match weight {
+        Weight::Primary => Look {
+            fill: if over && !held { palette.accent_hover } else { palette.accent },
+            line: clear,
+            text: palette.on_accent,
+        },
+        Weight::Plain if held => Look { fill: palette.press, line: palette.line_strong, text: palette.text },
+        Weight::Plain if over => Look { fill: palette.hover, line: palette.line_strong, text: palette.text },
+        Weight::Plain => Look { fill: palette.raised, line: palette.line, text: palette.text },
+        Weight::Ghost if held => Look { fill: palette.press, line: clear, text: palette.text },
+        Weight::Ghost if over => Look { fill: palette.hover, line: clear, text: palette.text },
+        Weight::Ghost => Look { fill: clear, line: clear, text: palette.text_muted },
+        Weight::Selected => Look { fill: palette.accent_soft, line: palette.accent, text: palette.text },
+    };
+    if response.has_focus() {
+        look.line = if weight == Weight::Primary { palette.text } else { palette.accent };
+    }
+    look
+}
+
+fn paint(ui: &Ui, rect: Rect, look: &Look) {
+    let rounding = CornerRadius::same(radius::M);
+    ui.painter().rect(rect, rounding, look.fill, Stroke::new(1.0, look.line), StrokeKind::Inside);
+}
+
+fn name(ui: &Ui, response: &Response, name: &str) {
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
+}
+
+/// A square button with an icon; its name is also its tooltip.
+pub fn icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
+    icon_button_of(ui, icon, label, Weight::Ghost)
+}
+
+/// A square button that stays pressed.
+pub fn icon_toggle(ui: &mut Ui, icon: &str, label: &str, on: bool) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), on, label));
+    let weight = if on { Weight::Selected } else { Weight::Ghost };
+    paint_icon(ui, rect, &response, icon, weight);
+    response.on_hover_text(label)
+}
+
+fn icon_button_of(ui: &mut Ui, icon: &str, label: &str, weight: Weight) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
+    name(ui, &response, label);
+    paint_icon(ui, rect, &response, icon, weight);
+    response.on_hover_text(label)
+}
+
+fn paint_icon(ui: &Ui, rect: Rect, response: &Response, icon: &str, weight: Weight) {
+    let look = look(ui, response, weight);
+    paint(ui, rect, &look);
+    ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(font::ICON), look.text);
+}
+
+/// A button with words and perhaps an icon before them.
+pub fn button(ui: &mut Ui, icon: Option<&str>, label: &str, weight: Weight) -> Response {
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::BODY), Color32::PLACEHOLDER);
+    let icon_width = icon.map_or(0.0, |_| font::ICON + space::S - 1.0);
+    let width = text.size().x + icon_width + 2.0 * space::M;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), Sense::click());
+    name(ui, &response, label);
+    let look = look(ui, &response, weight);
+    paint(ui, rect, &look);
+    let left = rect.left() + space::M;
+    if let Some(icon) = icon {
+        let place = pos2(left, rect.center().y);
+        ui.painter().text(place, Align2::LEFT_CENTER, icon, font::icons(font::ICON - 1.0), look.text);
+    }
+    let place = pos2(left + icon_width, rect.center().y - text.size().y / 2.0);
+    ui.painter().galley(place, text, look.text);
+    response
+}
+
+/// The button that everything leads to, with its shortcut at the right.
+pub fn primary_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32) -> Response {
+    wide_button(ui, label, shortcut, width, Weight::Primary)
+}
+
+/// A button as high as the primary one.
+pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight: Weight) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::PRIMARY), Sense::click());
+    name(ui, &response, label);
+    let look = look(ui, &response, weight);
+    paint(ui, rect, &look);
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font::semibold(font::BODY), look.text);
+    let hint = ui.painter().layout_no_wrap(
+        shortcut.to_owned(),
+        FontId::proportional(font::TINY),
+        look.text.gamma_multiply(0.75),
+    );
+    let gap = if shortcut.is_empty() { 0.0 } else { space::S };
+    let left = rect.center().x - (text.size().x + gap + hint.size().x) / 2.0;
+    let hint_left = left + text.size().x + gap;
+    for (galley, left) in [(text, left), (hint, hint_left)] {
+        let place = pos2(left, rect.center().y - galley.size().y / 2.0);
+        ui.painter().galley(place, galley, look.text);
+    }
+    response
+}
+
+/// A row that is pressed as a whole: an icon, words that are cut where the row ends, and perhaps more words
+/// below.
+pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: bool) -> Response {
+    let height = if detail.is_empty() { size::CONTROL + 2.0 } else { 44.0 };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), selected, title));
+    let look = look(ui, &response, if selected { Weight::Selected } else { Weight::Ghost });
+    paint(ui, rect, &Look { line: if selected { Color32::TRANSPARENT } else { look.line }, ..look });
+    let palette = Palette::of(ui);
+    let left = rect.left() + space::S + 2.0;
+    let muted = palette.text_muted;
+    ui.painter().text(pos2(left, rect.center().y), Align2::LEFT_CENTER, icon, font::icons(font::ICON), muted);
+    let left = left + font::ICON + space::S + 2.0;
+    let width = rect.right() - space::S - left;
+    let title = cut(ui, title, font::medium(font::BODY), palette.text, width);
+    let detail = cut(ui, detail, FontId::proportional(font::TINY), palette.text_faint, width);
+    let detail_height = if detail.is_empty() { 0.0 } else { detail.size().y + 1.0 };
+    let top = rect.center().y - (title.size().y + detail_height) / 2.0;
+    let below = top + title.size().y + 1.0;
+    ui.painter().galley(pos2(left, top), title, palette.text);
+    if detail_height > 0.0 {
+        ui.painter().galley(pos2(left, below), detail, palette.text_faint);
+    }
+    response
+}
+
+/// One line of text, with `…` where it does not fit.
+pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.replace('\n', " "), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width);
+    ui.painter().layout_job(job)
+}
+
+/// A few choices side by side, one of them chosen.
+pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str)]) -> Option<T> {
+    let mut chosen = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let count = choices.len() as f32;
+        let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
+        for (choice, label) in choices {
+            let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), Sense::click());
+            let on = *choice == value;
+            response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, label));
+            let look = look(ui, &response, if on { Weight::Selected } else { Weight::Plain });
+            paint(ui, rect, &look);
+            let font = font::medium(font::BODY);
+            ui.painter().text(rect.center(), Align2::CENTER_CENTER, label, font, look.text);
+            if response.clicked() && !on {
+                chosen = Some(*choice);
+            }
+        }
+    });
+    chosen
+}
+
+/// A size preset: the shape of the picture and its aspect.
+pub fn aspect_button(ui: &mut Ui, aspect: (u32, u32), label: &str, selected: bool, width: f32) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 48.0), Sense::click());
+    let full = format!("Aspect {label}");
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), selected, &full));
+    let look = look(ui, &response, if selected { Weight::Selected } else { Weight::Ghost });
+    paint(ui, rect, &look);
+    let palette = Palette::of(ui);
+    let (across, down) = (aspect.0 as f32, aspect.1 as f32);
+    let shape = vec2(across, down) * (18.0 / across.max(down));
+    let outline = Rect::from_center_size(pos2(rect.center().x, rect.top() + 17.0), shape);
+    let color = if selected { palette.accent } else { look.text };
+    ui.painter().rect_stroke(outline, 2.0, Stroke::new(1.5, color), StrokeKind::Inside);
+    let place = pos2(rect.center().x, rect.bottom() - 4.0);
+    ui.painter().text(place, Align2::CENTER_BOTTOM, label, FontId::proportional(font::TINY), look.text);
+    response
+}
+
+/// The name above a field.
+pub fn field_label(ui: &mut Ui, text: &str) -> Response {
+    let color = Palette::of(ui).text_muted;
+    ui.label(RichText::new(text).font(font::medium(font::SMALL)).color(color))
+}
+
+/// Words below a field that say what is wrong with it.
+pub fn mistake(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).small().color(Palette::of(ui).danger));
+}
+
+/// Words that explain.
+pub fn hint(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.label(RichText::new(text).small().color(Palette::of(ui).text_faint))
+}
+
+/// An icon that is only looked at.
+pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
+    ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(size), color);
+    response
+}
+
+/// A field for several lines, which scrolls when they become many.
+pub fn text_area(
+    ui: &mut Ui,
+    id: Id,
+    text: &mut String,
+    label: Id,
+    hint: &str,
+    rows: (usize, usize),
+) -> Response {
+    let palette = Palette::of(ui);
+    let focused = ui.memory(|memory| memory.has_focus(id));
+    let line = if focused { palette.accent } else { palette.line };
+    let row = ui.text_style_height(&egui::TextStyle::Body);
+    egui::Frame::new()
+        .fill(palette.field)
+        .stroke(Stroke::new(1.0, line))
+        .corner_radius(CornerRadius::same(radius::M))
+        .show(ui, |ui| {
+            egui::ScrollArea::vertical()
+                .id_salt(id)
+                .max_height(row * rows.1 as f32 + 16.0)
+                .show(ui, |ui| {
+                    egui::TextEdit::multiline(text)
+                        .id(id)
+                        .hint_text(hint)
+                        .desired_rows(rows.0)
+                        .desired_width(f32::INFINITY)
+                        .margin(egui::Margin::symmetric(10, 8))
+                        .frame(egui::Frame::new())
+                        .show(ui)
+                        .response
+                        .response
+                        .labelled_by(label)
+                })
+                .inner
+        })
+        .inner
+}
+
+/// A name, a number and a slider for it.
+pub fn slider_row<N: egui::emath::Numeric>(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut N,
+    slider: std::ops::RangeInclusive<N>,
+    typed: std::ops::RangeInclusive<N>,
+    step: f64,
+) {
+    let label = ui
+        .horizontal(|ui| {
+            let label = field_label(ui, text);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.spacing_mut().interact_size = vec2(44.0, 22.0);
+                ui.spacing_mut().button_padding = vec2(6.0, 2.0);
+                ui.add(egui::DragValue::new(value).range(typed).speed(step).max_decimals(2))
+                    .labelled_by(label.id);
+            });
+            label
+        })
+        .inner;
+    ui.scope(|ui| {
+        ui.spacing_mut().slider_width = ui.available_width();
+        ui.spacing_mut().interact_size.y = 16.0;
+        ui.add(
+            egui::Slider::new(value, slider)
+                .step_by(step)
+                .clamping(egui::SliderClamping::Edits)
+                .show_value(false),
+        )
+        .labelled_by(label.id);
+    });
+}
+
+/// How much is done, 0…1.
+pub fn progress_bar(ui: &Ui, rect: Rect, fraction: f32) {
+    let palette = Palette::of(ui);
+    let rounding = CornerRadius::same(2);
+    ui.painter().rect_filled(rect, rounding, palette.line);
+    let done = rect.width() * fraction.clamp(0.0, 1.0);
+    let filled = Rect::from_min_size(rect.min, vec2(done, rect.height()));
+    ui.painter().rect_filled(filled, rounding, palette.accent);
+}
+
+/// A suggestion.
+pub fn chip(ui: &mut Ui, icon: &str, label: &str) -> Response {
+    let palette = Palette::of(ui);
+    let width = ui.available_width();
+    let most = width - font::ICON - 2.0 * space::M - space::S;
+    let text = cut(ui, label, FontId::proportional(font::BODY), Color32::PLACEHOLDER, most);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL + 2.0), Sense::click());
+    name(ui, &response, label);
+    let look = look(ui, &response, Weight::Plain);
+    paint(ui, rect, &look);
+    let place = pos2(rect.left() + space::M, rect.center().y);
+    ui.painter().text(place, Align2::LEFT_CENTER, icon, font::icons(font::ICON - 2.0), palette.accent);
+    let place = pos2(place.x + font::ICON + space::XS, rect.center().y - text.size().y / 2.0);
+    ui.painter().galley(place, text, look.text);
+    response
+}

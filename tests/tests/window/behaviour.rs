@@ -1,0 +1,363 @@
+//! What the window asks for, and what it says.
+
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::{NodeT as _, Queryable};
+use sluice::window::{
+    draft::Draft,
+    persistence::Saved,
+    state::{ModelStatus, Shown},
+};
+use sluice_engine::{
+    output::{Output, Settings, write_png},
+    request::{ModelSource, Request, Sampler},
+    session::{Command, Event, Failure, JobId},
+};
+
+use super::support::{Window, failure, half_way, landscape, machine, picture, starter};
+
+const JOB: JobId = JobId(1);
+
+#[test]
+fn ctrl_enter_queues_exactly_one_job_with_what_the_panel_shows() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some("/nowhere/Sluice".into());
+    });
+    window.take_commands();
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.fill("Prompt", "a red boat");
+    window.fill("Negative prompt", "fog");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    let job = window.take_job();
+    let expected = Request {
+        prompt: "a red boat".to_owned(),
+        negative_prompt: "fog".to_owned(),
+        seed: 1234,
+        ..Request::default()
+    };
+    assert_eq!(job.request, expected);
+    assert_eq!(job.id, JOB);
+    assert_eq!(job.output, Some(Output::Folder("/nowhere/Sluice".into())));
+    assert!(job.previews);
+    assert_eq!(window.harness.state().state().draft.prompt, "a red boat", "no line was broken");
+}
+
+#[test]
+fn escape_cancels_what_runs_and_asks_once() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_job();
+    half_way(&mut window, JOB);
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
+    assert!(window.shows("Cancelling…"));
+    window.says(Event::Cancelled { job: JOB });
+    assert!(window.harness.state().state().jobs.is_empty());
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn escape_closes_a_popup_before_it_cancels() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_job();
+    half_way(&mut window, JOB);
+    window.click("Settings");
+    assert!(window.shows("Draw the window with"));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Draw the window with"));
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn progress_is_said_in_words() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    assert!(window.shows("Waiting for the engine"));
+    half_way(&mut window, JOB);
+    assert!(window.shows("Step 5 of 12 · 3.2 s a step · 22 s left"));
+    assert_eq!(window.harness.state().state().shown, Shown::Live);
+    window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1234)], seconds: 4.0 });
+    assert!(window.shows("128 × 128 · seed 1234 · 12 steps · guidance 2 · 4.0 s"));
+    assert!(window.shows("Ready"));
+}
+
+#[test]
+fn a_failure_says_what_happened_and_what_to_do_and_keeps_the_settings() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "a red boat");
+    window.click("Generate");
+    window.take_job();
+    half_way(&mut window, JOB);
+    let Failure { message, advice } = failure();
+    window.says(Event::Failed { job: Some(JOB), failure: failure() });
+    assert!(window.shows(&message));
+    assert!(window.shows(&advice.unwrap()));
+    assert_eq!(window.harness.state().state().draft.prompt, "a red boat");
+    window.click("Dismiss");
+    assert!(!window.shows(&message));
+    window.click("Generate");
+    assert_eq!(window.take_job().id, JobId(2));
+}
+
+#[test]
+fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
+    let mut window = Window::with_starter();
+    window.take_commands();
+    let path = std::env::temp_dir().join("no such model.gguf");
+    window.drop_file(path.clone());
+    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Path(path) }]);
+    window.says(Event::Failed { job: None, failure: failure() });
+    assert_eq!(window.harness.state().state().status, ModelStatus::Failed);
+    assert!(window.shows("This model could not be opened"));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    assert_eq!(window.take_commands(), [], "nothing can be generated without a model");
+}
+
+#[test]
+fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let request = Request {
+        prompt: "a boat, quite red".to_owned(),
+        negative_prompt: "fog".to_owned(),
+        width: 160,
+        height: 96,
+        steps: 7,
+        guidance: 3.5,
+        seed: 99,
+        sampler: Sampler::Heun,
+        ..Request::default()
+    };
+    let settings = Settings::new(&request, "Starter", "z_image", 0);
+    write_png(&path, &landscape(160, 96, 9, 1.0), &settings).unwrap();
+
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "something else");
+    window.drop_file(path);
+    window.wait_for("the settings", |app| app.state().draft.seed == 99);
+    assert_eq!(window.harness.state().state().draft, Draft::from_request(&request));
+    assert!(window.shows("Settings from boat.png"));
+    window.click("Generate");
+    assert_eq!(window.take_job().request, request, "the seed of the picture is kept");
+
+    window.click("Use these settings");
+    window.click("Undo");
+    assert_eq!(window.harness.state().state().draft.prompt, "a boat, quite red");
+}
+
+#[test]
+fn a_file_without_settings_is_said_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("note.png");
+    std::fs::write(&path, "no picture").unwrap();
+    let mut window = Window::with_starter();
+    let before = window.harness.state().state().draft.clone();
+    window.drop_file(path);
+    window.wait_for("the failure", |app| !app.state().failures.is_empty());
+    window.frames();
+    assert!(window.shows("No settings could be taken from this file"));
+    assert_eq!(window.harness.state().state().draft, before);
+}
+
+#[test]
+fn the_folders_pictures_are_listed_and_read_when_they_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = Request { prompt: "found".to_owned(), seed: 5, ..Request::default() };
+    let settings = Settings::new(&request, "Starter", "z_image", 0);
+    write_png(&folder.path().join("found.png"), &landscape(128, 128, 5, 1.0), &settings).unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some(folder.path().to_owned());
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.wait_for("the picture", |app| !app.state().recents.is_empty());
+    window.frames();
+    window.click("found.png");
+    window.wait_for("its pixels", |app| app.state().recents.iter().all(|recent| recent.image.is_some()));
+    window.frames();
+    window.click("Use these settings");
+    assert_eq!(window.harness.state().state().draft.prompt, "found");
+}
+
+#[test]
+fn sizes_snap_to_what_the_model_can_draw() {
+    let mut window = Window::with_starter();
+    window.harness.get_by_label("Width").set_value_accesskit(100.0);
+    window.frames();
+    assert_eq!(window.harness.state().state().draft.width, 96);
+    window.click("Aspect 16:9");
+    let draft = &window.harness.state().state().draft;
+    assert_eq!((draft.width, draft.height), (176, 96));
+    window.click("Swap width and height");
+    let draft = &window.harness.state().state().draft;
+    assert_eq!((draft.width, draft.height), (96, 176));
+}
+
+#[test]
+fn a_size_the_model_cannot_draw_is_said_next_to_the_field() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let draft = Draft { width: 100, ..Draft::default() };
+        setup.saved = Some(Saved { draft, ..Saved::default() });
+    });
+    window.take_commands();
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    assert!(window.shows("Width 100 is not a multiple of 16; 96 or 112 would be."));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    assert_eq!(window.take_commands(), []);
+    window.click("Round the size");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.width, 96);
+}
+
+#[test]
+fn a_locked_seed_stays_and_others_are_drawn() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.new_seed = || {
+            use std::sync::atomic::{AtomicU64, Ordering};
+            static NEXT: AtomicU64 = AtomicU64::new(100);
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        };
+    });
+    window.take_commands();
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    let mut generate = |window: &mut Window| {
+        window.click("Generate");
+        window.take_job().request.seed
+    };
+    let (first, second) = (generate(&mut window), generate(&mut window));
+    assert_ne!(first, second);
+    window.click("Keep the seed");
+    assert_eq!(generate(&mut window), second);
+    assert_eq!(generate(&mut window), second);
+    window.click("Draw a new seed");
+    let drawn = generate(&mut window);
+    assert_ne!(drawn, second);
+    assert_eq!(generate(&mut window), drawn);
+    window.click("Keep the seed");
+    window.click("Draw a new seed");
+    let drawn = window.harness.state().state().draft.seed;
+    assert_eq!(generate(&mut window), drawn, "what was drawn is used");
+    assert_ne!(generate(&mut window), drawn);
+}
+
+#[test]
+fn jobs_wait_in_a_queue_and_each_can_be_cancelled() {
+    let mut window = Window::with_starter();
+    for _ in 0..3 {
+        window.click("Generate");
+    }
+    window.take_commands();
+    half_way(&mut window, JOB);
+    window.click("Queue 3");
+    window.click("Cancel job 2");
+    assert_eq!(window.take_commands(), [Command::Cancel { job: JobId(2) }]);
+    window.says(Event::Cancelled { job: JobId(2) });
+    assert!(window.shows("Queue 2"));
+    window.click("Cancel all");
+    assert_eq!(
+        window.take_commands(),
+        [Command::Cancel { job: JobId(3) }, Command::Cancel { job: JOB }],
+        "what waits ends before what runs, so that it never begins"
+    );
+}
+
+#[test]
+fn a_picture_that_is_looked_at_stays_while_another_is_finished() {
+    let mut window = Window::with_starter();
+    for job in [JOB, JobId(2)] {
+        window.click("Generate");
+        window.take_job();
+        window.says(Event::Started { job });
+        if job == JOB {
+            window.says(Event::Finished { job, pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
+        }
+    }
+    let first = window.harness.state().state().recents.newest().unwrap();
+    window.click("Picture with seed 1");
+    let pictures = vec![picture(128, 128, 2), picture(128, 128, 3)];
+    window.says(Event::Finished { job: JobId(2), pictures, seconds: 1.0 });
+    let state = window.harness.state().state();
+    assert_eq!(state.shown, Shown::Recent(first));
+    let seeds: Vec<_> = state.recents.iter().map(|recent| recent.request.as_ref().unwrap().seed).collect();
+    assert_eq!(seeds, [2, 3, 1]);
+}
+
+#[test]
+fn an_example_fills_the_prompt() {
+    let mut window = Window::with_starter();
+    let example = starter().examples.swap_remove(1);
+    window.click(&example);
+    assert_eq!(window.harness.state().state().draft.prompt, example);
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn every_widget_has_a_name() {
+    let mut window = Window::with_starter();
+    window.says(Event::Hardware(machine()));
+    window.click("More settings");
+    for popup in ["Model", "Theme", "Settings", "Examples"] {
+        window.click(popup);
+        nothing_is_unnamed(&window, popup);
+        window.harness.key_press(Key::Escape);
+        window.frames();
+    }
+    window.click("Generate");
+    window.click("Generate");
+    half_way(&mut window, JOB);
+    window.click("Queue 2");
+    nothing_is_unnamed(&window, "the queue");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
+    nothing_is_unnamed(&window, "a picture");
+    window.says(Event::Failed { job: None, failure: failure() });
+    nothing_is_unnamed(&window, "a failure");
+}
+
+fn nothing_is_unnamed(window: &Window, what: &str) {
+    let unnamed = window.harness.unnamed_widgets();
+    assert_eq!(unnamed, Vec::<String>::new(), "with {what}");
+    for node in window.harness.root().children_recursive() {
+        let node = node.accesskit_node();
+        let named = node.label().is_some_and(|label| !label.trim().is_empty());
+        let acts = node.is_clickable() && !node.is_hidden();
+        assert!(named || !acts, "{:?} at {:?} with {what}", node.role(), node.raw_bounds());
+    }
+}
+
+#[test]
+fn settings_survive_a_restart() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "a red boat");
+    window.click("Aspect 3:2");
+    window.click("Keep the seed");
+    let saved = window.harness.state().to_save();
+    let kept = Saved::from_json(&saved.to_json());
+    let mut again = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.saved = Some(kept));
+    assert_eq!(again.take_commands(), [Command::Load { model: ModelSource::Starter }]);
+    again.says(Event::ModelLoaded(Box::new(starter())));
+    assert_eq!(again.harness.state().state().draft, saved.draft, "the model's defaults change nothing");
+    assert_eq!(again.harness.state().to_save(), saved);
+}
+
+#[test]
+fn an_engine_that_is_gone_is_said_once_and_takes_no_jobs() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_commands();
+    window.says(Event::ShutDown);
+    assert!(window.shows("The engine has ended"));
+    assert_eq!(window.harness.state().state().failures.len(), 1);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    assert_eq!(window.take_commands(), []);
+}

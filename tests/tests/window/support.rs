@@ -1,0 +1,249 @@
+//! A window over channels, and what an engine would say.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use egui_kittest::{Harness, HarnessBuilder, SnapshotOptions};
+use sluice::window::{
+    app::{Setup, SluiceApp},
+    files::Files,
+    link::ChannelLink,
+};
+use sluice_engine::{
+    hardware::{GpuSample, HardwareSample},
+    output::Image,
+    request::ModelSource,
+    session::{
+        Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, Stage,
+    },
+};
+
+/// A window and the other ends of its channels.
+pub struct Window {
+    pub harness: Harness<'static, SluiceApp>,
+    pub commands: Receiver<Command>,
+    pub events: Sender<Event>,
+}
+
+impl Window {
+    /// A window whose model is still being read.
+    pub fn open(size: [f32; 2], theme: egui::Theme, change: impl FnOnce(&mut Setup)) -> Self {
+        let (to_engine, commands) = unbounded();
+        let (events, from_engine) = unbounded();
+        let link = ChannelLink { commands: to_engine, events: from_engine };
+        let files = Files::start(Arc::new(|| ())).unwrap();
+        let mut setup = Setup::new(Box::new(link), files);
+        setup.new_seed = || 1234;
+        change(&mut setup);
+        let options = SnapshotOptions::new().threshold(2.0).max_failed_pixels(400);
+        let builder: HarnessBuilder<SluiceApp> = Harness::builder()
+            .with_size(size)
+            .with_theme(theme)
+            .with_max_steps(12)
+            .with_render_cursor(false)
+            .with_options(options)
+            .wgpu();
+        let harness = builder.build_eframe(|creation| SluiceApp::new(&creation.egui_ctx, setup));
+        let mut window = Self { harness, commands, events };
+        window.frames();
+        window
+    }
+
+    /// A window with the starter model, which the engine has just read.
+    pub fn with_starter() -> Self {
+        let mut window = Self::open([1280.0, 800.0], egui::Theme::Dark, |_| ());
+        assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Starter }]);
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        window
+    }
+
+    /// The engine says something.
+    pub fn says(&mut self, event: Event) {
+        self.events.send(event).unwrap();
+        self.frames();
+    }
+
+    /// Draws until everything is where it stays.
+    pub fn frames(&mut self) {
+        self.harness.run_steps(3);
+    }
+
+    /// What the window has asked for since.
+    pub fn take_commands(&self) -> Vec<Command> {
+        self.commands.try_iter().collect()
+    }
+
+    /// The one job the window has asked for since.
+    pub fn take_job(&self) -> Job {
+        match self.take_commands().as_slice() {
+            [Command::Generate(job)] => Job::clone(job),
+            others => panic!("not one job: {others:?}"),
+        }
+    }
+
+    /// Writes into a field.
+    pub fn fill(&mut self, label: &str, text: &str) {
+        use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label(label).focus();
+        self.frames();
+        self.harness.get_by_label(label).type_text(text);
+        self.frames();
+    }
+
+    /// Presses what has this name.
+    pub fn click(&mut self, label: &str) {
+        use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label(label).click();
+        self.frames();
+    }
+
+    /// Whether these words are in the window.
+    pub fn shows(&self, words: &str) -> bool {
+        use egui_kittest::kittest::Queryable;
+        self.harness.query_all_by_label_contains(words).next().is_some()
+    }
+
+    /// Lets go of a file over the window.
+    pub fn drop_file(&mut self, path: PathBuf) {
+        self.harness.input_mut().dropped_files.push(Arc::new(Dropped(path)));
+        self.frames();
+    }
+
+    /// Draws until the file worker's answer has come.
+    pub fn wait_for(&mut self, what: &str, done: impl Fn(&SluiceApp) -> bool) {
+        let start = Instant::now();
+        while !done(self.harness.state()) {
+            assert!(start.elapsed() < Duration::from_secs(20), "waited in vain for {what}");
+            std::thread::sleep(Duration::from_millis(10));
+            self.frames();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+/// What the engine says of the starter model.
+pub fn starter() -> ModelSummary {
+    let component = |role: &str, architecture: &str, parameters: u64| ComponentSummary {
+        role: role.to_owned(),
+        architecture: architecture.to_owned(),
+        parameters,
+        bytes: 2 * parameters,
+        dtypes: BTreeMap::from([("F16".to_owned(), 2 * parameters)]),
+        blocks: Vec::new(),
+        files: Vec::new(),
+    };
+    ModelSummary {
+        source: ModelSource::Starter,
+        name: "Starter".to_owned(),
+        family: "z_image".to_owned(),
+        family_name: "Z-Image".to_owned(),
+        layout: "folder of diffusers".to_owned(),
+        components: vec![
+            component("text_encoder", "Qwen3", 3_000_000),
+            component("denoiser", "ZImageTransformer2DModel", 12_000_000),
+            component("autoencoder", "AutoencoderKL", 2_000_000),
+        ],
+        size_multiple: 16,
+        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
+        examples: [
+            "a small red boat on a calm sea at sunset",
+            "three green hills under a yellow moon",
+            "a white house with a blue door in the snow",
+            "a tall tree beside a river in autumn",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    }
+}
+
+/// A machine with a card.
+pub fn machine() -> HardwareSample {
+    const GIB: u64 = 1 << 30;
+    HardwareSample {
+        cpu: "AMD Ryzen 7 5800X".to_owned(),
+        threads: 16,
+        cpu_load: 0.37,
+        ram_total: 64 * GIB,
+        ram_available: 51 * GIB,
+        process_ram: 2 * GIB,
+        gpus: vec![GpuSample {
+            name: "NVIDIA GeForce RTX 3060".to_owned(),
+            vram_total: 12 * GIB,
+            vram_used: 7 * GIB + GIB / 2,
+            load: 0.97,
+            temperature: Some(64),
+        }],
+        gpu_note: None,
+    }
+}
+
+/// A quiet landscape: sky, sun, hills and water, sharper the more steps are done.
+pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
+    let mut pixels = Vec::new();
+    let turn = seed as f32;
+    let blend = |a: [f32; 3], b: [f32; 3], t: f32| std::array::from_fn(|i| a[i] + (b[i] - a[i]) * t);
+    for y in 0..height {
+        for x in 0..width {
+            let (u, v) = (x as f32 / width as f32, y as f32 / height as f32);
+            let dusk = (turn * 0.37).sin() * 0.5 + 0.5;
+            let zenith = blend([38.0, 62.0, 110.0], [70.0, 46.0, 104.0], dusk);
+            let mut color: [f32; 3] = blend(zenith, [240.0, 176.0, 128.0], (v * 1.7).min(1.0));
+            let sun = ((u - 0.3 - dusk * 0.4).powi(2) + (v - 0.38).powi(2)).sqrt();
+            color = blend(color, [255.0, 232.0, 190.0], ((0.11 - sun) * 40.0).clamp(0.0, 1.0));
+            for (depth, ridge) in [(0.52, 5.0), (0.62, 3.0)] {
+                let top = depth + 0.06 * (u * ridge + turn).sin() + 0.02 * (u * ridge * 3.1 + turn).cos();
+                let hill = blend([92.0, 108.0, 120.0], [40.0, 70.0, 62.0], (depth - 0.5) * 8.0);
+                color = blend(color, hill, ((v - top) * 60.0).clamp(0.0, 1.0));
+            }
+            let shine = 0.5 + 0.5 * (v * 90.0 + (u * 9.0 + turn).sin() * 2.0).sin();
+            let water = blend([34.0, 66.0, 92.0], [150.0, 140.0, 130.0], shine * 0.35);
+            color = blend(color, water, ((v - 0.76) * 60.0).clamp(0.0, 1.0));
+            let grey: f32 = color.iter().sum::<f32>() / 3.0;
+            color = blend([grey * 0.6 + 40.0; 3], color, sharpness);
+            pixels.extend(color.map(|channel| channel as u8));
+        }
+    }
+    Image { width, height, pixels }
+}
+
+/// A finished picture that was not written.
+pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
+    Picture { image: landscape(width, height, seed, 1.0), seed, path: None }
+}
+
+/// Five steps of a job with previews.
+pub fn half_way(window: &mut Window, job: JobId) {
+    window.says(Event::Queued { job, position: 0 });
+    window.says(Event::Started { job });
+    window.says(Event::StageStarted { job, stage: Stage::Encode });
+    window.says(Event::StageFinished { job, stage: Stage::Encode, seconds: 0.2 });
+    window.says(Event::StageStarted { job, stage: Stage::Denoise });
+    window.says(Event::Preview { job, step: 5, images: vec![landscape(16, 16, 3, 0.6)] });
+    window.says(Event::Step { job, step: 5, steps: 12, seconds: 3.2, seconds_left: 22.4 });
+}
+
+/// What went wrong.
+pub fn failure() -> Failure {
+    Failure {
+        message: "The decoder needs 1.9 GB more than the card has free while it turns latents into pixels."
+            .to_owned(),
+        advice: Some("Choose a smaller size, or close other programs that use the card.".to_owned()),
+    }
+}
