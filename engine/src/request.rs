@@ -4,6 +4,8 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::{CheckpointError, starter_folder};
+
 /// Which model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -12,6 +14,19 @@ pub enum ModelSource {
     Starter,
     /// A folder or a file.
     Path(PathBuf),
+}
+
+impl ModelSource {
+    /// Where the model is on this machine.
+    ///
+    /// # Errors
+    /// When the starter model is not where the program was installed.
+    pub fn resolve(&self) -> Result<PathBuf, CheckpointError> {
+        match self {
+            Self::Starter => starter_folder(),
+            Self::Path(path) => Ok(path.clone()),
+        }
+    }
 }
 
 impl FromStr for ModelSource {

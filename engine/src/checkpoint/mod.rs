@@ -1,1 +1,17 @@
-//! checkpoint
+//! What a model's files hold: names, shapes, dtypes, places. Headers only; no weight is read here.
+//!
+//! Two layouts are understood: the diffusers folder (`model_index.json`, one sub-folder a component, weights
+//! in one or several safetensors files) and the split files of ComfyUI (`diffusion_models`, `text_encoders`,
+//! `vae`, original key names). Which family a checkpoint belongs to is decided in [`models`](crate::models).
+
+mod blueprint;
+mod error;
+mod file;
+mod layout;
+mod starter;
+
+pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
+pub use error::CheckpointError;
+pub use file::{StoredTensor, TensorTable, read_header};
+pub use layout::{Checkpoint, Layout, Part, read_json, read_toml};
+pub use starter::{ASSETS_VARIABLE, starter_folder};

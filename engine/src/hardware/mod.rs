@@ -116,3 +116,10 @@ fn read_gpus(nvml: &nvml_wrapper::Nvml) -> Result<Vec<GpuSample>, nvml_wrapper::
         })
         .collect()
 }
+
+/// Bytes of memory that programs can still get.
+pub fn available_memory() -> u64 {
+    let mut system = System::new();
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    system.available_memory()
+}

@@ -1,8 +1,22 @@
 //! Pictures and where they go: PNG files with the settings that made them inside.
 
-use std::path::PathBuf;
+mod a1111;
+mod chunks;
+mod date;
+mod destination;
+mod error;
+mod png_file;
+mod settings;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
+
+pub use date::Date;
+pub use destination::{Output, fallback_folder};
+pub use error::OutputError;
+pub use png_file::{read_settings, write_png};
+pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 
 /// 8-bit RGB pixels, row by row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,14 +27,4 @@ pub struct Image {
     pub height: u32,
     /// `3 · width · height` bytes.
     pub pixels: Vec<u8>,
-}
-
-/// Where pictures are written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Output {
-    /// This file; further pictures of a batch get `-2`, `-3`, … before the extension.
-    File(PathBuf),
-    /// A new file in this folder, named by date, number and seed. The folder is made when it is missing.
-    Folder(PathBuf),
 }

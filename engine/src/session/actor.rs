@@ -1,8 +1,35 @@
 //! The threads behind a session.
+//!
+//! `sluice-session` keeps the queue and answers at once; `sluice-inference` computes, one job at a time;
+//! `sluice-hardware` reads the machine. All channels between them are bounded.
 
-use crossbeam_channel::{Receiver, Sender};
+use std::{
+    collections::VecDeque,
+    io,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
-use super::{command::Command, event::Event};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+
+use super::{
+    command::{Command, Job, JobId},
+    event::{Event, Failure},
+    worker::{self, Work},
+};
+use crate::{
+    checkpoint::CheckpointError,
+    hardware::Probe,
+    models,
+    pipeline::{self, ModelSummary},
+    request::ModelSource,
+    residency::CancelToken,
+};
+
+/// Commands that may wait to be read.
+const COMMANDS: usize = 256;
+/// Events that may wait to be read before the engine waits for its reader.
+const EVENTS: usize = 1024;
 
 /// How a session is started.
 pub struct SessionOptions {
@@ -24,16 +51,217 @@ impl Default for SessionOptions {
 pub struct Session {
     commands: Sender<Command>,
     events: Receiver<Event>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Session {
-    /// Sends a command. Returns it if the engine has ended.
-    pub fn send(&self, command: Command) -> Result<(), Command> {
-        self.commands.send(command).map_err(|error| error.into_inner())
+    /// Starts the engine's threads.
+    ///
+    /// # Errors
+    /// When the operating system gives no thread.
+    pub fn start(options: SessionOptions) -> io::Result<Self> {
+        let (commands, incoming) = bounded(COMMANDS);
+        let (outgoing, events) = bounded(EVENTS);
+        let (work, assigned) = bounded(1);
+        let (done, finished) = bounded(1);
+        let (stop, stopped) = bounded::<()>(0);
+        let emitter = Emitter { events: outgoing, wake: Arc::new(options.wake) };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.unwrap_or(0))
+            .thread_name(|index| format!("sluice-compute-{index}"))
+            .build()
+            .map_err(io::Error::other)?;
+
+        let mut threads = Vec::new();
+        let events_of_worker = emitter.clone();
+        threads.push(spawn("sluice-inference", move || {
+            pool.install(|| worker::run(&assigned, &done, &events_of_worker));
+        })?);
+        if options.hardware {
+            let events_of_probe = emitter.clone();
+            threads.push(spawn("sluice-hardware", move || watch_hardware(&stopped, &events_of_probe))?);
+        }
+        let dispatcher = Dispatcher { work, emitter, queue: VecDeque::new(), running: None, unloading: false };
+        threads.push(spawn("sluice-session", move || {
+            dispatcher.run(&incoming, &finished);
+            drop(stop);
+        })?);
+        Ok(Self { commands, events, threads })
     }
 
-    /// The events, in order.
+    /// Sends a command. Never waits.
+    ///
+    /// # Errors
+    /// Gives the command back if the engine has ended or has hundreds of commands still to read.
+    pub fn send(&self, command: Command) -> Result<(), Command> {
+        self.commands.try_send(command).map_err(|error| error.into_inner())
+    }
+
+    /// The events, in order. The last is [`Event::ShutDown`].
     pub fn events(&self) -> &Receiver<Event> {
         &self.events
     }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // The engine may be waiting for room among the events, so they are read until it has ended.
+        let mut asked = false;
+        loop {
+            asked = asked || self.commands.try_send(Command::ShutDown).is_ok();
+            let wait = std::time::Duration::from_millis(20);
+            match self.events.recv_timeout(wait) {
+                Err(crossbeam_channel::RecvTimeoutError::Disconnected) => break,
+                Ok(_) | Err(crossbeam_channel::RecvTimeoutError::Timeout) => {}
+            }
+        }
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the engine panicked");
+            }
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(body)
+}
+
+/// Sends events and wakes their reader.
+#[derive(Clone)]
+pub struct Emitter {
+    events: Sender<Event>,
+    wake: Arc<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Emitter {
+    /// Sends an event, waiting for room. An event that nobody can read any more is dropped.
+    pub fn emit(&self, event: Event) {
+        if self.events.send(event).is_ok() {
+            (self.wake)();
+        }
+    }
+
+    /// Sends an event if there is room.
+    pub fn offer(&self, event: Event) {
+        if self.events.try_send(event).is_ok() {
+            (self.wake)();
+        }
+    }
+}
+
+fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
+    let mut probe = Probe::new();
+    loop {
+        emitter.offer(Event::Hardware(probe.sample()));
+        if let Err(crossbeam_channel::RecvTimeoutError::Disconnected) = stopped.recv_timeout(Probe::INTERVAL) {
+            return;
+        }
+    }
+}
+
+struct Dispatcher {
+    work: Sender<Work>,
+    emitter: Emitter,
+    queue: VecDeque<Job>,
+    running: Option<(JobId, CancelToken)>,
+    unloading: bool,
+}
+
+impl Dispatcher {
+    fn run(mut self, commands: &Receiver<Command>, finished: &Receiver<()>) {
+        loop {
+            select! {
+                recv(commands) -> command => match command {
+                    Ok(Command::ShutDown) | Err(_) => break,
+                    Ok(command) => self.handle(command),
+                },
+                recv(finished) -> _ => {
+                    self.running = None;
+                    self.next();
+                }
+            }
+        }
+        let running = self.running.take();
+        if let Some((_, token)) = &running {
+            token.cancel();
+        }
+        for job in self.queue.drain(..) {
+            self.emitter.emit(Event::Cancelled { job: job.id });
+        }
+        drop(self.work);
+        if running.is_some() {
+            // An error means that the worker is gone, which is what is waited for.
+            let _ = finished.recv();
+        }
+        self.emitter.emit(Event::ShutDown);
+    }
+
+    fn handle(&mut self, command: Command) {
+        match command {
+            Command::Load { model } => self.load(&model),
+            Command::Generate(job) => {
+                let event = Event::Queued { job: job.id, position: self.queue.len() };
+                self.queue.push_back(*job);
+                self.emitter.emit(event);
+                self.next();
+            }
+            Command::Cancel { job } => self.cancel(job),
+            Command::Unload => {
+                self.unloading = true;
+                self.next();
+            }
+            Command::ShutDown => {}
+        }
+    }
+
+    /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
+    fn load(&self, source: &ModelSource) {
+        match describe(source) {
+            Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
+            Err(error) => {
+                let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
+                self.emitter.emit(Event::Failed { job: None, failure });
+            }
+        }
+    }
+
+    fn cancel(&mut self, job: JobId) {
+        match &self.running {
+            Some((running, token)) if *running == job => token.cancel(),
+            _ => {
+                let before = self.queue.len();
+                self.queue.retain(|queued| queued.id != job);
+                if self.queue.len() < before {
+                    self.emitter.emit(Event::Cancelled { job });
+                }
+            }
+        }
+    }
+
+    /// Gives the worker something to do if it has nothing.
+    fn next(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
+        if std::mem::take(&mut self.unloading) {
+            self.assign(Work::Unload);
+        }
+        if let Some(job) = self.queue.pop_front() {
+            let token = CancelToken::default();
+            self.running = Some((job.id, token.clone()));
+            self.assign(Work::Draw(Box::new(job), token));
+        }
+    }
+
+    fn assign(&self, work: Work) {
+        if self.work.send(work).is_err() {
+            tracing::error!("the inference thread has ended");
+        }
+    }
+}
+
+fn describe(source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
+    let model = models::open(&source.resolve()?)?;
+    pipeline::summarise(&model, source)
 }

@@ -6,7 +6,10 @@
 mod actor;
 mod command;
 mod event;
+mod worker;
 
 pub use actor::{Session, SessionOptions};
 pub use command::{Command, Job, JobId};
-pub use event::{BlockSummary, ComponentSummary, Defaults, Event, Failure, ModelSummary, Picture, Stage};
+pub use event::{Event, Failure, Picture};
+
+pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};

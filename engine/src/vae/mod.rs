@@ -1,1 +1,10 @@
-//! vae
+//! Autoencoders: latents to pixels and back.
+
+mod autoencoder_kl;
+mod config;
+mod original_names;
+mod tiling;
+
+pub use autoencoder_kl::AutoencoderKl;
+pub use config::AutoencoderKlConfig;
+pub use tiling::Tiling;

@@ -1,0 +1,224 @@
+//! What an architecture is made of, and how that is found in files.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CheckpointError, StoredTensor, TensorTable};
+
+/// What a component does in a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Turns a prompt into embeddings.
+    TextEncoder,
+    /// Predicts what to remove from noisy latents.
+    Denoiser,
+    /// Turns latents into pixels and back.
+    Autoencoder,
+}
+
+impl Role {
+    /// The identifier in machine-readable output.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::TextEncoder => "text_encoder",
+            Self::Denoiser => "denoiser",
+            Self::Autoencoder => "autoencoder",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TextEncoder => "text encoder",
+            Self::Denoiser => "denoiser",
+            Self::Autoencoder => "autoencoder",
+        })
+    }
+}
+
+/// The tensors that one block needs. Computed from a configuration, without any file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockSpec {
+    /// Its name, such as `layers.3`.
+    pub name: String,
+    /// What the names of its tensors start with in the file.
+    pub prefix: String,
+    /// Name inside the block → shape.
+    pub tensors: Vec<(String, Vec<usize>)>,
+}
+
+impl BlockSpec {
+    /// A block without tensors yet, whose tensors' names start with its own.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self { prefix: format!("{name}."), name, tensors: Vec::new() }
+    }
+
+    /// A block of tensors that stand at the top of the file.
+    pub fn stem(name: impl Into<String>) -> Self {
+        Self { name: name.into(), prefix: String::new(), tensors: Vec::new() }
+    }
+
+    /// Adds one tensor.
+    pub fn tensor(mut self, name: impl Into<String>, shape: &[usize]) -> Self {
+        self.tensors.push((name.into(), shape.to_vec()));
+        self
+    }
+
+    /// Adds a weight matrix `[outputs, inputs]` without bias.
+    pub fn matrix(self, name: &str, outputs: usize, inputs: usize) -> Self {
+        self.tensor(format!("{name}.weight"), &[outputs, inputs])
+    }
+
+    /// Adds a weight matrix `[outputs, inputs]` and a bias.
+    pub fn linear(self, name: &str, outputs: usize, inputs: usize) -> Self {
+        self.matrix(name, outputs, inputs).tensor(format!("{name}.bias"), &[outputs])
+    }
+
+    /// Adds the scale of a norm.
+    pub fn scale(self, name: &str, width: usize) -> Self {
+        self.tensor(format!("{name}.weight"), &[width])
+    }
+
+    /// Adds scale and bias of a norm.
+    pub fn norm(self, name: &str, width: usize) -> Self {
+        self.scale(name, width).tensor(format!("{name}.bias"), &[width])
+    }
+
+    /// Adds a square convolution with bias.
+    pub fn conv(self, name: &str, outputs: usize, inputs: usize, side: usize) -> Self {
+        self.tensor(format!("{name}.weight"), &[outputs, inputs, side, side])
+            .tensor(format!("{name}.bias"), &[outputs])
+    }
+}
+
+/// The name that a tensor has in a file, and which part of it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredName {
+    /// The stored tensor.
+    pub name: String,
+    /// `(index, parts)` where several tensors are joined along the first dimension.
+    pub part: Option<(usize, usize)>,
+}
+
+impl StoredName {
+    /// A tensor that is stored whole.
+    pub fn whole(name: impl Into<String>) -> Self {
+        Self { name: name.into(), part: None }
+    }
+}
+
+/// One block of a component and where its tensors are.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Its name.
+    pub name: String,
+    /// Name inside the block → place on disk.
+    pub tensors: Vec<(String, StoredTensor)>,
+}
+
+impl Block {
+    /// Bytes on disk.
+    pub fn stored_bytes(&self) -> u64 {
+        self.tensors.iter().map(|(_, tensor)| tensor.stored_bytes()).sum()
+    }
+
+    /// Number of weights.
+    pub fn parameters(&self) -> u64 {
+        self.tensors.iter().map(|(_, tensor)| tensor.elements()).sum()
+    }
+}
+
+/// A component whose every tensor has been found on disk with the shape that its architecture needs.
+#[derive(Debug, Clone)]
+pub struct Component {
+    /// What it does.
+    pub role: Role,
+    /// The architecture in words.
+    pub architecture: &'static str,
+    /// The units that move, in the order in which they run.
+    pub blocks: Vec<Block>,
+    /// The files it is read from.
+    pub files: Vec<PathBuf>,
+}
+
+impl Component {
+    /// Finds every tensor of `specs` in `table`, under its own name or under the one that `original` gives.
+    /// `origin` is named in errors about tensors that are nowhere.
+    pub fn bind(
+        role: Role,
+        architecture: &'static str,
+        specs: &[BlockSpec],
+        table: &TensorTable,
+        original: impl Fn(&str) -> StoredName,
+        origin: &Path,
+    ) -> Result<Self, CheckpointError> {
+        let mut missing: Vec<String> = Vec::new();
+        let mut files = BTreeMap::new();
+        let mut blocks = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let mut tensors = Vec::with_capacity(spec.tensors.len());
+            for (name, shape) in &spec.tensors {
+                let full = format!("{}{name}", spec.prefix);
+                match find(table, &full, &original) {
+                    Some(stored) => {
+                        files.insert(stored.path().to_owned(), ());
+                        tensors.push((name.clone(), checked(stored, &full, shape)?));
+                    }
+                    None => missing.push(full),
+                }
+            }
+            blocks.push(Block { name: spec.name.clone(), tensors });
+        }
+        if let Some(name) = missing.first() {
+            let path = table.values().next().map_or(origin, |tensor| tensor.path()).to_owned();
+            return Err(CheckpointError::MissingTensor { path, name: name.clone(), missing: missing.len() });
+        }
+        Ok(Self { role, architecture, blocks, files: files.into_keys().collect() })
+    }
+
+    /// The block of this name.
+    pub fn block_index(&self, name: &str) -> Option<usize> {
+        self.blocks.iter().position(|block| block.name == name)
+    }
+}
+
+fn find(table: &TensorTable, name: &str, original: impl Fn(&str) -> StoredName) -> Option<StoredTensor> {
+    if let Some(tensor) = table.get(name) {
+        return Some(tensor.clone());
+    }
+    let stored = original(name);
+    let tensor = table.get(&stored.name)?;
+    Some(match stored.part {
+        Some((index, parts)) => tensor.part(index, parts),
+        None => tensor.clone(),
+    })
+}
+
+fn checked(stored: StoredTensor, name: &str, shape: &[usize]) -> Result<StoredTensor, CheckpointError> {
+    if stored.float_dtype().is_none() {
+        return Err(CheckpointError::Dtype {
+            path: stored.path().to_owned(),
+            name: name.to_owned(),
+            found: stored.dtype_name(),
+        });
+    }
+    // A 1×1 convolution and a linear layer hold the same numbers in the same order.
+    let significant = |dims: &[usize]| dims.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
+    if significant(stored.shape()) != significant(shape) {
+        return Err(CheckpointError::Shape {
+            path: stored.path().to_owned(),
+            name: name.to_owned(),
+            found: stored.shape().to_vec(),
+            expected: shape.to_vec(),
+        });
+    }
+    Ok(stored.with_shape(shape))
+}

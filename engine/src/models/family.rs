@@ -1,0 +1,159 @@
+//! What all families have in common.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use candle_core::Tensor;
+
+use super::FAMILIES;
+use crate::{
+    checkpoint::{Checkpoint, CheckpointError, Component, Layout},
+    residency::{Executor, RunError, WeightStore},
+    sampling::FlowShift,
+    text::{Qwen2Tokenizer, Qwen3},
+    vae::AutoencoderKl,
+};
+
+/// A family of models: how its checkpoints are recognised and opened.
+pub trait Family: Sync {
+    /// Identifier, such as `z_image`.
+    fn id(&self) -> &'static str;
+
+    /// Name in words.
+    fn name(&self) -> &'static str;
+
+    /// Whether the parts of a checkpoint are of this family, judged by keys and shapes.
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool;
+
+    /// Finds every tensor of every component. Reads no weight.
+    fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError>;
+}
+
+/// A model whose files have been checked and whose weights have not been read.
+pub struct Model {
+    /// Its family.
+    pub family: &'static dyn Family,
+    /// What was opened.
+    pub path: PathBuf,
+    /// The folder that its parts are in.
+    pub root: PathBuf,
+    /// How its files are arranged.
+    pub layout: Layout,
+    /// Prompt to conditioning.
+    pub text: TextStage,
+    /// The part that repeats.
+    pub denoiser: Box<dyn Denoiser>,
+    /// Where the denoiser's weights are.
+    pub denoiser_component: Component,
+    /// Latents to pixels.
+    pub autoencoder: AutoencoderKl,
+    /// Where the autoencoder's weights are.
+    pub autoencoder_component: Component,
+    /// How its noise levels are spaced.
+    pub shift: FlowShift,
+    /// What to start from.
+    pub defaults: ModelDefaults,
+}
+
+impl Model {
+    /// Its components, in the order in which a run uses them.
+    pub fn components(&self) -> impl Iterator<Item = &Component> {
+        [&self.text.component, &self.denoiser_component, &self.autoencoder_component].into_iter()
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("family", &self.family.id()).finish_non_exhaustive()
+    }
+}
+
+/// Settings that suit a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelDefaults {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// Guidance.
+    pub guidance: f32,
+}
+
+/// A prompt encoder and where its weights are.
+#[derive(Debug)]
+pub struct TextStage {
+    /// Text to ids.
+    pub tokenizer: Qwen2Tokenizer,
+    /// Ids to embeddings.
+    pub encoder: Qwen3,
+    /// Where the encoder's weights are.
+    pub component: Component,
+}
+
+/// What the denoiser is told about one guidance branch.
+#[derive(Debug, Clone)]
+pub struct Conditioning {
+    /// Embedded prompt `[tokens, width]`.
+    pub prompt: Tensor,
+}
+
+/// The arguments of one prediction.
+#[derive(Debug)]
+pub struct DenoiserInput<'a> {
+    /// Noisy latents `[batch, channels, height, width]`, f32.
+    pub latents: &'a Tensor,
+    /// Noise level, from 1 (noise only) to 0.
+    pub sigma: f32,
+}
+
+/// The part of a model that runs once a step.
+///
+/// It holds the shape of the network and no weights: they come from the store, block by block.
+pub trait Denoiser: Send + Sync {
+    /// Width and height of pictures must be multiples of this.
+    fn size_multiple(&self) -> u32;
+
+    /// Shape `[channels, height, width]` of the latents of a picture of this many pixels.
+    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3];
+
+    /// Whether a run with this guidance scale needs the negative prompt's branch too.
+    fn uses_negative(&self, scale: f32) -> bool;
+
+    /// Everything that depends on the prompt alone, computed once a run.
+    fn prepare(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        branches: &[Conditioning],
+    ) -> Result<Vec<Conditioning>, RunError>;
+
+    /// The network's output `[batch, channels, height, width]` for each prepared branch. Every block of
+    /// weights is leased once for all branches.
+    fn predict(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        input: &DenoiserInput<'_>,
+        branches: &[Conditioning],
+    ) -> Result<Vec<Tensor>, RunError>;
+
+    /// The direction from picture to noise, f32, made of the outputs of all branches.
+    fn velocity(&self, outputs: &[Tensor], scale: f32) -> candle_core::Result<Tensor>;
+}
+
+/// Opens the model at a path.
+pub fn open(path: &Path) -> Result<Model, CheckpointError> {
+    let checkpoint = Checkpoint::open(path)?;
+    match FAMILIES.iter().find(|family| family.recognises(&checkpoint)) {
+        Some(family) => family.open(&checkpoint),
+        None => Err(CheckpointError::UnknownFamily {
+            path: path.to_owned(),
+            kind: checkpoint.kind,
+            known: FAMILIES.iter().map(|family| family.name()).collect(),
+        }),
+    }
+}

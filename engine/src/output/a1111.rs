@@ -1,0 +1,204 @@
+//! Settings as AUTOMATIC1111's web UI writes them: the prompt, the negative prompt, and one line of
+//! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
+
+use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+use crate::request::{Request, Sampler, Schedule};
+
+const NEGATIVE: &str = "Negative prompt:";
+
+/// Pairs that the last line must have to be more than a line of the prompt; A1111 counts the same way.
+const FEWEST_PAIRS: usize = 3;
+
+pub(super) fn write(settings: &Settings) -> String {
+    let Request { prompt, negative_prompt, width, height, steps, guidance, sampler, schedule, .. } =
+        &settings.request;
+    let negative = match negative_prompt.as_str() {
+        "" => String::new(),
+        text => format!("\n{NEGATIVE} {text}"),
+    };
+    let pairs = [
+        ("Steps", steps.to_string()),
+        ("Sampler", sampler_name(*sampler).to_owned()),
+        ("Schedule type", schedule_name(*schedule).to_owned()),
+        ("CFG scale", guidance.to_string()),
+        ("Seed", settings.seed.to_string()),
+        ("Size", format!("{width}x{height}")),
+        ("Model", settings.model_name.clone()),
+        ("Version", format!("Sluice {}", settings.sluice_version)),
+    ];
+    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).join(", ");
+    format!("{prompt}{negative}\n{pairs}").trim().to_owned()
+}
+
+/// Never fails: what is not understood is left at its default, and the notes say so.
+pub(super) fn parse(text: &str) -> RestoredSettings {
+    let text = text.trim();
+    let (prompts, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let mut pairs = read_pairs(last);
+    let mut notes = Vec::new();
+    let prompts = if pairs.len() < FEWEST_PAIRS {
+        pairs.clear();
+        notes.push("Only a prompt was found; everything else has its default.".to_owned());
+        text
+    } else {
+        prompts
+    };
+    let (prompt, negative_prompt) = split_prompts(prompts);
+    let mut settings = Settings {
+        version: SETTINGS_VERSION,
+        request: Request { prompt, negative_prompt, ..Request::default() },
+        model_name: String::new(),
+        family: String::new(),
+        sluice_version: String::new(),
+        seed: 0,
+    };
+    for (name, value) in &pairs {
+        if let Err(note) = apply(&mut settings, name, value) {
+            notes.push(note);
+        }
+    }
+    settings.seed = settings.request.seed;
+    notes.extend(missing_parts(&settings, &pairs));
+    RestoredSettings { settings, origin: Origin::A1111, notes }
+}
+
+fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
+    let misread = || format!("{name} “{value}” was not understood and has its default.");
+    let request = &mut settings.request;
+    match name {
+        "Steps" => request.steps = value.parse().map_err(|_| misread())?,
+        "Seed" => request.seed = value.parse().map_err(|_| misread())?,
+        // Forge has a guidance of its own for models that take guidance as an input, and then leaves the
+        // other at 1; it writes it later, so it wins.
+        "CFG scale" | "Distilled CFG Scale" => {
+            let guidance: f32 = value.parse().map_err(|_| misread())?;
+            request.guidance =
+                if guidance.is_finite() && guidance >= 0.0 { guidance } else { return Err(misread()) };
+        }
+        "Size" => {
+            let (width, height) = value.split_once('x').ok_or_else(misread)?;
+            (request.width, request.height) =
+                (width.parse().map_err(|_| misread())?, height.parse().map_err(|_| misread())?);
+        }
+        "Sampler" => {
+            let (sampler, known) = nearest_sampler(value);
+            request.sampler = sampler;
+            if !known {
+                let chosen = sampler_name(sampler);
+                return Err(format!("The sampler “{value}” is not known here; {chosen} takes its place."));
+            }
+        }
+        "Schedule type" => match Schedule::ALL.into_iter().find(|&known| schedule_name(known) == value) {
+            Some(schedule) => request.schedule = schedule,
+            None => {
+                return Err(format!("The schedule “{value}” is not known here; the model's own is used."));
+            }
+        },
+        "Model" => value.clone_into(&mut settings.model_name),
+        "Version" => {
+            if let Some(version) = value.strip_prefix("Sluice ") {
+                version.clone_into(&mut settings.sluice_version);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What made the picture and cannot be taken over.
+fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String> {
+    let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
+    let mut notes = Vec::new();
+    if has("Denoising strength") && !has("Hires upscale") {
+        notes.push("It was drawn over another picture, which is not inside.".to_owned());
+    }
+    if has("Hires upscale") || has("Hires resize") {
+        notes.push("It was enlarged afterwards; the size is the one before that.".to_owned());
+    }
+    if settings.request.prompt.contains("<lora:") {
+        notes.push("The prompt names a LoRA, which is not applied here.".to_owned());
+    }
+    notes
+}
+
+/// The sampler that walks most like the named one, and whether it is the same.
+fn nearest_sampler(name: &str) -> (Sampler, bool) {
+    if let Some(sampler) = Sampler::ALL.into_iter().find(|&known| sampler_name(known) == name) {
+        return (sampler, true);
+    }
+    // These predict twice a step, as Heun does.
+    let twice = ["Heun", "DPM2", "DPM++ 2S", "DPM++ SDE"];
+    let twice = twice.iter().any(|start| name.starts_with(start));
+    (if twice { Sampler::Heun } else { Sampler::Euler }, false)
+}
+
+fn sampler_name(sampler: Sampler) -> &'static str {
+    match sampler {
+        Sampler::Euler => "Euler",
+        Sampler::Heun => "Heun",
+    }
+}
+
+fn schedule_name(schedule: Schedule) -> &'static str {
+    match schedule {
+        Schedule::Model => "Automatic",
+        Schedule::StaticShift => "Static shift",
+        Schedule::DynamicShift => "Dynamic shift",
+    }
+}
+
+fn split_prompts(text: &str) -> (String, String) {
+    let mut parts = [Vec::new(), Vec::new()];
+    let mut part = 0;
+    for line in text.lines().map(str::trim) {
+        let line = match line.strip_prefix(NEGATIVE) {
+            Some(rest) => {
+                part = 1;
+                rest.trim()
+            }
+            None => line,
+        };
+        parts[part].push(line);
+    }
+    let [prompt, negative] = parts.map(|lines| lines.join("\n").trim().to_owned());
+    (prompt, negative)
+}
+
+fn read_pairs(line: &str) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    let mut rest = line;
+    while let Some((name, after)) = rest.split_once(':') {
+        if let Some((_, later)) = name.split_once(',') {
+            // A word without a value, or a comma in a value without quotes.
+            rest = &rest[rest.len() - later.len() - after.len() - 1..];
+            continue;
+        }
+        let (value, after) = read_value(after.trim_start());
+        pairs.push((name.trim().to_owned(), value));
+        rest = after;
+    }
+    pairs
+}
+
+/// The value at the start of a text, and what follows it.
+fn read_value(text: &str) -> (String, &str) {
+    if text.starts_with('"') {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        if let Some(Ok(value)) = values.next() {
+            let after = text[values.byte_offset()..].trim_start();
+            if let Some(after) = after.strip_prefix(',').or(after.is_empty().then_some("")) {
+                return (value, after);
+            }
+        }
+    }
+    let (value, after) = text.split_once(',').unwrap_or((text, ""));
+    (value.trim().to_owned(), after)
+}
+
+fn quote(value: String) -> String {
+    if value.contains([',', '\n', ':']) || value.starts_with('"') {
+        serde_json::Value::String(value).to_string()
+    } else {
+        value
+    }
+}

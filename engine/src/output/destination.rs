@@ -1,0 +1,138 @@
+//! Where pictures are written.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Date, Image, OutputError, Settings,
+    png_file::{folder_of, temporary_file, write_new_png, write_png},
+};
+
+/// Where pictures are written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// This file; further pictures of a batch get `-2`, `-3`, … before the extension. Files of these names are
+    /// replaced.
+    File(PathBuf),
+    /// A new file in this folder, named by date, number and seed. The folder is made when it is missing.
+    Folder(PathBuf),
+}
+
+/// How often a new name is looked for when other programs take names in the same folder at the same time.
+const ATTEMPTS: u32 = 100;
+
+impl Output {
+    /// Makes the folder and tries to write to it, so that a long run does not end with a picture that has no
+    /// place to go.
+    pub fn prepare(&self) -> Result<(), OutputError> {
+        let folder = match self {
+            Self::File(path) => {
+                if path.is_dir() {
+                    return Err(OutputError::IsFolder { path: path.clone() });
+                }
+                if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+                    return Err(OutputError::Extension { path: path.clone() });
+                }
+                folder_of(path)
+            }
+            Self::Folder(folder) => folder,
+        };
+        if !folder.is_dir() {
+            if folder.exists() {
+                return Err(OutputError::NotAFolder { path: folder.to_owned() });
+            }
+            fs::create_dir_all(folder)
+                .map_err(|cause| OutputError::CreateFolder { folder: folder.to_owned(), cause })?;
+        }
+        temporary_file(folder)
+            .map_err(|cause| OutputError::NotWritable { folder: folder.to_owned(), cause })?;
+        Ok(())
+    }
+
+    /// The name for picture `index` of a batch. In a folder it is the next that is free.
+    pub fn path_for(&self, index: u32, seed: u64, date: Date) -> PathBuf {
+        match self {
+            Self::File(path) if index == 0 => path.clone(),
+            Self::File(path) => {
+                let mut name = path.file_stem().unwrap_or_default().to_owned();
+                name.push(format!("-{}", u64::from(index) + 1));
+                if let Some(extension) = path.extension() {
+                    name.push(".");
+                    name.push(extension);
+                }
+                path.with_file_name(name)
+            }
+            Self::Folder(folder) => {
+                folder.join(format!("{date}-{:04}-{seed}.png", highest_number(folder, date) + 1))
+            }
+        }
+    }
+
+    /// Writes picture `index` of a batch and says where. When that fails, the picture goes to
+    /// [`fallback_folder`] and the error is [`OutputError::KeptElsewhere`].
+    pub fn save(
+        &self,
+        index: u32,
+        image: &Image,
+        settings: &Settings,
+        date: Date,
+    ) -> Result<PathBuf, OutputError> {
+        self.write(index, image, settings, date).map_err(|cause| {
+            let fallback = Self::Folder(fallback_folder());
+            let kept = fallback.prepare().and_then(|()| fallback.write(index, image, settings, date));
+            match kept {
+                Ok(path) => OutputError::KeptElsewhere { path, cause: Box::new(cause) },
+                Err(error) => {
+                    tracing::warn!(%error, "the picture could not be kept elsewhere");
+                    cause
+                }
+            }
+        })
+    }
+
+    fn write(
+        &self,
+        index: u32,
+        image: &Image,
+        settings: &Settings,
+        date: Date,
+    ) -> Result<PathBuf, OutputError> {
+        let mut attempts = 0;
+        loop {
+            let path = self.path_for(index, settings.seed, date);
+            attempts += 1;
+            let result = match self {
+                Self::File(_) => write_png(&path, image, settings),
+                Self::Folder(_) => write_new_png(&path, image, settings),
+            };
+            match result {
+                Err(OutputError::Exists { .. }) if attempts < ATTEMPTS => {}
+                result => return result.map(|()| path),
+            }
+        }
+    }
+}
+
+/// Where pictures go that could not be written where they should.
+pub fn fallback_folder() -> PathBuf {
+    env::temp_dir().join("sluice-pictures")
+}
+
+/// The highest number that a picture of this day has in the folder. A folder that cannot be read has none; the
+/// write that follows says why.
+fn highest_number(folder: &Path, date: Date) -> u64 {
+    let prefix = format!("{date}-");
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names
+        .filter_map(|name| {
+            let number = name.to_str()?.strip_prefix(&prefix)?.split(['-', '.']).next()?;
+            number.parse().ok()
+        })
+        .max()
+        .unwrap_or(0)
+}

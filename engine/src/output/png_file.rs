@@ -1,0 +1,125 @@
+//! PNG files: written in one piece or not at all, and read only as far as the settings need it.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write as _},
+    path::Path,
+};
+
+use png::{BitDepth, ColorType, Encoder, EncodingError, SrgbRenderingIntent};
+use tempfile::NamedTempFile;
+
+use super::{
+    Image, OutputError, RestoredSettings, Settings, a1111,
+    chunks::{self, ChunkError, PARAMETERS, SLUICE},
+    settings::{JsonError, Origin, SETTINGS_VERSION},
+};
+
+/// Writes a picture with its settings inside: as JSON for Sluice and in A1111's form for other programs. A file
+/// of that name is replaced, in one step. The same picture and settings give the same bytes.
+pub fn write_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
+    let file = write_beside(path, image, settings)?;
+    file.persist(path).map_err(|error| write_error(path, error.error))?;
+    Ok(())
+}
+
+/// As [`write_png`], but a file of that name is an error.
+pub(super) fn write_new_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
+    let file = write_beside(path, image, settings)?;
+    file.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => OutputError::Exists { path: path.to_owned() },
+        _ => write_error(path, error.error),
+    })?;
+    Ok(())
+}
+
+/// Reads the settings inside a picture: Sluice's own or, where there are none, A1111's.
+pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
+    let owned = || path.to_owned();
+    let file = File::open(path).map_err(|cause| OutputError::Read { path: owned(), cause })?;
+    let texts = chunks::read_texts(file).map_err(|error| match error {
+        ChunkError::Io(cause) => OutputError::Read { path: owned(), cause },
+        ChunkError::NotPng => OutputError::NotPng { path: owned() },
+        ChunkError::Truncated => OutputError::Truncated { path: owned() },
+        ChunkError::Damaged(detail) => OutputError::Damaged { path: owned(), detail: detail.to_owned() },
+        ChunkError::TooLarge(keyword) => OutputError::TooLarge { path: owned(), keyword },
+    })?;
+    if let Some(json) = &texts.sluice {
+        let settings = Settings::from_json(json).map_err(|error| match error {
+            JsonError::Newer(found) => {
+                OutputError::NewerVersion { path: owned(), found, known: SETTINGS_VERSION }
+            }
+            JsonError::Malformed(error) => OutputError::Damaged { path: owned(), detail: error.to_string() },
+        })?;
+        return Ok(RestoredSettings { settings, origin: Origin::Sluice, notes: Vec::new() });
+    }
+    let parameters = texts.parameters.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    parameters.map(a1111::parse).ok_or_else(|| OutputError::NoSettings { path: owned() })
+}
+
+fn write_beside(path: &Path, image: &Image, settings: &Settings) -> Result<NamedTempFile, OutputError> {
+    let expected = u64::from(image.width) * u64::from(image.height) * 3;
+    if expected == 0 || expected != image.pixels.len() as u64 {
+        let (width, height, bytes) = (image.width, image.height, image.pixels.len());
+        return Err(OutputError::Pixels { width, height, bytes });
+    }
+    let mut file = temporary_file(folder_of(path)).map_err(|cause| write_error(path, cause))?;
+    encode(&mut file, image, settings).map_err(|error| match error {
+        EncodingError::IoError(cause) => write_error(path, cause),
+        other => write_error(path, io::Error::other(other)),
+    })?;
+    // Without this a full disk may show up only after the rename.
+    file.as_file().sync_all().map_err(|cause| write_error(path, cause))?;
+    Ok(file)
+}
+
+fn encode(file: &mut NamedTempFile, image: &Image, settings: &Settings) -> Result<(), EncodingError> {
+    let mut file = BufWriter::new(file);
+    let mut encoder = Encoder::new(&mut file, image.width, image.height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
+    encoder.add_itxt_chunk(SLUICE.to_owned(), settings.to_json().map_err(io::Error::from)?)?;
+    // NUL ends a text in PNG.
+    let parameters = a1111::write(settings).replace('\0', " ");
+    if parameters.chars().all(|character| u8::try_from(character).is_ok()) {
+        encoder.add_text_chunk(PARAMETERS.to_owned(), parameters)?;
+    } else {
+        encoder.add_itxt_chunk(PARAMETERS.to_owned(), parameters)?;
+    }
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&image.pixels)?;
+    writer.finish()?;
+    Ok(file.flush()?)
+}
+
+/// The folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => path,
+    }
+}
+
+/// A file that vanishes unless it gets a name.
+pub(super) fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".sluice-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file, the umask decides; temporary files are private otherwise.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+pub(super) fn write_error(path: &Path, cause: io::Error) -> OutputError {
+    let path = path.to_owned();
+    match cause.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull { path },
+        io::ErrorKind::IsADirectory => OutputError::IsFolder { path },
+        _ => OutputError::Write { path, cause },
+    }
+}

@@ -1,0 +1,162 @@
+//! The settings that made a picture, as they stand inside its file.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::{ModelSource, Request};
+
+/// The version of [`Settings`] that is written. It rises when a reader of the version before would
+/// misunderstand what is written; a new field alone does not raise it.
+pub const SETTINGS_VERSION: u32 = 1;
+
+/// Everything needed to draw a picture again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// [`SETTINGS_VERSION`] of the program that wrote them.
+    pub version: u32,
+    /// What was asked for; the whole batch's request.
+    pub request: Request,
+    /// What the model is called.
+    pub model_name: String,
+    /// Identifier of the model's family.
+    pub family: String,
+    /// The program that drew the picture.
+    pub sluice_version: String,
+    /// The seed of this picture of the batch.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// The settings of picture `index` of a batch.
+    pub fn new(request: &Request, model_name: &str, family: &str, index: u32) -> Self {
+        Self {
+            version: SETTINGS_VERSION,
+            seed: request.seed.wrapping_add(index.into()),
+            request: request.clone(),
+            model_name: model_name.to_owned(),
+            family: family.to_owned(),
+            sluice_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// The request that draws this picture alone.
+    pub fn picture_request(&self) -> Request {
+        Request { seed: self.seed, batch: 1, ..self.request.clone() }
+    }
+
+    pub(super) fn to_json(&self) -> serde_json::Result<String> {
+        let mut settings = self.clone();
+        if let ModelSource::Path(path) = &mut settings.request.model {
+            *path = hide_home(path, env::home_dir().as_deref());
+        }
+        serde_json::to_string(&settings)
+    }
+
+    pub(super) fn from_json(json: &str) -> Result<Self, JsonError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u64,
+        }
+
+        let Versioned { version } = serde_json::from_str(json)?;
+        if version > SETTINGS_VERSION.into() {
+            return Err(JsonError::Newer(version));
+        }
+        let mut settings: Self = serde_json::from_str(json)?;
+        if let ModelSource::Path(path) = &mut settings.request.model {
+            *path = show_home(path, env::home_dir().as_deref());
+        }
+        Ok(settings)
+    }
+}
+
+/// Why JSON is no [`Settings`].
+#[derive(Debug)]
+pub(super) enum JsonError {
+    Newer(u64),
+    Malformed(serde_json::Error),
+}
+
+impl From<serde_json::Error> for JsonError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Malformed(error)
+    }
+}
+
+/// Who wrote the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Sluice: all of them are known.
+    Sluice,
+    /// A1111's web UI or a program that writes like it: the model is a bare name, so
+    /// [`Request::model`] means nothing, and what was not said has its default.
+    A1111,
+}
+
+/// Settings as read back from a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RestoredSettings {
+    /// The settings.
+    pub settings: Settings,
+    /// Who wrote them.
+    pub origin: Origin,
+    /// What could not be taken over as it was, each in a sentence.
+    pub notes: Vec<String>,
+}
+
+/// A picture is passed on; the name of its maker's home folder is nobody's business.
+fn hide_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    let hidden = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => Path::new("~").join(rest),
+        None => path.to_owned(),
+    };
+    // JSON is UTF-8; a name that is not would otherwise lose the picture.
+    hidden.to_string_lossy().into_owned().into()
+}
+
+fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_folder_is_hidden_and_found_again() {
+        let home = Some(Path::new("/home/ada"));
+        let model = Path::new("/home/ada/models/z-image");
+        assert_eq!(hide_home(model, home), Path::new("~/models/z-image"));
+        assert_eq!(show_home(Path::new("~/models/z-image"), home), model);
+        for elsewhere in ["/mnt/models/z-image", "/home/adam/z-image", "models/z-image"] {
+            assert_eq!(hide_home(Path::new(elsewhere), home), Path::new(elsewhere));
+            assert_eq!(show_home(Path::new(elsewhere), home), Path::new(elsewhere));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_unicode_is_written_nearly() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let model = Path::new(OsStr::from_bytes(b"/mnt/mod\xE8le"));
+        let request = Request { model: ModelSource::Path(model.to_owned()), ..Request::default() };
+        let json = Settings::new(&request, "", "", 0).to_json().unwrap();
+        let read = Settings::from_json(&json).unwrap();
+        assert_eq!(read.request.model, ModelSource::Path("/mnt/mod\u{FFFD}le".into()));
+    }
+
+    #[test]
+    fn each_picture_of_a_batch_has_its_seed() {
+        let request = Request { seed: u64::MAX, batch: 2, ..Request::default() };
+        let settings = Settings::new(&request, "Starter", "z_image", 1);
+        assert_eq!(settings.seed, 0);
+        assert_eq!(settings.picture_request(), Request { seed: 0, batch: 1, ..request });
+    }
+}

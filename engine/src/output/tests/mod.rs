@@ -1,0 +1,53 @@
+//! What the files of this room must withstand together.
+
+mod files;
+mod parameters;
+mod places;
+
+use proptest::prelude::*;
+
+use super::{Date, Image, Settings};
+use crate::request::{ComputeDtype, ModelSource, Request, Sampler, Schedule};
+
+const DAY: Date = Date { year: 2026, month: 11, day: 21 };
+
+fn image(width: u32, height: u32) -> Image {
+    let pixels = (0..width * height * 3).map(|index| (index * 7 % 251) as u8).collect();
+    Image { width, height, pixels }
+}
+
+fn settings(prompt: &str, negative_prompt: &str) -> Settings {
+    let request = Request {
+        prompt: prompt.to_owned(),
+        negative_prompt: negative_prompt.to_owned(),
+        guidance: 3.0,
+        seed: 7,
+        ..Request::default()
+    };
+    Settings::new(&request, "Sluice Starter", "z_image", 0)
+}
+
+fn any_request() -> impl Strategy<Value = Request> {
+    let texts = (any::<String>(), any::<String>(), any::<String>());
+    let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>());
+    let choices = (
+        prop::sample::select(&Sampler::ALL),
+        prop::sample::select(&Schedule::ALL),
+        prop::sample::select(&ComputeDtype::ALL),
+    );
+    (texts, numbers, choices, 0.0f32..1e6).prop_map(|(texts, numbers, choices, guidance)| Request {
+        model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
+        prompt: texts.0,
+        negative_prompt: texts.1,
+        width: numbers.0,
+        height: numbers.1,
+        steps: numbers.2,
+        guidance,
+        seed: numbers.3,
+        batch: numbers.4,
+        sampler: choices.0,
+        schedule: choices.1,
+        dtype: choices.2,
+        max_sequence_length: numbers.5,
+    })
+}

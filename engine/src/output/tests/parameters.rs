@@ -1,0 +1,123 @@
+//! The form of A1111's web UI.
+
+use proptest::prelude::*;
+
+use super::{any_request, settings};
+use crate::{
+    output::{Origin, Settings, a1111},
+    request::{ModelSource, Request, Sampler, Schedule},
+};
+
+#[test]
+fn a_picture_of_a1111_is_understood() {
+    let read = a1111::parse(
+        "girl with an artist's beret, (blue eyes:1.2), desert scene\n\
+         second line\n\
+         Negative prompt: ugly, [blurry]\n\
+         mutated\n\
+         Steps: 20, Sampler: Euler a, Schedule type: Karras, CFG scale: 7.5, Seed: 965400086, \
+         Size: 512x768, Model hash: 45dee52b, Model: v1-5-pruned, Clip skip: 2, \
+         Lora hashes: \"one: 1f, two: 2e\", TI: \"a, \\\"b\\\"\", Version: v1.10.1",
+    );
+    assert_eq!(read.origin, Origin::A1111);
+    let request = &read.settings.request;
+    assert_eq!(request.prompt, "girl with an artist's beret, (blue eyes:1.2), desert scene\nsecond line");
+    assert_eq!(request.negative_prompt, "ugly, [blurry]\nmutated");
+    assert_eq!((request.steps, request.guidance, request.seed), (20, 7.5, 965_400_086));
+    assert_eq!((request.width, request.height), (512, 768));
+    assert_eq!((request.sampler, request.schedule), (Sampler::Euler, Schedule::Model));
+    assert_eq!(read.settings.seed, 965_400_086);
+    assert_eq!(read.settings.model_name, "v1-5-pruned");
+    assert_eq!(
+        read.notes,
+        [
+            "The sampler “Euler a” is not known here; Euler takes its place.",
+            "The schedule “Karras” is not known here; the model's own is used.",
+        ]
+    );
+}
+
+#[test]
+fn a_picture_of_forge_is_understood() {
+    let read = a1111::parse(
+        "a fox\nSteps: 4, Sampler: Euler, Schedule type: Automatic, CFG scale: 1, Distilled CFG Scale: 3.5, \
+         Seed: 3, Size: 896x1152, Model hash: 1f0c, Model: flux1-dev, Version: f2.0.1v1.10.1-previous-659, \
+         Module 1: ae, Module 2: t5xxl_fp8, Hires upscale: 2, Denoising strength: 0.4",
+    );
+    assert_eq!((read.settings.request.steps, read.settings.request.guidance), (4, 3.5));
+    assert_eq!(read.settings.model_name, "flux1-dev");
+    assert_eq!(read.notes, ["It was enlarged afterwards; the size is the one before that."]);
+}
+
+#[test]
+fn samplers_of_others_go_to_the_nearest() {
+    for (name, sampler) in [
+        ("DPM++ 2M Karras", Sampler::Euler),
+        ("UniPC", Sampler::Euler),
+        ("DPM++ SDE Karras", Sampler::Heun),
+        ("DPM2 a", Sampler::Heun),
+        ("Heun", Sampler::Heun),
+    ] {
+        let read = a1111::parse(&format!("x\nSteps: 1, Sampler: {name}, Seed: 1"));
+        assert_eq!(read.settings.request.sampler, sampler, "{name}");
+        assert_eq!(read.notes.is_empty(), name == "Heun", "{name}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_has_its_default_and_a_note() {
+    let read = a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler");
+    assert_eq!(read.settings.request, Request { prompt: "x".to_owned(), ..Request::default() });
+    assert_eq!(read.notes.len(), 4);
+
+    let read = a1111::parse("only, words: here");
+    assert_eq!(read.settings.request.prompt, "only, words: here");
+    assert_eq!(read.notes.len(), 1);
+
+    let drawn_over = "<lora:ink:1> x\nSteps: 3, Sampler: Euler, Seed: 1, Denoising strength: 0.6";
+    assert_eq!(a1111::parse(drawn_over).notes.len(), 2);
+}
+
+#[test]
+fn values_are_quoted_as_a1111_does() {
+    let named = |name: &str| {
+        let settings = Settings { model_name: name.to_owned(), ..settings("x", "") };
+        let text = a1111::write(&settings);
+        assert_eq!(a1111::parse(&text).settings.model_name, name);
+        text
+    };
+    assert!(named("plain name (v2)").contains(", Model: plain name (v2), Version"));
+    assert!(named("a, b: \"c\"").contains(r#", Model: "a, b: \"c\"", Version"#));
+    assert!(named("zwei\nZeilen é 狐").contains(r#", Model: "zwei\nZeilen é 狐", Version"#));
+    assert!(named("\"quoted\"").contains(r#", Model: "\"quoted\"", Version"#));
+}
+
+proptest! {
+    #[test]
+    fn any_text_can_be_parsed(text in "\\PC*", pairs in "([A-Za-z ]{0,9}[:,\"\\\\x ]{0,4}[0-9a-z\",]{0,9}\n?){0,9}") {
+        let _ = a1111::parse(&text);
+        let _ = a1111::parse(&pairs);
+        let _ = a1111::parse(&format!("{text}\nSteps: 1, Seed: 1, Size: 1x1, {pairs}"));
+    }
+
+    #[test]
+    fn what_is_written_is_read(
+        request in any_request(),
+        prompt in "[^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3}",
+        negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
+        name in "[^\\s\\pC]{0,9}",
+    ) {
+        let request = Request { prompt, negative_prompt: negative, ..request };
+        let read = a1111::parse(&a1111::write(&Settings::new(&request, &name, "z_image", 0)));
+        prop_assert_eq!(&read.notes, &Vec::<String>::new());
+        prop_assert_eq!(&read.settings.model_name, &name);
+        let expected = Request {
+            model: ModelSource::Starter,
+            batch: 1,
+            dtype: Request::default().dtype,
+            max_sequence_length: Request::default().max_sequence_length,
+            ..request
+        };
+        prop_assert_eq!(read.settings.request, expected);
+    }
+}

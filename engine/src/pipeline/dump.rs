@@ -1,0 +1,57 @@
+//! Records the tensors of every stage, for comparison with other programs.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+use candle_core::{DType, Device, Tensor};
+
+use super::PipelineError;
+
+/// Collects tensors by name if a file was asked for.
+pub struct Dump {
+    path: Option<PathBuf>,
+    tensors: HashMap<String, Tensor>,
+}
+
+impl Dump {
+    /// A recorder for `path`, or one that records nothing. Fails at once if the file cannot be made.
+    pub fn new(path: Option<&Path>) -> Result<Self, PipelineError> {
+        if let Some(path) = path {
+            std::fs::File::create(path).map_err(|error| PipelineError::Dump {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(Self { path: path.map(Path::to_owned), tensors: HashMap::new() })
+    }
+
+    /// Whether anything is kept.
+    pub fn is_recording(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Keeps a tensor; floats as f32.
+    pub fn add(&mut self, name: impl Into<String>, tensor: &Tensor) -> candle_core::Result<()> {
+        if self.is_recording() {
+            let kept = if tensor.dtype().is_float() { tensor.to_dtype(DType::F32)? } else { tensor.clone() };
+            self.tensors.insert(name.into(), kept.contiguous()?);
+        }
+        Ok(())
+    }
+
+    /// Keeps token ids `[1, tokens]`.
+    pub fn add_ids(&mut self, name: impl Into<String>, ids: &[u32]) -> candle_core::Result<()> {
+        let ids: Vec<i64> = ids.iter().copied().map(i64::from).collect();
+        let shape = (1, ids.len());
+        self.add(name, &Tensor::from_vec(ids, shape, &Device::Cpu)?)
+    }
+
+    /// Writes what was kept.
+    pub fn write(self) -> Result<(), PipelineError> {
+        let Some(path) = self.path else { return Ok(()) };
+        candle_core::safetensors::save(&self.tensors, &path)
+            .map_err(|error| PipelineError::Dump { path, reason: error.to_string() })
+    }
+}

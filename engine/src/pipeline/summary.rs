@@ -1,0 +1,141 @@
+//! What a model is made of, in numbers.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    checkpoint::{Block, CheckpointError, Component, read_toml},
+    models::Model,
+    request::ModelSource,
+};
+
+/// What a model is made of and how it likes to be used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelSummary {
+    /// Where it came from.
+    pub source: ModelSource,
+    /// What to call it.
+    pub name: String,
+    /// Identifier of its family, such as `z_image`.
+    pub family: String,
+    /// The family in words, such as `Z-Image`.
+    pub family_name: String,
+    /// How its files are arranged, in words.
+    pub layout: String,
+    /// Text encoder, denoiser, autoencoder.
+    pub components: Vec<ComponentSummary>,
+    /// Width and height must be multiples of this.
+    pub size_multiple: u32,
+    /// What to start from.
+    pub defaults: Defaults,
+    /// Prompts that show what it can do.
+    pub examples: Vec<String>,
+}
+
+/// One part of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComponentSummary {
+    /// `text_encoder`, `denoiser` or `autoencoder`.
+    pub role: String,
+    /// The architecture, such as `Qwen3`.
+    pub architecture: String,
+    /// Number of weights.
+    pub parameters: u64,
+    /// Bytes as stored.
+    pub bytes: u64,
+    /// Stored dtype → bytes.
+    pub dtypes: BTreeMap<String, u64>,
+    /// The units that move, in the order in which they run.
+    pub blocks: Vec<BlockSummary>,
+    /// The files it is read from.
+    pub files: Vec<PathBuf>,
+}
+
+/// One unit of weights that moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockSummary {
+    /// Its name.
+    pub name: String,
+    /// Number of tensors.
+    pub tensors: usize,
+    /// Number of weights.
+    pub parameters: u64,
+    /// Bytes as stored.
+    pub bytes: u64,
+}
+
+/// Settings to start from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Defaults {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// Guidance.
+    pub guidance: f32,
+}
+
+/// A model folder's own notes about itself, in `sluice.toml` or, for the starter, `starter.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Notes {
+    name: Option<String>,
+    width: Option<u32>,
+    height: Option<u32>,
+    steps: Option<u32>,
+    guidance: Option<f32>,
+    examples: Vec<String>,
+}
+
+const NOTES: &str = "starter.toml";
+
+/// Describes an opened model.
+pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
+    let path = model.root.join(NOTES);
+    let notes: Notes = if path.is_file() { read_toml(&path)? } else { Notes::default() };
+    let folder_name = model.path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    Ok(ModelSummary {
+        source: source.clone(),
+        name: notes.name.or(folder_name).unwrap_or_else(|| model.family.name().to_owned()),
+        family: model.family.id().to_owned(),
+        family_name: model.family.name().to_owned(),
+        layout: model.layout.name().to_owned(),
+        components: model.components().map(component_summary).collect(),
+        size_multiple: model.denoiser.size_multiple(),
+        defaults: Defaults {
+            width: notes.width.unwrap_or(model.defaults.width),
+            height: notes.height.unwrap_or(model.defaults.height),
+            steps: notes.steps.unwrap_or(model.defaults.steps),
+            guidance: notes.guidance.unwrap_or(model.defaults.guidance),
+        },
+        examples: notes.examples,
+    })
+}
+
+fn component_summary(component: &Component) -> ComponentSummary {
+    let mut dtypes = BTreeMap::new();
+    for (_, tensor) in component.blocks.iter().flat_map(|block| &block.tensors) {
+        *dtypes.entry(tensor.dtype_name()).or_default() += tensor.stored_bytes();
+    }
+    ComponentSummary {
+        role: component.role.id().to_owned(),
+        architecture: component.architecture.to_owned(),
+        parameters: component.blocks.iter().map(Block::parameters).sum(),
+        bytes: component.blocks.iter().map(Block::stored_bytes).sum(),
+        dtypes,
+        blocks: component.blocks.iter().map(block_summary).collect(),
+        files: component.files.clone(),
+    }
+}
+
+fn block_summary(block: &Block) -> BlockSummary {
+    BlockSummary {
+        name: block.name.clone(),
+        tensors: block.tensors.len(),
+        parameters: block.parameters(),
+        bytes: block.stored_bytes(),
+    }
+}

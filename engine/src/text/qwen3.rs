@@ -1,0 +1,149 @@
+//! Qwen3 (Yang et al. 2025, arXiv:2505.09388) as a text encoder.
+
+use candle_core::{Result, Tensor};
+use serde::Deserialize;
+
+use crate::{
+    checkpoint::{BlockSpec, TensorTable},
+    nn::{Mask, Rope, attention, rope_half, silu_mul},
+    residency::{Executor, RunError, WeightStore, Weights},
+};
+
+/// Shape of a Qwen3 model, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Qwen3Config {
+    /// Number of token embeddings.
+    pub vocab_size: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Width inside the feed-forward layers.
+    pub intermediate_size: usize,
+    /// Number of layers.
+    pub num_hidden_layers: usize,
+    /// Query heads.
+    pub num_attention_heads: usize,
+    /// Key and value heads.
+    pub num_key_value_heads: usize,
+    /// Width of a head.
+    pub head_dim: usize,
+    /// Added to the mean square in every norm.
+    pub rms_norm_eps: f64,
+    /// Base of the rotary frequencies.
+    pub rope_theta: f64,
+}
+
+impl Qwen3Config {
+    /// Reads the shape off the tensors, for files that come without a configuration. What shapes do not
+    /// tell, epsilon and the rotary base, is what all published Qwen3 models have.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let embedding = shape("embed_tokens.weight")?;
+        let head_dim = *shape("layers.0.self_attn.q_norm.weight")?.first()?;
+        let rows = |name: &str| shape(name)?.first().copied();
+        let layers = tensors.keys().filter(|name| name.ends_with(".self_attn.q_norm.weight")).count();
+        Some(Self {
+            vocab_size: *embedding.first()?,
+            hidden_size: *embedding.get(1)?,
+            intermediate_size: rows("layers.0.mlp.gate_proj.weight")?,
+            num_hidden_layers: layers,
+            num_attention_heads: rows("layers.0.self_attn.q_proj.weight")? / head_dim,
+            num_key_value_heads: rows("layers.0.self_attn.k_proj.weight")? / head_dim,
+            head_dim,
+            rms_norm_eps: 1e-6,
+            rope_theta: 1e6,
+        })
+    }
+
+    /// The blocks: embeddings, layers, last norm.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (width, inner, head) = (self.hidden_size, self.intermediate_size, self.head_dim);
+        let (queries, keys) = (self.num_attention_heads * head, self.num_key_value_heads * head);
+        let layer = |index: usize| {
+            BlockSpec::new(format!("layers.{index}"))
+                .scale("input_layernorm", width)
+                .matrix("self_attn.q_proj", queries, width)
+                .matrix("self_attn.k_proj", keys, width)
+                .matrix("self_attn.v_proj", keys, width)
+                .matrix("self_attn.o_proj", width, queries)
+                .scale("self_attn.q_norm", head)
+                .scale("self_attn.k_norm", head)
+                .scale("post_attention_layernorm", width)
+                .matrix("mlp.gate_proj", inner, width)
+                .matrix("mlp.up_proj", inner, width)
+                .matrix("mlp.down_proj", width, inner)
+        };
+        let mut blocks = vec![BlockSpec::new("embed_tokens").tensor("weight", &[self.vocab_size, width])];
+        blocks.extend((0..self.num_hidden_layers).map(layer));
+        blocks.push(BlockSpec::new("norm").tensor("weight", &[width]));
+        blocks
+    }
+}
+
+/// A Qwen3 model that gives the hidden states before its last layer.
+#[derive(Debug, Clone)]
+pub struct Qwen3 {
+    config: Qwen3Config,
+}
+
+impl Qwen3 {
+    /// From its shape.
+    pub fn new(config: Qwen3Config) -> Self {
+        Self { config }
+    }
+
+    /// Its shape.
+    pub fn config(&self) -> &Qwen3Config {
+        &self.config
+    }
+
+    /// The hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
+    /// transformers). The last layer is never run and its weights never read.
+    pub fn penultimate(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        ids: &[u32],
+    ) -> std::result::Result<Tensor, RunError> {
+        let ids = Tensor::new(ids, store.device())?;
+        let rope = self.rope(ids.elem_count(), &ids)?;
+        let mut x = None;
+        executor.walk(store, 0..self.config.num_hidden_layers, |_, weights| {
+            x = Some(match x.take() {
+                None => weights.get("weight")?.embedding(&ids)?.unsqueeze(0)?,
+                Some(x) => self.layer(weights, &x, &rope)?,
+            });
+            Ok(())
+        })?;
+        let x = x.ok_or_else(|| candle_core::Error::Msg("a Qwen3 model without layers".to_owned()))?;
+        Ok(x.squeeze(0)?)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
+        let eps = self.config.rms_norm_eps;
+        let (batch, tokens, _) = x.dims3()?;
+        let heads = |y: Tensor| y.reshape((batch, tokens, (), self.config.head_dim));
+
+        let h = w.rms_norm("input_layernorm", x, eps)?;
+        let q = w.rms_norm("self_attn.q_norm", &heads(w.linear("self_attn.q_proj", &h)?)?, eps)?;
+        let k = w.rms_norm("self_attn.k_norm", &heads(w.linear("self_attn.k_proj", &h)?)?, eps)?;
+        let v = heads(w.linear("self_attn.v_proj", &h)?)?;
+        let h = attention(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, Mask::Causal)?;
+        let x = (x + w.linear("self_attn.o_proj", &h.flatten_from(2)?)?)?;
+
+        let h = w.rms_norm("post_attention_layernorm", &x, eps)?;
+        let h = silu_mul(&w.linear("mlp.gate_proj", &h)?, &w.linear("mlp.up_proj", &h)?)?;
+        x + w.linear("mlp.down_proj", &h)?
+    }
+
+    fn rope(&self, tokens: usize, like: &Tensor) -> Result<Rope> {
+        let half = self.config.head_dim / 2;
+        let frequency = |pair: usize| {
+            let exponent = (2 * pair) as f32 / self.config.head_dim as f32;
+            1.0 / (self.config.rope_theta as f32).powf(exponent)
+        };
+        let angles: Vec<f32> = (0..tokens)
+            .flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair)))
+            .collect();
+        Rope::from_angles(&angles, tokens, half, like.device())
+    }
+}

@@ -1,0 +1,228 @@
+//! The autoencoder of Stable Diffusion and FLUX.1 (Rombach et al. 2022, arXiv:2112.10752, appendix G).
+
+use candle_core::{Result, Tensor};
+
+use super::{AutoencoderKlConfig, Tiling, original_names::original_name};
+use crate::{
+    checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
+    nn::{Conv2d, Mask, attention, group_norm, group_norm_silu, upsample_nearest_2x},
+    residency::{Executor, RunError, WeightStore, Weights},
+};
+
+/// Added to the variance in every group norm.
+const EPS: f64 = 1e-6;
+
+/// The shape of an autoencoder; its weights come from a store.
+#[derive(Debug, Clone)]
+pub struct AutoencoderKl {
+    config: AutoencoderKlConfig,
+}
+
+impl AutoencoderKl {
+    /// From a shape.
+    pub fn new(config: AutoencoderKlConfig) -> Self {
+        Self { config }
+    }
+
+    /// Finds every tensor of an autoencoder, under diffusers' names or the original ones.
+    pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = match part.parse_config::<AutoencoderKlConfig>() {
+            Some(config) => config?,
+            None => AutoencoderKlConfig::from_shapes(&part.tensors).unwrap_or_default(),
+        };
+        let wrong = |field, value: String, reason: &str| CheckpointError::Config {
+            path: part.path.join("config.json"),
+            field,
+            value,
+            reason: reason.to_owned(),
+        };
+        let (widths, groups) = (&config.block_out_channels, config.norm_num_groups);
+        if widths.is_empty() || groups == 0 || widths.iter().any(|width| !width.is_multiple_of(groups)) {
+            let reason = format!("every width must be a multiple of {groups} groups");
+            return Err(wrong("block_out_channels", format!("{widths:?}"), &reason));
+        }
+        if !config.scaling_factor.is_finite() || config.scaling_factor == 0.0 {
+            let value = config.scaling_factor.to_string();
+            return Err(wrong("scaling_factor", value, "latents are divided by it"));
+        }
+        let levels = config.block_out_channels.len();
+        let component = Component::bind(
+            Role::Autoencoder,
+            "AutoencoderKL",
+            &config.blueprint(),
+            &part.tensors,
+            |name| original_name(name, levels),
+            &part.path,
+        )?;
+        Ok((Self { config }, component))
+    }
+
+    /// How many channels the latents of the autoencoder in `tensors` have, if there is one.
+    pub fn latent_channels(tensors: &TensorTable) -> Option<usize> {
+        tensors.get("decoder.conv_in.weight").and_then(|tensor| tensor.shape().get(1).copied())
+    }
+
+    /// Its shape.
+    pub fn config(&self) -> &AutoencoderKlConfig {
+        &self.config
+    }
+
+    /// Pixels a latent, in each direction.
+    pub fn scale(&self) -> usize {
+        self.config.scale()
+    }
+
+    /// From the scale of diffusion to that of [`decode`](Self::decode).
+    pub fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
+        (latents / self.config.scaling_factor)? + self.config.shift_factor.unwrap_or(0.0)
+    }
+
+    /// From the scale of [`encode`](Self::encode) to that of diffusion.
+    pub fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
+        (latents - self.config.shift_factor.unwrap_or(0.0))? * self.config.scaling_factor
+    }
+
+    /// Latents `[batch, channels, height, width]` to pictures `[batch, 3, scale · height, scale · width]` in
+    /// −1…1. With a tiling, in overlapping tiles whose borders are blended: less memory, and pixels near the
+    /// borders differ slightly.
+    pub fn decode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<Tensor, RunError> {
+        let latents = latents.to_dtype(store.dtype())?;
+        match tiling {
+            Some(tiling) => tiling.decode(&latents, self.scale(), |tile| self.decode_tile(executor, store, tile)),
+            None => self.decode_tile(executor, store, &latents),
+        }
+    }
+
+    fn decode_tile(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        latents: &Tensor,
+    ) -> std::result::Result<Tensor, RunError> {
+        let first = self.config.first_decoder_block();
+        let levels = self.config.block_out_channels.len();
+        let last = first + 2 + levels;
+        let mut x = latents.clone();
+        executor.walk(store, first..last + 1, |index, w| {
+            x = match index - first {
+                0 => {
+                    if self.config.use_post_quant_conv {
+                        x = w.conv2d("post_quant_conv", &x, Conv2d::POINTWISE)?;
+                    }
+                    w.conv2d("decoder.conv_in", &x, Conv2d::SAME_3X3)?
+                }
+                1 => self.mid_block(w, &x)?,
+                _ if index == last => self.head(w, "decoder", &x)?,
+                level => self.up_block(w, &x, level - 2)?,
+            };
+            Ok(())
+        })?;
+        Ok(x)
+    }
+
+    /// Pictures `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
+    /// `[batch, channels, height / scale, width / scale]` each.
+    pub fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        pictures: &Tensor,
+    ) -> std::result::Result<(Tensor, Tensor), RunError> {
+        let last = self.config.first_decoder_block() - 1;
+        let levels = self.config.block_out_channels.len();
+        let mut x = pictures.to_dtype(store.dtype())?;
+        executor.walk(store, 0..last + 1, |index, w| {
+            x = match index {
+                0 => w.conv2d("conv_in", &x, Conv2d::SAME_3X3)?,
+                _ if index == last => {
+                    let moments = self.head(w, "encoder", &x)?;
+                    if self.config.use_quant_conv {
+                        w.conv2d("quant_conv", &moments, Conv2d::POINTWISE)?
+                    } else {
+                        moments
+                    }
+                }
+                _ if index == levels + 1 => self.mid_block(w, &x)?,
+                level => self.down_block(w, &x, level - 1)?,
+            };
+            Ok(())
+        })?;
+        let channels = self.config.latent_channels;
+        Ok((x.narrow(1, 0, channels)?, x.narrow(1, channels, channels)?.clamp(-30f32, 20f32)?))
+    }
+
+    fn down_block(&self, w: &Weights, x: &Tensor, level: usize) -> Result<Tensor> {
+        let mut x = x.clone();
+        for layer in 0..self.config.layers_per_block {
+            x = self.resnet(w, &format!("resnets.{layer}"), &x)?;
+        }
+        if level + 1 < self.config.block_out_channels.len() {
+            x = w.conv2d("downsamplers.0.conv", &x, Conv2d::DOWNSAMPLE_3X3)?;
+        }
+        Ok(x)
+    }
+
+    fn up_block(&self, w: &Weights, x: &Tensor, level: usize) -> Result<Tensor> {
+        let mut x = x.clone();
+        for layer in 0..=self.config.layers_per_block {
+            x = self.resnet(w, &format!("resnets.{layer}"), &x)?;
+        }
+        if level + 1 < self.config.block_out_channels.len() {
+            x = w.conv2d("upsamplers.0.conv", &upsample_nearest_2x(&x)?, Conv2d::SAME_3X3)?;
+        }
+        Ok(x)
+    }
+
+    fn mid_block(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let mut x = self.resnet(w, "resnets.0", x)?;
+        if self.config.mid_block_add_attention {
+            x = self.attention(w, &x)?;
+        }
+        self.resnet(w, "resnets.1", &x)
+    }
+
+    fn resnet(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+        let h = self.norm_silu(w, &format!("{name}.norm1"), x)?;
+        let h = w.conv2d(&format!("{name}.conv1"), &h, Conv2d::SAME_3X3)?;
+        let h = self.norm_silu(w, &format!("{name}.norm2"), &h)?;
+        let h = w.conv2d(&format!("{name}.conv2"), &h, Conv2d::SAME_3X3)?;
+        let shortcut = format!("{name}.conv_shortcut");
+        if w.find(&format!("{shortcut}.weight")).is_some() {
+            return w.conv2d(&shortcut, x, Conv2d::POINTWISE)? + h;
+        }
+        x + h
+    }
+
+    /// One head over all pixels.
+    fn attention(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let (batch, channels, height, width) = x.dims4()?;
+        let name = "attentions.0";
+        let (weight, bias) = norm_weights(w, &format!("{name}.group_norm"))?;
+        let h = group_norm(x, self.config.norm_num_groups, weight, bias, EPS)?;
+        let h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
+        let head = |part: &str| w.linear(&format!("{name}.{part}"), &h)?.unsqueeze(2);
+        let h = attention(&head("to_q")?, &head("to_k")?, &head("to_v")?, Mask::None)?.squeeze(2)?;
+        let h = w.linear(&format!("{name}.to_out.0"), &h)?;
+        x + h.transpose(1, 2)?.reshape((batch, channels, height, width))?
+    }
+
+    fn head(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+        let h = self.norm_silu(w, &format!("{name}.conv_norm_out"), x)?;
+        w.conv2d(&format!("{name}.conv_out"), &h, Conv2d::SAME_3X3)
+    }
+
+    fn norm_silu(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+        let (weight, bias) = norm_weights(w, name)?;
+        group_norm_silu(x, self.config.norm_num_groups, weight, bias, EPS)
+    }
+}
+
+fn norm_weights<'w>(w: &'w Weights, name: &str) -> Result<(&'w Tensor, &'w Tensor)> {
+    Ok((w.get(&format!("{name}.weight"))?, w.get(&format!("{name}.bias"))?))
+}

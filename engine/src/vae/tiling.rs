@@ -1,0 +1,80 @@
+//! Decoding in overlapping tiles.
+
+use candle_core::{DType, Result, Tensor};
+
+/// How a picture is cut into tiles, in latents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiling {
+    /// Side of a tile.
+    pub tile: usize,
+    /// How far neighbouring tiles reach into each other, at most half of `tile`.
+    pub overlap: usize,
+}
+
+impl Tiling {
+    /// Tiles of this side with a quarter of overlap, as diffusers has them.
+    pub fn with_tile(tile: usize) -> Self {
+        Self { tile, overlap: tile / 4 }
+    }
+
+    /// Decodes tile by tile. `scale` is the number of pixels a latent. Where tiles overlap, the earlier one
+    /// fades into the later one, first from above, then from the left.
+    pub fn decode<E: From<candle_core::Error>>(
+        self,
+        latents: &Tensor,
+        scale: usize,
+        mut decode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+    ) -> std::result::Result<Tensor, E> {
+        let (_, _, height, width) = latents.dims4().map_err(E::from)?;
+        if height <= self.tile && width <= self.tile {
+            return decode(latents);
+        }
+        let step = (self.tile - self.overlap).max(1);
+        let (blend, limit) = (self.overlap * scale, step * scale);
+        let mut rows: Vec<Tensor> = Vec::new();
+        let mut above: Vec<Tensor> = Vec::new();
+        for top in (0..height).step_by(step) {
+            let mut row: Vec<Tensor> = Vec::new();
+            let mut kept: Vec<Tensor> = Vec::new();
+            for left in (0..width).step_by(step) {
+                let tile = crop(latents, top, left, self.tile, self.tile)?;
+                let mut tile = decode(&tile)?;
+                if let Some(above) = above.get(row.len()) {
+                    tile = fade(above, &tile, 2, blend)?;
+                }
+                if let Some(before) = row.last() {
+                    tile = fade(before, &tile, 3, blend)?;
+                }
+                kept.push(crop(&tile, 0, 0, limit, limit)?);
+                row.push(tile);
+            }
+            rows.push(Tensor::cat(&kept, 3)?);
+            above = row;
+        }
+        Ok(Tensor::cat(&rows, 2)?)
+    }
+}
+
+/// The part of `x` from `(top, left)` on, at most `height` by `width`.
+fn crop(x: &Tensor, top: usize, left: usize, height: usize, width: usize) -> Result<Tensor> {
+    let (_, _, rows, columns) = x.dims4()?;
+    x.narrow(2, top, height.min(rows - top))?.narrow(3, left, width.min(columns - left))?.contiguous()
+}
+
+/// The end of `before` along `dim` fades into the start of `after`.
+fn fade(before: &Tensor, after: &Tensor, dim: usize, extent: usize) -> Result<Tensor> {
+    let (length_before, length) = (before.dim(dim)?, after.dim(dim)?);
+    let extent = extent.min(length_before).min(length);
+    if extent == 0 {
+        return Ok(after.clone());
+    }
+    let mut shape = [1; 4];
+    shape[dim] = extent;
+    let rising: Vec<f32> = (0..extent).map(|index| index as f32 / extent as f32).collect();
+    let falling: Vec<f32> = (0..extent).map(|index| (1.0 - index as f64 / extent as f64) as f32).collect();
+    let weights = |values| Tensor::from_vec(values, &shape, after.device());
+    let end = before.narrow(dim, length_before - extent, extent)?.to_dtype(DType::F32)?;
+    let start = after.narrow(dim, 0, extent)?.to_dtype(DType::F32)?;
+    let blended = (end.broadcast_mul(&weights(falling)?)? + start.broadcast_mul(&weights(rising)?)?)?;
+    Tensor::cat(&[blended.to_dtype(after.dtype())?, after.narrow(dim, extent, length - extent)?], dim)
+}
