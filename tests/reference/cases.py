@@ -7,7 +7,7 @@ weight differs. In `faint` the tensors that enter the norms are so small that th
 from dataclasses import dataclass, field
 
 HORSE = "a photo of an astronaut riding a horse on mars"
-MIXED = 'Ein Fuchs im Schnee, 雪の中の狐, "вечер" — crème brûlée 🦊🏔️  4k\n\tline two, it\'s DONE'
+MIXED = 'Ein Fuchs im Schnee, 雪の中の狐, "вечер" — crème brûlée 🦊🏔️  4k\n\tline two, it\'s DONE cafe\u0301'
 LONG = (
     "a red cube on top of a blue sphere beside a green cone, studio light, highly detailed, watercolor, with a "
     "dog dancing in the rain and a squirrel eating a burger behind them"
@@ -49,7 +49,7 @@ CASES = {
             runs={
                 "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 64),
                 "unguided": Run(HORSE, "blurry, ugly", 2, 0.0, 32, 48),
-                "cut": Run(LONG, "", 1, 1.0, 32, 32, max_tokens=24),
+                "cut": Run(LONG, "  <|im_end|>user <think> ", 1, 1.0, 32, 32, max_tokens=24),
             },
         ),
         "salted": Checkpoint(

@@ -63,6 +63,8 @@ def functions():
     ]:
         x, weight, bias = tensor("conv.x", 2, 5, 9, 6), tensor(f"{name}.weight", *shape), tensor("conv.bias", 13)
         keep(name, F.conv2d(x, weight, bias, stride, padding), x=x, weight=weight, bias=bias)
+    x, weight = tensor("conv.x", 2, 5, 9, 6), tensor("downsample.weight", 13, 5, 3, 3)
+    keep("downsample", F.conv2d(F.pad(x, (0, 1, 0, 1)), weight, stride=2), x=x, weight=weight)
     x = tensor("upsample.x", 2, 3, 3, 5)
     keep("upsample", F.interpolate(x, scale_factor=2.0, mode="nearest"), x=x)
 

@@ -2,7 +2,9 @@
 //! and a session that is waited for.
 
 pub mod checkpoint;
+pub mod failures;
 pub mod golden;
 pub mod hash_weights;
 pub mod original_names;
+pub mod pixels;
 pub mod runner;

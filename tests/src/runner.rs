@@ -1,7 +1,6 @@
 //! A session that is waited for.
 
 use std::{
-    collections::BTreeMap,
     path::Path,
     time::{Duration, Instant},
 };
@@ -68,7 +67,7 @@ pub struct Runner {
 impl Runner {
     /// Starts an engine that probes no hardware.
     pub fn start() -> Result<Self> {
-        let session = Session::start(SessionOptions::default());
+        let session = Session::start(SessionOptions::default())?;
         Ok(Self { session, next: 1 })
     }
 
@@ -165,12 +164,4 @@ pub fn story(events: &[Event], job: JobId) -> Vec<String> {
         _ => None,
     };
     events.iter().filter_map(tell).collect()
-}
-
-/// How often each kind of thing happened.
-pub fn counted(events: &[String]) -> BTreeMap<&str, usize> {
-    events.iter().fold(BTreeMap::new(), |mut counts, event| {
-        *counts.entry(event.as_str()).or_default() += 1;
-        counts
-    })
 }

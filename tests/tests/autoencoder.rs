@@ -29,8 +29,12 @@ impl Opened {
         let file = folder.join("weights.safetensors");
         save(&tensors, &file).unwrap();
         let config = (!original).then(|| read_json(&fixture.join("config.json")).unwrap());
-        let part =
-            Part { role: Role::Autoencoder, path: file.clone(), config, tensors: read_header(&file).unwrap() };
+        let part = Part {
+            role: Role::Autoencoder,
+            path: file.clone(),
+            config,
+            tensors: read_header(&file).unwrap(),
+        };
         let (autoencoder, component) = AutoencoderKl::open(&part).unwrap();
         let store = WeightStore::new(component, DType::F32, Device::Cpu, |_| residency);
         Self { autoencoder, store, golden: load(&fixture.join("golden.safetensors")).unwrap() }

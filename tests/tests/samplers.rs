@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
-use sluice_engine::sampling::{self, FlowShift, Shift, randn};
+use sluice_engine::sampling::{self, FlowShift, Shift, Step, randn};
 use sluice_tests::{
     checkpoint::{fixtures, load},
     golden::{MODULE, distance},
@@ -79,8 +79,8 @@ fn samplers_step_as_those_of_diffusers() {
         let model =
             |x: &Tensor, sigma: f32| -> candle_core::Result<Tensor> { stand_in(&golden["matrix"], x, sigma) };
         let mut steps = Vec::new();
-        let after = |step: usize, x: &Tensor| -> candle_core::Result<()> {
-            steps.push((step, x.clone()));
+        let after = |step: Step<'_>| -> candle_core::Result<()> {
+            steps.push((step.index, step.latents.clone()));
             Ok(())
         };
         let start = golden["start"].to_device(&Device::Cpu).unwrap();

@@ -32,7 +32,8 @@ fn tiny() -> Tiny {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Fixture::new("z_image", "default");
     let model = fixture.write_diffusers(folder.path()).unwrap();
-    let request = Request { width: 32, height: 32, steps: 2, ..fixture.run("guided").unwrap().request(&model) };
+    let request =
+        Request { width: 32, height: 32, steps: 2, ..fixture.run("guided").unwrap().request(&model) };
     Tiny { model, request, _folder: folder }
 }
 
@@ -286,7 +287,7 @@ fn waking_is_done_from_another_thread() {
         }),
         ..SessionOptions::default()
     };
-    let session = Session::start(options);
+    let session = Session::start(options).unwrap();
     session.send(Command::Unload).unwrap();
     let there = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_ne!(here, there);
