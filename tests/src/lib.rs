@@ -1,1 +1,10 @@
-//! What the tests share.
+//! What the tests of Sluice share: tiny checkpoints made from the fixtures, tensors that diffusers computed,
+//! and a session that is waited for.
+
+pub mod checkpoint;
+pub mod failures;
+pub mod golden;
+pub mod hash_weights;
+pub mod original_names;
+pub mod pixels;
+pub mod runner;

@@ -1,0 +1,104 @@
+"""The checkpoints and the runs that the tests compare.
+
+Numbers that are right for one configuration only do not survive `salted`, where every size, constant and
+weight differs. In `faint` the tensors that enter the norms are so small that the epsilons decide.
+"""
+
+from dataclasses import dataclass, field
+
+HORSE = "a photo of an astronaut riding a horse on mars"
+MIXED = 'Ein Fuchs im Schnee, 雪の中の狐, "вечер" — crème brûlée 🦊🏔️  4k\n\tline two, it\'s DONE cafe\u0301'
+LONG = (
+    "a red cube on top of a blue sphere beside a green cone, studio light, highly detailed, watercolor, with a "
+    "dog dancing in the rain and a squirrel eating a burger behind them"
+)
+
+
+@dataclass
+class Run:
+    """One call of a pipeline. `sampler` is "euler" or "heun"."""
+
+    prompt: str
+    negative: str
+    steps: int
+    guidance: float
+    height: int
+    width: int
+    batch: int = 1
+    max_tokens: int = 64
+    sampler: str = "euler"
+
+
+@dataclass
+class Checkpoint:
+    """A tiny checkpoint: options of its family's function, and what its weights are made from.
+
+    `scales` maps a component to rows of (pattern, factor): a tensor whose name a pattern matches is multiplied
+    by the factor of the first such row.
+    """
+
+    runs: dict[str, Run]
+    salt: str = ""
+    options: dict = field(default_factory=dict)
+    scales: dict = field(default_factory=dict)
+
+
+CASES = {
+    "z_image": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 64),
+                "unguided": Run(HORSE, "blurry, ugly", 2, 0.0, 32, 48),
+                "cut": Run(LONG, "  <|im_end|>user <think> ", 1, 1.0, 32, 32, max_tokens=24),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "dim": 288, "n_layers": 3, "n_refiner_layers": 1, "n_heads": 6, "n_kv_heads": 6,
+                    "norm_eps": 1e-3, "rope_theta": 100.0, "t_scale": 500.0, "axes_dims": [12, 20, 16],
+                    "axes_lens": [256, 32, 48],
+                },
+                "text": {
+                    "width": 80, "blocks": 4, "heads": 6, "kv_heads": 2, "head_width": 24, "eps": 1e-3,
+                    "theta": 1e4,
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {
+                    "use_dynamic_shifting": True, "base_shift": 0.4, "max_shift": 1.3,
+                    "base_image_seq_len": 8, "max_image_seq_len": 512, "shift": 1.0,
+                },
+            },
+            runs={
+                "wide": Run(MIXED, "низкое качество", 4, 2.5, 48, 80, max_tokens=128),
+                "batch": Run(HORSE, "", 2, 1.5, 32, 48, batch=2),
+                "heun": Run("dance monkey", "bad quality", 3, 2.0, 48, 32, sampler="heun"),
+                "tall": Run(LONG, "blurry, " * 20, 1, 4.0, 112, 80, max_tokens=128),
+            },
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            runs={"small": Run(HORSE, "blurry", 2, 2.0, 32, 48)},
+            scales={
+                "text_encoder": [
+                    (r"embed_tokens|o_proj|down_proj", 1e-3),
+                    (r"[qk]_proj", 1e-3),
+                ],
+                "transformer": [
+                    (r"x_embedder|cap_embedder\.1|pad_token|(attention|ffn)_norm2", 1e-3),
+                    (r"to_[qk]\.", 1e-3),
+                ],
+                "vae": [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)],
+            },
+        ),
+    },
+}  # fmt: skip
+
+# Autoencoders whose encoder and decoder are compared on their own.
+AUTOENCODERS = {
+    "flux": {"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159},
+    "sd": {
+        "latent_channels": 4, "scaling": 0.18215, "quant_convolutions": True, "channels": (32, 64, 64),
+    },
+}  # fmt: skip

@@ -1,0 +1,81 @@
+"""One function a family: a tiny pipeline made of the real diffusers classes.
+
+A family is called with the options of a checkpoint in `cases.py` and returns a `Tiny`. To add one, write its
+function, register it with `@family` and give it cases.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+import quiet  # noqa: F401  (has to come first)
+
+import diffusers
+import transformers
+
+import qwen_tokenizer
+
+FAMILIES = {}
+
+
+@dataclass
+class Tiny:
+    """A tiny pipeline and what saving it and calling it takes."""
+
+    pipeline: diffusers.DiffusionPipeline
+    tokenizers: dict[str, Callable[[str], None]]  # component -> function that writes its folder
+    latents: Callable[[int, int, int], tuple]  # (batch, height, width) -> shape of the first noise
+
+
+def family(function):
+    """Registers a family under the name of its function."""
+    FAMILIES[function.__name__] = function
+    return function
+
+
+def autoencoder_kl(
+    latent_channels, scaling, shift=None, channels=(32, 32, 64, 64), quant_convolutions=False, layers=2
+):
+    """The autoencoder of Stable Diffusion and FLUX.1; its widths are multiples of 32."""
+    levels = len(channels)
+    return diffusers.AutoencoderKL(
+        in_channels=3, out_channels=3, latent_channels=latent_channels, block_out_channels=tuple(channels),
+        layers_per_block=layers, norm_num_groups=32, sample_size=256, scaling_factor=scaling,
+        shift_factor=shift, down_block_types=("DownEncoderBlock2D",) * levels,
+        up_block_types=("UpDecoderBlock2D",) * levels, use_quant_conv=quant_convolutions,
+        use_post_quant_conv=quant_convolutions,
+    )  # fmt: skip
+
+
+def qwen3(tokenizer, width=64, blocks=3, heads=4, kv_heads=2, head_width=16, eps=1e-6, theta=1e6):
+    """A Qwen3 language model without its output head."""
+    config = transformers.Qwen3Config(
+        vocab_size=(len(tokenizer) + 7) // 8 * 8, hidden_size=width, intermediate_size=width * 2,
+        num_hidden_layers=blocks, num_attention_heads=heads, num_key_value_heads=kv_heads,
+        head_dim=head_width, max_position_embeddings=2048, rms_norm_eps=eps, tie_word_embeddings=True,
+        rope_theta=theta,
+    )  # fmt: skip
+    return transformers.Qwen3Model(config)
+
+
+@family
+def z_image(transformer=None, text=None, vae=None, scheduler=None):
+    """Z-Image: a Qwen3 text encoder, a transformer of one stream of tokens, FLUX.1's autoencoder."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    text_encoder = qwen3(tokenizer, **(text or {}))
+    options = dict(
+        all_patch_size=(2,), all_f_patch_size=(1,), in_channels=16, dim=128, n_layers=2, n_refiner_layers=2,
+        n_heads=2, n_kv_heads=2, norm_eps=1e-5, qk_norm=True, cap_feat_dim=text_encoder.config.hidden_size,
+        rope_theta=256.0, t_scale=1000.0, axes_dims=[16, 24, 24], axes_lens=[512, 64, 64],
+    )  # fmt: skip
+    pipeline = diffusers.ZImagePipeline(
+        transformer=diffusers.ZImageTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**(scheduler or {"shift": 3.0})),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )

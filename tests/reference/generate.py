@@ -1,0 +1,132 @@
+"""Writes the fixtures that the tests read, or checks that they are what would be written."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+
+import quiet  # noqa: F401  (has to come first)
+
+import torch
+from safetensors.torch import load_file, save_file
+
+import cases
+import checkpoints
+import families
+import modules
+import recording
+import samplers
+
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+WEIGHTS = shutil.ignore_patterns("*.safetensors", "tokenizer")
+
+
+def save_tensors(tensors, path):
+    """Writes a safetensors file and says how large it is."""
+    broken = [name for name, value in tensors.items() if not torch.isfinite(value).all()]
+    if broken:
+        raise ValueError(f"{path}: not finite: {' '.join(broken)}")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    save_file({name: value.clone().contiguous() for name, value in tensors.items()}, path)
+    print(f"{path}: {len(tensors)} tensors, {os.path.getsize(path)} bytes", flush=True)
+
+
+def write_run(name, tiny, case, run_name, run, checkpoint, out):
+    """Writes request.json and the tensors of one run."""
+    request = recording.describe(name, case.salt, tiny, run)
+    os.makedirs(out, exist_ok=True)
+    checkpoints.write_json(f"{out}/request.json", request, indent=2)
+    recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request)
+    save_tensors(recorded, f"{out}/golden.safetensors")
+
+
+def write_family(name, out):
+    """Writes every checkpoint of a family, without weights, and its runs; the tokenizers are shared."""
+    for case_name, case in cases.CASES[name].items():
+        tiny = families.FAMILIES[name](**case.options)
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoints.save(name, tiny, folder, case.salt, case.scales)
+            shutil.copytree(folder, f"{out}/{case_name}/checkpoint", ignore=WEIGHTS)
+            for tokenizer in tiny.tokenizers:
+                shutil.copytree(f"{folder}/{tokenizer}", f"{out}/{tokenizer}", dirs_exist_ok=True)
+            for run_name, run in case.runs.items():
+                write_run(name, tiny, case, run_name, run, folder, f"{out}/{case_name}/{run_name}")
+
+
+def write_autoencoder(name, options, out):
+    """Writes configuration, manifest and tensors of one autoencoder."""
+    vae = families.autoencoder_kl(**options)
+    file_name = "diffusion_pytorch_model.safetensors"
+    with tempfile.TemporaryDirectory() as folder:
+        vae.save_pretrained(folder)
+        entry = checkpoints.describe(f"{folder}/{file_name}", f"autoencoder.{name}")
+        os.makedirs(out)
+        shutil.copy(f"{folder}/config.json", out)
+    checkpoints.write_json(f"{out}/manifest.json", {file_name: entry}, separators=(",", ":"))
+    save_tensors(modules.autoencoder(checkpoints.fill(vae, entry)), f"{out}/golden.safetensors")
+
+
+def write_all(out, names):
+    """Writes the fixtures of these families and those that belong to none."""
+    for name in names:
+        shutil.rmtree(f"{out}/{name}", ignore_errors=True)
+        write_family(name, f"{out}/{name}")
+    for name, options in cases.AUTOENCODERS.items():
+        shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
+        write_autoencoder(name, options, f"{out}/autoencoder/{name}")
+    save_tensors(samplers.noise(), f"{out}/noise.safetensors")
+    save_tensors(samplers.schedules(), f"{out}/schedules.safetensors")
+    save_tensors(samplers.steps(), f"{out}/samplers.safetensors")
+    save_tensors(modules.functions(), f"{out}/functions.safetensors")
+
+
+def farthest(kept, made):
+    """The largest difference between two safetensors files, relative to the largest value of a tensor."""
+    kept, made = load_file(kept), load_file(made)
+    if kept.keys() != made.keys():
+        return float("inf")
+    distances = [0.0]
+    for name, value in kept.items():
+        if value.shape != made[name].shape:
+            return float("inf")
+        scale = value.double().abs().max().clamp(min=1e-30)
+        distances.append(float((value.double() - made[name].double()).abs().max() / scale))
+    return max(distances)
+
+
+def same(kept, made):
+    """Whether two files agree: tensors up to what another processor rounds, other files byte by byte."""
+    if not os.path.exists(kept):
+        return False
+    if kept.endswith(".safetensors"):
+        return farthest(kept, made) < 5e-6
+    with open(kept, "rb") as first, open(made, "rb") as second:
+        return first.read() == second.read()
+
+
+def check(names):
+    """Writes everything to a temporary folder and compares; the number of files that differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_all(folder, names)
+        made = [os.path.join(where, file) for where, _, files in os.walk(folder) for file in files]
+        wrong = [path for path in made if not same(path.replace(folder, FIXTURES), path)]
+        for path in wrong:
+            print(f"differs: {os.path.relpath(path, folder)}")
+    return len(wrong)
+
+
+def main():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("family", nargs="*", default=list(cases.CASES), help="default: all")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare with the fixtures")
+    parser.add_argument("--out", default=FIXTURES, help="where to write, if not to the fixtures")
+    given = parser.parse_args()
+    if given.check:
+        sys.exit(1 if check(given.family) else 0)
+    write_all(given.out, given.family)
+
+
+if __name__ == "__main__":
+    main()

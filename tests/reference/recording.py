@@ -1,0 +1,131 @@
+"""Runs a pipeline and keeps the tensors of every stage under the names of an engine's dump."""
+
+import inspect
+from types import SimpleNamespace
+
+import quiet  # noqa: F401  (has to come first)
+
+import diffusers
+import torch
+
+import hash_weights
+from samplers import FlowHeun
+
+
+class Recorder:
+    """Tensors by name; each component counts its calls."""
+
+    def __init__(self):
+        self.tensors = {}
+        self.calls = {}
+
+    def add(self, name, value):
+        """Keeps copies of the tensors inside a value; the path to each ends its name."""
+        if torch.is_tensor(value):
+            self.tensors[name] = value.detach().clone().contiguous()
+        elif isinstance(value, (list, tuple)):
+            for index, part in enumerate(value):
+                self.add(f"{name}.{index}", part)
+
+    def add_picture(self, name, value):
+        """Keeps a picture unless it is large: the fixtures are part of the repository."""
+        if value.shape[-1] * value.shape[-2] <= 64 * 64:
+            self.add(name, value)
+
+    def call(self, name):
+        """The number of this call, from 0."""
+        number = self.calls.get(name, 0)
+        self.calls[name] = number + 1
+        return number
+
+    def watch_prompt_encoding(self, pipeline):
+        """Records what encode_prompt returns."""
+        original = pipeline.encode_prompt
+
+        def encode_prompt(*arguments, **options):
+            """The original, recorded."""
+            result = original(*arguments, **options)
+            self.add(f"encode_prompt.{self.call('encode_prompt')}", result)
+            return result
+
+        pipeline.encode_prompt = encode_prompt
+
+    def watch_text_encoder(self, name, module):
+        """Records the token ids of each call, without padding."""
+
+        def hook(module, arguments, options, output):
+            """Called after each forward pass."""
+            mask = options["attention_mask"].bool()
+            self.add(f"{name}.{self.call(name)}.input_ids", options["input_ids"][mask])
+
+        module.register_forward_hook(hook, with_kwargs=True)
+
+    def watch_denoiser(self, name, module):
+        """Records the time and the output of the first call."""
+        parameters = [key for key in inspect.signature(type(module).forward).parameters if key != "self"]
+
+        def hook(module, arguments, options, output):
+            """Called after each forward pass."""
+            number = self.call(name)
+            if number == 0:
+                given = {**dict(zip(parameters, arguments)), **options}
+                self.add(f"{name}.{number}.in.t", given["t"])
+                self.add(f"{name}.{number}.out", output)
+
+        module.register_forward_hook(hook, with_kwargs=True)
+
+    def watch_decoding(self, autoencoder):
+        """Records what the autoencoder decodes."""
+        original = autoencoder.decode
+
+        def decode(latents, *arguments, **options):
+            """The original, recorded."""
+            result = original(latents, *arguments, **options)
+            self.add("vae.decode.in", latents)
+            self.add_picture("vae.decode.out", result[0])
+            return result
+
+        autoencoder.decode = decode
+
+
+def describe(name, salt, tiny, run):
+    """What request.json says about a run."""
+    shape = tiny.latents(run.batch, run.height, run.width)
+    latents = {"name": hash_weights.salted(salt, f"{name}.latents"), "shape": list(shape)}
+    return {"family": name, **vars(run), "latents": latents}
+
+
+def run(kind, folder, request):
+    """Runs a request on a checkpoint folder; returns name -> tensor."""
+    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32)
+    pipeline.set_progress_bar_config(disable=True)
+    wanted = SimpleNamespace(**request)
+    if wanted.sampler == "heun":
+        pipeline.scheduler = FlowHeun(pipeline.scheduler)
+    recorder = Recorder()
+    recorder.watch_prompt_encoding(pipeline)
+    recorder.watch_text_encoder("text_encoder", pipeline.text_encoder)
+    recorder.watch_denoiser("transformer", pipeline.transformer)
+    recorder.watch_decoding(pipeline.vae)
+    latents = torch.from_numpy(
+        hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
+    )
+    recorder.add("latents.init", latents)
+
+    def on_step_end(pipeline, evaluation, timestep, tensors):
+        """Keeps the latents after each step; one of Heun's steps is two evaluations, but for the last."""
+        last = evaluation + 1 == len(pipeline.scheduler.timesteps)
+        if pipeline.scheduler.order == 1 or evaluation % 2 == 1 or last:
+            recorder.add(f"step.{recorder.call('step')}.latents", tensors["latents"])
+        return {}
+
+    output = pipeline(
+        prompt=wanted.prompt, negative_prompt=wanted.negative, num_inference_steps=wanted.steps,
+        guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
+        num_images_per_prompt=wanted.batch, max_sequence_length=wanted.max_tokens, latents=latents,
+        output_type="pt", callback_on_step_end=on_step_end,
+    )  # fmt: skip
+    recorder.add_picture("output", output.images)
+    recorder.add("scheduler.sigmas", pipeline.scheduler.sigmas)
+    recorder.add("scheduler.timesteps", pipeline.scheduler.timesteps)
+    return recorder.tensors

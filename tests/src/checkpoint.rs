@@ -1,0 +1,314 @@
+//! Tiny checkpoints, made from the fixtures in the layouts that people have on their disks.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Device, Tensor};
+use serde::Deserialize;
+use sluice_engine::request::{ModelSource, Request, Sampler};
+
+use crate::{
+    hash_weights,
+    original_names::{self, Tensors, prefixed},
+};
+
+/// The folder that the reference scripts write.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// How the files of a checkpoint are arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// One folder a component, one weight file in each.
+    Diffusers,
+    /// One folder a component, three weight files in each, and an index of them.
+    Sharded,
+    /// One file a component under the original names.
+    Split,
+    /// As `Split`, the denoiser's names with the prefix that ComfyUI puts before them.
+    SplitPrefixed,
+}
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// As they are.
+    F32,
+    /// In another dtype.
+    As(DType),
+    /// With the numbers of another dtype, but stored as F32.
+    RoundedTo(DType),
+}
+
+impl Stored {
+    fn convert(self, tensor: &Tensor) -> candle_core::Result<Tensor> {
+        match self {
+            Self::F32 => Ok(tensor.clone()),
+            Self::As(dtype) => tensor.to_dtype(dtype),
+            Self::RoundedTo(dtype) => tensor.to_dtype(dtype)?.to_dtype(DType::F32),
+        }
+    }
+}
+
+/// A row of a manifest: dtype, shape and, where it is not 1, scale.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Row {
+    Plain(String, Vec<usize>),
+    Scaled(String, Vec<usize>, f32),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Entry {
+    seed: String,
+    tensors: BTreeMap<String, Row>,
+}
+
+impl Entry {
+    fn tensors(&self) -> Result<Tensors> {
+        let mut tensors = Tensors::new();
+        for (name, row) in &self.tensors {
+            let (dtype, shape, scale) = match row {
+                Row::Plain(dtype, shape) => (dtype, shape, 1.0),
+                Row::Scaled(dtype, shape, scale) => (dtype, shape, *scale),
+            };
+            ensure!(dtype == "F32", "{name} is {dtype}");
+            let values = hash_weights::weight(&format!("{}.{name}", self.seed), shape, scale);
+            tensors.insert(name.clone(), Tensor::from_vec(values, shape.as_slice(), &Device::Cpu)?);
+        }
+        Ok(tensors)
+    }
+}
+
+/// The tensors of every weight file that the `manifest.json` in `folder` describes, by the file's path.
+pub fn manifest_tensors(folder: &Path) -> Result<BTreeMap<String, Tensors>> {
+    let manifest: BTreeMap<String, Entry> = read_json(&folder.join("manifest.json"))?;
+    manifest.iter().map(|(path, entry)| Ok((path.clone(), entry.tensors()?))).collect()
+}
+
+/// A tiny checkpoint among the fixtures.
+#[derive(Debug, Clone)]
+pub struct Fixture {
+    family: PathBuf,
+    case: PathBuf,
+}
+
+impl Fixture {
+    /// A case of a family, such as `default` of `z_image`.
+    pub fn new(family: &str, case: &str) -> Self {
+        let family = fixtures().join(family);
+        Self { case: family.join(case), family }
+    }
+
+    /// Every run of it.
+    pub fn runs(&self) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for entry in fs::read_dir(&self.case)? {
+            let folder = entry?.path();
+            if folder.join("request.json").is_file() {
+                runs.push(Run::open(&folder)?);
+            }
+        }
+        ensure!(!runs.is_empty(), "{} has no runs", self.case.display());
+        runs.sort_by(|a, b| a.folder.cmp(&b.folder));
+        Ok(runs)
+    }
+
+    /// The run of this name.
+    pub fn run(&self, name: &str) -> Result<Run> {
+        Run::open(&self.case.join(name))
+    }
+
+    /// Writes the checkpoint to `folder` and returns it.
+    pub fn write(&self, folder: &Path, layout: Layout, stored: Stored) -> Result<PathBuf> {
+        let checkpoint = self.case.join("checkpoint");
+        let mut components = BTreeMap::new();
+        for (path, tensors) in manifest_tensors(&checkpoint)? {
+            let tensors: candle_core::Result<Tensors> =
+                tensors.iter().map(|(name, tensor)| Ok((name.clone(), stored.convert(tensor)?))).collect();
+            components.insert(path, tensors?);
+        }
+        copy_tree(&self.family.join("tokenizer"), &folder.join("tokenizer"))?;
+        match layout {
+            Layout::Diffusers | Layout::Sharded => {
+                copy_tree(&checkpoint, folder)?;
+                fs::remove_file(folder.join("manifest.json"))?;
+                for (path, tensors) in components {
+                    let path = folder.join(path);
+                    if layout == Layout::Sharded {
+                        save_shards(&tensors, &path)
+                    } else {
+                        save(&tensors, &path)
+                    }?;
+                }
+            }
+            Layout::Split | Layout::SplitPrefixed => {
+                for (path, tensors) in components {
+                    save_split(&path, tensors, layout, folder)?;
+                }
+            }
+        }
+        Ok(folder.to_owned())
+    }
+
+    /// [`Fixture::write`] as a diffusers folder with weights as they are.
+    pub fn write_diffusers(&self, folder: &Path) -> Result<PathBuf> {
+        self.write(folder, Layout::Diffusers, Stored::F32)
+    }
+}
+
+/// One call of a pipeline and where its result is.
+#[derive(Debug, Clone)]
+pub struct Run {
+    folder: PathBuf,
+    request: RunRequest,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct RunRequest {
+    prompt: String,
+    negative: String,
+    steps: u32,
+    guidance: f32,
+    height: u32,
+    width: u32,
+    batch: u32,
+    max_tokens: u32,
+    sampler: Sampler,
+    latents: HashNoise,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct HashNoise {
+    name: String,
+    shape: Vec<usize>,
+}
+
+impl Run {
+    fn open(folder: &Path) -> Result<Self> {
+        Ok(Self { folder: folder.to_owned(), request: read_json(&folder.join("request.json"))? })
+    }
+
+    /// Case and run, such as `salted/wide`.
+    pub fn name(&self) -> String {
+        let names: Vec<_> = self.folder.iter().rev().take(2).map(|part| part.to_string_lossy()).collect();
+        names.into_iter().rev().collect::<Vec<_>>().join("/")
+    }
+
+    /// The request, for the model at `model`.
+    pub fn request(&self, model: &Path) -> Request {
+        let own = &self.request;
+        Request {
+            model: ModelSource::Path(model.to_owned()),
+            prompt: own.prompt.clone(),
+            negative_prompt: own.negative.clone(),
+            width: own.width,
+            height: own.height,
+            steps: own.steps,
+            guidance: own.guidance,
+            batch: own.batch,
+            sampler: own.sampler,
+            max_sequence_length: own.max_tokens,
+            ..Request::default()
+        }
+    }
+
+    /// The noise that the reference started from, under the name that a job reads.
+    pub fn latents(&self) -> Result<Tensors> {
+        let HashNoise { name, shape } = &self.request.latents;
+        let values = hash_weights::noise(name, shape.iter().product());
+        let tensor = Tensor::from_vec(values, shape.as_slice(), &Device::Cpu)?;
+        Ok(Tensors::from([("latents".to_owned(), tensor)]))
+    }
+
+    /// What the reference computed.
+    pub fn golden(&self) -> Result<Tensors> {
+        load(&self.folder.join("golden.safetensors"))
+    }
+}
+
+fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+    let (file, tensors) = match path.split('/').next() {
+        Some("transformer") => {
+            let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
+            (
+                "diffusion_models/tiny_z_image.safetensors",
+                prefixed(prefix, original_names::z_image(&tensors)?),
+            )
+        }
+        Some("text_encoder") => ("text_encoders/tiny_qwen3.safetensors", prefixed("model.", tensors)),
+        Some("vae") => ("vae/ae.safetensors", original_names::autoencoder(&tensors)?),
+        _ => anyhow::bail!("{path} has no place among split files"),
+    };
+    save(&tensors, &folder.join(file))
+}
+
+fn save_shards(tensors: &Tensors, path: &Path) -> Result<()> {
+    const SHARDS: usize = 3;
+    let stem = path.file_stem().context("a weight file has a name")?.to_string_lossy().into_owned();
+    let mut shards = vec![Tensors::new(); SHARDS];
+    let mut weight_map = BTreeMap::new();
+    for (index, (name, tensor)) in tensors.iter().enumerate() {
+        // Neighbours go to different files, so that no block is found in one file alone.
+        let shard = index % SHARDS;
+        weight_map.insert(name.clone(), shard_name(&stem, shard, SHARDS));
+        shards[shard].insert(name.clone(), tensor.clone());
+    }
+    for (index, shard) in shards.iter().enumerate() {
+        save(shard, &path.with_file_name(shard_name(&stem, index, SHARDS)))?;
+    }
+    let index = serde_json::json!({ "metadata": {}, "weight_map": weight_map });
+    fs::write(path.with_file_name(format!("{stem}.safetensors.index.json")), serde_json::to_vec(&index)?)?;
+    Ok(())
+}
+
+fn shard_name(stem: &str, index: usize, count: usize) -> String {
+    format!("{stem}-{:05}-of-{count:05}.safetensors", index + 1)
+}
+
+/// Writes a safetensors file and the folders it is in.
+pub fn save(tensors: &Tensors, path: &Path) -> Result<()> {
+    fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
+    let tensors: HashMap<String, Tensor> = tensors.clone().into_iter().collect();
+    candle_core::safetensors::save(&tensors, path).with_context(|| path.display().to_string())
+}
+
+/// Reads a safetensors file.
+pub fn load(path: &Path) -> Result<Tensors> {
+    let tensors = candle_core::safetensors::load(path, &Device::Cpu);
+    Ok(tensors.with_context(|| path.display().to_string())?.into_iter().collect())
+}
+
+/// Reads a JSON file.
+pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    serde_json::from_str(&text).with_context(|| path.display().to_string())
+}
+
+/// Changes one value of a JSON file.
+pub fn set_json(path: &Path, key: &str, value: serde_json::Value) -> Result<()> {
+    let mut content: serde_json::Value = read_json(path)?;
+    let object = content.as_object_mut().with_context(|| format!("{} is no object", path.display()))?;
+    object.insert(key.to_owned(), value);
+    fs::write(path, serde_json::to_vec_pretty(&content)?)?;
+    Ok(())
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Reads time of day, terrain and sun or moon from the pixels of a picture of the starter model, by the rules
+//! in `assets/starter/training/PIXELS.md`.
+
+use std::{collections::BTreeMap, ops::Range, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use sluice_engine::output::Image;
+
+use crate::checkpoint::read_json;
+
+const SKY_ROWS: Range<usize> = 0..8;
+const LAND_STRIPS: [Range<usize>; 3] = [62..72, 86..94, 118..128];
+const DISC_ROWS: Range<usize> = 4..78;
+/// Largest difference of any channel from the colour of the disc.
+const DISC_TOLERANCE: f64 = 40.0;
+/// Pixels that a disc has.
+const DISC_COUNT: std::ops::RangeInclusive<usize> = 180..=800;
+const DISC_RADIUS: f64 = 15.0;
+/// Share of the disc's pixels within its radius.
+const DISC_INSIDE: f64 = 0.75;
+
+/// Reference colours: the means over pictures that were drawn with known contents.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Table {
+    /// Time of day → colour at the top.
+    sky: BTreeMap<String, Vec<f64>>,
+    /// Time of day → terrain → three colours below one another.
+    land: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+    /// Time of day → colour of the sun or moon.
+    disc: BTreeMap<String, Vec<f64>>,
+}
+
+/// What a picture shows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Reading {
+    /// `dawn`, `day`, `sunset` or `night`.
+    pub time: String,
+    /// Such as `sea`.
+    pub terrain: String,
+    /// `sun`, `moon` or nothing.
+    pub celestial: Option<String>,
+}
+
+impl Table {
+    /// Loads the reference colours.
+    pub fn open(path: &Path) -> Result<Self> {
+        read_json(path)
+    }
+
+    /// Reads a picture of 128 × 128 pixels.
+    pub fn read(&self, image: &Image) -> Result<Reading> {
+        ensure!((image.width, image.height) == (128, 128), "{} × {} pixels", image.width, image.height);
+        let time = nearest(&strip_colour(image, SKY_ROWS), &self.sky)?;
+        let land: Vec<f64> = LAND_STRIPS.into_iter().flat_map(|rows| strip_colour(image, rows)).collect();
+        let terrain = nearest(&land, self.land.get(&time).context("a time without land")?)?;
+        let disc = self.disc.get(&time).context("a time without a disc")?;
+        let celestial =
+            has_disc(image, disc).then(|| if time == "night" { "moon" } else { "sun" }.to_owned());
+        Ok(Reading { time, terrain, celestial })
+    }
+}
+
+fn pixel(image: &Image, x: usize, y: usize) -> [f64; 3] {
+    let start = 3 * (y * image.width as usize + x);
+    [0, 1, 2].map(|channel| f64::from(image.pixels[start + channel]))
+}
+
+/// The median of each channel over whole rows.
+fn strip_colour(image: &Image, rows: Range<usize>) -> Vec<f64> {
+    let width = image.width as usize;
+    let pixels: Vec<[f64; 3]> =
+        rows.flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| pixel(image, x, y)).collect();
+    (0..3).map(|channel| median(pixels.iter().map(|pixel| pixel[channel]).collect())).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) { (values[middle - 1] + values[middle]) / 2.0 } else { values[middle] }
+}
+
+/// The name whose reference is nearest.
+fn nearest(colour: &[f64], table: &BTreeMap<String, Vec<f64>>) -> Result<String> {
+    let distance =
+        |reference: &[f64]| -> f64 { colour.iter().zip(reference).map(|(a, b)| (a - b).powi(2)).sum() };
+    let best = table.iter().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+    Ok(best.context("an empty table")?.0.clone())
+}
+
+/// Whether pixels of the disc's colour are as many as a disc has, and close together.
+fn has_disc(image: &Image, colour: &[f64]) -> bool {
+    let near = |&(x, y): &(usize, usize)| {
+        pixel(image, x, y).iter().zip(colour).all(|(a, b)| (a - b).abs() <= DISC_TOLERANCE)
+    };
+    let width = image.width as usize;
+    let found: Vec<(usize, usize)> =
+        DISC_ROWS.flat_map(|y| (0..width).map(move |x| (x, y))).filter(near).collect();
+    if !DISC_COUNT.contains(&found.len()) {
+        return false;
+    }
+    let x = median(found.iter().map(|place| place.0 as f64).collect());
+    let y = median(found.iter().map(|place| place.1 as f64).collect());
+    let inside = found.iter().filter(|place| (place.0 as f64 - x).hypot(place.1 as f64 - y) <= DISC_RADIUS);
+    inside.count() as f64 >= DISC_INSIDE * found.len() as f64
+}

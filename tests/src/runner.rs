@@ -1,0 +1,167 @@
+//! A session that is waited for.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow, bail};
+use sluice_engine::{
+    request::Request,
+    session::{Command, Event, Failure, Job, JobId, Picture, Session, SessionOptions, Stage},
+};
+
+use crate::{
+    checkpoint::{Run, load, save},
+    original_names::Tensors,
+};
+
+/// Far more than any job of the tests takes.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How a job ended.
+#[derive(Debug)]
+pub enum End {
+    /// With pictures.
+    Finished(Vec<Picture>),
+    /// With an error.
+    Failed(Failure),
+    /// Because somebody asked for it.
+    Cancelled,
+}
+
+/// A job that has ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Everything the engine said since the job was sent.
+    pub events: Vec<Event>,
+    /// How it ended.
+    pub end: End,
+}
+
+impl Outcome {
+    /// The pictures of a job that has to have some.
+    pub fn pictures(self) -> Result<Vec<Picture>> {
+        match self.end {
+            End::Finished(pictures) => Ok(pictures),
+            End::Failed(failure) => Err(anyhow!("the job failed: {}", failure.message)),
+            End::Cancelled => Err(anyhow!("the job was cancelled")),
+        }
+    }
+
+    /// The error of a job that has to have one.
+    pub fn failure(self) -> Result<Failure> {
+        match self.end {
+            End::Failed(failure) => Ok(failure),
+            other => Err(anyhow!("the job did not fail: {other:?}")),
+        }
+    }
+}
+
+/// A running engine and the number of its next job.
+pub struct Runner {
+    session: Session,
+    next: u64,
+}
+
+impl Runner {
+    /// Starts an engine that probes no hardware.
+    pub fn start() -> Result<Self> {
+        let session = Session::start(SessionOptions::default())?;
+        Ok(Self { session, next: 1 })
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Sends a command.
+    pub fn send(&self, command: Command) -> Result<()> {
+        self.session.send(command).map_err(|command| anyhow!("the engine has ended before {command:?}"))
+    }
+
+    /// A job with a new number.
+    pub fn job(&mut self, request: Request) -> Job {
+        self.next += 1;
+        Job::new(JobId(self.next), request)
+    }
+
+    /// The next event.
+    pub fn event(&self) -> Result<Event> {
+        self.session.events().recv_timeout(PATIENCE).context("the engine says nothing")
+    }
+
+    /// Events until the job ends.
+    pub fn wait(&self, job: JobId) -> Result<Outcome> {
+        let start = Instant::now();
+        let mut events = Vec::new();
+        while start.elapsed() < PATIENCE {
+            let event = self.event()?;
+            events.push(event.clone());
+            let end = match event {
+                Event::Finished { job: ended, pictures, .. } if ended == job => End::Finished(pictures),
+                Event::Failed { job: Some(ended), failure } if ended == job => End::Failed(failure),
+                Event::Cancelled { job: ended } if ended == job => End::Cancelled,
+                _ => continue,
+            };
+            return Ok(Outcome { events, end });
+        }
+        bail!("{job:?} does not end");
+    }
+
+    /// Sends a job and waits for its end.
+    pub fn run(&self, job: Job) -> Result<Outcome> {
+        let id = job.id;
+        self.send(Command::Generate(Box::new(job)))?;
+        self.wait(id)
+    }
+
+    /// Sends a request and waits for its pictures.
+    pub fn draw(&mut self, request: Request) -> Result<Vec<Picture>> {
+        let job = self.job(request);
+        self.run(job)?.pictures()
+    }
+
+    /// Sends a request and returns pictures and the tensors of every stage. `latents` takes the place of
+    /// the seed's noise.
+    pub fn dump(&mut self, request: Request, latents: Option<&Tensors>) -> Result<(Vec<Picture>, Tensors)> {
+        let folder = tempfile::tempdir()?;
+        let mut job = self.job(request);
+        let dump = folder.path().join("dump.safetensors");
+        job.dump = Some(dump.clone());
+        if let Some(latents) = latents {
+            let path = folder.path().join("latents.safetensors");
+            save(latents, &path)?;
+            job.initial_latents = Some(path);
+        }
+        let pictures = self.run(job)?.pictures()?;
+        Ok((pictures, load(&dump)?))
+    }
+
+    /// Does what the reference did with the model at `model`.
+    pub fn repeat(&mut self, run: &Run, model: &Path) -> Result<(Vec<Picture>, Tensors)> {
+        self.dump(run.request(model), Some(&run.latents()?))
+    }
+}
+
+/// The names of events, with stage or step where they have one: the order in which things happened.
+pub fn story(events: &[Event], job: JobId) -> Vec<String> {
+    let stage = |stage: &Stage| format!("{stage:?}").to_lowercase();
+    let tell = |event: &Event| match event {
+        Event::Queued { job: of, .. } if *of == job => Some("queued".to_owned()),
+        Event::Started { job: of } if *of == job => Some("started".to_owned()),
+        Event::StageStarted { job: of, stage: which } if *of == job => {
+            Some(format!("{} starts", stage(which)))
+        }
+        Event::StageFinished { job: of, stage: which, .. } if *of == job => {
+            Some(format!("{} ends", stage(which)))
+        }
+        Event::Step { job: of, step, steps, .. } if *of == job => Some(format!("step {step} of {steps}")),
+        Event::Finished { job: of, .. } if *of == job => Some("finished".to_owned()),
+        Event::Cancelled { job: of } if *of == job => Some("cancelled".to_owned()),
+        Event::Failed { job: Some(of), .. } if *of == job => Some("failed".to_owned()),
+        _ => None,
+    };
+    events.iter().filter_map(tell).collect()
+}

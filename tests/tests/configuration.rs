@@ -1,0 +1,108 @@
+//! Every number of a configuration reaches the computation: changing it moves the result.
+
+use std::path::Path;
+
+use candle_core::{DType, Tensor};
+use serde_json::{Value, json};
+use sluice_tests::{
+    checkpoint::{Fixture, Run, set_json},
+    original_names::Tensors,
+    runner::Runner,
+};
+
+/// File, value to change, what to change it to, and the first tensor of the dump that must move.
+type Change = (&'static str, &'static str, Value, &'static str);
+
+const TEXT: &str = "encode_prompt.0.0.0";
+const DENOISER: &str = "transformer.0.out.0.0";
+const FIRST_STEP: &str = "step.0.latents";
+const LAST_STEP: &str = "step.1.latents";
+const DECODER: &str = "vae.decode.in";
+
+/// How far a tensor must move at least, of its largest value: far more than rounding gives.
+const VISIBLE: f64 = 1e-3;
+
+fn run_on(case: &str, run: &str, change: Option<&Change>) -> Tensors {
+    let (fixture, folder) = (Fixture::new("z_image", case), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    if let Some((file, key, value, _)) = change {
+        set_json(&model.join(file), key, value.clone()).unwrap();
+    }
+    let run: Run = fixture.run(run).unwrap();
+    dump(&run, &model)
+}
+
+fn dump(run: &Run, model: &Path) -> Tensors {
+    Runner::start().unwrap().repeat(run, model).unwrap().1
+}
+
+/// The largest difference, relative to the largest value.
+fn moved(before: &Tensor, after: &Tensor) -> f64 {
+    let largest = |tensor: &Tensor| -> f64 {
+        let all = tensor.to_dtype(DType::F64).unwrap().abs().unwrap().flatten_all().unwrap();
+        all.max(0).unwrap().to_scalar().unwrap()
+    };
+    largest(&(before - after).unwrap()) / largest(before)
+}
+
+/// Checks that each change moves its tensor, and moves nothing that is computed before.
+fn check(case: &str, run: &str, changes: &[Change]) {
+    let before = run_on(case, run, None);
+    let order = [TEXT, DENOISER, FIRST_STEP, LAST_STEP, DECODER];
+    for change in changes {
+        let (file, key, value, first) = change;
+        let after = run_on(case, run, Some(change));
+        let distance = moved(&before[*first], &after[*first]);
+        assert!(distance > VISIBLE, "{case}: {file} {key} = {value} moves {first} by {distance:.1e} only");
+        for name in order.iter().take_while(|name| *name != first) {
+            assert_eq!(moved(&before[*name], &after[*name]), 0.0, "{case}: {file} {key} moves {name}");
+        }
+    }
+}
+
+#[test]
+fn numbers_that_every_checkpoint_shows() {
+    check(
+        "salted",
+        "heun",
+        &[
+            ("text_encoder/config.json", "rope_theta", json!(1e6), TEXT),
+            ("text_encoder/config.json", "rms_norm_eps", json!(1e-6), TEXT),
+            ("transformer/config.json", "rope_theta", json!(256.0), DENOISER),
+            ("transformer/config.json", "norm_eps", json!(1e-5), DENOISER),
+            ("transformer/config.json", "axes_dims", json!([16, 16, 16]), DENOISER),
+            ("scheduler/scheduler_config.json", "use_dynamic_shifting", json!(false), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "base_shift", json!(0.5), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "max_shift", json!(8.0), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "base_image_seq_len", json!(200), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "max_image_seq_len", json!(16), FIRST_STEP),
+            ("vae/config.json", "scaling_factor", json!(0.3611), DECODER),
+            ("vae/config.json", "shift_factor", json!(0.1159), DECODER),
+        ],
+    );
+}
+
+/// The first step is at time 0, where the scale of time does not show.
+#[test]
+fn the_scale_of_time_shows_from_the_second_step_on() {
+    check(
+        "faint",
+        "small",
+        &[
+            ("transformer/config.json", "t_scale", json!(500.0), LAST_STEP),
+            ("scheduler/scheduler_config.json", "shift", json!(6.0), FIRST_STEP),
+        ],
+    );
+}
+
+#[test]
+fn epsilons_that_a_healthy_checkpoint_hides() {
+    check(
+        "faint",
+        "small",
+        &[
+            ("text_encoder/config.json", "rms_norm_eps", json!(1e-5), TEXT),
+            ("transformer/config.json", "norm_eps", json!(1e-6), DENOISER),
+        ],
+    );
+}
