@@ -6,9 +6,11 @@
 mod activation;
 mod attention;
 mod conv;
+mod cpu;
 mod linear;
 mod norm;
 mod rope;
+mod simd;
 
 pub use activation::{silu, silu_mul};
 pub use attention::{Mask, attention};

@@ -1,0 +1,134 @@
+//! Convolution as a matrix product with the patches of the input.
+//!
+//! The patches are copied for a few hundred pixels and a few channels at a time, so that they stay in the
+//! cache until all output channels have read them (Chellapilla et al. 2006, in blocks).
+
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::super::simd::{Scratch, Tile, Tiled, VECTORS, columns_of_rows, product, run};
+use super::{Sizes, blocks};
+
+/// Full register tiles to a block of pixels.
+const PANELS: usize = 4;
+/// Values of a patch summed at a time, at least one channel.
+const DEPTH: usize = 288;
+
+pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Sizes, out: &mut [f32]) {
+    let plane = sizes.out_height * sizes.out_width;
+    let length = PANELS * Tile::detect().columns();
+    let per_picture = plane.div_ceil(length);
+    let blocks = blocks(out, sizes.out_channels, plane, length);
+    blocks.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+        let (picture, block) = (index / per_picture, index % per_picture);
+        let size = sizes.channels * sizes.height * sizes.width;
+        let input = &input[picture * size..][..size];
+        run(Block { input, kernels, bias, sizes, first: block * length, out, scratch });
+    });
+}
+
+struct Block<'a> {
+    input: &'a [f32],
+    kernels: &'a [f32],
+    bias: &'a [f32],
+    sizes: Sizes,
+    /// Number of the first pixel.
+    first: usize,
+    /// The pixels of the block in each output channel.
+    out: Vec<&'a mut [f32]>,
+    scratch: &'a mut Scratch,
+}
+
+impl Tiled for Block<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+        for (out, &bias) in self.out.iter_mut().zip(self.bias) {
+            out.fill(bias);
+        }
+        let pixels = self.out[0].len();
+        let area = self.sizes.kernel * self.sizes.kernel;
+        let patch = self.sizes.channels * area;
+        let columns = VECTORS * S::F32_LANES;
+        let together = (DEPTH / area).max(1).min(self.sizes.channels);
+        let padded = pixels.next_multiple_of(S::F32_LANES);
+        let scratch = self.scratch.take(padded + together * area * padded);
+        let (line, patches) = scratch.split_at_mut(padded);
+        for channel in (0..self.sizes.channels).step_by(together) {
+            let depth = together.min(self.sizes.channels - channel) * area;
+            for row in 0..depth {
+                let (plane, place) = (channel + row / area, row % area);
+                let plane = &self.input[plane * self.sizes.height * self.sizes.width..];
+                self.sizes.gather(plane, place, self.first, &mut line[..pixels]);
+                for (panel, values) in line.chunks(columns).enumerate() {
+                    let start = panel * columns * depth + row * values.len();
+                    patches[start..][..values.len()].copy_from_slice(values);
+                }
+            }
+            for strip in (0..self.sizes.out_channels).step_by(R) {
+                for first in (0..pixels).step_by(columns) {
+                    let valid = columns.min(pixels - first);
+                    let vectors = valid.div_ceil(S::F32_LANES);
+                    let panel = &patches[first * depth..][..depth * vectors * S::F32_LANES];
+                    let rows = &self.kernels[strip * patch..];
+                    let rows = columns_of_rows::<R>(rows, channel * area, patch, depth);
+                    product(simd, rows, (panel, vectors), |row, sums| {
+                        if let Some(out) = self.out.get_mut(strip + row) {
+                            add(simd, sums, &mut out[first..][..valid]);
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add<S: Simd>(simd: S, sums: &[S::f32s], out: &mut [f32]) {
+    let (whole, rest) = S::as_mut_simd_f32s(out);
+    for (out, sum) in whole.iter_mut().zip(sums) {
+        *out = simd.add_f32s(*out, *sum);
+    }
+    if !rest.is_empty() {
+        simd.partial_store_f32s(rest, simd.add_f32s(simd.partial_load_f32s(rest), sums[whole.len()]));
+    }
+}
+
+impl Sizes {
+    /// Writes the input values under place `place` of the kernel for the pixels from `first` on.
+    #[inline(always)]
+    fn gather(&self, plane: &[f32], place: usize, first: usize, mut line: &mut [f32]) {
+        let (below, right) = (place / self.kernel, place % self.kernel);
+        let mut pixel = first;
+        while !line.is_empty() {
+            let (row, column) = (pixel / self.out_width, pixel % self.out_width);
+            let (part, rest) = line.split_at_mut((self.out_width - column).min(line.len()));
+            let y = (row * self.stride + below).wrapping_sub(self.padding);
+            if y < self.height {
+                self.gather_row(&plane[y * self.width..][..self.width], column * self.stride + right, part);
+            } else {
+                part.fill(0.0);
+            }
+            pixel += part.len();
+            line = rest;
+        }
+    }
+
+    /// Writes every `stride`th value of `row` from `start - padding` on, zero where there is none.
+    #[inline(always)]
+    fn gather_row(&self, row: &[f32], start: usize, part: &mut [f32]) {
+        let zeros = self.padding.saturating_sub(start).div_ceil(self.stride).min(part.len());
+        let (before, part) = part.split_at_mut(zeros);
+        before.fill(0.0);
+        let from = (start + zeros * self.stride - self.padding).min(row.len());
+        let row = &row[from..];
+        let (inside, after) = part.split_at_mut(row.len().div_ceil(self.stride).min(part.len()));
+        if self.stride == 1 {
+            inside.copy_from_slice(&row[..inside.len()]);
+        } else {
+            for (value, source) in inside.iter_mut().zip(row.iter().step_by(self.stride)) {
+                *value = *source;
+            }
+        }
+        after.fill(0.0);
+    }
+}

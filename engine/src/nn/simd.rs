@@ -1,0 +1,173 @@
+//! The register tile that every matrix product of this room is made of.
+//!
+//! A product is cut into tiles of a few rows by [`VECTORS`] vectors of columns that stay in registers while
+//! the sum runs (Goto and van de Geijn 2008). Each entry is summed in one fixed order, so a result depends
+//! neither on how the tiles are dealt out nor on the number of threads.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Vectors across a full register tile.
+pub(super) const VECTORS: usize = 3;
+
+/// Rows of a register tile: as many as leave the accumulators in registers.
+#[inline(always)]
+const fn rows<S: Simd>() -> usize {
+    if S::REGISTER_COUNT <= 16 { 4 } else { 8 }
+}
+
+/// Size of the register tile on this processor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tile {
+    /// Rows.
+    pub rows: usize,
+    /// Columns to a vector.
+    pub lanes: usize,
+}
+
+impl Tile {
+    /// That of this processor.
+    pub fn detect() -> Self {
+        struct Detect;
+        impl WithSimd for Detect {
+            type Output = Tile;
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _: S) -> Tile {
+                Tile { rows: rows::<S>(), lanes: S::F32_LANES }
+            }
+        }
+        Arch::new().dispatch(Detect)
+    }
+
+    /// Columns of a full tile.
+    pub fn columns(self) -> usize {
+        VECTORS * self.lanes
+    }
+}
+
+/// Work on register tiles of `R` rows, compiled once for each kind of processor.
+pub(super) trait Tiled {
+    /// Does it. Has to be inlined, as do the functions it calls that work on vectors.
+    fn run<S: Simd, const R: usize>(self, simd: S);
+}
+
+/// Runs `work` with the vectors of this processor.
+pub(super) fn run(work: impl Tiled) {
+    struct Run<T>(T);
+    impl<T: Tiled> WithSimd for Run<T> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            if rows::<S>() == 4 { self.0.run::<S, 4>(simd) } else { self.0.run::<S, 8>(simd) }
+        }
+    }
+    Arch::new().dispatch(Run(work));
+}
+
+/// Runs a loop compiled for the vectors of this processor. The closure has to be `#[inline(always)]`.
+pub(super) fn vectorised<T>(work: impl FnOnce() -> T) -> T {
+    Arch::new().dispatch(work)
+}
+
+/// Multiplies `columns`, the columns of an `R`-row matrix, with the rows of `panel`, each `vectors` vectors
+/// wide, and hands each row of the product to `each`.
+#[inline(always)]
+pub(super) fn product<S: Simd, const R: usize>(
+    simd: S,
+    columns: impl Iterator<Item = [f32; R]>,
+    (panel, vectors): (&[f32], usize),
+    mut each: impl FnMut(usize, &[S::f32s]),
+) {
+    match vectors {
+        1 => hand_out(&sum::<S, 1, R>(simd, columns, panel), &mut each),
+        2 => hand_out(&sum::<S, 2, R>(simd, columns, panel), &mut each),
+        _ => hand_out(&sum::<S, VECTORS, R>(simd, columns, panel), &mut each),
+    }
+}
+
+#[inline(always)]
+fn hand_out<T, const V: usize, const R: usize>(tile: &[[T; V]; R], each: &mut impl FnMut(usize, &[T])) {
+    for (row, values) in tile.iter().enumerate() {
+        each(row, values);
+    }
+}
+
+#[inline(always)]
+fn sum<S: Simd, const V: usize, const R: usize>(
+    simd: S,
+    columns: impl Iterator<Item = [f32; R]>,
+    panel: &[f32],
+) -> [[S::f32s; V]; R] {
+    let mut sums = [[simd.splat_f32s(0.0); V]; R];
+    for (column, vectors) in columns.zip(S::as_simd_f32s(panel).0.as_chunks::<V>().0) {
+        for row in 0..R {
+            let factor = simd.splat_f32s(column[row]);
+            for vector in 0..V {
+                sums[row][vector] = simd.mul_add_e_f32s(factor, vectors[vector], sums[row][vector]);
+            }
+        }
+    }
+    sums
+}
+
+/// The first vectors of `values`, as many as `vectors`.
+#[inline(always)]
+pub(super) fn vectors_of<S: Simd>(values: &[f32], vectors: usize) -> &[S::f32s] {
+    S::as_simd_f32s(&values[..vectors * S::F32_LANES]).0
+}
+
+/// The first vectors of `values`, as many as `vectors`.
+#[inline(always)]
+pub(super) fn vectors_of_mut<S: Simd>(values: &mut [f32], vectors: usize) -> &mut [S::f32s] {
+    S::as_mut_simd_f32s(&mut values[..vectors * S::F32_LANES]).0
+}
+
+/// The columns of `R` rows of `length` values that lie `stride` apart in `values`, from `start` on. A row
+/// past the last is the last again.
+#[inline(always)]
+pub(super) fn columns_of_rows<const R: usize>(
+    values: &[f32],
+    start: usize,
+    stride: usize,
+    length: usize,
+) -> impl Iterator<Item = [f32; R]> {
+    let last = (values.len() - start - length) / stride;
+    let rows: [&[f32]; R] = std::array::from_fn(|row| &values[start + row.min(last) * stride..][..length]);
+    (0..length).map(move |column| std::array::from_fn(|row| rows[row][column]))
+}
+
+/// The polynomial nearest to `2^x` from -1/2 to 1/2 that is exact at zero, from the highest power down.
+const EXP2: [f32; 7] =
+    [1.535_336_2e-4, 1.339_887_5e-3, 9.618_437e-3, 0.055_503_324, 0.240_226_48, 0.693_147_2, 1.0];
+
+/// `2^x` for `x` up to 127 and zero below -127, with a relative error below 2e-7.
+#[inline(always)]
+pub(super) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+    // Added to a number, leaves its nearest integer in the lowest bits of the mantissa.
+    let magic = simd.splat_f32s(12_582_912.0);
+    let x = simd.max_f32s(simd.splat_f32s(-127.0), x);
+    let shifted = simd.add_f32s(x, magic);
+    let rest = simd.sub_f32s(x, simd.sub_f32s(shifted, magic));
+    let mut power = simd.splat_f32s(EXP2[0]);
+    for coefficient in &EXP2[1..] {
+        power = simd.mul_add_e_f32s(power, rest, simd.splat_f32s(*coefficient));
+    }
+    let exponent = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(23));
+    simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(power), exponent))
+}
+
+/// Memory that a worker keeps from one piece of work to the next.
+#[derive(Default)]
+pub(super) struct Scratch(Vec<f32>);
+
+impl Scratch {
+    /// `length` values of any content. They start on a cache line, so that no vector straddles two.
+    #[inline(always)]
+    pub fn take(&mut self, length: usize) -> &mut [f32] {
+        const LINE: usize = 16;
+        if self.0.len() < length + LINE {
+            self.0 = vec![0.0; length + LINE];
+        }
+        let start = self.0.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
+        &mut self.0[start..][..length]
+    }
+}
