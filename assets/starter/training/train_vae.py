@@ -40,7 +40,7 @@ def split_parameters(vae):
 
 def as_batch(pictures):
     """Bytes (n, h, w, 3) as floats from -1 to 1 (n, 3, h, w), channels last in memory."""
-    batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+    batch = torch.tensor(pictures).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
     return batch.contiguous(memory_format=torch.channels_last)
 
 

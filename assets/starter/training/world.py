@@ -1,6 +1,6 @@
 """The picture world: which attributes a scene has, and how a random scene is chosen.
 
-A scene is a `Scene`; `random_scene` draws one from the training distribution. A fixed 5 % of all
+A scene is a `Scene`; `random_scene` draws one from the training distribution. A fixed tenth of all
 (time, terrain, object, colour) combinations never occur in training: `is_held_out` names them.
 """
 import hashlib
@@ -36,7 +36,7 @@ TERRAIN_OBJECTS = {
 OBJECT_CHANCE = 0.72
 DISC_CHANCE = 0.8
 CLOUD_CHANCE = 0.3
-HELD_OUT_SHARE = 0.05
+HELD_OUT_SHARE = 0.09
 
 
 @dataclass(frozen=True)
