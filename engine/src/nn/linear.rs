@@ -1,27 +1,265 @@
 //! Matrix products with weights.
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{CpuStorage, D, DType, Result, Storage, Tensor, bail};
+use half::{bf16, f16};
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::cpu::{contiguous, values};
+use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
+
+/// Register tiles of rows of the input that share the weights read into the cache.
+const PANELS: usize = 8;
+/// Outputs to a piece of work.
+const OUTPUTS: usize = 64;
+/// Inputs summed at a time.
+const DEPTH: usize = 256;
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
 ///
-/// On the CPU a product of bf16 values is summed in f32 and rounded once, as there is no bf16 product.
+/// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
-    let (rows, shape) = (x.elem_count() / x.dim(candle_core::D::Minus1)?, x.dims());
-    let flat = x.reshape((rows, shape[shape.len() - 1]))?;
-    let widen = matches!(x.device(), Device::Cpu) && x.dtype() == DType::BF16;
-    let product = if widen {
-        flat.to_dtype(DType::F32)?.matmul(&weight.to_dtype(DType::F32)?.t()?)?
-    } else {
-        flat.matmul(&weight.t()?)?
-    };
-    let product = match bias {
-        Some(bias) if widen => product.broadcast_add(&bias.to_dtype(DType::F32)?)?,
+    let (outputs, inputs) = weight.dims2()?;
+    if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
+        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+    }
+    if x.device().is_cpu() { fused(x, weight, bias) } else { plain(x, weight, bias) }
+}
+
+fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    let mut shape = x.dims().to_vec();
+    shape[x.rank() - 1] = outputs;
+    let product = x.reshape(((), inputs))?.matmul(&weight.t()?)?;
+    match bias {
         Some(bias) => product.broadcast_add(bias)?,
         None => product,
-    };
-    let mut out = shape.to_vec();
-    if let Some(last) = out.last_mut() {
-        *last = weight.dim(0)?;
     }
-    product.to_dtype(x.dtype())?.reshape(out)
+    .reshape(shape)
+}
+
+fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    let mut shape = x.dims().to_vec();
+    shape[x.rank() - 1] = outputs;
+    let bias = match bias {
+        Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
+        None => vec![0.0; outputs],
+    };
+    let (wide, weight) = (contiguous(x)?, weight.contiguous()?);
+    let wide = wide.storage_and_layout();
+    let (storage, layout) = weight.storage_and_layout();
+    let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
+    let weights = Weights::new(storage, layout.start_offset())?;
+    let mut out = vec![0.0; shape.iter().product()];
+    if !out.is_empty() {
+        multiply(values(&wide)?, weights, &bias, inputs, &mut out);
+    }
+    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+}
+
+/// Weights as they are stored.
+#[derive(Clone, Copy)]
+enum Weights<'a> {
+    F32(&'a [f32]),
+    F16(&'a [f16]),
+    Bf16(&'a [bf16]),
+}
+
+impl<'a> Weights<'a> {
+    fn new(storage: &'a CpuStorage, start: usize) -> Result<Self> {
+        match storage {
+            CpuStorage::F32(values) => Ok(Self::F32(&values[start..])),
+            CpuStorage::F16(values) => Ok(Self::F16(&values[start..])),
+            CpuStorage::BF16(values) => Ok(Self::Bf16(&values[start..])),
+            _ => bail!("weights of a linear layer have to be floats of 16 or 32 bits"),
+        }
+    }
+
+    /// Copies the values from `start` on.
+    #[inline(always)]
+    fn widen(self, start: usize, out: &mut [f32]) {
+        let range = start..start + out.len();
+        match self {
+            Self::F32(values) => out.copy_from_slice(&values[range]),
+            Self::F16(values) => {
+                out.iter_mut().zip(&values[range]).for_each(|(out, value)| *out = value.to_f32());
+            }
+            Self::Bf16(values) => {
+                for (out, value) in out.iter_mut().zip(&values[range]) {
+                    *out = f32::from_bits(u32::from(value.to_bits()) << 16);
+                }
+            }
+        }
+    }
+}
+
+fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut [f32]) {
+    let columns = Tile::detect().columns();
+    let together = PANELS * columns;
+    let mut panels = Scratch::default();
+    let rows = out.len() / bias.len();
+    for (x, out) in x[..rows * inputs].chunks(together * inputs).zip(out.chunks_mut(together * bias.len())) {
+        let rows = x.len() / inputs;
+        let width = rows.next_multiple_of(Tile::detect().lanes);
+        let panels = panels.take(width * inputs);
+        panels.par_chunks_mut(columns * inputs).zip(x.par_chunks(columns * inputs)).for_each(|(panel, x)| {
+            run(Transpose { x, inputs, panel });
+        });
+        let mut work: Vec<Vec<&mut [f32]>> = bias.chunks(OUTPUTS).map(|_| Vec::with_capacity(rows)).collect();
+        for row in out.chunks_mut(bias.len()) {
+            for (work, part) in work.iter_mut().zip(row.chunks_mut(OUTPUTS)) {
+                work.push(part);
+            }
+        }
+        let panels = &*panels;
+        work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+            let first = index * OUTPUTS;
+            let bias = &bias[first..first + out[0].len()];
+            run(Block { panels, weights, bias, inputs, first, out, scratch });
+        });
+    }
+}
+
+/// Turns some rows of the input into a panel, `[in, row]`.
+struct Transpose<'a> {
+    x: &'a [f32],
+    inputs: usize,
+    panel: &'a mut [f32],
+}
+
+impl Tiled for Transpose<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, _: S) {
+        let width = self.panel.len() / self.inputs;
+        for (row, values) in self.x.chunks_exact(self.inputs).enumerate() {
+            for (out, value) in self.panel.chunks_exact_mut(width).zip(values) {
+                out[row] = *value;
+            }
+        }
+    }
+}
+
+/// Some outputs of all rows in the panels.
+struct Block<'a> {
+    panels: &'a [f32],
+    weights: Weights<'a>,
+    bias: &'a [f32],
+    inputs: usize,
+    /// Number of the first output.
+    first: usize,
+    /// The outputs of each row.
+    out: Vec<&'a mut [f32]>,
+    scratch: &'a mut Scratch,
+}
+
+impl Tiled for Block<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+        let columns = VECTORS * S::F32_LANES;
+        let width = self.panels.len() / self.inputs;
+        let height = self.bias.len();
+        let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * DEPTH);
+        let (sums, weights) = scratch.split_at_mut(height.next_multiple_of(R) * width);
+        for (sums, bias) in sums.chunks_mut(width).zip(self.bias) {
+            sums.fill(*bias);
+        }
+        // With few rows the weights are what is waited for, and are best read in their order.
+        let together = if width > columns { height.next_multiple_of(R) } else { R };
+        for group in (0..height).step_by(together) {
+            let group = group..height.min(group + together);
+            for start in (0..self.inputs).step_by(DEPTH) {
+                let depth = DEPTH.min(self.inputs - start);
+                for (output, row) in group.clone().zip(weights.chunks_exact_mut(depth)) {
+                    self.weights.widen((self.first + output) * self.inputs + start, row);
+                }
+                let weights = &weights[..group.len() * depth];
+                for strip in (0..group.len()).step_by(R) {
+                    let rows = rows_of::<R>(&weights[strip * depth..], depth, depth);
+                    for first in (0..width).step_by(columns) {
+                        let across = columns.min(width - first);
+                        let panel = &self.panels[first * self.inputs + start * across..][..depth * across];
+                        let sums = &mut sums[(group.start + strip) * width + first..];
+                        product_of_rows(simd, rows, (panel, across / S::F32_LANES), Sums { sums, width });
+                    }
+                }
+            }
+        }
+        for (row, out) in self.out.iter_mut().enumerate() {
+            for (out, sums) in out.iter_mut().zip(sums.chunks_exact(width)) {
+                *out = sums[row];
+            }
+        }
+    }
+}
+
+/// Sums that products are added to, with rows of `width`.
+struct Sums<'a> {
+    sums: &'a mut [f32],
+    width: usize,
+}
+
+impl<S: Simd> Rows<S> for Sums<'_> {
+    #[inline(always)]
+    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
+        let sums = vectors_of_mut::<S>(&mut self.sums[row * self.width..], values.len());
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = simd.add_f32s(*sum, *value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{assert_close, assert_independent_of_threads, random};
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_candle() {
+        for (rows, inputs, outputs) in
+            [(1, 1, 1), (1, 300, 70), (5, 17, 3), (48, 256, 64), (77, 257, 65), (400, 40, 9), (13, 600, 130)]
+        {
+            let (x, weight) = (random(&[rows, inputs], 1), random(&[outputs, inputs], 2));
+            let bias = random(&[outputs], 3);
+            for bias in [None, Some(&bias)] {
+                let want = plain(&x, &weight, bias).unwrap();
+                assert_close(&linear(&x, &weight, bias).unwrap(), &want, 2e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn products_take_views_and_any_rank() {
+        let (x, weight) = (random(&[3, 20, 4, 9], 1), random(&[20, 12], 2));
+        let x = x.transpose(1, 3).unwrap().narrow(3, 8, 10).unwrap();
+        let weight = weight.t().unwrap().narrow(1, 5, 10).unwrap();
+        let want = plain(&x, &weight, None).unwrap();
+        assert_close(&linear(&x, &weight, None).unwrap(), &want, 2e-6);
+    }
+
+    #[test]
+    fn narrow_weights_are_widened_exactly() {
+        let (x, weight) = (random(&[9, 300], 1), random(&[70, 300], 2));
+        for dtype in [DType::BF16, DType::F16] {
+            let narrow = weight.to_dtype(dtype).unwrap();
+            let want = plain(&x, &narrow.to_dtype(DType::F32).unwrap(), None).unwrap();
+            assert_close(&linear(&x, &narrow, None).unwrap(), &want, 2e-6);
+            let got = linear(&x.to_dtype(dtype).unwrap(), &narrow, None).unwrap();
+            assert_close(&got, &want.to_dtype(dtype).unwrap(), 1e-2);
+        }
+    }
+
+    #[test]
+    fn products_refuse_shapes_that_do_not_fit() {
+        let (x, weight) = (random(&[2, 3], 1), random(&[4, 3], 2));
+        assert!(linear(&x, &random(&[4, 5], 2), None).is_err());
+        assert!(linear(&x, &weight, Some(&random(&[3], 3))).is_err());
+        assert!(linear(&x, &weight.to_dtype(DType::F64).unwrap(), None).is_err());
+    }
+
+    #[test]
+    fn products_are_the_same_on_any_number_of_threads() {
+        let (x, weight) = (random(&[130, 300], 1), random(&[200, 300], 2));
+        assert_independent_of_threads(|| linear(&x, &weight, None).unwrap());
+    }
 }

@@ -5,9 +5,12 @@
 
 mod activation;
 mod attention;
+#[cfg(test)]
+mod check;
 mod conv;
 mod cpu;
 mod linear;
+mod modulation;
 mod norm;
 mod rope;
 mod simd;
@@ -16,5 +19,6 @@ pub use activation::{silu, silu_mul};
 pub use attention::{Mask, attention};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use linear::linear;
+pub use modulation::{gated_add, modulate};
 pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};
 pub use rope::{Rope, rope_half, rope_interleaved};

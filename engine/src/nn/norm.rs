@@ -1,17 +1,66 @@
-//! Normalisations. Statistics are computed in f32 whatever the dtype of `x`.
+//! Normalisations. Statistics are summed in f32 for a few values and beyond that in f64.
 
-use candle_core::{D, DType, Result, Tensor};
+use candle_core::{D, DType, Result, Tensor, bail};
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::activation::silu_of;
+use super::cpu::{contiguous, values};
+use super::simd::{Tiled, run};
+
+/// Rows to a piece of work, at least.
+const ROWS: usize = 4;
 
 /// RMS norm over the last dimension: `x / sqrt(mean(x²) + eps) · weight` (Zhang and Sennrich 2019).
 pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
+    if x.device().is_cpu() {
+        fused_rows(x, Some(weight), None, eps, false)
+    } else {
+        plain_rms_norm(x, weight, eps)
+    }
+}
+
+/// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
+pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
+    if x.device().is_cpu() {
+        fused_rows(x, weight, bias, eps, true)
+    } else {
+        plain_layer_norm(x, weight, bias, eps)
+    }
+}
+
+/// Group norm (Wu and He 2018) of `x` `[batch, channels, …]`; `weight` and `bias` are `[channels]`.
+pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
+    if x.device().is_cpu() {
+        fused_groups(x, groups, weight, bias, eps, false)
+    } else {
+        plain_group_norm(x, groups, weight, bias, eps)
+    }
+}
+
+/// [`group_norm`] followed by [`silu`](super::silu), in one pass where the device has it.
+pub fn group_norm_silu(
+    x: &Tensor,
+    groups: usize,
+    weight: &Tensor,
+    bias: &Tensor,
+    eps: f64,
+) -> Result<Tensor> {
+    if x.device().is_cpu() {
+        fused_groups(x, groups, weight, bias, eps, true)
+    } else {
+        plain_group_norm(x, groups, weight, bias, eps)?.silu()
+    }
+}
+
+fn plain_rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     let wide = x.to_dtype(DType::F32)?;
     let mean = wide.sqr()?.mean_keepdim(D::Minus1)?;
     let normed = wide.broadcast_div(&(mean + eps)?.sqrt()?)?.to_dtype(x.dtype())?;
     normed.broadcast_mul(weight)
 }
 
-/// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
-pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
+fn plain_layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
     let wide = x.to_dtype(DType::F32)?;
     let centred = wide.broadcast_sub(&wide.mean_keepdim(D::Minus1)?)?;
     let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
@@ -25,8 +74,7 @@ pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, ep
     }
 }
 
-/// Group norm (Wu and He 2018) of `x` `[batch, channels, …]`; `weight` and `bias` are `[channels]`.
-pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
+fn plain_group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     let (batch, channels) = (dims[0], dims[1]);
     let grouped = x.to_dtype(DType::F32)?.reshape((batch, groups, x.elem_count() / (batch * groups)))?;
@@ -40,13 +88,240 @@ pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps
     normed.broadcast_mul(&weight)?.broadcast_add(&bias)?.to_dtype(x.dtype())
 }
 
-/// [`group_norm`] followed by [`silu`](super::silu), in one pass where the device has it.
-pub fn group_norm_silu(
+/// The values of a vector of `length`, all `otherwise` where there is none.
+fn parameters(vector: Option<&Tensor>, length: usize, otherwise: f32) -> Result<Vec<f32>> {
+    let Some(vector) = vector else { return Ok(vec![otherwise; length]) };
+    if vector.dims() != [length] {
+        bail!("a norm over {length} values was given parameters of shape {:?}", vector.dims());
+    }
+    vector.to_dtype(DType::F32)?.to_vec1()
+}
+
+/// A norm over the last dimension, centred or not.
+fn fused_rows(
+    x: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    eps: f64,
+    centred: bool,
+) -> Result<Tensor> {
+    let width = x.dim(D::Minus1)?;
+    let (weight, bias) = (parameters(weight, width, 1.0)?, parameters(bias, width, 0.0)?);
+    let wide = contiguous(x)?;
+    let held = wide.storage_and_layout();
+    let input = values(&held)?;
+    let mut out = vec![0.0; x.elem_count()];
+    let rows = out.par_chunks_mut(width.max(1)).zip(input.par_chunks(width.max(1)));
+    rows.with_min_len(ROWS).for_each(|(out, x)| {
+        run(Row { x, out, weight: &weight, bias: &bias, eps, centred });
+    });
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+struct Row<'a> {
+    x: &'a [f32],
+    out: &'a mut [f32],
+    weight: &'a [f32],
+    bias: &'a [f32],
+    eps: f64,
+    centred: bool,
+}
+
+impl Tiled for Row<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, _: S) {
+        let count = self.x.len() as f64;
+        let mean = if self.centred { (sum(self.x, 0.0)[0] / count) as f32 } else { 0.0 };
+        let scale = (1.0 / (sum(self.x, mean)[1] / count + self.eps).sqrt()) as f32;
+        for (((out, x), weight), bias) in self.out.iter_mut().zip(self.x).zip(self.weight).zip(self.bias) {
+            *out = (x - mean) * scale * weight + bias;
+        }
+    }
+}
+
+/// A norm over groups of channels, with or without an activation.
+fn fused_groups(
     x: &Tensor,
     groups: usize,
     weight: &Tensor,
     bias: &Tensor,
     eps: f64,
+    silu: bool,
 ) -> Result<Tensor> {
-    group_norm(x, groups, weight, bias, eps)?.silu()
+    let (batch, channels) = (x.dim(0)?, x.dim(1)?);
+    if groups == 0 || channels % groups != 0 {
+        bail!("{channels} channels cannot be normed in {groups} groups");
+    }
+    let (weight, bias) = (parameters(Some(weight), channels, 1.0)?, parameters(Some(bias), channels, 0.0)?);
+    let wide = contiguous(x)?;
+    let held = wide.storage_and_layout();
+    let input = values(&held)?;
+    let mut out = vec![0.0; x.elem_count()];
+    if !out.is_empty() {
+        let (size, together) = (out.len() / (batch * groups), channels / groups);
+        out.par_chunks_mut(size).zip(input.par_chunks(size)).enumerate().for_each(|(index, (out, x))| {
+            let first = index % groups * together;
+            let (weight, bias) = (&weight[first..][..together], &bias[first..][..together]);
+            run(Group { x, out, weight, bias, eps, silu });
+        });
+    }
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+struct Group<'a> {
+    x: &'a [f32],
+    out: &'a mut [f32],
+    /// Of each channel of the group.
+    weight: &'a [f32],
+    bias: &'a [f32],
+    eps: f64,
+    silu: bool,
+}
+
+impl Tiled for Group<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, simd: S) {
+        let count = self.x.len() as f64;
+        // The squares are taken around a first guess of the mean, so that one pass is enough.
+        let sample = &self.x[..self.x.len().min(BLOCK)];
+        let guess = (sum(sample, 0.0)[0] / sample.len() as f64) as f32;
+        let [offset, squares] = sum(self.x, guess).map(|sum| sum / count);
+        let mean = (f64::from(guess) + offset) as f32;
+        let deviation = 1.0 / (squares - offset * offset + self.eps).sqrt();
+        let plane = self.x.len() / self.weight.len();
+        let planes = self.out.chunks_mut(plane).zip(self.x.chunks(plane));
+        for ((out, x), (weight, bias)) in planes.zip(self.weight.iter().zip(self.bias)) {
+            let scale = (deviation * f64::from(*weight)) as f32;
+            if !self.silu {
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = (x - mean) * scale + bias;
+                }
+                continue;
+            }
+            let [mean, scale, bias] = [mean, scale, *bias].map(|value| simd.splat_f32s(value));
+            let ((out, out_rest), (x, x_rest)) = (S::as_mut_simd_f32s(out), S::as_simd_f32s(x));
+            for (out, x) in out.iter_mut().zip(x) {
+                let normed = simd.mul_add_e_f32s(simd.sub_f32s(*x, mean), scale, bias);
+                *out = silu_of(simd, normed);
+            }
+            let centred = simd.sub_f32s(simd.partial_load_f32s(x_rest), mean);
+            let normed = simd.mul_add_e_f32s(centred, scale, bias);
+            simd.partial_store_f32s(out_rest, silu_of(simd, normed));
+        }
+    }
+}
+
+/// Values summed in f32 before they are added up in f64, in [`LANES`] sums.
+const BLOCK: usize = 1024;
+const LANES: usize = 32;
+
+/// The sum of `x - centre` and that of its squares.
+#[inline(always)]
+fn sum(x: &[f32], centre: f32) -> [f64; 2] {
+    let mut total = [0.0; 2];
+    for block in x.chunks(BLOCK) {
+        let (whole, rest) = block.as_chunks::<LANES>();
+        let (mut sums, mut squares) = ([0.0f32; LANES], [0.0f32; LANES]);
+        for values in whole {
+            for lane in 0..LANES {
+                let value = values[lane] - centre;
+                sums[lane] += value;
+                squares[lane] += value * value;
+            }
+        }
+        for (lane, value) in rest.iter().enumerate() {
+            let value = value - centre;
+            sums[lane] += value;
+            squares[lane] += value * value;
+        }
+        for lane in 0..LANES {
+            total[0] += f64::from(sums[lane]);
+            total[1] += f64::from(squares[lane]);
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{assert_close, assert_independent_of_threads, flat, random};
+    use super::*;
+
+    #[test]
+    fn row_norms_are_the_plain_compositions() {
+        for shape in [vec![1, 1], vec![3, 7], vec![2, 9, 130], vec![5, 2560]] {
+            let width = shape[shape.len() - 1];
+            let (x, weight, bias) = (random(&shape, 1), random(&[width], 2), random(&[width], 3));
+            let want = plain_rms_norm(&x, &weight, 1e-6).unwrap();
+            assert_close(&rms_norm(&x, &weight, 1e-6).unwrap(), &want, 1e-6);
+            // A single value is its own mean: nothing but rounding would be compared.
+            if width > 1 {
+                for (weight, bias) in [(None, None), (Some(&weight), None), (Some(&weight), Some(&bias))] {
+                    let want = plain_layer_norm(&x, weight, bias, 1e-6).unwrap();
+                    assert_close(&layer_norm(&x, weight, bias, 1e-6).unwrap(), &want, 2e-6);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn group_norms_are_the_plain_compositions() {
+        for (batch, channels, groups, height, width) in
+            [(1, 4, 2, 1, 1), (2, 6, 3, 5, 7), (1, 32, 32, 9, 11), (2, 64, 32, 16, 16), (1, 8, 1, 40, 33)]
+        {
+            let x = random(&[batch, channels, height, width], 1);
+            let (weight, bias) = (random(&[channels], 2), random(&[channels], 3));
+            let want = plain_group_norm(&x, groups, &weight, &bias, 1e-5).unwrap();
+            assert_close(&group_norm(&x, groups, &weight, &bias, 1e-5).unwrap(), &want, 2e-6);
+            let got = group_norm_silu(&x, groups, &weight, &bias, 1e-5).unwrap();
+            assert_close(&got, &want.silu().unwrap(), 2e-6);
+        }
+    }
+
+    #[test]
+    fn norms_take_views_and_half_width_floats() {
+        let x = random(&[2, 40, 12, 5], 1).transpose(1, 2).unwrap().narrow(1, 4, 8).unwrap();
+        let (weight, bias) = (random(&[8], 2), random(&[8], 3));
+        let want = plain_group_norm(&x, 4, &weight, &bias, 1e-5).unwrap();
+        assert_close(&group_norm(&x, 4, &weight, &bias, 1e-5).unwrap(), &want, 2e-6);
+        let rows = x.transpose(1, 3).unwrap();
+        let want = plain_rms_norm(&rows, &weight, 1e-6).unwrap();
+        assert_close(&rms_norm(&rows, &weight, 1e-6).unwrap(), &want, 1e-6);
+        let narrow = |x: &Tensor| x.to_dtype(DType::BF16).unwrap();
+        let got = rms_norm(&narrow(&rows), &narrow(&weight), 1e-6).unwrap();
+        assert_close(&got, &narrow(&want), 2e-2);
+    }
+
+    #[test]
+    fn statistics_stay_exact_far_from_zero() {
+        let x = (random(&[1, 2, 300, 300], 1) + 100.0).unwrap();
+        let (weight, bias) = (Tensor::new(&[1.0f32; 2], x.device()).unwrap(), random(&[2], 2));
+        let got = flat(&group_norm(&x, 2, &weight, &bias, 1e-6).unwrap());
+        let (values, bias) = (flat(&x), flat(&bias));
+        for (plane, (got, values)) in got.chunks(90_000).zip(values.chunks(90_000)).enumerate() {
+            let mean = values.iter().copied().map(f64::from).sum::<f64>() / 90_000.0;
+            let square = |value: &f32| (f64::from(*value) - mean).powi(2);
+            let deviation = (values.iter().map(square).sum::<f64>() / 90_000.0 + 1e-6).sqrt();
+            for (got, value) in got.iter().zip(values) {
+                let want = (f64::from(*value) - mean) / deviation + f64::from(bias[plane]);
+                assert!((f64::from(*got) - want).abs() < 1e-5, "{got} instead of {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn norms_refuse_parameters_that_do_not_fit() {
+        let x = random(&[2, 6, 4], 1);
+        assert!(rms_norm(&x, &random(&[6], 2), 1e-6).is_err());
+        assert!(group_norm(&x, 4, &random(&[6], 2), &random(&[6], 3), 1e-6).is_err());
+        assert!(group_norm(&x, 3, &random(&[6], 2), &random(&[5], 3), 1e-6).is_err());
+    }
+
+    #[test]
+    fn norms_are_the_same_on_any_number_of_threads() {
+        let (x, weight, bias) = (random(&[2, 12, 31, 17], 1), random(&[12], 2), random(&[12], 3));
+        assert_independent_of_threads(|| group_norm_silu(&x, 3, &weight, &bias, 1e-5).unwrap());
+        let weight = random(&[17], 4);
+        assert_independent_of_threads(|| rms_norm(&x, &weight, 1e-5).unwrap());
+    }
 }

@@ -1,6 +1,12 @@
 //! Rotary position embedding (Su et al. 2021).
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{DType, Device, Result, Tensor, bail};
+use rayon::prelude::*;
+
+use super::cpu::{contiguous, values};
+
+/// Tokens to a piece of work, at least.
+const TOKENS: usize = 4;
 
 /// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
 #[derive(Debug, Clone)]
@@ -34,6 +40,63 @@ impl Rope {
 
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    if !x.device().is_cpu() {
+        return plain_interleaved(x, rope);
+    }
+    fused(x, rope, |x, out, cos, sin| {
+        let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(x.as_chunks::<2>().0);
+        for ((out, [a, b]), (cos, sin)) in pairs.zip(cos.iter().zip(sin)) {
+            *out = [a * cos - b * sin, a * sin + b * cos];
+        }
+    })
+}
+
+/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
+/// language models. Computed in the dtype of `x`, as there.
+pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    if !x.device().is_cpu() || x.dtype() != DType::F32 {
+        return plain_half(x, rope);
+    }
+    fused(x, rope, |x, out, cos, sin| {
+        let (a, b) = x.split_at(x.len() / 2);
+        let (first, second) = out.split_at_mut(x.len() / 2);
+        let angles = cos.iter().zip(sin);
+        for (((first, second), (a, b)), (cos, sin)) in
+            first.iter_mut().zip(second).zip(a.iter().zip(b)).zip(angles)
+        {
+            *first = a * cos - b * sin;
+            *second = b * cos + a * sin;
+        }
+    })
+}
+
+/// Rotates each head by `rotate`, which is given the head, its result, and the cosines and sines of its token.
+fn fused(
+    x: &Tensor,
+    rope: &Rope,
+    rotate: impl Fn(&[f32], &mut [f32], &[f32], &[f32]) + Send + Sync,
+) -> Result<Tensor> {
+    let (_, tokens, heads, width) = x.dims4()?;
+    if rope.cos.dims() != [tokens, width / 2] || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
+        bail!("angles of shape {:?} for heads of shape {:?}", rope.cos.dims(), x.dims());
+    }
+    let (wide, cos, sin) = (contiguous(x)?, contiguous(&rope.cos)?, contiguous(&rope.sin)?);
+    let held = (wide.storage_and_layout(), cos.storage_and_layout(), sin.storage_and_layout());
+    let (input, cos, sin) = (values(&held.0)?, values(&held.1)?, values(&held.2)?);
+    let mut out = vec![0.0; x.elem_count()];
+    let (row, pairs) = ((heads * width).max(1), width / 2);
+    let rows = out.par_chunks_mut(row).zip(input.par_chunks(row)).enumerate().with_min_len(TOKENS);
+    rows.for_each(|(index, (out, x))| {
+        let angles = index % tokens * pairs..(index % tokens + 1) * pairs;
+        let (cos, sin) = (&cos[angles.clone()], &sin[angles]);
+        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+            rotate(x, out, cos, sin);
+        }
+    });
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+fn plain_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let (batch, tokens, heads, width) = x.dims4()?;
     let pairs = x.to_dtype(DType::F32)?.reshape((batch, tokens, heads, width / 2, 2))?;
     let (a, b) = (pairs.narrow(4, 0, 1)?.squeeze(4)?, pairs.narrow(4, 1, 1)?.squeeze(4)?);
@@ -43,9 +106,7 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     Tensor::stack(&[first, second], 4)?.reshape((batch, tokens, heads, width))?.to_dtype(x.dtype())
 }
 
-/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
-/// language models. Computed in the dtype of `x`, as there.
-pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+fn plain_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let width = x.dim(3)?;
     let (a, b) = (x.narrow(3, 0, width / 2)?, x.narrow(3, width / 2, width / 2)?);
     let cos = rope.cos.to_dtype(x.dtype())?.unsqueeze(1)?;
@@ -53,4 +114,51 @@ pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let first = (a.broadcast_mul(&cos)? - b.broadcast_mul(&sin)?)?;
     let second = (b.broadcast_mul(&cos)? + a.broadcast_mul(&sin)?)?;
     Tensor::cat(&[first, second], 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{assert_close, assert_independent_of_threads, random};
+    use super::*;
+
+    fn rope(tokens: usize, pairs: usize) -> Rope {
+        let angles: Vec<f32> = (0..tokens * pairs).map(|index| index as f32 * 0.37).collect();
+        Rope::from_angles(&angles, tokens, pairs, &Device::Cpu).unwrap()
+    }
+
+    #[test]
+    fn rotations_are_the_plain_compositions() {
+        for (batch, tokens, heads, width) in [(1, 1, 1, 2), (2, 5, 3, 6), (1, 33, 4, 128), (2, 7, 1, 10)] {
+            let (x, rope) = (random(&[batch, tokens, heads, width], 1), rope(tokens, width / 2));
+            let want = plain_interleaved(&x, &rope).unwrap();
+            assert_close(&rope_interleaved(&x, &rope).unwrap(), &want, 1e-6);
+            assert_close(&rope_half(&x, &rope).unwrap(), &plain_half(&x, &rope).unwrap(), 1e-6);
+        }
+    }
+
+    #[test]
+    fn rotations_take_views_and_half_width_floats() {
+        let (x, rope) = (random(&[2, 6, 5, 24], 1), rope(5, 4));
+        let x = x.transpose(1, 2).unwrap().narrow(3, 8, 8).unwrap();
+        let want = plain_interleaved(&x, &rope).unwrap();
+        assert_close(&rope_interleaved(&x, &rope).unwrap(), &want, 1e-6);
+        assert_close(&rope_half(&x, &rope).unwrap(), &plain_half(&x, &rope).unwrap(), 1e-6);
+        let x = x.to_dtype(DType::BF16).unwrap();
+        let want = plain_interleaved(&x, &rope).unwrap();
+        assert_close(&rope_interleaved(&x, &rope).unwrap(), &want, 0.0);
+        assert_close(&rope_half(&x, &rope).unwrap(), &plain_half(&x, &rope).unwrap(), 0.0);
+    }
+
+    #[test]
+    fn rotations_refuse_angles_of_other_tokens() {
+        let x = random(&[1, 4, 1, 6], 1);
+        assert!(rope_interleaved(&x, &rope(3, 3)).is_err());
+        assert!(rope_half(&x, &rope(4, 2)).is_err());
+    }
+
+    #[test]
+    fn rotations_are_the_same_on_any_number_of_threads() {
+        let (x, rope) = (random(&[2, 50, 3, 8], 1), rope(50, 4));
+        assert_independent_of_threads(|| rope_interleaved(&x, &rope).unwrap());
+    }
 }

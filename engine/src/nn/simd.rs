@@ -4,6 +4,8 @@
 //! the sum runs (Goto and van de Geijn 2008). Each entry is summed in one fixed order, so a result depends
 //! neither on how the tiles are dealt out nor on the number of threads.
 
+use std::borrow::Borrow;
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Vectors across a full register tile.
@@ -63,44 +65,57 @@ pub(super) fn run(work: impl Tiled) {
     Arch::new().dispatch(Run(work));
 }
 
-/// Runs a loop compiled for the vectors of this processor. The closure has to be `#[inline(always)]`.
-pub(super) fn vectorised<T>(work: impl FnOnce() -> T) -> T {
-    Arch::new().dispatch(work)
+/// Where the rows of a product go.
+pub(super) trait Rows<S: Simd> {
+    /// Takes a row. Has to be `#[inline(always)]`, or the product is not held in registers.
+    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]);
 }
 
 /// Multiplies `columns`, the columns of an `R`-row matrix, with the rows of `panel`, each `vectors` vectors
-/// wide, and hands each row of the product to `each`.
+/// wide.
 #[inline(always)]
 pub(super) fn product<S: Simd, const R: usize>(
     simd: S,
-    columns: impl Iterator<Item = [f32; R]>,
+    columns: impl Iterator<Item: Borrow<[f32; R]>>,
     (panel, vectors): (&[f32], usize),
-    mut each: impl FnMut(usize, &[S::f32s]),
+    mut out: impl Rows<S>,
 ) {
     match vectors {
-        1 => hand_out(&sum::<S, 1, R>(simd, columns, panel), &mut each),
-        2 => hand_out(&sum::<S, 2, R>(simd, columns, panel), &mut each),
-        _ => hand_out(&sum::<S, VECTORS, R>(simd, columns, panel), &mut each),
+        1 => hand_out(simd, &sum::<S, 1, R>(simd, columns, panel), &mut out),
+        2 => hand_out(simd, &sum::<S, 2, R>(simd, columns, panel), &mut out),
+        _ => hand_out(simd, &sum::<S, VECTORS, R>(simd, columns, panel), &mut out),
     }
 }
 
 #[inline(always)]
-fn hand_out<T, const V: usize, const R: usize>(tile: &[[T; V]; R], each: &mut impl FnMut(usize, &[T])) {
-    for (row, values) in tile.iter().enumerate() {
-        each(row, values);
+fn hand_out<S: Simd, const V: usize, const R: usize>(
+    simd: S,
+    tile: &[[S::f32s; V]; R],
+    out: &mut impl Rows<S>,
+) {
+    // Not a loop: a row that is looked up by a variable would put the whole tile into memory.
+    out.take(simd, 0, &tile[0]);
+    out.take(simd, 1, &tile[1]);
+    out.take(simd, 2, &tile[2]);
+    out.take(simd, 3, &tile[3]);
+    if R == 8 {
+        out.take(simd, 4, &tile[4 % R]);
+        out.take(simd, 5, &tile[5 % R]);
+        out.take(simd, 6, &tile[6 % R]);
+        out.take(simd, 7, &tile[7 % R]);
     }
 }
 
 #[inline(always)]
 fn sum<S: Simd, const V: usize, const R: usize>(
     simd: S,
-    columns: impl Iterator<Item = [f32; R]>,
+    columns: impl Iterator<Item: Borrow<[f32; R]>>,
     panel: &[f32],
 ) -> [[S::f32s; V]; R] {
     let mut sums = [[simd.splat_f32s(0.0); V]; R];
     for (column, vectors) in columns.zip(S::as_simd_f32s(panel).0.as_chunks::<V>().0) {
         for row in 0..R {
-            let factor = simd.splat_f32s(column[row]);
+            let factor = simd.splat_f32s(column.borrow()[row]);
             for vector in 0..V {
                 sums[row][vector] = simd.mul_add_e_f32s(factor, vectors[vector], sums[row][vector]);
             }
@@ -121,18 +136,56 @@ pub(super) fn vectors_of_mut<S: Simd>(values: &mut [f32], vectors: usize) -> &mu
     S::as_mut_simd_f32s(&mut values[..vectors * S::F32_LANES]).0
 }
 
-/// The columns of `R` rows of `length` values that lie `stride` apart in `values`, from `start` on. A row
-/// past the last is the last again.
+/// Stores a product in rows `stride` apart, as many as there are.
+pub(super) struct Store<'a> {
+    pub out: &'a mut [f32],
+    pub stride: usize,
+    pub rows: usize,
+}
+
+impl<S: Simd> Rows<S> for Store<'_> {
+    #[inline(always)]
+    fn take(&mut self, _: S, row: usize, values: &[S::f32s]) {
+        if row < self.rows {
+            vectors_of_mut::<S>(&mut self.out[row * self.stride..], values.len()).copy_from_slice(values);
+        }
+    }
+}
+
+/// [`product`] with a left side of `R` rows of equal length.
 #[inline(always)]
-pub(super) fn columns_of_rows<const R: usize>(
-    values: &[f32],
-    start: usize,
-    stride: usize,
-    length: usize,
-) -> impl Iterator<Item = [f32; R]> {
-    let last = (values.len() - start - length) / stride;
-    let rows: [&[f32]; R] = std::array::from_fn(|row| &values[start + row.min(last) * stride..][..length]);
-    (0..length).map(move |column| std::array::from_fn(|row| rows[row][column]))
+pub(super) fn product_of_rows<S: Simd, const R: usize>(
+    simd: S,
+    rows: [&[f32]; R],
+    panel: (&[f32], usize),
+    out: impl Rows<S>,
+) {
+    // Zipped rows are read without a check of their bounds.
+    let four = |first: usize| {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|row| rows[(first + row).min(R - 1)].iter());
+        a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| [*a, *b, *c, *d])
+    };
+    if R == 4 {
+        product::<S, R>(
+            simd,
+            four(0).map(|a| -> [f32; R] { std::array::from_fn(|row| a[row % 4]) }),
+            panel,
+            out,
+        );
+    } else {
+        let both = four(0).zip(four(4));
+        let columns = both.map(|(a, b)| -> [f32; R] {
+            std::array::from_fn(|row| if row < 4 { a[row] } else { b[row % 4] })
+        });
+        product::<S, R>(simd, columns, panel, out);
+    }
+}
+
+/// `R` rows of `length` values that lie `stride` apart in `values`. A row past the last is the last again.
+#[inline(always)]
+pub(super) fn rows_of<const R: usize>(values: &[f32], stride: usize, length: usize) -> [&[f32]; R] {
+    let last = (values.len() - length) / stride;
+    std::array::from_fn(|row| &values[row.min(last) * stride..][..length])
 }
 
 /// The polynomial nearest to `2^x` from -1/2 to 1/2 that is exact at zero, from the highest power down.

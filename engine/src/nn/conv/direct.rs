@@ -6,7 +6,9 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::super::simd::{Scratch, Tile, Tiled, VECTORS, columns_of_rows, product, run};
+use super::super::simd::{
+    Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
+};
 use super::{Sizes, blocks};
 
 /// Full register tiles to a block of pixels.
@@ -59,37 +61,47 @@ impl Tiled for Block<'_> {
                 let (plane, place) = (channel + row / area, row % area);
                 let plane = &self.input[plane * self.sizes.height * self.sizes.width..];
                 self.sizes.gather(plane, place, self.first, &mut line[..pixels]);
-                for (panel, values) in line.chunks(columns).enumerate() {
-                    let start = panel * columns * depth + row * values.len();
-                    patches[start..][..values.len()].copy_from_slice(values);
+                let (whole, rest) = vectors_of::<S>(line, padded / S::F32_LANES).as_chunks::<VECTORS>();
+                for (panel, values) in whole.iter().enumerate() {
+                    let out = &mut patches[(panel * depth + row) * columns..];
+                    vectors_of_mut::<S>(out, VECTORS).copy_from_slice(values);
                 }
+                let start = whole.len() * depth * columns + row * rest.len() * S::F32_LANES;
+                vectors_of_mut::<S>(&mut patches[start..], rest.len()).copy_from_slice(rest);
             }
             for strip in (0..self.sizes.out_channels).step_by(R) {
                 for first in (0..pixels).step_by(columns) {
                     let valid = columns.min(pixels - first);
                     let vectors = valid.div_ceil(S::F32_LANES);
                     let panel = &patches[first * depth..][..depth * vectors * S::F32_LANES];
-                    let rows = &self.kernels[strip * patch..];
-                    let rows = columns_of_rows::<R>(rows, channel * area, patch, depth);
-                    product(simd, rows, (panel, vectors), |row, sums| {
-                        if let Some(out) = self.out.get_mut(strip + row) {
-                            add(simd, sums, &mut out[first..][..valid]);
-                        }
-                    });
+                    let rows = rows_of::<R>(&self.kernels[strip * patch + channel * area..], patch, depth);
+                    let out = Pixels { planes: &mut self.out[strip..], first, valid };
+                    product_of_rows(simd, rows, (panel, vectors), out);
                 }
             }
         }
     }
 }
 
-#[inline(always)]
-fn add<S: Simd>(simd: S, sums: &[S::f32s], out: &mut [f32]) {
-    let (whole, rest) = S::as_mut_simd_f32s(out);
-    for (out, sum) in whole.iter_mut().zip(sums) {
-        *out = simd.add_f32s(*out, *sum);
-    }
-    if !rest.is_empty() {
-        simd.partial_store_f32s(rest, simd.add_f32s(simd.partial_load_f32s(rest), sums[whole.len()]));
+/// Some pixels of successive channels, which products are added to.
+struct Pixels<'a, 'b> {
+    planes: &'a mut [&'b mut [f32]],
+    first: usize,
+    valid: usize,
+}
+
+impl<S: Simd> Rows<S> for Pixels<'_, '_> {
+    #[inline(always)]
+    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
+        let Some(plane) = self.planes.get_mut(row) else { return };
+        let (whole, rest) = S::as_mut_simd_f32s(&mut plane[self.first..][..self.valid]);
+        for (out, sum) in whole.iter_mut().zip(values) {
+            *out = simd.add_f32s(*out, *sum);
+        }
+        if !rest.is_empty() {
+            let sum = simd.add_f32s(simd.partial_load_f32s(rest), values[values.len() - 1]);
+            simd.partial_store_f32s(rest, sum);
+        }
     }
 }
 

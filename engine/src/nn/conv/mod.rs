@@ -161,3 +161,102 @@ pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     });
     Tensor::from_vec(out, (batch, channels, height * 2, width * 2), x.device())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::check::{assert_close, assert_independent_of_threads, flat, random};
+    use super::*;
+
+    const INNER_3X3: Conv2d = Conv2d { stride: 1, padding: 0, trailing: 0 };
+
+    fn compare(input: [usize; 4], outputs: usize, kernel: usize, conv: Conv2d) {
+        let x = random(&input, 1);
+        let (weight, bias) = (random(&[outputs, input[1], kernel, kernel], 2), random(&[outputs], 3));
+        let want = plain(&x, &weight, Some(&bias), conv).unwrap();
+        assert_close(&conv2d(&x, &weight, Some(&bias), conv).unwrap(), &want, 2e-6);
+    }
+
+    #[test]
+    fn convolutions_are_those_of_candle() {
+        for conv in [Conv2d::SAME_3X3, INNER_3X3, Conv2d::HALVE_3X3, Conv2d::HALVE_3X3_TRAILING] {
+            for input in [[1, 3, 3, 3], [2, 5, 7, 10], [1, 33, 17, 40], [1, 40, 9, 200], [2, 1, 64, 5]] {
+                compare(input, 9, 3, conv);
+            }
+        }
+        for stride in [1, 2] {
+            compare([2, 70, 13, 19], 11, 1, Conv2d { stride, ..Conv2d::POINTWISE });
+        }
+    }
+
+    #[test]
+    fn winograd_tiles_reach_every_edge() {
+        for (height, width) in [(40, 24), (41, 25), (24, 43), (5, 301), (301, 5), (4, 1001)] {
+            for conv in [Conv2d::SAME_3X3, INNER_3X3] {
+                compare([2, 17, height, width], 21, 3, conv);
+            }
+        }
+        compare([1, 130, 32, 33], 70, 3, Conv2d::SAME_3X3);
+    }
+
+    #[test]
+    fn other_kernels_are_left_to_candle() {
+        compare([1, 4, 12, 12], 5, 5, Conv2d { stride: 1, padding: 2, trailing: 0 });
+        compare([1, 4, 12, 12], 5, 2, Conv2d { stride: 2, padding: 0, trailing: 0 });
+    }
+
+    #[test]
+    fn convolutions_take_views_and_half_width_floats() {
+        let x = random(&[2, 20, 18, 30], 1).transpose(1, 3).unwrap().narrow(1, 5, 20).unwrap();
+        let weight = random(&[3, 3, 20, 24], 2).permute((3, 2, 0, 1)).unwrap();
+        let want = plain(&x, &weight, None, Conv2d::SAME_3X3).unwrap();
+        assert_close(&conv2d(&x, &weight, None, Conv2d::SAME_3X3).unwrap(), &want, 2e-6);
+        let (x, weight) = (x.to_dtype(DType::BF16).unwrap(), weight.to_dtype(DType::BF16).unwrap());
+        let want = plain(&x, &weight, None, Conv2d::SAME_3X3).unwrap();
+        assert_close(&conv2d(&x, &weight, None, Conv2d::SAME_3X3).unwrap(), &want, 1e-2);
+    }
+
+    #[test]
+    fn convolutions_refuse_shapes_that_do_not_fit() {
+        let x = random(&[1, 4, 2, 2], 1);
+        assert!(conv2d(&x, &random(&[3, 5, 3, 3], 2), None, Conv2d::SAME_3X3).is_err());
+        assert!(conv2d(&x, &random(&[3, 4, 3, 3], 2), None, INNER_3X3).is_err());
+        let bias = random(&[2], 3);
+        assert!(conv2d(&x, &random(&[3, 4, 3, 3], 2), Some(&bias), Conv2d::SAME_3X3).is_err());
+    }
+
+    #[test]
+    fn convolutions_are_the_same_on_any_number_of_threads() {
+        let (x, weight) = (random(&[1, 20, 50, 70], 1), random(&[40, 20, 3, 3], 2));
+        for conv in [Conv2d::SAME_3X3, Conv2d::HALVE_3X3] {
+            assert_independent_of_threads(|| conv2d(&x, &weight, None, conv).unwrap());
+        }
+    }
+
+    #[test]
+    fn upsampling_repeats_each_pixel() {
+        let x = random(&[2, 3, 5, 7], 1);
+        let want = x.upsample_nearest2d(10, 14).unwrap();
+        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
+        let x = x.transpose(2, 3).unwrap();
+        let want = x.contiguous().unwrap().upsample_nearest2d(14, 10).unwrap();
+        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn any_convolution_is_that_of_candle(
+            input in (1usize..3, 1usize..40, 3usize..45, 3usize..45),
+            outputs in 1usize..40,
+            (kernel, padding) in prop_oneof![Just((1, 0)), Just((3, 0)), Just((3, 1))],
+            stride in 1usize..3,
+            trailing in 0usize..2,
+        ) {
+            let input = [input.0, input.1, input.2, input.3];
+            compare(input, outputs, kernel, Conv2d { stride, padding, trailing });
+        }
+    }
+}

@@ -7,7 +7,7 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::super::simd::{Scratch, Tile, Tiled, VECTORS, product, run, vectors_of, vectors_of_mut};
+use super::super::simd::{Scratch, Store, Tile, Tiled, VECTORS, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
 /// Products to a tile.
@@ -66,30 +66,52 @@ fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {
             part.push(out);
         }
     }
-    parts.into_par_iter().zip(kernels.par_chunks(rows * sizes.channels * 9)).for_each(
-        |(mut part, kernels)| {
-            for (row, kernels) in kernels.chunks(sizes.channels * 9).enumerate() {
-                for (channel, kernel) in kernels.as_chunks::<9>().0.iter().enumerate() {
-                    for (out, value) in part.iter_mut().zip(transform_kernel(kernel)) {
-                        out[channel * rows + row] = value;
-                    }
-                }
-            }
-        },
-    );
+    parts.into_par_iter().zip(kernels.par_chunks(strip * 9)).for_each(|(out, kernels)| {
+        run(Strip { kernels, channels: sizes.channels, out });
+    });
     transformed
 }
 
-/// `G g Gᵀ`.
-fn transform_kernel(kernel: &[f32; 9]) -> [f32; PRODUCTS] {
-    let apply = |a: f32, b: f32, c: f32| [a, 0.5 * (a + b + c), 0.5 * (a - b + c), c];
-    let columns: [[f32; 4]; 3] =
-        std::array::from_fn(|column| apply(kernel[column], kernel[column + 3], kernel[column + 6]));
-    let mut out = [0.0; PRODUCTS];
-    for (row, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *out = apply(columns[0][row], columns[1][row], columns[2][row]);
+/// `G g Gᵀ` of the kernels of some output channels.
+struct Strip<'a> {
+    /// `[out, in, 9]`.
+    kernels: &'a [f32],
+    channels: usize,
+    /// `[in, out]` for each product.
+    out: Vec<&'a mut [f32]>,
+}
+
+impl Tiled for Strip<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(mut self, _: S) {
+        for channel in 0..self.channels {
+            let mut places = [[0.0; R]; 9];
+            for (row, kernels) in self.kernels.chunks_exact(self.channels * 9).enumerate() {
+                for (place, value) in places.iter_mut().zip(&kernels[channel * 9..][..9]) {
+                    place[row % R] = *value;
+                }
+            }
+            let [a, b, c, d, e, f, g, h, i] = places;
+            let columns = [transform_column(a, d, g), transform_column(b, e, h), transform_column(c, f, i)];
+            for row in 0..4 {
+                let values = transform_column(columns[0][row], columns[1][row], columns[2][row]);
+                for (out, values) in self.out[4 * row..].iter_mut().zip(values) {
+                    out[channel * R..][..R].copy_from_slice(&values);
+                }
+            }
+        }
     }
-    out
+}
+
+/// `G` times a column, for `R` kernels at a time.
+#[inline(always)]
+fn transform_column<const R: usize>(a: [f32; R], b: [f32; R], c: [f32; R]) -> [[f32; R]; 4] {
+    let (mut plus, mut minus) = ([0.0; R], [0.0; R]);
+    for row in 0..R {
+        plus[row] = 0.5 * (a[row] + c[row] + b[row]);
+        minus[row] = 0.5 * (a[row] + c[row] - b[row]);
+    }
+    [a, plus, minus, c]
 }
 
 struct Block<'a> {
@@ -174,10 +196,15 @@ impl Block<'_> {
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
             for (product, tiles) in tiles.chunks(stride).enumerate() {
-                for (panel, values) in tiles[..part.padded].chunks(columns).enumerate() {
-                    let start = (product * part.padded + panel * columns) * channels + channel * values.len();
-                    inputs[start..][..values.len()].copy_from_slice(values);
+                let (whole, rest) = vectors_of::<S>(tiles, part.padded / S::F32_LANES).as_chunks::<VECTORS>();
+                let inputs = &mut inputs[product * part.padded * channels..][..part.padded * channels];
+                for (panel, values) in whole.iter().enumerate() {
+                    let out = &mut inputs[(panel * channels + channel) * columns..];
+                    vectors_of_mut::<S>(out, VECTORS).copy_from_slice(values);
                 }
+                let out = &mut inputs[whole.len() * channels * columns..];
+                let out = &mut out[channel * rest.len() * S::F32_LANES..];
+                vectors_of_mut::<S>(out, rest.len()).copy_from_slice(rest);
             }
         }
     }
@@ -233,12 +260,10 @@ impl Block<'_> {
                     let width = columns.min(part.padded - first);
                     let panel = &inputs[(number * part.padded + first) * channels..][..channels * width];
                     let start = (number * group.len() + strip - group.start) * part.padded + first;
-                    let rows = kernels.as_chunks::<R>().0.iter().copied();
+                    let rows = kernels.as_chunks::<R>().0.iter();
                     let vectors = width / S::F32_LANES;
-                    product(simd, rows, (panel, vectors), |row, values| {
-                        let out = &mut sums[start + row * part.padded..];
-                        vectors_of_mut::<S>(out, vectors).copy_from_slice(values);
-                    });
+                    let out = Store { out: &mut sums[start..], stride: part.padded, rows: R };
+                    product(simd, rows, (panel, vectors), out);
                 }
             }
         }
@@ -269,53 +294,57 @@ impl Block<'_> {
 fn transform_tiles<S: Simd>(simd: S, wide: usize, lines: &[f32], tiles: &mut [f32], stride: usize) {
     let vectors = wide.div_ceil(S::F32_LANES);
     let line = lines.len() / 8;
-    let load = |number: usize, from: usize| -> &[S::f32s] {
-        &vectors_of::<S>(&lines[number * line + from..], vectors)[..vectors]
-    };
-    for (row, (first, second, subtract)) in
-        [(0, 2, true), (1, 2, false), (2, 1, true), (1, 3, true)].into_iter().enumerate()
+    // Rows of the input whose difference or sum is taken.
+    for (row, (first, second, add)) in
+        [(0, 2, false), (1, 2, true), (2, 1, false), (1, 3, false)].into_iter().enumerate()
     {
-        let combine = |a, b| if subtract { simd.sub_f32s(a, b) } else { simd.add_f32s(a, b) };
-        let columns = [(0, 0), (1, 0), (0, 1), (1, 1)];
-        let a: [&[S::f32s]; 4] = columns.map(|(parity, from)| load(2 * first + parity, from));
-        let b: [&[S::f32s]; 4] = columns.map(|(parity, from)| load(2 * second + parity, from));
+        let [a, b] = [first, second].map(|row| &lines[2 * row * line..][..2 * line]);
+        let [a_even, b_even] = [a, b].map(|both| vectors_of::<S>(both, vectors));
+        let [a_odd, b_odd] = [a, b].map(|both| vectors_of::<S>(&both[line..], vectors));
+        let [a_next, b_next] = [a, b].map(|both| vectors_of::<S>(&both[1..], vectors));
+        let [a_last, b_last] = [a, b].map(|both| vectors_of::<S>(&both[line + 1..], vectors));
+        let [first, second, third, fourth] = [0, 1, 2, 3].map(|column| (4 * row + column) * stride);
         for vector in 0..vectors {
-            let d: [S::f32s; 4] = std::array::from_fn(|column| combine(a[column][vector], b[column][vector]));
-            let values = [
-                simd.sub_f32s(d[0], d[2]),
-                simd.add_f32s(d[1], d[2]),
-                simd.sub_f32s(d[2], d[1]),
-                simd.sub_f32s(d[1], d[3]),
-            ];
-            for (column, value) in values.into_iter().enumerate() {
-                let start = (4 * row + column) * stride + vector * S::F32_LANES;
-                vectors_of_mut::<S>(&mut tiles[start..], 1)[0] = value;
-            }
+            let even = combine(simd, a_even[vector], b_even[vector], add);
+            let odd = combine(simd, a_odd[vector], b_odd[vector], add);
+            let next = combine(simd, a_next[vector], b_next[vector], add);
+            let last = combine(simd, a_last[vector], b_last[vector], add);
+            let tiles = &mut tiles[vector * S::F32_LANES..];
+            vectors_of_mut::<S>(&mut tiles[first..], 1)[0] = simd.sub_f32s(even, next);
+            vectors_of_mut::<S>(&mut tiles[second..], 1)[0] = simd.add_f32s(odd, next);
+            vectors_of_mut::<S>(&mut tiles[third..], 1)[0] = simd.sub_f32s(next, odd);
+            vectors_of_mut::<S>(&mut tiles[fourth..], 1)[0] = simd.sub_f32s(odd, last);
         }
     }
+}
+
+#[inline(always)]
+fn combine<S: Simd>(simd: S, a: S::f32s, b: S::f32s, add: bool) -> S::f32s {
+    if add { simd.add_f32s(a, b) } else { simd.sub_f32s(a, b) }
 }
 
 /// `Aᵀ m A` of the tiles of an output channel, plus its bias: `[pixel, tile]`.
 #[inline(always)]
 fn transform_sums<S: Simd>(simd: S, part: Part, sums: &[f32], stride: usize, bias: f32, out: &mut [f32]) {
     let vectors = part.padded / S::F32_LANES;
-    let sums: [&[S::f32s]; PRODUCTS] =
-        std::array::from_fn(|product| &vectors_of::<S>(&sums[product * stride..], vectors)[..vectors]);
     let out = vectors_of_mut::<S>(out, 4 * vectors);
     let bias = simd.splat_f32s(bias);
-    let apply = |a: S::f32s, b: S::f32s, c: S::f32s, d: S::f32s| {
-        [simd.add_f32s(simd.add_f32s(a, b), c), simd.sub_f32s(simd.sub_f32s(b, c), d)]
-    };
     for vector in 0..vectors {
-        let columns: [[S::f32s; 2]; 4] = std::array::from_fn(|column| {
-            let at = |row: usize| sums[4 * row + column][vector];
-            apply(at(0), at(1), at(2), at(3))
-        });
-        for row in 0..2 {
-            let [a, b, c, d] = columns.map(|column| column[row]);
-            for (pixel, value) in apply(a, b, c, d).into_iter().enumerate() {
-                out[(2 * row + pixel) * vectors + vector] = simd.add_f32s(value, bias);
-            }
+        let sums = &sums[vector * S::F32_LANES..];
+        let mut columns = [[bias; 4]; 2];
+        for column in 0..4 {
+            let a = vectors_of::<S>(&sums[column * stride..], 1)[0];
+            let b = vectors_of::<S>(&sums[(4 + column) * stride..], 1)[0];
+            let c = vectors_of::<S>(&sums[(8 + column) * stride..], 1)[0];
+            let d = vectors_of::<S>(&sums[(12 + column) * stride..], 1)[0];
+            columns[0][column] = simd.add_f32s(simd.add_f32s(a, b), c);
+            columns[1][column] = simd.sub_f32s(simd.sub_f32s(b, c), d);
+        }
+        for (row, [a, b, c, d]) in columns.into_iter().enumerate() {
+            let left = simd.add_f32s(simd.add_f32s(a, b), c);
+            let right = simd.sub_f32s(simd.sub_f32s(b, c), d);
+            out[2 * row * vectors + vector] = simd.add_f32s(left, bias);
+            out[(2 * row + 1) * vectors + vector] = simd.add_f32s(right, bias);
         }
     }
 }

@@ -1,0 +1,157 @@
+//! Times the tensor functions of the CPU against the plain candle operations.
+//!
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear attention]`, with `RAYON_NUM_THREADS` for the
+//! number of threads. The two sides alternate and the shortest of their runs counts, so that other work on
+//! the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch.
+
+use std::time::Instant;
+
+use candle_core::{DType, Device, Result, Tensor};
+use sluice_engine::nn::{Conv2d, Mask, attention, conv2d, group_norm_silu, linear};
+
+/// Rounds of both sides, and the least time spent in a round.
+const ROUNDS: usize = 5;
+const ROUND: f64 = 0.3;
+
+/// `in`, `out`, height, width.
+const CONVOLUTIONS: [[usize; 4]; 14] = [
+    [16, 16, 128, 128],
+    [32, 32, 128, 128],
+    [64, 64, 64, 64],
+    [96, 96, 32, 32],
+    [128, 128, 64, 64],
+    [320, 320, 64, 64],
+    [640, 640, 32, 32],
+    [1280, 1280, 16, 16],
+    [512, 512, 64, 64],
+    [512, 512, 128, 128],
+    [256, 256, 256, 256],
+    [128, 128, 512, 512],
+    [3, 128, 256, 256],
+    [128, 3, 256, 256],
+];
+
+/// Rows, `in`, `out`.
+const PRODUCTS: [[usize; 3]; 8] = [
+    [1, 3840, 3840],
+    [96, 3840, 3840],
+    [1024, 3840, 3840],
+    [256, 3840, 10240],
+    [1024, 1024, 1024],
+    [1024, 640, 640],
+    [512, 192, 512],
+    [256, 192, 192],
+];
+
+/// Tokens, keys, heads, head width.
+const ATTENTIONS: [[usize; 4]; 7] = [
+    [77, 77, 12, 64],
+    [256, 256, 8, 32],
+    [1024, 77, 20, 64],
+    [1024, 1024, 10, 64],
+    [4096, 4096, 10, 64],
+    [1056, 1056, 30, 128],
+    [4096, 4096, 1, 512],
+];
+
+/// Channels, height, width of a group norm with SiLU in 32 groups.
+const NORMS: [[usize; 3]; 3] = [[512, 64, 64], [256, 256, 256], [128, 512, 512]];
+
+fn main() -> Result<()> {
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wants = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+    println!("{} threads", rayon::current_num_threads());
+    println!("{:<32} {:>10} {:>10} {:>7}", "", "ours", "candle", "ratio");
+    if wants("conv") {
+        for [inputs, outputs, height, width] in CONVOLUTIONS {
+            let (x, weight) = (random(&[1, inputs, height, width])?, random(&[outputs, inputs, 3, 3])?);
+            let bias = random(&[outputs])?;
+            let per_channel = bias.reshape((1, outputs, 1, 1))?;
+            row(
+                &format!("conv 3×3 {inputs}→{outputs} {height}×{width}"),
+                (2 * 9 * inputs * outputs * height * width) as f64,
+                || conv2d(&x, &weight, Some(&bias), Conv2d::SAME_3X3),
+                || x.conv2d(&weight, 1, 1, 1, 1)?.broadcast_add(&per_channel),
+            )?;
+        }
+    }
+    if wants("linear") {
+        for [rows, inputs, outputs] in PRODUCTS {
+            let (x, weight) = (random(&[rows, inputs])?, random(&[outputs, inputs])?);
+            let bias = random(&[outputs])?;
+            row(
+                &format!("linear {rows}×{inputs}→{outputs}"),
+                (2 * rows * inputs * outputs) as f64,
+                || linear(&x, &weight, Some(&bias)),
+                || x.matmul(&weight.t()?)?.broadcast_add(&bias),
+            )?;
+        }
+    }
+    if wants("attention") {
+        for [tokens, keys, heads, width] in ATTENTIONS {
+            let q = random(&[1, tokens, heads, width])?;
+            let (k, v) = (random(&[1, keys, heads, width])?, random(&[1, keys, heads, width])?);
+            row(
+                &format!("attention {tokens}×{keys} {heads}×{width}"),
+                (4 * tokens * keys * heads * width) as f64,
+                || attention(&q, &k, &v, Mask::None),
+                || plain_attention(&q, &k, &v),
+            )?;
+        }
+    }
+    if wants("norm") {
+        for [channels, height, width] in NORMS {
+            let x = random(&[1, channels, height, width])?;
+            let (weight, bias) = (random(&[channels])?, random(&[channels])?);
+            let norm = candle_nn::GroupNorm::new(weight.clone(), bias.clone(), channels, 32, 1e-6)?;
+            // Bytes read and written once, so that the figure is GB/s.
+            row(
+                &format!("group norm, SiLU {channels} {height}×{width}"),
+                (8 * channels * height * width) as f64,
+                || group_norm_silu(&x, 32, &weight, &bias, 1e-6),
+                || candle_core::Module::forward(&norm, &x)?.silu(),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn random(shape: &[usize]) -> Result<Tensor> {
+    Tensor::randn(0f32, 1.0, shape, &Device::Cpu)
+}
+
+fn plain_attention(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Tensor> {
+    let [q, k, v] = [q, k, v].map(|x| x.to_dtype(DType::F32)?.transpose(1, 2)?.contiguous());
+    let (q, k, v) = (q?, k?, v?);
+    let scores = (q.matmul(&k.transpose(2, 3)?)? / (q.dim(3)? as f64).sqrt())?;
+    candle_nn::ops::softmax_last_dim(&scores)?.matmul(&v)?.transpose(1, 2)?.contiguous()
+}
+
+/// Prints the billions of operations per second of both sides and how many times faster the first is.
+fn row(
+    name: &str,
+    operations: f64,
+    ours: impl Fn() -> Result<Tensor>,
+    plain: impl Fn() -> Result<Tensor>,
+) -> Result<()> {
+    let (mut best, mut best_plain) = (f64::MAX, f64::MAX);
+    for _ in 0..ROUNDS {
+        best = best.min(shortest(&ours)?);
+        best_plain = best_plain.min(shortest(&plain)?);
+    }
+    let [figure, plain_figure] = [best, best_plain].map(|seconds| operations / seconds / 1e9);
+    println!("{name:<32} {figure:>10.1} {plain_figure:>10.1} {:>7.1}", figure / plain_figure);
+    Ok(())
+}
+
+/// The shortest of as many runs as fill a round.
+fn shortest(work: impl Fn() -> Result<Tensor>) -> Result<f64> {
+    let (start, mut best) = (Instant::now(), f64::MAX);
+    while start.elapsed().as_secs_f64() < ROUND || best == f64::MAX {
+        let run = Instant::now();
+        work()?;
+        best = best.min(run.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}

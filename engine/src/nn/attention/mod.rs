@@ -1,0 +1,139 @@
+//! Scaled dot-product attention.
+
+mod tiled;
+
+use candle_core::{DType, Result, Tensor, bail};
+
+use super::cpu::values;
+
+/// Which keys a query may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mask {
+    /// All of them.
+    None,
+    /// Those at its own place and before it.
+    Causal,
+}
+
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v`
+/// `[batch, keys, kv_heads, head_dim]`, scaled by `1 / sqrt(head_dim)`; the result has the shape of `q`.
+/// `heads` is a multiple of `kv_heads`: neighbouring query heads share a key head.
+///
+/// On the CPU the scores of all keys are never held at once.
+pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+    let (batch, _, heads, width) = q.dims4()?;
+    let (key_batch, keys, kv_heads, key_width) = k.dims4()?;
+    if k.dims() != v.dims() || (key_batch, key_width) != (batch, width) || kv_heads == 0 || keys == 0 {
+        bail!("attention of {:?} over keys {:?} and values {:?}", q.dims(), k.dims(), v.dims());
+    }
+    if heads % kv_heads != 0 {
+        bail!("attention with {heads} heads over {kv_heads} key heads");
+    }
+    if q.device().is_cpu() { fused(q, k, v, mask) } else { plain(q, k, v, mask) }
+}
+
+fn plain(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+    let (batch, tokens, heads, width) = q.dims4()?;
+    let (_, keys, kv_heads, _) = k.dims4()?;
+    let spread = |x: &Tensor| -> Result<Tensor> {
+        let x = x.to_dtype(DType::F32)?.transpose(1, 2)?;
+        if kv_heads == heads {
+            return x.contiguous();
+        }
+        let shape = (batch, kv_heads, heads / kv_heads, keys, width);
+        x.unsqueeze(2)?.broadcast_as(shape)?.reshape((batch, heads, keys, width))
+    };
+    let queries = q.to_dtype(DType::F32)?.transpose(1, 2)?.contiguous()?;
+    let mut scores = (queries.matmul(&spread(k)?.transpose(2, 3)?)? / (width as f64).sqrt())?;
+    if mask == Mask::Causal {
+        let hidden: Vec<f32> = (0..tokens)
+            .flat_map(|query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 }))
+            .collect();
+        scores = scores.broadcast_add(&Tensor::from_vec(hidden, (tokens, keys), q.device())?)?;
+    }
+    let weights = candle_nn::ops::softmax_last_dim(&scores)?;
+    weights.matmul(&spread(v)?)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
+}
+
+fn fused(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+    let wide = |x: &Tensor| -> Result<Tensor> {
+        let x = x.to_dtype(DType::F32)?;
+        if x.stride()[3] == 1 || x.dim(3)? == 1 { Ok(x) } else { x.contiguous() }
+    };
+    let (queries, keys, spread) = (wide(q)?, wide(k)?, wide(v)?);
+    let held = (queries.storage_and_layout(), keys.storage_and_layout(), spread.storage_and_layout());
+    let mut out = vec![0.0; q.elem_count()];
+    if !out.is_empty() {
+        let queries = tiled::Heads::new(values(&held.0)?, &queries);
+        let keys = tiled::Heads::new(values(&held.1)?, &keys);
+        let spread = tiled::Heads::new(values(&held.2)?, &spread);
+        tiled::attend(queries, keys, spread, mask, q.dims4()?, k.dims4()?, &mut out);
+    }
+    Tensor::from_vec(out, q.dims(), q.device())?.to_dtype(q.dtype())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{assert_close, assert_independent_of_threads, random};
+    use super::*;
+
+    fn inputs(q: [usize; 4], keys: usize, kv_heads: usize) -> [Tensor; 3] {
+        let k = [q[0], keys, kv_heads, q[3]];
+        [(random(&q, 1) * 3.0).unwrap(), (random(&k, 2) * 3.0).unwrap(), random(&k, 3)]
+    }
+
+    #[test]
+    fn attention_is_the_plain_composition() {
+        for (q, keys, kv_heads) in [
+            ([1, 1, 1, 1], 1, 1),
+            ([2, 7, 3, 5], 9, 3),
+            ([1, 50, 4, 16], 50, 2),
+            ([2, 77, 6, 64], 300, 1),
+            ([1, 200, 2, 40], 257, 2),
+            ([1, 193, 1, 128], 600, 1),
+            ([1, 130, 1, 512], 140, 1),
+        ] {
+            let [q, k, v] = inputs(q, keys, kv_heads);
+            for mask in [Mask::None, Mask::Causal] {
+                let want = plain(&q, &k, &v, mask).unwrap();
+                assert_close(&attention(&q, &k, &v, mask).unwrap(), &want, 3e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn attention_takes_views_and_half_width_floats() {
+        let all = random(&[2, 3, 60, 3 * 16], 1).transpose(1, 2).unwrap();
+        let [q, k, v] = [0, 16, 32].map(|first| all.narrow(3, first, 16).unwrap());
+        let want = plain(&q, &k, &v, Mask::None).unwrap();
+        assert_close(&attention(&q, &k, &v, Mask::None).unwrap(), &want, 2e-6);
+        let v = v.transpose(1, 3).unwrap().contiguous().unwrap().transpose(1, 3).unwrap();
+        assert_close(&attention(&q, &k, &v, Mask::None).unwrap(), &want, 2e-6);
+        let [q, k, v] = [q, k, v].map(|x| x.to_dtype(DType::BF16).unwrap());
+        let got = attention(&q, &k, &v, Mask::None).unwrap();
+        assert_close(&got, &want.to_dtype(DType::BF16).unwrap(), 2e-2);
+    }
+
+    #[test]
+    fn sharp_scores_do_not_overflow() {
+        let [q, k, v] = inputs([1, 60, 1, 32], 700, 1);
+        let q = (q * 1e3).unwrap();
+        let want = plain(&q, &k, &v, Mask::None).unwrap();
+        // Scores of thousands are known to no better than this.
+        assert_close(&attention(&q, &k, &v, Mask::None).unwrap(), &want, 1e-2);
+    }
+
+    #[test]
+    fn attention_refuses_shapes_that_do_not_fit() {
+        let [q, k, v] = inputs([1, 4, 3, 8], 5, 2);
+        assert!(attention(&q, &k, &v, Mask::None).is_err());
+        assert!(attention(&q, &k, &v.narrow(1, 0, 4).unwrap(), Mask::None).is_err());
+        assert!(attention(&q, &k.narrow(1, 0, 0).unwrap(), &v.narrow(1, 0, 0).unwrap(), Mask::None).is_err());
+    }
+
+    #[test]
+    fn attention_is_the_same_on_any_number_of_threads() {
+        let [q, k, v] = inputs([2, 250, 4, 24], 300, 2);
+        assert_independent_of_threads(|| attention(&q, &k, &v, Mask::Causal).unwrap());
+    }
+}

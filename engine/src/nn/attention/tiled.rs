@@ -1,0 +1,290 @@
+//! Attention over blocks of keys with a running softmax (Dao et al. 2022; Milakov and Gimelshein 2018).
+//!
+//! Scores are held transposed, a row for each key and a column for each query: the softmax of all queries
+//! then runs in vectors, and the scores are at once the right side of the product with the values.
+
+use candle_core::Tensor;
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::super::simd::{
+    Rows, Scratch, Store, Tile, Tiled, VECTORS, exp2, product, product_of_rows, rows_of, run, vectors_of,
+    vectors_of_mut,
+};
+use super::Mask;
+
+/// Where the rows of each head lie: `[batch, tokens, heads, head_dim]` with any strides but the last.
+#[derive(Clone, Copy)]
+pub(super) struct Heads<'a> {
+    values: &'a [f32],
+    batch: usize,
+    token: usize,
+    head: usize,
+}
+
+impl<'a> Heads<'a> {
+    /// With the strides of `x`, whose first value is the first of `values`.
+    pub fn new(values: &'a [f32], x: &Tensor) -> Self {
+        let stride = x.stride();
+        Self { values, batch: stride[0], token: stride[1], head: stride[2] }
+    }
+
+    fn from(self, batch: usize, head: usize) -> &'a [f32] {
+        &self.values[batch * self.batch + head * self.head..]
+    }
+}
+
+/// Queries to a piece of work, in register tiles, and keys to a block: what stays in the cache together.
+fn block(width: usize) -> (usize, usize) {
+    if width <= 160 { (4, 256) } else { (2, 128) }
+}
+
+pub(super) fn attend(
+    queries: Heads,
+    keys: Heads,
+    values: Heads,
+    mask: Mask,
+    (batch, tokens, heads, width): (usize, usize, usize, usize),
+    (_, key_count, kv_heads, _): (usize, usize, usize, usize),
+    out: &mut [f32],
+) {
+    let together = block(width).0 * Tile::detect().columns();
+    let tiles = tokens.div_ceil(together);
+    let mut work: Vec<Vec<&mut [f32]>> = (0..batch * heads * tiles).map(|_| Vec::new()).collect();
+    for (row, out) in out.chunks_mut(width).enumerate() {
+        let (head, token, batch) = (row % heads, row / heads % tokens, row / heads / tokens);
+        work[(batch * heads + head) * tiles + token / together].push(out);
+    }
+    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+        let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
+        let kv_head = head / (heads / kv_heads);
+        let first = tile * together;
+        run(Work {
+            queries: &queries.from(batch, head)[first * queries.token..],
+            query_stride: queries.token,
+            keys: keys.from(batch, kv_head),
+            key_stride: keys.token,
+            values: values.from(batch, kv_head),
+            value_stride: values.token,
+            key_count: if mask == Mask::Causal { key_count.min(first + out.len()) } else { key_count },
+            first: (mask == Mask::Causal).then_some(first),
+            width,
+            out,
+            scratch,
+        });
+    });
+}
+
+/// Some queries of one head.
+struct Work<'a> {
+    queries: &'a [f32],
+    query_stride: usize,
+    keys: &'a [f32],
+    key_stride: usize,
+    values: &'a [f32],
+    value_stride: usize,
+    /// Keys that any of the queries may see.
+    key_count: usize,
+    /// The place of the first query, if it may not see later keys.
+    first: Option<usize>,
+    width: usize,
+    /// A row for each query.
+    out: Vec<&'a mut [f32]>,
+    scratch: &'a mut Scratch,
+}
+
+/// What is known of a register tile of queries, a column each.
+struct Panel<'a> {
+    /// Vectors across.
+    vectors: usize,
+    /// The queries times the scale, `[head_dim, query]`.
+    queries: &'a mut [f32],
+    /// The scores of a block of keys and then their exponentials, `[key, query]`.
+    scores: &'a mut [f32],
+    /// The sums over the values, `[head_dim, query]`.
+    sums: &'a mut [f32],
+    /// The highest score of each query.
+    highest: &'a mut [f32],
+    /// The sum of exponentials of each query.
+    total: &'a mut [f32],
+    /// What the last block has scaled earlier sums by.
+    rescale: &'a mut [f32],
+}
+
+impl Tiled for Work<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+        let block = block(self.width).1.min(self.key_count);
+        let columns = VECTORS * S::F32_LANES;
+        // Strips a power of two apart would compete for the same places in the cache.
+        let strip_length = block * R + 16;
+        let values_length = self.width.div_ceil(R) * strip_length;
+        let panel_length = columns * (2 * self.width + block + 3);
+        let count = self.out.len().div_ceil(columns);
+        let mut scratch = std::mem::take(self.scratch);
+        let (values, rest) = scratch.take(values_length + count * panel_length).split_at_mut(values_length);
+        let mut panels: Vec<Panel> = rest
+            .chunks_mut(panel_length)
+            .enumerate()
+            .map(|(index, part)| {
+                let vectors = (self.out.len() - index * columns).min(columns).div_ceil(S::F32_LANES);
+                let width = vectors * S::F32_LANES;
+                let (queries, rest) = part.split_at_mut(self.width * width);
+                let (sums, rest) = rest.split_at_mut(self.width * width);
+                let (scores, rest) = rest.split_at_mut(block * width);
+                let (highest, rest) = rest.split_at_mut(width);
+                let (total, rest) = rest.split_at_mut(width);
+                let rescale = &mut rest[..width];
+                sums.fill(0.0);
+                total.fill(0.0);
+                highest.fill(f32::NEG_INFINITY);
+                self.transpose_queries(index * columns, queries, width);
+                Panel { vectors, queries, scores, sums, highest, total, rescale }
+            })
+            .collect();
+        for start in (0..self.key_count).step_by(block) {
+            let keys = block.min(self.key_count - start);
+            self.pack_values::<R>(start, keys, values, strip_length);
+            self.score::<S, R>(simd, start, keys, &mut panels);
+            for (index, panel) in panels.iter_mut().enumerate() {
+                if let Some(first) = self.first {
+                    panel.hide(start, keys, first + index * columns);
+                }
+                panel.exponentiate(simd, keys);
+            }
+            for (strip, values) in values.chunks_exact(strip_length).enumerate() {
+                for panel in &mut panels {
+                    panel.add_values::<S, R>(simd, strip * R, &values[..keys * R], self.width);
+                }
+            }
+        }
+        for (rows, panel) in self.out.chunks_mut(columns).zip(&panels) {
+            let width = panel.highest.len();
+            for (query, row) in rows.iter_mut().enumerate() {
+                for (value, sums) in row.iter_mut().zip(panel.sums.chunks_exact(width)) {
+                    *value = sums[query] / panel.total[query];
+                }
+            }
+        }
+        drop(panels);
+        *self.scratch = scratch;
+    }
+}
+
+impl Work<'_> {
+    /// Scaled so that the softmax can be taken to the base 2.
+    #[inline(always)]
+    fn transpose_queries(&self, first: usize, queries: &mut [f32], width: usize) {
+        let scale = (std::f64::consts::LOG2_E / (self.width as f64).sqrt()) as f32;
+        queries.fill(0.0);
+        for query in 0..width.min(self.out.len() - first) {
+            let row = &self.queries[(first + query) * self.query_stride..][..self.width];
+            for (value, out) in row.iter().zip(queries.chunks_exact_mut(width)) {
+                out[query] = value * scale;
+            }
+        }
+    }
+
+    /// A block of values in strips as wide as a register tile is high: `[strip, key, row]`.
+    #[inline(always)]
+    fn pack_values<const R: usize>(
+        &self,
+        start: usize,
+        keys: usize,
+        values: &mut [f32],
+        strip_length: usize,
+    ) {
+        for key in 0..keys {
+            let row = &self.values[(start + key) * self.value_stride..][..self.width];
+            let (whole, rest) = row.as_chunks::<R>();
+            let mut strips = values.chunks_exact_mut(strip_length).map(|strip| &mut strip[key * R..][..R]);
+            for (part, out) in whole.iter().zip(&mut strips) {
+                out.copy_from_slice(part);
+            }
+            if let Some(out) = strips.next() {
+                out.fill(0.0);
+                out[..rest.len()].copy_from_slice(rest);
+            }
+        }
+    }
+
+    /// The scores of a block of keys.
+    #[inline(always)]
+    fn score<S: Simd, const R: usize>(&self, simd: S, start: usize, keys: usize, panels: &mut [Panel]) {
+        for strip in (0..keys).step_by(R) {
+            let first = (start + strip) * self.key_stride;
+            let count = R.min(keys - strip);
+            let rows = &self.keys[first..first + (count - 1) * self.key_stride + self.width];
+            for panel in &mut *panels {
+                let rows = rows_of::<R>(rows, self.key_stride, self.width);
+                let stride = panel.highest.len();
+                let out = Store { out: &mut panel.scores[strip * stride..], stride, rows: count };
+                product_of_rows(simd, rows, (&*panel.queries, panel.vectors), out);
+            }
+        }
+    }
+}
+
+impl Panel<'_> {
+    /// Hides the keys that come after a query, the first of which is at place `first`.
+    #[inline(always)]
+    fn hide(&mut self, start: usize, keys: usize, first: usize) {
+        let width = self.highest.len();
+        for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
+            scores[..(start + key).saturating_sub(first).min(width)].fill(f32::NEG_INFINITY);
+        }
+    }
+
+    /// Turns the scores of a block into exponentials under the highest score so far.
+    #[inline(always)]
+    fn exponentiate<S: Simd>(&mut self, simd: S, keys: usize) {
+        let across = self.vectors;
+        let scores = vectors_of_mut::<S>(self.scores, keys * across);
+        let highest = vectors_of_mut::<S>(self.highest, across);
+        let total = vectors_of_mut::<S>(self.total, across);
+        let rescale = vectors_of_mut::<S>(self.rescale, across);
+        for vector in 0..across {
+            let mut high = highest[vector];
+            for score in scores[vector..].iter().step_by(across) {
+                high = simd.max_f32s(high, *score);
+            }
+            let mut sum = simd.splat_f32s(0.0);
+            for score in scores[vector..].iter_mut().step_by(across) {
+                *score = exp2(simd, simd.sub_f32s(*score, high));
+                sum = simd.add_f32s(sum, *score);
+            }
+            let factor = exp2(simd, simd.sub_f32s(highest[vector], high));
+            total[vector] = simd.mul_add_e_f32s(total[vector], factor, sum);
+            rescale[vector] = factor;
+            highest[vector] = high;
+        }
+    }
+
+    /// Adds the product of the exponentials with a strip of values to the rescaled sums.
+    #[inline(always)]
+    fn add_values<S: Simd, const R: usize>(&mut self, simd: S, first: usize, values: &[f32], width: usize) {
+        let across = self.vectors;
+        let rescale = vectors_of::<S>(self.rescale, across);
+        let sums = vectors_of_mut::<S>(self.sums, width * across);
+        let columns = values.as_chunks::<R>().0.iter();
+        let scores = &self.scores[..values.len() / R * across * S::F32_LANES];
+        product(simd, columns, (scores, across), Sums { sums: &mut sums[first * across..], rescale });
+    }
+}
+
+/// Sums that products are added to once they are rescaled.
+struct Sums<'a, V> {
+    sums: &'a mut [V],
+    rescale: &'a [V],
+}
+
+impl<S: Simd> Rows<S> for Sums<'_, S::f32s> {
+    #[inline(always)]
+    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
+        let across = self.rescale.len();
+        let Some(sums) = self.sums.get_mut(row * across..(row + 1) * across) else { return };
+        for ((sum, value), factor) in sums.iter_mut().zip(values).zip(self.rescale) {
+            *sum = simd.mul_add_e_f32s(*sum, *factor, *value);
+        }
+    }
+}
