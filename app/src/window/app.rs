@@ -86,6 +86,7 @@ pub struct SluiceApp {
     textures: Textures,
     canvas: Rect,
     reading: Option<PathBuf>,
+    popup_was_open: bool,
 }
 
 impl SluiceApp {
@@ -116,6 +117,7 @@ impl SluiceApp {
             textures: Textures::default(),
             canvas: Rect::ZERO,
             reading: None,
+            popup_was_open: false,
         };
         app.send(Command::Load { model });
         if let Some(folder) = app.folder.clone() {
@@ -175,6 +177,7 @@ impl SluiceApp {
         let mut actions = self.keys(ui);
         self.take_drops(ui);
         self.layout(ui, &mut actions);
+        self.popup_was_open = ui.ctx().any_popup_open();
         for action in actions {
             self.act(ui.ctx(), action);
         }
@@ -245,7 +248,7 @@ impl SluiceApp {
             actions.push(Action::Generate);
         }
         // Escape closes what is open before it ends what runs.
-        if !ctx.any_popup_open() && ctx.input(|input| input.key_pressed(Key::Escape)) {
+        if !self.popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
             actions.push(Action::CancelRunning);
         }
         if ctx.memory(|memory| memory.focused().is_none())

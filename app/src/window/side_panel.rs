@@ -83,6 +83,7 @@ fn notice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
     let label = ui
         .horizontal(|ui| {
+            ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, "Prompt");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| examples(ui, state, actions));
             label
@@ -108,9 +109,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
 
 fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    ui.spacing_mut().interact_size.y = 20.0;
-    let text = egui::RichText::new("Examples").font(font::medium(font::SMALL));
-    let button = ui.add(egui::Button::new(text).frame_when_inactive(false).small());
+    let button = widgets::disclosure(ui, "Examples", icons::CHEVRON_DOWN, false);
     egui::Popup::menu(&button).accessible_name("Examples").width(size::POPUP).show(|ui| {
         for example in &summary.examples {
             if widgets::row_button(ui, icons::SPARKLES, example, "", false).clicked() {
@@ -235,7 +234,7 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
 
 fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    if widgets::button(ui, Some(chevron), "More settings", Weight::Ghost).clicked() {
+    if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
         panel.more = !panel.more;
     }
     if !panel.more {

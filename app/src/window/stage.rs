@@ -40,6 +40,9 @@ pub fn picture(
         (Shown::Nothing | Shown::Live, _) => {}
     }
     if let Some(card) = state.failures.last() {
+        if state.shown != Shown::Nothing {
+            ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);
+        }
         failure(ui, area, card, state.failures.len(), actions);
     }
 }
@@ -138,7 +141,6 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
 
 fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
-    ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, palette.scrim);
     let width = (area.width() - 2.0 * space::XL).min(size::CARD);
     Area::new(ui.scope_id().with("failure"))
         .order(Order::Middle)
@@ -160,7 +162,8 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                         if widgets::button(ui, None, "Dismiss", Weight::Plain).clicked() {
                             actions.push(Action::DismissFailure);
                         }
-                        if widgets::button(ui, Some(icons::COPY), "Copy the words", Weight::Ghost).clicked() {
+                        if widgets::button(ui, Some(icons::COPY), "Copy the message", Weight::Ghost).clicked()
+                        {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();
                             let text = format!("{}\n{}\n{advice}", card.title, card.failure.message);
                             actions.push(Action::CopyText(text.trim().to_owned()));
@@ -194,6 +197,11 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
 /// The bar under the picture: what it is, what can be done with it, and how it is looked at.
 pub fn toolbar(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, actions: &mut Vec<Action>) {
     let density = ui.pixels_per_point();
+    if let Some((_, progress)) = state.running() {
+        let top = ui.clip_rect().left_top();
+        let edge = Rect::from_min_size(top, vec2(ui.clip_rect().width(), size::PROGRESS / 2.0));
+        widgets::progress_bar(ui, edge, progress.fraction());
+    }
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let (caption, picture, recent) = match (state.shown, state.running()) {
@@ -301,6 +309,8 @@ pub fn strip(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut 
     egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.horizontal_centered(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
+            // Room for the line around the first.
+            ui.add_space(2.0);
             if let Some((job, progress)) = state.running() {
                 live_tile(ui, state, textures, job, progress, actions);
             }

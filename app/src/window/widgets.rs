@@ -43,7 +43,9 @@ fn look(ui: &Ui, response: &Response, weight: Weight) -> Look {
         Weight::Ghost if held => Look { fill: palette.press, line: clear, text: palette.text },
         Weight::Ghost if over => Look { fill: palette.hover, line: clear, text: palette.text },
         Weight::Ghost => Look { fill: clear, line: clear, text: palette.text_muted },
-        Weight::Selected => Look { fill: palette.accent_soft, line: palette.accent, text: palette.text },
+        Weight::Selected => {
+            Look { fill: palette.accent_soft, line: palette.accent.gamma_multiply(0.4), text: palette.text }
+        }
     };
     if response.has_focus() {
         look.line = if weight == Weight::Primary { palette.text } else { palette.accent };
@@ -130,6 +132,28 @@ pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight:
         let place = pos2(left, rect.center().y - galley.size().y / 2.0);
         ui.painter().galley(place, galley, look.text);
     }
+    response
+}
+
+/// Small words that open something, with an arrow before or behind them and nothing around them.
+pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Response {
+    let gap = space::XS;
+    let side = font::SMALL + 2.0;
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::SMALL), Color32::PLACEHOLDER);
+    let wanted = vec2(text.size().x + gap + side, font::SMALL + 2.0 * space::XS);
+    let (rect, response) = ui.allocate_exact_size(wanted, Sense::click());
+    name(ui, &response, label);
+    let look = look(ui, &response, Weight::Ghost);
+    if response.has_focus() {
+        paint(ui, rect.expand(2.0), &look);
+    }
+    let (icon_x, text_x) = match icon_first {
+        true => (rect.left(), rect.left() + side + gap),
+        false => (rect.right() - side, rect.left()),
+    };
+    let place = pos2(icon_x, rect.center().y);
+    ui.painter().text(place, Align2::LEFT_CENTER, icon, font::icons(side), look.text);
+    ui.painter().galley(pos2(text_x, rect.center().y - text.size().y / 2.0), text, look.text);
     response
 }
 
@@ -257,8 +281,7 @@ pub fn text_area(
                         .hint_text(hint)
                         .desired_rows(rows.0)
                         .desired_width(f32::INFINITY)
-                        .margin(egui::Margin::symmetric(10, 8))
-                        .frame(egui::Frame::new())
+                        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(10, 8)))
                         .show(ui)
                         .response
                         .response
@@ -291,8 +314,17 @@ pub fn slider_row<N: egui::emath::Numeric>(
         })
         .inner;
     ui.scope(|ui| {
+        let palette = Palette::of(ui);
         ui.spacing_mut().slider_width = ui.available_width();
         ui.spacing_mut().interact_size.y = 16.0;
+        let visuals = ui.visuals_mut();
+        visuals.selection.bg_fill = palette.accent;
+        visuals.widgets.inactive.bg_fill = palette.line;
+        visuals.widgets.inactive.fg_stroke = Stroke::new(2.0, palette.accent);
+        for held in [&mut visuals.widgets.hovered, &mut visuals.widgets.active] {
+            held.bg_fill = palette.accent;
+            held.fg_stroke = Stroke::new(2.0, palette.accent_hover);
+        }
         ui.add(
             egui::Slider::new(value, slider)
                 .step_by(step)
