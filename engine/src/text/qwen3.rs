@@ -65,7 +65,11 @@ impl Qwen3Config {
             return wrong("num_hidden_layers", 0, "the prompt goes through one layer at least".to_owned());
         }
         if shared == 0 || !heads.is_multiple_of(shared) {
-            return wrong("num_key_value_heads", shared, format!("{heads} query heads are to share them evenly"));
+            return wrong(
+                "num_key_value_heads",
+                shared,
+                format!("{heads} query heads are to share them evenly"),
+            );
         }
         if self.head_dim == 0 || !self.head_dim.is_multiple_of(2) {
             return wrong("head_dim", self.head_dim, "heads are rotated in pairs of numbers".to_owned());
