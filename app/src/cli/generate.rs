@@ -115,6 +115,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
         dump: args.dump,
         ..Job::new(id, request)
     })))?;
+    let mut not_saved = None;
     loop {
         let event = match engine.next()? {
             Heard::Event(event) => event,
@@ -131,8 +132,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
                         stdout::line(&path.display().to_string())?;
                     }
                 }
-                return Ok(Outcome::Done);
+                return not_saved.map_or(Ok(Outcome::Done), |failure| Err(EngineFailure(failure).into()));
             }
+            Event::NotSaved { job, failure } if job == id => not_saved = Some(failure),
             Event::Cancelled { job } if job == id => return Ok(Outcome::Cancelled),
             Event::Failed { job, failure } if job.is_none_or(|job| job == id) => {
                 return Err(EngineFailure(failure).into());

@@ -321,6 +321,10 @@ impl State {
                     progress.preview_version += 1;
                 }
             }
+            Event::NotSaved { failure, .. } => {
+                self.failures
+                    .push(FailureCard { title: "The picture was not saved as usual".to_owned(), failure });
+            }
             Event::Finished { job, pictures, seconds } => {
                 let Some(job) = self.end(job) else { return };
                 let ids = self.recents.add_finished(&job.request, pictures, seconds);
