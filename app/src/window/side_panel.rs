@@ -90,7 +90,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
         })
         .inner;
     let words = "What the picture shows";
-    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (5, 11));
+    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (4, 10));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     let words = "What it must not show";

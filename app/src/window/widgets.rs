@@ -313,6 +313,7 @@ pub fn slider_row<N: egui::emath::Numeric>(
             label
         })
         .inner;
+    ui.add_space(-space::XS);
     ui.scope(|ui| {
         let palette = Palette::of(ui);
         ui.spacing_mut().slider_width = ui.available_width();
