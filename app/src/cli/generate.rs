@@ -1,13 +1,9 @@
 //! `sluice generate`: draws pictures.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use directories::UserDirs;
 use serde_json::json;
 use sluice_engine::{
     output::Output,
@@ -21,6 +17,7 @@ use super::{
     progress::Progress,
     stdout,
 };
+use crate::window::{draft::random_seed, pictures_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,7 +105,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
 
     let id = JobId(1);
-    let output = args.output.map_or_else(|| Output::Folder(pictures_folder()), Output::File);
+    let output = match args.output {
+        Some(file) => Output::File(file),
+        None => Output::Folder(pictures_folder().unwrap_or_else(|| PathBuf::from("."))),
+    };
     engine.send(Command::Generate(Box::new(Job {
         output: Some(output),
         initial_latents: args.initial_latents,
@@ -196,18 +196,6 @@ fn introduction(summary: &ModelSummary, request: &Request) -> String {
     let pictures = if *batch == 1 { "a picture".to_owned() } else { format!("{batch} pictures") };
     let name = &summary.name;
     format!("{name}: {pictures} of {width}×{height}, {steps} steps, guidance {guidance}, seed {seed}")
-}
-
-/// Where pictures go when nobody says where: `Sluice` among the user's pictures, or here.
-pub fn pictures_folder() -> PathBuf {
-    let pictures =
-        UserDirs::new().and_then(|folders| folders.picture_dir().map(|folder| folder.join("Sluice")));
-    pictures.unwrap_or_else(|| PathBuf::from("."))
-}
-
-/// 32 bits: short enough to be read aloud, and every program that shares seeds takes them.
-fn random_seed() -> u64 {
-    RandomState::new().build_hasher().finish() & u64::from(u32::MAX)
 }
 
 /// A choice among names.

@@ -152,7 +152,7 @@ fn sizes(ui: &mut Ui, state: &mut State) {
         }
         side(ui, "Height", &mut draft.height, multiple, width);
     });
-    if let Some(error @ RequestError::SizeNotMultiple { .. }) = mistake {
+    if let Some(error @ (RequestError::SizeNotMultiple { .. } | RequestError::SideTooLong { .. })) = mistake {
         widgets::mistake(ui, &sentence(&error));
         if widgets::button(ui, None, "Round the size", Weight::Plain).clicked() {
             draft.snap_size(multiple);
@@ -187,7 +187,7 @@ fn numbers(ui: &mut Ui, state: &mut State) {
     }
     let most = Draft::MAX_BATCH;
     widgets::slider_row(ui, "Pictures at once", &mut draft.batch, 1..=most, 1..=64, 1.0);
-    if let Some(error @ RequestError::EmptyBatch) = &mistake {
+    if let Some(error @ (RequestError::EmptyBatch | RequestError::BatchTooLarge(_))) = &mistake {
         widgets::mistake(ui, &sentence(error));
     }
 }

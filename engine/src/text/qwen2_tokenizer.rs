@@ -68,7 +68,7 @@ impl Qwen2Tokenizer {
         let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
         let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), beside.to_owned()];
         match folders.iter().find(|folder| folder.join(FILE).is_file()) {
-            Some(folder) => Self::load(folder),
+            Some(folder) => Self::load(folder)?.fitting(vocab_size),
             None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
             None => Err(CheckpointError::MissingPart {
                 model: checkpoint.path.clone(),
@@ -76,6 +76,16 @@ impl Qwen2Tokenizer {
                 expected: format!("its tokenizer is not there, put {FILE} into {}", folders[0].display()),
             }),
         }
+    }
+
+    /// Itself, if an encoder of this many embeddings has one for each token.
+    fn fitting(self, vocab_size: usize) -> Result<Self, CheckpointError> {
+        let tokens = self.tokenizer.get_vocab_size(true);
+        if tokens <= vocab_size {
+            return Ok(self);
+        }
+        let reason = format!("it has {tokens} tokens, the text encoder has embeddings for {vocab_size}");
+        Err(CheckpointError::Tokenizer { path: self.path, reason })
     }
 
     /// The tokenizer of the published models, from the program's own assets.
