@@ -11,7 +11,7 @@ use super::{
     action::Action,
     canvas::View,
     draft::random_seed,
-    files::{Files, Task, has_extension},
+    files::{Files, Task},
     filmstrip,
     link::EngineLink,
     persistence::{Preferences, Saved},
@@ -265,12 +265,7 @@ impl SluiceApp {
     fn take_drops(&mut self, ui: &Ui) {
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
         for file in dropped {
-            let path = file.path().to_owned();
-            if has_extension(&path, &["safetensors", "gguf"]) || path.is_dir() {
-                self.choose_model(ModelSource::Path(path), true);
-            } else {
-                self.request(Task::Restore(path));
-            }
+            self.request(Task::Take(file.path().to_owned()));
         }
     }
 }

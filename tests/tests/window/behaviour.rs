@@ -112,7 +112,9 @@ fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
     window.take_commands();
     let path = std::env::temp_dir().join("no such model.gguf");
     window.drop_file(path.clone());
-    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Path(path) }]);
+    let model = ModelSource::Path(path);
+    window.wait_for("the model", |app| app.state().model == model);
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
     assert_eq!(window.harness.state().state().status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));
