@@ -4,7 +4,7 @@ mod act;
 
 use std::{path::PathBuf, time::Duration};
 
-use egui::{CentralPanel, Context, Frame, Key, KeyboardShortcut, Margin, Modifiers, Panel, Rect, Ui};
+use egui::{CentralPanel, Context, Event, Frame, Key, KeyboardShortcut, Margin, Modifiers, Panel, Rect, Ui};
 use sluice_engine::{request::ModelSource, session::Command};
 
 use super::{
@@ -241,9 +241,20 @@ impl SluiceApp {
     fn keys(&self, ui: &Ui) -> Vec<Action> {
         let mut actions = Vec::new();
         let ctx = ui.ctx();
-        if ctx.input_mut(|input| input.consume_shortcut(&GENERATE)) {
-            actions.push(Action::Generate);
-        }
+        // A key that is held down must not fill the queue, and no text field may see it.
+        ctx.input_mut(|input| {
+            input.events.retain(|event| match event {
+                Event::Key { key, pressed: true, repeat, modifiers, .. }
+                    if *key == GENERATE.logical_key && modifiers.matches_logically(GENERATE.modifiers) =>
+                {
+                    if !repeat {
+                        actions.push(Action::Generate);
+                    }
+                    false
+                }
+                _ => true,
+            });
+        });
         // Escape closes what is open before it ends what runs.
         if !self.popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
             actions.push(Action::CancelRunning);

@@ -43,6 +43,20 @@ fn ctrl_enter_queues_exactly_one_job_with_what_the_panel_shows() {
 }
 
 #[test]
+fn ctrl_enter_held_down_queues_one_job() {
+    let mut window = Window::with_starter();
+    for _ in 0..4 {
+        window.harness.key_down_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.frames();
+    }
+    window.take_job();
+    window.harness.key_up_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    window.take_job();
+}
+
+#[test]
 fn escape_cancels_what_runs_and_asks_once() {
     let mut window = Window::with_starter();
     window.click("Generate");
