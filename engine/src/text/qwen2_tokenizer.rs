@@ -62,11 +62,12 @@ pub struct Qwen2Tokenizer {
 
 impl Qwen2Tokenizer {
     /// Loads the tokenizer that belongs to a text encoder of this many embeddings: from the folder
-    /// `tokenizer` of the model, from beside the encoder's file, or else that of the published models if
+    /// `tokenizer` of the model, from beside the encoder's file or a folder of its name, or else that of the published models if
     /// the encoder is large enough for it.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
         let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
-        let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), beside.to_owned()];
+        let own = encoder.path.with_extension("");
+        let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), own, beside.to_owned()];
         match folders.iter().find(|folder| folder.join(FILE).is_file()) {
             Some(folder) => Self::load(folder)?.fitting(vocab_size),
             None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
