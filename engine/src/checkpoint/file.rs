@@ -10,7 +10,8 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use memmap2::Mmap;
-use safetensors::{Dtype, SafeTensors, tensor::Metadata};
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
+use serde_json::Value;
 
 use super::CheckpointError;
 
@@ -57,13 +58,15 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
     if header > length - LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path.to_owned(), header, length });
     }
-    let (header_bytes, metadata): (usize, Metadata) = SafeTensors::read_metadata(&map)
-        .map_err(|error| CheckpointError::Header { path: path.to_owned(), reason: error.to_string() })?;
-    let start = header_bytes + LENGTH_BYTES as usize;
-    let expected = start as u64 + metadata.data_len() as u64;
-    if expected > length {
-        return Err(CheckpointError::Truncated { path: path.to_owned(), expected, length });
-    }
+    let start = LENGTH_BYTES + header;
+    let (_, metadata) = SafeTensors::read_metadata(&map).map_err(|error| {
+        let expected = start.saturating_add(promised_bytes(&map[LENGTH_BYTES as usize..start as usize]));
+        if matches!(error, SafeTensorError::MetadataIncompleteBuffer) && expected > length {
+            return CheckpointError::Truncated { path: path.to_owned(), expected, length };
+        }
+        CheckpointError::Header { path: path.to_owned(), reason: error.to_string() }
+    })?;
+    let start = start as usize;
     let file = Arc::new(MappedFile { path: path.to_owned(), file, map });
     let tensors = metadata.tensors().into_iter().map(|(name, info)| {
         let (first, last) = info.data_offsets;
@@ -76,6 +79,13 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
         (name, tensor)
     });
     Ok(tensors.collect())
+}
+
+/// The end of the last tensor that a header describes.
+fn promised_bytes(header: &[u8]) -> u64 {
+    let Ok(Value::Object(entries)) = serde_json::from_slice(header) else { return 0 };
+    let ends = entries.values().filter_map(|entry| entry.get("data_offsets")?.get(1)?.as_u64());
+    ends.max().unwrap_or(0)
 }
 
 impl StoredTensor {
