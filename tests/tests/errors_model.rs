@@ -40,19 +40,34 @@ fn damaged_weight_files() {
     all.file(
         "broken header",
         TRANSFORMER,
-        |path| write_header(path, "{\"a\": ", 0),
+        |path| write_header(path, "{\"a\": ", 0).unwrap(),
         &[name, "header", "damaged"],
     )
     .unwrap();
     let overlapping = r#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}"#;
-    all.file("backward offsets", TRANSFORMER, |path| write_header(path, overlapping, 8), &[name, "header"])
-        .unwrap();
+    all.file(
+        "backward offsets",
+        TRANSFORMER,
+        |path| write_header(path, overlapping, 8).unwrap(),
+        &[name, "header"],
+    )
+    .unwrap();
     let huge = r#"{"a":{"dtype":"F32","shape":[9223372036854775807,9],"data_offsets":[0,8]}}"#;
-    all.file("overflowing shape", TRANSFORMER, |path| write_header(path, huge, 8), &[name, "header"])
-        .unwrap();
+    all.file(
+        "overflowing shape",
+        TRANSFORMER,
+        |path| write_header(path, huge, 8).unwrap(),
+        &[name, "header"],
+    )
+    .unwrap();
     let unknown = r#"{"a":{"dtype":"Q17","shape":[2],"data_offsets":[0,8]}}"#;
-    all.file("unknown dtype", TRANSFORMER, |path| write_header(path, unknown, 8), &[name, "header", "Q17"])
-        .unwrap();
+    all.file(
+        "unknown dtype",
+        TRANSFORMER,
+        |path| write_header(path, unknown, 8).unwrap(),
+        &[name, "header", "Q17"],
+    )
+    .unwrap();
     all.file("gone", TRANSFORMER, |path| fs::remove_file(path).unwrap(), &["transformer", ".safetensors"])
         .unwrap();
 }
