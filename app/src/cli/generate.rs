@@ -13,7 +13,7 @@ use sluice_engine::{
 
 use super::{
     engine::{Engine, Heard},
-    exit::{EngineFailure, Outcome, stderr_line},
+    exit::{self, EngineFailure, Outcome, stderr_line},
     progress::Progress,
     stdout,
 };
@@ -32,7 +32,7 @@ Examples:
 /// What is not said is as the model likes it. The files' names go to the standard output, progress goes to the
 /// standard error. Ctrl-C cancels; pressed twice, it ends the program at once.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
     /// What the picture shows.
     #[arg(short, long, value_name = "TEXT")]
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
         dump: args.dump,
         ..Job::new(id, request)
     })))?;
-    let mut not_saved = None;
+    let mut not_saved = Vec::new();
     loop {
         let event = match engine.next()? {
             Heard::Event(event) => event,
@@ -132,9 +132,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
                         stdout::line(&path.display().to_string())?;
                     }
                 }
-                return not_saved.map_or(Ok(Outcome::Done), |failure| Err(EngineFailure(failure).into()));
+                not_saved.iter().for_each(exit::complain);
+                return Ok(if not_saved.is_empty() { Outcome::Done } else { Outcome::Failed });
             }
-            Event::NotSaved { job, failure } if job == id => not_saved = Some(failure),
+            Event::NotSaved { job, failure } if job == id => not_saved.push(failure),
             Event::Cancelled { job } if job == id => return Ok(Outcome::Cancelled),
             Event::Failed { job, failure } if job.is_none_or(|job| job == id) => {
                 return Err(EngineFailure(failure).into());

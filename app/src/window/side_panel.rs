@@ -29,7 +29,9 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
         .show(ui, |ui| generate(ui, state, actions));
     egui::CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
+            let (side, end) = (space::L as i8, space::S as i8);
+            let margin = Margin { left: side, right: side, top: 12, bottom: end };
+            Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 6.0;
                 notice(ui, state, actions);
                 prompts(ui, state, actions);
@@ -47,7 +49,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
 }
 
 fn gap(ui: &mut Ui) {
-    ui.add_space(space::S + 2.0);
+    ui.add_space(space::XS + 2.0);
 }
 
 fn notice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
@@ -90,7 +92,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
         })
         .inner;
     let words = "What the picture shows";
-    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (5, 11));
+    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (4, 10));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     let words = "What it must not show";

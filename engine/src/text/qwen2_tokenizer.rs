@@ -148,7 +148,7 @@ fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
         PreTokenizerWrapper::Split(words),
         PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, false, false)),
     ];
-    tokenizer.with_normalizer(Some(NFC));
+    tokenizer.with_normalizer(Some(NFC))?;
     tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
     let special: Vec<AddedToken> =
         SPECIAL.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();

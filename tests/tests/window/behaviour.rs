@@ -43,6 +43,20 @@ fn ctrl_enter_queues_exactly_one_job_with_what_the_panel_shows() {
 }
 
 #[test]
+fn ctrl_enter_held_down_queues_one_job() {
+    let mut window = Window::with_starter();
+    for _ in 0..4 {
+        window.harness.key_down_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.frames();
+    }
+    window.take_job();
+    window.harness.key_up_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    window.take_job();
+}
+
+#[test]
 fn escape_cancels_what_runs_and_asks_once() {
     let mut window = Window::with_starter();
     window.click("Generate");
@@ -112,7 +126,9 @@ fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
     window.take_commands();
     let path = std::env::temp_dir().join("no such model.gguf");
     window.drop_file(path.clone());
-    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Path(path) }]);
+    let model = ModelSource::Path(path);
+    window.wait_for("the model", |app| app.state().model == model);
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
     assert_eq!(window.harness.state().state().status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));
