@@ -10,8 +10,7 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use memmap2::Mmap;
-use safetensors::{Dtype, SafeTensorError, SafeTensors};
-use serde_json::Value;
+use safetensors::{Dtype, SafeTensorError, SafeTensors, tensor::Metadata};
 
 use super::CheckpointError;
 
@@ -58,15 +57,9 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
     if header > length - LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path.to_owned(), header, length });
     }
-    let start = LENGTH_BYTES + header;
-    let (_, metadata) = SafeTensors::read_metadata(&map).map_err(|error| {
-        let expected = start.saturating_add(promised_bytes(&map[LENGTH_BYTES as usize..start as usize]));
-        if matches!(error, SafeTensorError::MetadataIncompleteBuffer) && expected > length {
-            return CheckpointError::Truncated { path: path.to_owned(), expected, length };
-        }
-        CheckpointError::Header { path: path.to_owned(), reason: error.to_string() }
-    })?;
-    let start = start as usize;
+    let (header_bytes, metadata): (usize, Metadata) =
+        SafeTensors::read_metadata(&map).map_err(|error| unreadable(path, &map, header as usize, &error))?;
+    let start = header_bytes + LENGTH_BYTES as usize;
     let file = Arc::new(MappedFile { path: path.to_owned(), file, map });
     let tensors = metadata.tensors().into_iter().map(|(name, info)| {
         let (first, last) = info.data_offsets;
@@ -81,11 +74,20 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
     Ok(tensors.collect())
 }
 
-/// The end of the last tensor that a header describes.
-fn promised_bytes(header: &[u8]) -> u64 {
-    let Ok(Value::Object(entries)) = serde_json::from_slice(header) else { return 0 };
-    let ends = entries.values().filter_map(|entry| entry.get("data_offsets")?.get(1)?.as_u64());
-    ends.max().unwrap_or(0)
+/// What is wrong with a file whose header of `header` bytes the reader refuses: where the weights end too
+/// early, the header itself is sound.
+fn unreadable(path: &Path, bytes: &[u8], header: usize, error: &SafeTensorError) -> CheckpointError {
+    let (path, length) = (path.to_owned(), bytes.len() as u64);
+    let described = &bytes[LENGTH_BYTES as usize..][..header];
+    if matches!(error, SafeTensorError::MetadataIncompleteBuffer)
+        && let Ok(metadata) = serde_json::from_slice::<Metadata>(described)
+    {
+        let expected = (LENGTH_BYTES + header as u64).saturating_add(metadata.data_len() as u64);
+        if expected > length {
+            return CheckpointError::Truncated { path, expected, length };
+        }
+    }
+    CheckpointError::Header { path, reason: error.to_string() }
 }
 
 impl StoredTensor {
