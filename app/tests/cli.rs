@@ -281,7 +281,7 @@ fn the_stages_can_be_dumped_and_the_latents_given() {
     assert!(pixels("a.png") == pixels("b.png"), "the noise decides, not the seed that it did not come from");
 
     let missing = draw(folder.path(), &["--initial-latents", "none.safetensors", "--output", "c.png"]);
-    assert_fails(&missing, "none.safetensors cannot be read: ", "Check that the file may be read");
+    assert_fails(&missing, "the initial latents in none.safetensors", "Give a safetensors file");
 }
 
 #[test]
