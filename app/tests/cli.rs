@@ -1,10 +1,13 @@
 //! The program as a person at a terminal or a script sees it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::{
     collections::BTreeSet,
     fs,
+    io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -278,12 +281,7 @@ fn the_stages_can_be_dumped_and_the_latents_given() {
     assert!(pixels("a.png") == pixels("b.png"), "the noise decides, not the seed that it did not come from");
 
     let missing = draw(folder.path(), &["--initial-latents", "none.safetensors", "--output", "c.png"]);
-    assert_eq!(missing.status.code(), Some(1));
-    assert!(
-        stderr(&missing).contains("error: the initial latents in none.safetensors"),
-        "{}",
-        stderr(&missing)
-    );
+    assert_fails(&missing, "the initial latents in none.safetensors", "Give a safetensors file");
 }
 
 #[test]
@@ -336,20 +334,26 @@ fn a_reader_that_leaves_is_no_error() {
     assert!(folder.path().join("a.png").is_file());
 }
 
-#[cfg(unix)]
-#[test]
-fn ctrl_c_cancels() {
-    use std::io::{BufRead, BufReader, Read};
-    let folder = TempDir::new().unwrap();
-    let size = ["--width", "256", "--height", "256", "--steps", "1000", "--output", "a.png"];
-    let mut child = sluice(folder.path(), &[&["generate", "--prompt", "x"], size.as_slice()].concat());
-    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// Starts a run in the folder and returns when its first step is done.
+fn start(folder: &Path, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let mut command = sluice(folder, &[&["generate", "--prompt", "x"], arguments].concat());
+    command.env("TMPDIR", folder.join("temporary")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mut story = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.starts_with("step 1 ") {
         line.clear();
         assert_ne!(story.read_line(&mut line).unwrap(), 0, "it ended before the first step");
     }
+    (child, story)
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_cancels() {
+    let folder = TempDir::new().unwrap();
+    let size = ["--width", "256", "--height", "256", "--steps", "1000", "--output", "a.png"];
+    let (mut child, mut story) = start(folder.path(), &size);
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(signal.success());
     let mut rest = String::new();
@@ -357,4 +361,26 @@ fn ctrl_c_cancels() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(rest.ends_with("cancelled\n"), "{rest}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn pictures_whose_folder_vanishes_are_kept() {
+    let folder = TempDir::new().unwrap();
+    let (child, mut story) =
+        start(folder.path(), &["--steps", "12", "--batch", "2", "--output", "out/a.png"]);
+    fs::remove_dir(folder.path().join("out")).unwrap();
+    let mut rest = String::new();
+    story.read_to_string(&mut rest).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{rest}");
+    for name in ["out/a.png", "out/a-2.png"] {
+        assert!(rest.contains(&format!("error: {name} cannot be written: ")), "{rest}");
+    }
+    let kept: Vec<_> = stdout(&output).lines().collect();
+    assert_eq!(kept.len(), 2);
+    for path in kept {
+        assert!(rest.contains(&format!("; the picture was kept as {path}\n")), "{rest}");
+        assert_eq!(read_settings(Path::new(path)).unwrap().settings.request.prompt, "x");
+    }
 }

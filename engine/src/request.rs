@@ -176,6 +176,11 @@ impl Default for Request {
     }
 }
 
+/// Longest side that is drawn, in pixels. Above it the tokens of a single step no longer fit any memory.
+pub const LONGEST_SIDE: u32 = 16_384;
+/// Most pictures that are drawn at once.
+pub const LARGEST_BATCH: u32 = 256;
+
 /// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RequestError {
@@ -193,12 +198,26 @@ pub enum RequestError {
         /// The next size above that works.
         above: u32,
     },
+    /// A side that no machine can draw.
+    #[error("{side} {pixels} is too long; use {LONGEST_SIDE} or less")]
+    SideTooLong {
+        /// "width" or "height".
+        side: &'static str,
+        /// What was asked for.
+        pixels: u32,
+    },
     /// No step at all.
     #[error("0 steps would leave nothing but noise; use 1 or more")]
     NoSteps,
     /// No picture at all.
     #[error("a batch of 0 pictures is empty; use 1 or more")]
     EmptyBatch,
+    /// More pictures at once than any machine can hold.
+    #[error("a batch of {0} pictures is too large; use {LARGEST_BATCH} or less")]
+    BatchTooLarge(u32),
+    /// A prompt of which nothing is read.
+    #[error("a longest prompt of 0 tokens leaves nothing to draw; use 1 or more")]
+    NoTokens,
     /// A guidance that is no finite number of zero or more.
     #[error("guidance {0} is not a number of 0 or more")]
     Guidance(f32),
@@ -211,6 +230,9 @@ impl Request {
     /// Checks everything that needs no model but the multiple its sizes must have.
     pub fn validate(&self, multiple: u32) -> Result<(), RequestError> {
         for (side, pixels) in [("width", self.width), ("height", self.height)] {
+            if pixels > LONGEST_SIDE {
+                return Err(RequestError::SideTooLong { side, pixels });
+            }
             if pixels == 0 || !pixels.is_multiple_of(multiple) {
                 let below = (pixels / multiple * multiple).max(multiple);
                 let above = if pixels == 0 { 2 * multiple } else { pixels.next_multiple_of(multiple) };
@@ -225,6 +247,12 @@ impl Request {
         }
         if self.batch == 0 {
             return Err(RequestError::EmptyBatch);
+        }
+        if self.batch > LARGEST_BATCH {
+            return Err(RequestError::BatchTooLarge(self.batch));
+        }
+        if self.max_sequence_length == 0 {
+            return Err(RequestError::NoTokens);
         }
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));

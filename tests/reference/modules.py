@@ -59,6 +59,7 @@ def functions():
     for name, shape, stride, padding in [
         ("conv_3x3", (13, 5, 3, 3), 1, 1),
         ("conv_stride", (13, 5, 3, 3), 2, 0),
+        ("conv_halve", (13, 5, 3, 3), 2, 1),
         ("conv_1x1", (13, 5, 1, 1), 1, 0),
     ]:
         x, weight, bias = tensor("conv.x", 2, 5, 9, 6), tensor(f"{name}.weight", *shape), tensor("conv.bias", 13)

@@ -63,6 +63,11 @@ impl Failures {
 
     /// Runs a job that must fail with a message that has all of `words`, and with advice.
     pub fn job(&mut self, name: &str, job: Job, words: &[&str]) -> Result<Failure> {
+        self.job_in(name, job, words, None)
+    }
+
+    /// [`Failures::job`] on a model in `folder`, whose random name does not count as another message.
+    fn job_in(&mut self, name: &str, job: Job, words: &[&str], folder: Option<&Path>) -> Result<Failure> {
         let failure = self.runner.run(job)?.failure().with_context(|| name.to_owned())?;
         println!("{name}: {} | {}", failure.message, failure.advice.as_deref().unwrap_or("-"));
         for word in words {
@@ -72,7 +77,10 @@ impl Failures {
         ensure!(advice.len() > 10, "{name}: no advice with {:?}", failure.message);
         ensure!(!failure.message.contains("stumbled"), "{name}: the engine panicked");
         ensure!(!advice.contains("report"), "{name}: {:?} blames the engine: {advice:?}", failure.message);
-        if let Some(other) = self.messages.insert(failure.message.clone(), name.to_owned()) {
+        let folder = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
+        let general =
+            if folder.is_empty() { failure.message.clone() } else { failure.message.replace(&folder, "") };
+        if let Some(other) = self.messages.insert(general, name.to_owned()) {
             bail!("{name} and {other} are told in the same words: {:?}", failure.message);
         }
         let next = self.runner.job(self.healthy());
@@ -99,12 +107,12 @@ impl Failures {
         spoil: impl FnOnce(&Path) -> Result<PathBuf>,
         words: &[&str],
     ) -> Result<()> {
-        let (_folder, model) = write(layout)?;
+        let (folder, model) = write(layout)?;
         let path = spoil(&model)?;
         self.runner.send(Command::Load { model: ModelSource::Path(path.clone()) })?;
         let described = self.runner.event()?;
         let job = self.runner.job(request(&path)?);
-        let failure = self.job(name, job, words)?;
+        let failure = self.job_in(name, job, words, Some(folder.path()))?;
         match described {
             Event::Failed { job: None, failure: seen } => {
                 ensure!(seen == failure, "{name}: {seen:?} when looked at, {failure:?} when drawn with");

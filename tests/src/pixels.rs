@@ -16,9 +16,9 @@ const DISC_ROWS: Range<usize> = 4..78;
 const DISC_TOLERANCE: f64 = 40.0;
 /// Pixels that a disc has.
 const DISC_COUNT: std::ops::RangeInclusive<usize> = 180..=800;
-const DISC_RADIUS: f64 = 15.0;
+const DISC_RADIUS: f64 = 13.0;
 /// Share of the disc's pixels within its radius.
-const DISC_INSIDE: f64 = 0.75;
+const DISC_INSIDE: f64 = 0.85;
 
 /// Reference colours: the means over pictures that were drawn with known contents.
 #[derive(Debug, Clone, Deserialize)]

@@ -52,8 +52,11 @@ fn files_that_cannot_be_used() {
     let output = Output::File(blocked.join("picture.png"));
     let job = Job { output: Some(output), ..all.new_job(healthy.clone()) };
     all.job("picture below a file", job, &["a file"]).unwrap();
-    let job = Job { output: Some(Output::Folder(blocked.clone())), ..all.new_job(healthy.clone()) };
-    all.job("a file for a folder", job, &["a file"]).unwrap();
+    // The same mistake is told in the same words, so it is made with another file.
+    let other = folder.path().join("other");
+    fs::write(&other, "in the way").unwrap();
+    let job = Job { output: Some(Output::Folder(other)), ..all.new_job(healthy.clone()) };
+    all.job("a file for a folder", job, &["other"]).unwrap();
     let job = Job { dump: Some(blocked.join("dump.safetensors")), ..all.new_job(healthy.clone()) };
     all.job("dump below a file", job, &["dump.safetensors"]).unwrap();
     let job = Job { initial_latents: Some(folder.path().join("none")), ..all.new_job(healthy.clone()) };

@@ -38,9 +38,10 @@ fn apply(function: &str, t: &Tensors) -> candle_core::Result<Tensor> {
         "conv_3x3" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::SAME_3X3),
         "conv_1x1" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::POINTWISE),
         "conv_stride" => {
-            nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d { stride: 2, padding: [0, 0] })
+            nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d { stride: 2, padding: 0, trailing: 0 })
         }
-        "downsample" => nn::conv2d(&t["x"], &t["weight"], None, Conv2d::DOWNSAMPLE_3X3),
+        "conv_halve" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::HALVE_3X3),
+        "downsample" => nn::conv2d(&t["x"], &t["weight"], None, Conv2d::HALVE_3X3_TRAILING),
         "upsample" => nn::upsample_nearest_2x(&t["x"]),
         "rope_half" => nn::rope_half(&t["x"], &rope(&t["angles"])),
         "rope_interleaved" => nn::rope_interleaved(&t["x"], &rope(&t["angles"])),
@@ -53,7 +54,7 @@ fn apply(function: &str, t: &Tensors) -> candle_core::Result<Tensor> {
 #[test]
 fn functions_give_what_pytorch_gives() {
     let examples = examples();
-    assert_eq!(examples.len(), 18);
+    assert_eq!(examples.len(), 19);
     for (function, tensors) in examples {
         let found = apply(&function, &tensors).unwrap();
         let distance = distance(&function, &tensors["out"], &found, MODULE).unwrap();

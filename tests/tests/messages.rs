@@ -120,6 +120,7 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::Decode, seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
         Event::Preview { job, step: 1, images: vec![image.clone(), image] },
+        Event::NotSaved { job, failure: failure.clone() },
         Event::Finished { job, pictures: vec![picture, unsaved], seconds: 2.5 },
         Event::Cancelled { job },
         Event::Failed { job: Some(job), failure },
@@ -137,6 +138,7 @@ fn events_come_back() {
             | Event::StageFinished { .. }
             | Event::Step { .. }
             | Event::Preview { .. }
+            | Event::NotSaved { .. }
             | Event::Finished { .. }
             | Event::Cancelled { .. }
             | Event::Failed { .. }

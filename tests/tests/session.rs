@@ -266,7 +266,8 @@ fn dropping_a_session_ends_its_threads() {
 fn a_reader_who_sleeps_stops_nothing() {
     let tiny = tiny();
     let mut runner = Runner::start().unwrap();
-    let request = Request { steps: 300, width: 16, height: 16, guidance: 0.0, ..tiny.request.clone() };
+    // More events than the engine keeps for a reader.
+    let request = Request { steps: MANY_STEPS, width: 16, height: 16, guidance: 0.0, ..tiny.request.clone() };
     let job = Job { previews: true, ..runner.job(request) };
     send(&runner, &job);
     let last = runner.job(tiny.request.clone());
@@ -274,7 +275,7 @@ fn a_reader_who_sleeps_stops_nothing() {
     std::thread::sleep(Duration::from_secs(3));
     let events = until(&runner, |event| matches!(event, Event::Finished { job: of, .. } if *of == last.id));
     let steps = events.iter().filter(|event| is_step(event, job.id)).count();
-    assert_eq!(steps, 300, "no step is forgotten");
+    assert_eq!(steps, MANY_STEPS as usize, "no step is forgotten");
 }
 
 #[test]

@@ -13,11 +13,13 @@ use sluice_engine::session::Failure;
 const FAILED: u8 = 1;
 const CANCELLED: u8 = 130;
 
-/// How a command ended that did not fail.
+/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Done,
     Cancelled,
+    /// What failed has been written to the standard error.
+    Failed,
 }
 
 /// A failure that the engine reported.
@@ -40,13 +42,22 @@ pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
             stderr_line("cancelled");
             CANCELLED.into()
         }
+        Ok(Outcome::Failed) => FAILED.into(),
         Err(error) => {
-            stderr_line(&format!("error: {error:#}"));
-            if let Some(EngineFailure(Failure { advice: Some(advice), .. })) = error.downcast_ref() {
-                stderr_line(&format!("help: {advice}"));
+            match error.downcast_ref() {
+                Some(EngineFailure(failure)) => complain(failure),
+                None => stderr_line(&format!("error: {error:#}")),
             }
             FAILED.into()
         }
+    }
+}
+
+/// Writes what went wrong and what to do about it to the standard error.
+pub(super) fn complain(Failure { message, advice }: &Failure) {
+    stderr_line(&format!("error: {message}"));
+    if let Some(advice) = advice {
+        stderr_line(&format!("help: {advice}"));
     }
 }
 

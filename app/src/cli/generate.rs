@@ -1,13 +1,9 @@
 //! `sluice generate`: draws pictures.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use directories::UserDirs;
 use serde_json::json;
 use sluice_engine::{
     output::Output,
@@ -17,10 +13,11 @@ use sluice_engine::{
 
 use super::{
     engine::{Engine, Heard},
-    exit::{EngineFailure, Outcome, stderr_line},
+    exit::{self, EngineFailure, Outcome, stderr_line},
     progress::Progress,
     stdout,
 };
+use crate::window::{draft::random_seed, pictures_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +32,7 @@ Examples:
 /// What is not said is as the model likes it. The files' names go to the standard output, progress goes to the
 /// standard error. Ctrl-C cancels; pressed twice, it ends the program at once.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
     /// What the picture shows.
     #[arg(short, long, value_name = "TEXT")]
@@ -108,13 +105,17 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
 
     let id = JobId(1);
-    let output = args.output.map_or_else(|| Output::Folder(pictures_folder()), Output::File);
+    let output = match args.output {
+        Some(file) => Output::File(file),
+        None => Output::Folder(pictures_folder().unwrap_or_else(|| PathBuf::from("."))),
+    };
     engine.send(Command::Generate(Box::new(Job {
         output: Some(output),
         initial_latents: args.initial_latents,
         dump: args.dump,
         ..Job::new(id, request)
     })))?;
+    let mut not_saved = Vec::new();
     loop {
         let event = match engine.next()? {
             Heard::Event(event) => event,
@@ -131,8 +132,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
                         stdout::line(&path.display().to_string())?;
                     }
                 }
-                return Ok(Outcome::Done);
+                not_saved.iter().for_each(exit::complain);
+                return Ok(if not_saved.is_empty() { Outcome::Done } else { Outcome::Failed });
             }
+            Event::NotSaved { job, failure } if job == id => not_saved.push(failure),
             Event::Cancelled { job } if job == id => return Ok(Outcome::Cancelled),
             Event::Failed { job, failure } if job.is_none_or(|job| job == id) => {
                 return Err(EngineFailure(failure).into());
@@ -194,18 +197,6 @@ fn introduction(summary: &ModelSummary, request: &Request) -> String {
     let pictures = if *batch == 1 { "a picture".to_owned() } else { format!("{batch} pictures") };
     let name = &summary.name;
     format!("{name}: {pictures} of {width}×{height}, {steps} steps, guidance {guidance}, seed {seed}")
-}
-
-/// Where pictures go when nobody says where: `Sluice` among the user's pictures, or here.
-pub fn pictures_folder() -> PathBuf {
-    let pictures =
-        UserDirs::new().and_then(|folders| folders.picture_dir().map(|folder| folder.join("Sluice")));
-    pictures.unwrap_or_else(|| PathBuf::from("."))
-}
-
-/// 32 bits: short enough to be read aloud, and every program that shares seeds takes them.
-fn random_seed() -> u64 {
-    RandomState::new().build_hasher().finish() & u64::from(u32::MAX)
 }
 
 /// A choice among names.

@@ -158,7 +158,12 @@ mod tests {
             parameters: 6_154_908_736,
             bytes: 12_309_866_400,
             dtypes: BTreeMap::from([("bf16".to_owned(), 12_309_866_000), ("f32".to_owned(), 400)]),
-            blocks: vec![block("stem", 1 << 20), block("layers.0", 1 << 28), block("layers.1", 1 << 28)],
+            blocks: vec![
+                block("stem", 1 << 20),
+                block("refiner.0", 1 << 28),
+                block("layers.0", 1 << 28),
+                block("layers.1", 1 << 28),
+            ],
             files: Vec::new(),
         };
         let autoencoder = ComponentSummary {
@@ -196,9 +201,10 @@ denoiser     Z-Image            6.15 B  11.5 GiB  bf16 11.5 GiB, f32 400 B
 autoencoder  AutoencoderKL      83.8 M   160 MiB  bf16
 all                             6.24 B  11.6 GiB
 
-denoiser: 3 blocks
+denoiser: 4 blocks
   block                           tensors  parameters      size
   stem                                  3       524 k  1.00 MiB
+  refiner.0                             3       134 M   256 MiB
   layers.0 … layers.1 (2 blocks)        3       134 M   256 MiB  each
 
 autoencoder: 1 block

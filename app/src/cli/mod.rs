@@ -14,11 +14,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use exit::Outcome;
-pub use generate::pictures_folder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,7 +71,7 @@ pub fn run() -> ExitCode {
 }
 
 fn open_window() -> anyhow::Result<Outcome> {
-    CommandLine::command().print_help()?;
+    crate::window::run(crate::window::WindowOptions::default())?;
     Ok(Outcome::Done)
 }
 

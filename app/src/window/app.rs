@@ -1,25 +1,23 @@
 //! The window as a whole: it takes events in, lays the parts out and carries wishes out.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+mod act;
 
-use egui::{CentralPanel, Context, Frame, Key, KeyboardShortcut, Margin, Modifiers, Panel, Rect, Ui};
+use std::{path::PathBuf, time::Duration};
+
+use egui::{CentralPanel, Context, Event, Frame, Key, KeyboardShortcut, Margin, Modifiers, Panel, Rect, Ui};
 use sluice_engine::{request::ModelSource, session::Command};
 
 use super::{
     action::Action,
     canvas::View,
-    draft::{Draft, random_seed},
-    files::{FileEvent, Files, Task, has_extension},
+    draft::random_seed,
+    files::{Files, Task},
+    filmstrip,
     link::EngineLink,
     persistence::{Preferences, Saved},
-    picture_settings::PictureSettings,
-    recent::file_name,
     side_panel::{self, PanelState},
     stage,
-    state::{JobOptions, Notice, Shown, State},
+    state::{Shown, State},
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
@@ -32,7 +30,6 @@ pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND,
 /// Events taken in before a frame is drawn; the rest waits for the next.
 const EVENTS_A_FRAME: usize = 256;
 const FILE_EVENTS_A_FRAME: usize = 8;
-const RECENT_MODELS: usize = 8;
 
 /// What the window needs from outside.
 pub struct Setup {
@@ -86,6 +83,7 @@ pub struct SluiceApp {
     textures: Textures,
     canvas: Rect,
     reading: Option<PathBuf>,
+    popup_was_open: bool,
 }
 
 impl SluiceApp {
@@ -116,6 +114,7 @@ impl SluiceApp {
             textures: Textures::default(),
             canvas: Rect::ZERO,
             reading: None,
+            popup_was_open: false,
         };
         app.send(Command::Load { model });
         if let Some(folder) = app.folder.clone() {
@@ -175,6 +174,7 @@ impl SluiceApp {
         let mut actions = self.keys(ui);
         self.take_drops(ui);
         self.layout(ui, &mut actions);
+        self.popup_was_open = ui.ctx().any_popup_open();
         for action in actions {
             self.act(ui.ctx(), action);
         }
@@ -222,14 +222,14 @@ impl SluiceApp {
             let frame = frame.inner_margin(Margin::symmetric(space::M as i8, 0));
             let height = size::THUMBNAIL + 2.0 * space::M;
             Panel::bottom("recent").exact_size(height).resizable(false).frame(frame).show(ui, |ui| {
-                stage::strip(ui, &self.state, &mut self.textures, actions);
+                filmstrip::strip(ui, &self.state, &mut self.textures, actions);
             });
         }
         if self.state.shown != Shown::Nothing {
             let frame = frame.inner_margin(Margin::symmetric(space::M as i8, 0));
             Panel::bottom("toolbar").exact_size(size::TOOLBAR).resizable(false).frame(frame).show(ui, |ui| {
                 let area = self.canvas;
-                stage::toolbar(ui, &self.state, &mut self.view, area, now, actions);
+                filmstrip::toolbar(ui, &self.state, &mut self.view, area, now, actions);
             });
         }
         CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
@@ -241,11 +241,22 @@ impl SluiceApp {
     fn keys(&self, ui: &Ui) -> Vec<Action> {
         let mut actions = Vec::new();
         let ctx = ui.ctx();
-        if ctx.input_mut(|input| input.consume_shortcut(&GENERATE)) {
-            actions.push(Action::Generate);
-        }
+        // A key that is held down must not fill the queue, and no text field may see it.
+        ctx.input_mut(|input| {
+            input.events.retain(|event| match event {
+                Event::Key { key, pressed: true, repeat, modifiers, .. }
+                    if *key == GENERATE.logical_key && modifiers.matches_logically(GENERATE.modifiers) =>
+                {
+                    if !repeat {
+                        actions.push(Action::Generate);
+                    }
+                    false
+                }
+                _ => true,
+            });
+        });
         // Escape closes what is open before it ends what runs.
-        if !ctx.any_popup_open() && ctx.input(|input| input.key_pressed(Key::Escape)) {
+        if !self.popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
             actions.push(Action::CancelRunning);
         }
         if ctx.memory(|memory| memory.focused().is_none())
@@ -265,158 +276,7 @@ impl SluiceApp {
     fn take_drops(&mut self, ui: &Ui) {
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
         for file in dropped {
-            let path = file.path().to_owned();
-            if has_extension(&path, &["safetensors", "gguf"]) || path.is_dir() {
-                self.choose_model(ModelSource::Path(path), true);
-            } else {
-                self.request(Task::Restore(path));
-            }
-        }
-    }
-
-    fn act(&mut self, ctx: &Context, action: Action) {
-        match action {
-            Action::Generate => {
-                let options = JobOptions { folder: self.folder.clone(), previews: self.saved.previews };
-                if let Some(command) = self.state.generate(&options, self.new_seed) {
-                    self.send(command);
-                }
-            }
-            Action::CancelRunning => {
-                if let Some(command) = self.state.cancel_running() {
-                    self.send(command);
-                }
-            }
-            Action::Cancel(job) => {
-                if let Some(command) = self.state.cancel(job) {
-                    self.send(command);
-                }
-            }
-            Action::CancelAll => {
-                for command in self.state.cancel_all() {
-                    self.send(command);
-                }
-            }
-            Action::ChooseModel(model) => self.choose_model(model, true),
-            Action::OpenDialog(dialog) => {
-                let folder = self.saved.recent_models.first().and_then(|path| path.parent());
-                if let Err(error) = self.files.open_dialog(dialog, folder.map(Path::to_owned)) {
-                    self.state.fail("The dialog could not be opened", error.to_string(), None);
-                }
-            }
-            Action::UsePrompt(prompt) => self.state.draft.prompt = prompt,
-            Action::NewSeed => self.state.draw_seed(self.new_seed),
-            Action::Show(shown) => {
-                if self.state.shown != shown {
-                    self.view.fit();
-                }
-                self.state.show(shown);
-            }
-            Action::UseSettings(id) => {
-                let recent = self.state.recents.get(id);
-                if let Some((request, name)) =
-                    recent.and_then(|recent| Some((recent.request.clone()?, recent.name())))
-                {
-                    self.state.restore(
-                        Draft::from_request(&request),
-                        format!("Settings of {name}"),
-                        Vec::new(),
-                    );
-                    if request.model != self.state.model {
-                        self.choose_model(request.model, false);
-                    }
-                }
-            }
-            Action::CopyPicture(id) => {
-                if let Some(image) = stage::pixels(&self.state, id) {
-                    ctx.copy_image(egui::ColorImage::clone(&image));
-                }
-            }
-            Action::CopyText(text) => ctx.copy_text(text),
-            Action::OpenFolder(folder) => self.request(Task::Open(folder)),
-            Action::SetTheme(theme) => {
-                self.saved.theme = theme;
-                ctx.set_theme(egui::ThemePreference::from(theme));
-            }
-            Action::SetPreviews(previews) => self.saved.previews = previews,
-            Action::SetDrawWith(draw_with) => {
-                self.preferences.draw_with = draw_with;
-                self.request(Task::SavePreferences(self.preferences.clone()));
-            }
-            Action::DismissFailure => {
-                self.state.failures.pop();
-            }
-            Action::DismissNotice => self.state.notice = None,
-            Action::UndoRestore => {
-                if let Some(Notice { undo: Some(draft), .. }) = self.state.notice.take() {
-                    self.state.draft = *draft;
-                }
-            }
-        }
-    }
-
-    fn choose_model(&mut self, model: ModelSource, adopt_defaults: bool) {
-        if let ModelSource::Path(path) = &model {
-            self.saved.recent_models.retain(|known| known != path);
-            self.saved.recent_models.insert(0, path.clone());
-            self.saved.recent_models.truncate(RECENT_MODELS);
-        }
-        let command = self.state.choose_model(model, adopt_defaults);
-        self.send(command);
-    }
-
-    fn send(&mut self, command: Command) {
-        if let Err(command) = self.link.send(command) {
-            tracing::warn!(?command, "the engine does not take it");
-            self.state.engine_gone();
-        }
-    }
-
-    fn request(&mut self, task: Task) {
-        if !self.files.request(task) {
-            let advice = Some("Try again in a moment.".to_owned());
-            self.state.fail("Too many files at once", "Other files are still being read.".to_owned(), advice);
-        }
-    }
-
-    fn take_file_event(&mut self, event: FileEvent) {
-        match event {
-            FileEvent::Found { path, thumbnail, settings } => {
-                self.state.recents.add_found(path, thumbnail, settings.map(|settings| settings.request));
-            }
-            FileEvent::Pixels { path, image } => {
-                self.state.recents.loaded(&path, image);
-                self.reading = None;
-            }
-            FileEvent::Restored { path, image, settings } => self.restored(path, image, *settings),
-            FileEvent::Gone { path, failure } => {
-                self.state.recents.remove(&path);
-                self.reading = None;
-                self.state.shown = self.state.recents.newest().map_or(Shown::Nothing, Shown::Recent);
-                self.state.fail("This picture cannot be shown", failure.message, failure.advice);
-            }
-            FileEvent::Failed { title, failure } => {
-                self.state.fail(title, failure.message, failure.advice);
-            }
-            FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path), true),
-            FileEvent::DialogClosed => {}
-        }
-    }
-
-    fn restored(&mut self, path: PathBuf, image: egui::ColorImage, settings: PictureSettings) {
-        let PictureSettings { request, model_name, model_known, mut notes } = settings;
-        let text = format!("Settings from {}", file_name(&path));
-        let draft = Draft::from_request(&request);
-        let model = request.model.clone();
-        if !model_known && !model_name.is_empty() {
-            notes.push(format!("It was made with {model_name}. The open model is kept."));
-        }
-        let id = self.state.recents.add(Some(path), image, Some(request), None);
-        self.view.fit();
-        self.state.show(Shown::Recent(id));
-        self.state.restore(draft, text, notes);
-        if model_known && model != self.state.model {
-            self.choose_model(model, false);
+            self.request(Task::Take(file.path().to_owned()));
         }
     }
 }

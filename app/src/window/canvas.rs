@@ -101,7 +101,7 @@ pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, picture: Vec2, name:
     }
     if let Some(pointer) = response.hover_pos() {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        let factor = pinch * (scroll / 240.0).exp();
+        let factor = pinch * (scroll / 400.0).exp();
         if factor != 1.0 {
             view.zoom_around(factor, pointer, picture, canvas, density);
         }

@@ -20,6 +20,9 @@ use super::{
 const TASKS: usize = 64;
 const RESULTS: usize = 16;
 
+/// How the names of model files end.
+const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
+
 /// What the worker can do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
@@ -27,8 +30,8 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads a picture's pixels.
     Show(PathBuf),
-    /// Reads a picture and the settings inside.
-    Restore(PathBuf),
+    /// Finds out what was dropped: a model, or a picture with settings inside.
+    Take(PathBuf),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Keeps what must be known before the window opens.
@@ -77,7 +80,7 @@ pub enum FileEvent {
         /// What happened and what to do.
         failure: Failure,
     },
-    /// A model was chosen in a dialog.
+    /// A model was chosen in a dialog or dropped.
     ModelChosen(PathBuf),
     /// A dialog was closed.
     DialogClosed,
@@ -154,7 +157,7 @@ impl Files {
             let chosen = match dialog {
                 Dialog::ModelFile => native
                     .set_title("Open a model file")
-                    .add_filter("Models", &["safetensors", "gguf"])
+                    .add_filter("Models", &MODEL_EXTENSIONS)
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
@@ -189,7 +192,10 @@ impl Reporter {
                 Ok(image) => FileEvent::Pixels { path, image },
                 Err(failure) => FileEvent::Gone { path, failure },
             }),
-            Task::Restore(path) => {
+            Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
+                self.say(FileEvent::ModelChosen(path))
+            }
+            Task::Take(path) => {
                 let read = read_picture_settings(&path)
                     .and_then(|settings| read_pixels(&path).map(|image| (settings, image)));
                 self.say(match read {
@@ -266,7 +272,7 @@ fn newest_pictures(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a path ends in one of these, in any case.
-pub fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))

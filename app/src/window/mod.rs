@@ -5,6 +5,7 @@ pub mod app;
 pub mod canvas;
 pub mod draft;
 pub mod files;
+mod filmstrip;
 pub mod icons;
 pub mod link;
 pub mod persistence;

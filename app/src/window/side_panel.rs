@@ -29,7 +29,9 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
         .show(ui, |ui| generate(ui, state, actions));
     egui::CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            Frame::new().inner_margin(Margin::same(space::L as i8)).show(ui, |ui| {
+            let (side, end) = (space::L as i8, space::S as i8);
+            let margin = Margin { left: side, right: side, top: 12, bottom: end };
+            Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 6.0;
                 notice(ui, state, actions);
                 prompts(ui, state, actions);
@@ -47,7 +49,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
 }
 
 fn gap(ui: &mut Ui) {
-    ui.add_space(space::S + 2.0);
+    ui.add_space(space::XS + 2.0);
 }
 
 fn notice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
@@ -83,13 +85,14 @@ fn notice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
     let label = ui
         .horizontal(|ui| {
+            ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, "Prompt");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| examples(ui, state, actions));
             label
         })
         .inner;
     let words = "What the picture shows";
-    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (5, 11));
+    widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (4, 10));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     let words = "What it must not show";
@@ -108,9 +111,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
 
 fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    ui.spacing_mut().interact_size.y = 20.0;
-    let text = egui::RichText::new("Examples").font(font::medium(font::SMALL));
-    let button = ui.add(egui::Button::new(text).frame_when_inactive(false).small());
+    let button = widgets::disclosure(ui, "Examples", icons::CHEVRON_DOWN, false);
     egui::Popup::menu(&button).accessible_name("Examples").width(size::POPUP).show(|ui| {
         for example in &summary.examples {
             if widgets::row_button(ui, icons::SPARKLES, example, "", false).clicked() {
@@ -153,7 +154,7 @@ fn sizes(ui: &mut Ui, state: &mut State) {
         }
         side(ui, "Height", &mut draft.height, multiple, width);
     });
-    if let Some(error @ RequestError::SizeNotMultiple { .. }) = mistake {
+    if let Some(error @ (RequestError::SizeNotMultiple { .. } | RequestError::SideTooLong { .. })) = mistake {
         widgets::mistake(ui, &sentence(&error));
         if widgets::button(ui, None, "Round the size", Weight::Plain).clicked() {
             draft.snap_size(multiple);
@@ -188,7 +189,7 @@ fn numbers(ui: &mut Ui, state: &mut State) {
     }
     let most = Draft::MAX_BATCH;
     widgets::slider_row(ui, "Pictures at once", &mut draft.batch, 1..=most, 1..=64, 1.0);
-    if let Some(error @ RequestError::EmptyBatch) = &mistake {
+    if let Some(error @ (RequestError::EmptyBatch | RequestError::BatchTooLarge(_))) = &mistake {
         widgets::mistake(ui, &sentence(error));
     }
 }
@@ -235,7 +236,7 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
 
 fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    if widgets::button(ui, Some(chevron), "More settings", Weight::Ghost).clicked() {
+    if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
         panel.more = !panel.more;
     }
     if !panel.more {

@@ -321,6 +321,9 @@ impl State {
                     progress.preview_version += 1;
                 }
             }
+            Event::NotSaved { failure: Failure { message, advice }, .. } => {
+                self.fail("The picture was not saved where it should be", message, advice);
+            }
             Event::Finished { job, pictures, seconds } => {
                 let Some(job) = self.end(job) else { return };
                 let ids = self.recents.add_finished(&job.request, pictures, seconds);

@@ -243,6 +243,7 @@ fn style(theme: Theme, palette: &Palette) -> Style {
     spacing.interact_size = Vec2::new(size::CONTROL, size::CONTROL);
     spacing.menu_margin = Margin::same(6);
     spacing.window_margin = Margin::same(12);
+    spacing.extra_text_line_spacing = 3.0;
     spacing.slider_rail_height = 4.0;
     spacing.icon_width = 16.0;
     spacing.icon_width_inner = 10.0;

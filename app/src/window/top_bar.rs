@@ -111,7 +111,7 @@ fn model_picker(
 fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
     let label = widgets::field_label(ui, "Or its path");
     ui.horizontal(|ui| {
-        let width = ui.available_width() - 64.0;
+        let width = ui.available_width() - 70.0;
         let field = egui::TextEdit::singleline(typed)
             .hint_text("/path/to/model")
             .margin(Margin::symmetric(10, 6))
@@ -273,7 +273,6 @@ fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 }
 
 fn queue_row(ui: &mut Ui, job: &super::state::QueuedJob, actions: &mut Vec<Action>) {
-    let palette = Palette::of(ui);
     let phase = match &job.progress {
         _ if job.cancelling => "Cancelling…".to_owned(),
         None => "Waiting".to_owned(),
@@ -282,25 +281,18 @@ fn queue_row(ui: &mut Ui, job: &super::state::QueuedJob, actions: &mut Vec<Actio
     };
     let request = &job.request;
     let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
+    let detail = format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
     ui.horizontal(|ui| {
-        ui.set_min_height(40.0);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let name = format!("Cancel job {}", job.id.0);
-            let cancel = ui.add_enabled_ui(!job.cancelling, |ui| widgets::icon_button(ui, icons::X, &name));
-            if cancel.inner.clicked() {
-                actions.push(Action::Cancel(job.id));
-            }
-            ui.with_layout(Layout::top_down(Align::Min), |ui| {
-                ui.spacing_mut().item_spacing.y = 1.0;
-                ui.add(egui::Label::new(prompt.replace('\n', " ")).truncate());
-                let detail =
-                    format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
-                ui.label(
-                    RichText::new(detail)
-                        .font(egui::FontId::proportional(font::TINY))
-                        .color(palette.text_faint),
-                );
-            });
-        });
+        let width = ui.available_width() - size::CONTROL - space::S;
+        let (rect, row) = ui.allocate_exact_size(vec2(width, 44.0), egui::Sense::hover());
+        row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
+        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
+        widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
+        row.on_hover_text(prompt);
+        let name = format!("Cancel job {}", job.id.0);
+        let cancel = ui.add_enabled_ui(!job.cancelling, |ui| widgets::icon_button(ui, icons::X, &name));
+        if cancel.inner.clicked() {
+            actions.push(Action::Cancel(job.id));
+        }
     });
 }

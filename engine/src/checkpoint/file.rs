@@ -10,7 +10,7 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use memmap2::Mmap;
-use safetensors::{Dtype, SafeTensors, tensor::Metadata};
+use safetensors::{Dtype, SafeTensorError, SafeTensors, tensor::Metadata};
 
 use super::CheckpointError;
 
@@ -57,13 +57,9 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
     if header > length - LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path.to_owned(), header, length });
     }
-    let (header_bytes, metadata): (usize, Metadata) = SafeTensors::read_metadata(&map)
-        .map_err(|error| CheckpointError::Header { path: path.to_owned(), reason: error.to_string() })?;
+    let (header_bytes, metadata): (usize, Metadata) =
+        SafeTensors::read_metadata(&map).map_err(|error| unreadable(path, &map, header as usize, &error))?;
     let start = header_bytes + LENGTH_BYTES as usize;
-    let expected = start as u64 + metadata.data_len() as u64;
-    if expected > length {
-        return Err(CheckpointError::Truncated { path: path.to_owned(), expected, length });
-    }
     let file = Arc::new(MappedFile { path: path.to_owned(), file, map });
     let tensors = metadata.tensors().into_iter().map(|(name, info)| {
         let (first, last) = info.data_offsets;
@@ -76,6 +72,22 @@ pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
         (name, tensor)
     });
     Ok(tensors.collect())
+}
+
+/// What is wrong with a file whose header of `header` bytes the reader refuses: where the weights end too
+/// early, the header itself is sound.
+fn unreadable(path: &Path, bytes: &[u8], header: usize, error: &SafeTensorError) -> CheckpointError {
+    let (path, length) = (path.to_owned(), bytes.len() as u64);
+    let described = &bytes[LENGTH_BYTES as usize..][..header];
+    if matches!(error, SafeTensorError::MetadataIncompleteBuffer)
+        && let Ok(metadata) = serde_json::from_slice::<Metadata>(described)
+    {
+        let expected = (LENGTH_BYTES + header as u64).saturating_add(metadata.data_len() as u64);
+        if expected > length {
+            return CheckpointError::Truncated { path, expected, length };
+        }
+    }
+    CheckpointError::Header { path, reason: error.to_string() }
 }
 
 impl StoredTensor {

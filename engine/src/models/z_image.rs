@@ -125,8 +125,9 @@ impl ZImageConfig {
             return wrong("n_heads", self.n_heads.to_string(), reason);
         }
         let sum: usize = self.axes_dims.iter().sum();
-        if self.axes_dims.len() != 3 || sum != self.head_dim() {
-            let reason = format!("it takes three numbers that sum to {}", self.head_dim());
+        let odd = self.axes_dims.iter().any(|width| !width.is_multiple_of(2));
+        if self.axes_dims.len() != 3 || sum != self.head_dim() || odd {
+            let reason = format!("it takes three even numbers that sum to {}", self.head_dim());
             return wrong("axes_dims", format!("{:?}", self.axes_dims), reason);
         }
         Ok(())
@@ -305,6 +306,7 @@ fn open_text(checkpoint: &Checkpoint, part: &Part) -> std::result::Result<TextSt
             missing: 1,
         })?,
     };
+    config.check(part)?;
     let (role, name) = (Role::TextEncoder, "Qwen3");
     let component = Component::bind(
         role,

@@ -104,15 +104,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// A file that vanishes unless it gets a name.
 pub(super) fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sluice-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file, the umask decides; temporary files are private otherwise.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+    // Made by the standard library, it has the rights of any new file; tempfile would make it private.
+    tempfile::Builder::new().prefix(".sluice-").suffix(".tmp").make_in(folder, |path| File::create_new(path))
 }
 
 pub(super) fn write_error(path: &Path, cause: io::Error) -> OutputError {

@@ -60,6 +60,9 @@ impl PipelineError {
                 Some("Give a safetensors file with one tensor, latents, of the right shape.".to_owned())
             }
             Self::Dump { .. } => Some("Choose a file in a folder that may be written to.".to_owned()),
+            Self::NotFinite { dtype: "f32" } => {
+                Some("The weights are probably damaged. Download the model again.".to_owned())
+            }
             Self::NotFinite { .. } => Some("Use f32 or bf16.".to_owned()),
         }
     }

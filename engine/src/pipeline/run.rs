@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PipelineError, dump::Dump, placement::residencies, preview::Preview};
 use crate::{
+    checkpoint::{Component, read_header},
     models::{Conditioning, DenoiserInput, Model},
     output::Image,
     request::{ComputeDtype, Request, Sampler, Schedule},
@@ -95,7 +96,7 @@ impl LoadedModel {
             ],
             available,
         );
-        let store = |component: &crate::checkpoint::Component, dtype, residency| {
+        let store = |component: &Component, dtype, residency| {
             WeightStore::new(component.clone(), dtype, Device::Cpu, |_| residency)
         };
         Self {
@@ -259,7 +260,7 @@ impl LoadedModel {
             return Ok(Tensor::from_vec(noise, &shape, &Device::Cpu)?);
         };
         let wrong = |reason: String| PipelineError::InitialLatents { path: path.clone(), reason };
-        let tensors = crate::checkpoint::read_header(path)?;
+        let tensors = read_header(path).map_err(|error| wrong(error.to_string()))?;
         let stored = tensors.get("latents").ok_or_else(|| wrong("it has no tensor latents".to_owned()))?;
         if stored.shape() != shape {
             return Err(wrong(format!("their shape is {:?} and {shape:?} is needed", stored.shape())));

@@ -62,13 +62,14 @@ pub struct Qwen2Tokenizer {
 
 impl Qwen2Tokenizer {
     /// Loads the tokenizer that belongs to a text encoder of this many embeddings: from the folder
-    /// `tokenizer` of the model, from beside the encoder's file, or else that of the published models if
+    /// `tokenizer` of the model, from beside the encoder's file or a folder of its name, or else that of the published models if
     /// the encoder is large enough for it.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
         let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
-        let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), beside.to_owned()];
+        let own = encoder.path.with_extension("");
+        let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), own, beside.to_owned()];
         match folders.iter().find(|folder| folder.join(FILE).is_file()) {
-            Some(folder) => Self::load(folder),
+            Some(folder) => Self::load(folder)?.fitting(vocab_size),
             None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
             None => Err(CheckpointError::MissingPart {
                 model: checkpoint.path.clone(),
@@ -76,6 +77,16 @@ impl Qwen2Tokenizer {
                 expected: format!("its tokenizer is not there, put {FILE} into {}", folders[0].display()),
             }),
         }
+    }
+
+    /// Itself, if an encoder of this many embeddings has one for each token.
+    fn fitting(self, vocab_size: usize) -> Result<Self, CheckpointError> {
+        let tokens = self.tokenizer.get_vocab_size(true);
+        if tokens <= vocab_size {
+            return Ok(self);
+        }
+        let reason = format!("it has {tokens} tokens, the text encoder has embeddings for {vocab_size}");
+        Err(CheckpointError::Tokenizer { path: self.path, reason })
     }
 
     /// The tokenizer of the published models, from the program's own assets.
@@ -137,7 +148,7 @@ fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
         PreTokenizerWrapper::Split(words),
         PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, false, false)),
     ];
-    tokenizer.with_normalizer(Some(NFC));
+    tokenizer.with_normalizer(Some(NFC))?;
     tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
     let special: Vec<AddedToken> =
         SPECIAL.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();

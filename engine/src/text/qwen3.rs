@@ -4,7 +4,7 @@ use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
 use crate::{
-    checkpoint::{BlockSpec, TensorTable},
+    checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
     nn::{Mask, Rope, attention, rope_half, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
 };
@@ -52,6 +52,29 @@ impl Qwen3Config {
             rms_norm_eps: 1e-6,
             rope_theta: 1e6,
         })
+    }
+
+    /// Refuses numbers that no model can have.
+    pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let wrong = |field, value: usize, reason: String| {
+            let path = part.path.join("config.json");
+            Err(CheckpointError::Config { path, field, value: value.to_string(), reason })
+        };
+        let (heads, shared) = (self.num_attention_heads, self.num_key_value_heads);
+        if self.num_hidden_layers == 0 {
+            return wrong("num_hidden_layers", 0, "the prompt goes through one layer at least".to_owned());
+        }
+        if shared == 0 || !heads.is_multiple_of(shared) {
+            return wrong(
+                "num_key_value_heads",
+                shared,
+                format!("{heads} query heads are to share them evenly"),
+            );
+        }
+        if self.head_dim == 0 || !self.head_dim.is_multiple_of(2) {
+            return wrong("head_dim", self.head_dim, "heads are rotated in pairs of numbers".to_owned());
+        }
+        Ok(())
     }
 
     /// The blocks: embeddings, layers, last norm.

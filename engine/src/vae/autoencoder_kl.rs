@@ -165,7 +165,7 @@ impl AutoencoderKl {
             x = self.resnet(w, &format!("resnets.{layer}"), &x)?;
         }
         if level + 1 < self.config.block_out_channels.len() {
-            x = w.conv2d("downsamplers.0.conv", &x, Conv2d::DOWNSAMPLE_3X3)?;
+            x = w.conv2d("downsamplers.0.conv", &x, Conv2d::HALVE_3X3_TRAILING)?;
         }
         Ok(x)
     }

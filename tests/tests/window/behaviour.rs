@@ -43,6 +43,20 @@ fn ctrl_enter_queues_exactly_one_job_with_what_the_panel_shows() {
 }
 
 #[test]
+fn ctrl_enter_held_down_queues_one_job() {
+    let mut window = Window::with_starter();
+    for _ in 0..4 {
+        window.harness.key_down_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.frames();
+    }
+    window.take_job();
+    window.harness.key_up_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    window.take_job();
+}
+
+#[test]
 fn escape_cancels_what_runs_and_asks_once() {
     let mut window = Window::with_starter();
     window.click("Generate");
@@ -112,7 +126,9 @@ fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
     window.take_commands();
     let path = std::env::temp_dir().join("no such model.gguf");
     window.drop_file(path.clone());
-    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Path(path) }]);
+    let model = ModelSource::Path(path);
+    window.wait_for("the model", |app| app.state().model == model);
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
     assert_eq!(window.harness.state().state().status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));
@@ -228,7 +244,7 @@ fn a_locked_seed_stays_and_others_are_drawn() {
     });
     window.take_commands();
     window.says(Event::ModelLoaded(Box::new(starter())));
-    let mut generate = |window: &mut Window| {
+    let generate = |window: &mut Window| {
         window.click("Generate");
         window.take_job().request.seed
     };
@@ -329,7 +345,7 @@ fn nothing_is_unnamed(window: &Window, what: &str) {
     for node in window.harness.root().children_recursive() {
         let node = node.accesskit_node();
         let named = node.label().is_some_and(|label| !label.trim().is_empty());
-        let acts = node.is_clickable() && !node.is_hidden();
+        let acts = node.data().supports_action(egui::accesskit::Action::Focus) && !node.is_hidden();
         assert!(named || !acts, "{:?} at {:?} with {what}", node.role(), node.raw_bounds());
     }
 }

@@ -1,6 +1,7 @@
 //! What the window looks like. `UPDATE_SNAPSHOTS=1` writes the pictures anew; look at them before committing.
 
 use egui::Theme;
+use egui_kittest::SnapshotResults;
 use sluice_engine::session::{Event, JobId};
 
 use super::support::{Window, failure, half_way, machine, picture, starter};
@@ -9,6 +10,7 @@ const SIZES: [([f32; 2], &str); 2] = [([1280.0, 800.0], "1280"), ([1920.0, 1080.
 const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
 
 fn in_every_look(state: &str, script: impl Fn(&mut Window)) {
+    let mut results = SnapshotResults::new();
     for (size, width) in SIZES {
         for (theme, shade) in THEMES {
             let mut window = Window::open(size, theme, |_| ());
@@ -18,6 +20,7 @@ fn in_every_look(state: &str, script: impl Fn(&mut Window)) {
             window.harness.remove_cursor();
             window.frames();
             window.harness.snapshot(format!("window/{state}-{shade}-{width}"));
+            results.extend_harness(&mut window.harness);
         }
     }
 }

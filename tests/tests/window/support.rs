@@ -98,6 +98,8 @@ impl Window {
     /// Presses what has this name.
     pub fn click(&mut self, label: &str) {
         use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label(label).scroll_to_me();
+        self.frames();
         self.harness.get_by_label(label).click();
         self.frames();
     }

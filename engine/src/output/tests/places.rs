@@ -125,7 +125,8 @@ fn a_picture_that_cannot_be_saved_is_kept_elsewhere() {
     let OutputError::KeptElsewhere { path, .. } = &error else { panic!("{error}") };
     assert!(path.starts_with(fallback_folder()));
     assert_eq!(read_settings(path).unwrap().settings.request.prompt, "kept");
-    assert!(error.to_string().contains("cannot be written"));
+    assert!(error.to_string().contains("gone/a.png cannot be written: "));
+    assert!(!error.to_string().contains(".tmp\""), "the temporary name means nothing to anybody: {error}");
     fs::remove_file(path).unwrap();
 }
 

@@ -1,11 +1,12 @@
-//! The window's own controls, each with a name for those who do not see it.
+//! What is pressed.
 
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind, Ui,
-    Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
 };
 
-use super::tokens::{Palette, font, radius, size, space};
+use super::{cut, two_lines};
+use crate::window::tokens::{Palette, font, radius, size, space};
 
 /// How much a button asks to be pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,9 @@ fn look(ui: &Ui, response: &Response, weight: Weight) -> Look {
         Weight::Ghost if held => Look { fill: palette.press, line: clear, text: palette.text },
         Weight::Ghost if over => Look { fill: palette.hover, line: clear, text: palette.text },
         Weight::Ghost => Look { fill: clear, line: clear, text: palette.text_muted },
-        Weight::Selected => Look { fill: palette.accent_soft, line: palette.accent, text: palette.text },
+        Weight::Selected => {
+            Look { fill: palette.accent_soft, line: palette.accent.gamma_multiply(0.4), text: palette.text }
+        }
     };
     if response.has_focus() {
         look.line = if weight == Weight::Primary { palette.text } else { palette.accent };
@@ -133,6 +136,28 @@ pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight:
     response
 }
 
+/// Small words that open something, with an arrow before or behind them and nothing around them.
+pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Response {
+    let gap = space::XS;
+    let side = font::SMALL + 2.0;
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::SMALL), Color32::PLACEHOLDER);
+    let wanted = vec2(text.size().x + gap + side, font::SMALL + 2.0 * space::XS);
+    let (rect, response) = ui.allocate_exact_size(wanted, Sense::click());
+    name(ui, &response, label);
+    let look = look(ui, &response, Weight::Ghost);
+    if response.has_focus() {
+        paint(ui, rect.expand(2.0), &look);
+    }
+    let (icon_x, text_x) = match icon_first {
+        true => (rect.left(), rect.left() + side + gap),
+        false => (rect.right() - side, rect.left()),
+    };
+    let place = pos2(icon_x, rect.center().y);
+    ui.painter().text(place, Align2::LEFT_CENTER, icon, font::icons(side), look.text);
+    ui.painter().galley(pos2(text_x, rect.center().y - text.size().y / 2.0), text, look.text);
+    response
+}
+
 /// A row that is pressed as a whole: an icon, words that are cut where the row ends, and perhaps more words
 /// below.
 pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: bool) -> Response {
@@ -147,23 +172,8 @@ pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: 
     ui.painter().text(pos2(left, rect.center().y), Align2::LEFT_CENTER, icon, font::icons(font::ICON), muted);
     let left = left + font::ICON + space::S + 2.0;
     let width = rect.right() - space::S - left;
-    let title = cut(ui, title, font::medium(font::BODY), palette.text, width);
-    let detail = cut(ui, detail, FontId::proportional(font::TINY), palette.text_faint, width);
-    let detail_height = if detail.is_empty() { 0.0 } else { detail.size().y + 1.0 };
-    let top = rect.center().y - (title.size().y + detail_height) / 2.0;
-    let below = top + title.size().y + 1.0;
-    ui.painter().galley(pos2(left, top), title, palette.text);
-    if detail_height > 0.0 {
-        ui.painter().galley(pos2(left, below), detail, palette.text_faint);
-    }
+    two_lines(ui, pos2(left, rect.center().y), width, title, detail);
     response
-}
-
-/// One line of text, with `…` where it does not fit.
-pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
-    let mut job = egui::text::LayoutJob::simple_singleline(text.replace('\n', " "), font, color);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(width);
-    ui.painter().layout_job(job)
 }
 
 /// A few choices side by side, one of them chosen.
@@ -205,112 +215,6 @@ pub fn aspect_button(ui: &mut Ui, aspect: (u32, u32), label: &str, selected: boo
     let place = pos2(rect.center().x, rect.bottom() - 4.0);
     ui.painter().text(place, Align2::CENTER_BOTTOM, label, FontId::proportional(font::TINY), look.text);
     response
-}
-
-/// The name above a field.
-pub fn field_label(ui: &mut Ui, text: &str) -> Response {
-    let color = Palette::of(ui).text_muted;
-    ui.label(RichText::new(text).font(font::medium(font::SMALL)).color(color))
-}
-
-/// Words below a field that say what is wrong with it.
-pub fn mistake(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).small().color(Palette::of(ui).danger));
-}
-
-/// Words that explain.
-pub fn hint(ui: &mut Ui, text: impl Into<String>) -> Response {
-    ui.label(RichText::new(text).small().color(Palette::of(ui).text_faint))
-}
-
-/// An icon that is only looked at.
-pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
-    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
-    ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(size), color);
-    response
-}
-
-/// A field for several lines, which scrolls when they become many.
-pub fn text_area(
-    ui: &mut Ui,
-    id: Id,
-    text: &mut String,
-    label: Id,
-    hint: &str,
-    rows: (usize, usize),
-) -> Response {
-    let palette = Palette::of(ui);
-    let focused = ui.memory(|memory| memory.has_focus(id));
-    let line = if focused { palette.accent } else { palette.line };
-    let row = ui.text_style_height(&egui::TextStyle::Body);
-    egui::Frame::new()
-        .fill(palette.field)
-        .stroke(Stroke::new(1.0, line))
-        .corner_radius(CornerRadius::same(radius::M))
-        .show(ui, |ui| {
-            egui::ScrollArea::vertical()
-                .id_salt(id)
-                .max_height(row * rows.1 as f32 + 16.0)
-                .show(ui, |ui| {
-                    egui::TextEdit::multiline(text)
-                        .id(id)
-                        .hint_text(hint)
-                        .desired_rows(rows.0)
-                        .desired_width(f32::INFINITY)
-                        .margin(egui::Margin::symmetric(10, 8))
-                        .frame(egui::Frame::new())
-                        .show(ui)
-                        .response
-                        .response
-                        .labelled_by(label)
-                })
-                .inner
-        })
-        .inner
-}
-
-/// A name, a number and a slider for it.
-pub fn slider_row<N: egui::emath::Numeric>(
-    ui: &mut Ui,
-    text: &str,
-    value: &mut N,
-    slider: std::ops::RangeInclusive<N>,
-    typed: std::ops::RangeInclusive<N>,
-    step: f64,
-) {
-    let label = ui
-        .horizontal(|ui| {
-            let label = field_label(ui, text);
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.spacing_mut().interact_size = vec2(44.0, 22.0);
-                ui.spacing_mut().button_padding = vec2(6.0, 2.0);
-                ui.add(egui::DragValue::new(value).range(typed).speed(step).max_decimals(2))
-                    .labelled_by(label.id);
-            });
-            label
-        })
-        .inner;
-    ui.scope(|ui| {
-        ui.spacing_mut().slider_width = ui.available_width();
-        ui.spacing_mut().interact_size.y = 16.0;
-        ui.add(
-            egui::Slider::new(value, slider)
-                .step_by(step)
-                .clamping(egui::SliderClamping::Edits)
-                .show_value(false),
-        )
-        .labelled_by(label.id);
-    });
-}
-
-/// How much is done, 0…1.
-pub fn progress_bar(ui: &Ui, rect: Rect, fraction: f32) {
-    let palette = Palette::of(ui);
-    let rounding = CornerRadius::same(2);
-    ui.painter().rect_filled(rect, rounding, palette.line);
-    let done = rect.width() * fraction.clamp(0.0, 1.0);
-    let filled = Rect::from_min_size(rect.min, vec2(done, rect.height()));
-    ui.painter().rect_filled(filled, rounding, palette.accent);
 }
 
 /// A suggestion.

@@ -1,0 +1,144 @@
+//! What is filled in or read.
+
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, vec2,
+};
+
+use crate::window::tokens::{Palette, font, radius, space};
+
+/// Words with smaller ones below them, centred on the left end of their middle line.
+pub fn two_lines(ui: &Ui, middle: egui::Pos2, width: f32, title: &str, detail: &str) {
+    let palette = Palette::of(ui);
+    let title = cut(ui, title, font::medium(font::BODY), palette.text, width);
+    let title_height = title.size().y;
+    if detail.is_empty() {
+        ui.painter().galley(middle - vec2(0.0, title_height / 2.0), title, palette.text);
+        return;
+    }
+    let detail = cut(ui, detail, FontId::proportional(font::TINY), palette.text_faint, width);
+    let top = middle - vec2(0.0, (title_height + detail.size().y) / 2.0);
+    ui.painter().galley(top, title, palette.text);
+    ui.painter().galley(top + vec2(0.0, title_height), detail, palette.text_faint);
+}
+
+/// One line of text, with `…` where it does not fit.
+pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.replace('\n', " "), font, color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width);
+    ui.painter().layout_job(job)
+}
+
+/// The name above a field.
+pub fn field_label(ui: &mut Ui, text: &str) -> Response {
+    let color = Palette::of(ui).text_muted;
+    ui.label(RichText::new(text).font(font::medium(font::SMALL)).color(color))
+}
+
+/// Words below a field that say what is wrong with it.
+pub fn mistake(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).small().color(Palette::of(ui).danger));
+}
+
+/// Words that explain.
+pub fn hint(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.label(RichText::new(text).small().color(Palette::of(ui).text_faint))
+}
+
+/// An icon that is only looked at.
+pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
+    ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(size), color);
+    response
+}
+
+/// A field for several lines, which scrolls when they become many.
+pub fn text_area(
+    ui: &mut Ui,
+    id: Id,
+    text: &mut String,
+    label: Id,
+    hint: &str,
+    rows: (usize, usize),
+) -> Response {
+    let palette = Palette::of(ui);
+    let focused = ui.memory(|memory| memory.has_focus(id));
+    let line = if focused { palette.accent } else { palette.line };
+    let row = ui.text_style_height(&egui::TextStyle::Body);
+    egui::Frame::new()
+        .fill(palette.field)
+        .stroke(Stroke::new(1.0, line))
+        .corner_radius(CornerRadius::same(radius::M))
+        .show(ui, |ui| {
+            egui::ScrollArea::vertical()
+                .id_salt(id)
+                .max_height(row * rows.1 as f32 + 16.0)
+                .show(ui, |ui| {
+                    egui::TextEdit::multiline(text)
+                        .id(id)
+                        .hint_text(hint)
+                        .desired_rows(rows.0)
+                        .desired_width(f32::INFINITY)
+                        .frame(egui::Frame::new().inner_margin(egui::Margin::symmetric(10, 8)))
+                        .show(ui)
+                        .response
+                        .response
+                        .labelled_by(label)
+                })
+                .inner
+        })
+        .inner
+}
+
+/// A name, a number and a slider for it.
+pub fn slider_row<N: egui::emath::Numeric>(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut N,
+    slider: std::ops::RangeInclusive<N>,
+    typed: std::ops::RangeInclusive<N>,
+    step: f64,
+) {
+    let label = ui
+        .horizontal(|ui| {
+            let label = field_label(ui, text);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.spacing_mut().interact_size = vec2(44.0, 22.0);
+                ui.spacing_mut().button_padding = vec2(6.0, 2.0);
+                ui.add(egui::DragValue::new(value).range(typed).speed(step).max_decimals(2))
+                    .labelled_by(label.id);
+            });
+            label
+        })
+        .inner;
+    ui.add_space(-space::XS);
+    ui.scope(|ui| {
+        let palette = Palette::of(ui);
+        ui.spacing_mut().slider_width = ui.available_width();
+        ui.spacing_mut().interact_size.y = 16.0;
+        let visuals = ui.visuals_mut();
+        visuals.selection.bg_fill = palette.accent;
+        visuals.widgets.inactive.bg_fill = palette.line;
+        visuals.widgets.inactive.fg_stroke = Stroke::new(2.0, palette.accent);
+        for held in [&mut visuals.widgets.hovered, &mut visuals.widgets.active] {
+            held.bg_fill = palette.accent;
+            held.fg_stroke = Stroke::new(2.0, palette.accent_hover);
+        }
+        ui.add(
+            egui::Slider::new(value, slider)
+                .step_by(step)
+                .clamping(egui::SliderClamping::Edits)
+                .show_value(false),
+        )
+        .labelled_by(label.id);
+    });
+}
+
+/// How much is done, 0…1.
+pub fn progress_bar(ui: &Ui, rect: Rect, fraction: f32) {
+    let palette = Palette::of(ui);
+    let rounding = CornerRadius::same(2);
+    ui.painter().rect_filled(rect, rounding, palette.line);
+    let done = rect.width() * fraction.clamp(0.0, 1.0);
+    let filled = Rect::from_min_size(rect.min, vec2(done, rect.height()));
+    ui.painter().rect_filled(filled, rounding, palette.accent);
+}
