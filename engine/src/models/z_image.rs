@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, TextStage};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{Mask, Rope, attention, layer_norm, rope_interleaved, silu, silu_mul},
+    nn::{Mask, Rope, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
     text::{Qwen2Tokenizer, Qwen3, Qwen3Config},
@@ -445,15 +445,15 @@ impl ZImageTransformer {
             return x + w.rms_norm("ffn_norm2", &h, eps)?;
         };
         let modulation = w.linear("adaLN_modulation.0", timestep)?.unsqueeze(1)?.chunk(4, 2)?;
-        let (scale_attention, gate_attention) = ((&modulation[0] + 1.0)?, modulation[1].tanh()?);
-        let (scale_feed_forward, gate_feed_forward) = ((&modulation[2] + 1.0)?, modulation[3].tanh()?);
+        let (scale_attention, gate_attention) = (&modulation[0], modulation[1].tanh()?);
+        let (scale_feed_forward, gate_feed_forward) = (&modulation[2], modulation[3].tanh()?);
 
-        let h = w.rms_norm("attention_norm1", x, eps)?.broadcast_mul(&scale_attention)?;
+        let h = modulate(&w.rms_norm("attention_norm1", x, eps)?, scale_attention)?;
         let h = w.rms_norm("attention_norm2", &self.attention(w, &h, rope)?, eps)?;
-        let x = (x + h.broadcast_mul(&gate_attention)?)?;
-        let h = w.rms_norm("ffn_norm1", &x, eps)?.broadcast_mul(&scale_feed_forward)?;
+        let x = gated_add(x, &gate_attention, &h)?;
+        let h = modulate(&w.rms_norm("ffn_norm1", &x, eps)?, scale_feed_forward)?;
         let h = w.rms_norm("ffn_norm2", &feed_forward(w, &h)?, eps)?;
-        x + h.broadcast_mul(&gate_feed_forward)?
+        gated_add(&x, &gate_feed_forward, &h)
     }
 
     fn attention(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
@@ -472,8 +472,7 @@ impl ZImageTransformer {
     fn final_layer(&self, w: &Weights, x: &Tensor, timestep: Option<&Tensor>) -> Result<Tensor> {
         let mut h = layer_norm(x, None, None, FINAL_NORM_EPS)?;
         if let Some(timestep) = timestep {
-            let scale = (w.linear("adaLN_modulation.1", &silu(timestep)?)?.unsqueeze(1)? + 1.0)?;
-            h = h.broadcast_mul(&scale)?;
+            h = modulate(&h, &w.linear("adaLN_modulation.1", &silu(timestep)?)?.unsqueeze(1)?)?;
         }
         w.linear("linear", &h)
     }
