@@ -1,7 +1,11 @@
 //! Reads time of day, terrain and sun or moon from the pixels of a picture of the starter model, by the rules
 //! in `assets/starter/training/PIXELS.md`.
 
-use std::{collections::BTreeMap, ops::Range, path::Path};
+use std::{
+    collections::BTreeMap,
+    ops::{Range, RangeInclusive},
+    path::Path,
+};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -11,14 +15,19 @@ use crate::checkpoint::read_json;
 
 const SKY_ROWS: Range<usize> = 0..8;
 const LAND_STRIPS: [Range<usize>; 3] = [62..72, 86..94, 118..128];
-const DISC_ROWS: Range<usize> = 4..78;
-/// Largest difference of any channel from the colour of the disc.
-const DISC_TOLERANCE: f64 = 40.0;
-/// Pixels that a disc has.
-const DISC_COUNT: std::ops::RangeInclusive<usize> = 180..=800;
-const DISC_RADIUS: f64 = 13.0;
-/// Share of the disc's pixels within its radius.
-const DISC_INSIDE: f64 = 0.85;
+/// Centres where a disc is looked for: first, last.
+const DISC_COLUMNS: (usize, usize) = (20, 108);
+const DISC_ROWS: (usize, usize) = (20, 62);
+/// Pixels between two centres.
+const DISC_STEP: usize = 2;
+/// How far from the centre a pixel is inside.
+const DISC_INSIDE: f64 = 8.0;
+/// How far from the centre a pixel is in the ring around the disc.
+const DISC_RING: RangeInclusive<f64> = 15.0..=19.0;
+/// Largest difference of the inside's mean from the colour of the disc, in any channel.
+const DISC_TOLERANCE: f64 = 45.0;
+/// Smallest distance between the colours of inside and ring.
+const DISC_CONTRAST: f64 = 40.0;
 
 /// Reference colours: the means over pictures that were drawn with known contents.
 #[derive(Debug, Clone, Deserialize)]
@@ -88,19 +97,31 @@ fn nearest(colour: &[f64], table: &BTreeMap<String, Vec<f64>>) -> Result<String>
     Ok(best.context("an empty table")?.0.clone())
 }
 
-/// Whether pixels of the disc's colour are as many as a disc has, and close together.
+/// Whether there is a place of the disc's colour that stands out from what is around it.
 fn has_disc(image: &Image, colour: &[f64]) -> bool {
-    let near = |&(x, y): &(usize, usize)| {
-        pixel(image, x, y).iter().zip(colour).all(|(a, b)| (a - b).abs() <= DISC_TOLERANCE)
-    };
-    let width = image.width as usize;
-    let found: Vec<(usize, usize)> =
-        DISC_ROWS.flat_map(|y| (0..width).map(move |x| (x, y))).filter(near).collect();
-    if !DISC_COUNT.contains(&found.len()) {
-        return false;
+    let columns = (DISC_COLUMNS.0..=DISC_COLUMNS.1).step_by(DISC_STEP);
+    let mut centres =
+        columns.flat_map(|x| (DISC_ROWS.0..=DISC_ROWS.1).step_by(DISC_STEP).map(move |y| (x, y)));
+    centres.any(|centre| {
+        let inside = mean(image, centre, |distance| distance <= DISC_INSIDE);
+        let ring = mean(image, centre, |distance| DISC_RING.contains(&distance));
+        let contrast: f64 = inside.iter().zip(ring).map(|(a, b)| (a - b).powi(2)).sum();
+        inside.iter().zip(colour).all(|(a, b)| (a - b).abs() <= DISC_TOLERANCE)
+            && contrast.sqrt() >= DISC_CONTRAST
+    })
+}
+
+/// The mean colour of the pixels whose distance from a centre is as wanted.
+fn mean(image: &Image, (x, y): (usize, usize), wanted: impl Fn(f64) -> bool) -> [f64; 3] {
+    let reach = DISC_RING.end().ceil() as usize;
+    let (mut sum, mut count) = ([0.0; 3], 0.0);
+    for row in y - reach..=y + reach {
+        for column in x - reach..=x + reach {
+            if wanted((column as f64 - x as f64).hypot(row as f64 - y as f64)) {
+                sum.iter_mut().zip(pixel(image, column, row)).for_each(|(sum, value)| *sum += value);
+                count += 1.0;
+            }
+        }
     }
-    let x = median(found.iter().map(|place| place.0 as f64).collect());
-    let y = median(found.iter().map(|place| place.1 as f64).collect());
-    let inside = found.iter().filter(|place| (place.0 as f64 - x).hypot(place.1 as f64 - y) <= DISC_RADIUS);
-    inside.count() as f64 >= DISC_INSIDE * found.len() as f64
+    sum.map(|sum| sum / count)
 }
