@@ -107,9 +107,15 @@ fn stored_as(component: &ComponentSummary) -> String {
     }
 }
 
+/// The list that a block such as `layers.3` is an entry of.
+fn list(block: &str) -> &str {
+    block.rsplit_once('.').map_or(block, |(list, _)| list)
+}
+
 fn block_table(blocks: &[BlockSummary], every_block: bool) -> Vec<String> {
     let alike = |one: &BlockSummary, next: &BlockSummary| {
         !every_block
+            && list(&one.name) == list(&next.name)
             && (one.tensors, one.parameters, one.bytes) == (next.tensors, next.parameters, next.bytes)
     };
     let rows: Vec<_> = blocks

@@ -103,13 +103,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--channels", type=int, default=8)
-    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--channels", type=int, default=12)
+    parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--kl", type=float, default=3e-4)
+    parser.add_argument("--kl", type=float, default=1e-4)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--name", default="vae")
-    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -139,14 +138,13 @@ def main():
                  "average": average.state(), "steps": before + step}
         torch.save(state, checkpoint)
 
-    forward = torch.compile(encode_decode) if options.compile else encode_decode
     start = saved_at = time.time()
     step, smooth = 0, None
     while (passed := (time.time() - start) / 60) < options.minutes:
         rate = options.rate * trapezoid(passed / options.minutes, 0.4) * min(1, (step + 1) / 50)
         batch = random_crops(pictures, options.batch, rng)
         noise = torch.randn(len(batch), options.channels, CROP // 8, CROP // 8)
-        loss, square = loss_of(batch, *forward(vae, batch, noise), options.kl)
+        loss, square = loss_of(batch, *encode_decode(vae, batch, noise), options.kl)
         adam.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(vae.parameters(), 1.0)

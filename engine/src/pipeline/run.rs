@@ -303,13 +303,14 @@ fn add_schedule(dump: &mut Dump, sigmas: &[f32]) -> candle_core::Result<()> {
     dump.add("scheduler.timesteps", &Tensor::new(timesteps.as_slice(), &Device::Cpu)?)
 }
 
-/// Pictures `[batch, 3, height, width]` in 0…1 to bytes.
+/// Pictures `[batch, 3, height, width]` in 0…1 to bytes, rounded half to even as the reference does.
 fn to_images(pictures: &Tensor) -> candle_core::Result<Vec<Image>> {
     let (batch, _, height, width) = pictures.dims4()?;
-    let bytes = ((pictures * 255.0)?.round()?).to_dtype(DType::U8)?.permute((0, 2, 3, 1))?.contiguous()?;
+    let rows = pictures.permute((0, 2, 3, 1))?.contiguous()?;
     (0..batch)
         .map(|index| {
-            let pixels = bytes.get(index)?.flatten_all()?.to_vec1::<u8>()?;
+            let values = rows.get(index)?.flatten_all()?.to_vec1::<f32>()?;
+            let pixels = values.iter().map(|value| (value * 255.0).round_ties_even() as u8).collect();
             Ok(Image { width: width as u32, height: height as u32, pixels })
         })
         .collect()
