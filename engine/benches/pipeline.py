@@ -72,7 +72,7 @@ CASES = {
 
 def ours():
     """Our seconds by case."""
-    command = ["cargo", "bench", "--quiet", "--package", "sluice-engine", "--bench", "pipeline"]
+    command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "pipeline"]
     environment = dict(os.environ, RAYON_NUM_THREADS=THREADS)
     lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
     rows = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]

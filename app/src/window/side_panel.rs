@@ -133,9 +133,9 @@ fn sizes(ui: &mut Ui, state: &mut State) {
     let draft = &mut state.draft;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let count = Aspect::ALL.len() as f32;
+        let count = Aspect::presets().len() as f32;
         let width = (ui.available_width() - 2.0 * (count - 1.0)) / count;
-        for aspect in Aspect::ALL {
+        for &aspect in Aspect::presets() {
             let wanted = aspect.size(area, multiple);
             let selected = wanted == (draft.width, draft.height);
             let tip = format!("{} × {}", wanted.0, wanted.1);

@@ -1,10 +1,18 @@
 //! Sizes that a model can draw.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// The file is part of the program; a test reads it, so that it cannot fail here.
+static PRESETS: LazyLock<Vec<Aspect>> = LazyLock::new(|| read_presets().unwrap_or_default());
+
 /// The longest side that is offered.
 pub const MAX_SIDE: u32 = 4096;
 
 /// An aspect of the size presets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Aspect {
     /// Across.
     pub width: u32,
@@ -13,16 +21,10 @@ pub struct Aspect {
 }
 
 impl Aspect {
-    /// The presets, from tall to wide.
-    pub const ALL: [Self; 7] = [
-        Self { width: 9, height: 16 },
-        Self { width: 2, height: 3 },
-        Self { width: 3, height: 4 },
-        Self { width: 1, height: 1 },
-        Self { width: 4, height: 3 },
-        Self { width: 3, height: 2 },
-        Self { width: 16, height: 9 },
-    ];
+    /// The presets of `presets/sizes.toml`, from tall to wide.
+    pub fn presets() -> &'static [Self] {
+        &PRESETS
+    }
 
     /// Such as `16:9`.
     pub fn name(self) -> String {
@@ -36,6 +38,15 @@ impl Aspect {
         let side = |pixels: f64| snap(pixels.round() as u32, multiple);
         (side((area * ratio).sqrt()), side((area / ratio).sqrt()))
     }
+}
+
+fn read_presets() -> Result<Vec<Aspect>, toml::de::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        aspect: Vec<Aspect>,
+    }
+    toml::from_str::<File>(include_str!("../../../presets/sizes.toml")).map(|file| file.aspect)
 }
 
 /// The nearest size that is a multiple of `multiple`.
@@ -60,9 +71,19 @@ mod tests {
     }
 
     #[test]
+    fn the_presets_have_a_square_and_every_shape_both_ways() {
+        let presets = read_presets().unwrap();
+        assert!(presets.contains(&Aspect { width: 1, height: 1 }));
+        for aspect in &presets {
+            assert!(aspect.width > 0 && aspect.height > 0);
+            assert!(presets.contains(&Aspect { width: aspect.height, height: aspect.width }), "{aspect:?}");
+        }
+    }
+
+    #[test]
     fn presets_keep_the_area_and_their_portraits_are_turned() {
         for (area, multiple) in [(128 * 128, 16), (1024 * 1024, 16), (512 * 512, 64)] {
-            for aspect in Aspect::ALL {
+            for &aspect in Aspect::presets() {
                 let (width, height) = aspect.size(area, multiple);
                 assert_eq!((width % multiple, height % multiple), (0, 0));
                 let drift = (u64::from(width) * u64::from(height)) as f64 / area as f64;
