@@ -210,7 +210,7 @@ fn open_file(path: &Path) -> Result<Checkpoint, CheckpointError> {
 }
 
 fn open_split(root: &Path, chosen: Option<&Path>) -> Result<Checkpoint, CheckpointError> {
-    let chosen_role = chosen.map(|file| role_of_file(file));
+    let chosen_role = chosen.map(role_of_file);
     let mut parts = Vec::new();
     for (role, folders) in SPLIT_FOLDERS {
         let mut files = Vec::new();

@@ -107,6 +107,7 @@ fn hand_out<S: Simd, const V: usize, const R: usize>(
 }
 
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over constants are what is unrolled into registers")]
 fn sum<S: Simd, const V: usize, const R: usize>(
     simd: S,
     columns: impl Iterator<Item: Borrow<[f32; R]>>,
@@ -190,7 +191,7 @@ pub(super) fn rows_of<const R: usize>(values: &[f32], stride: usize, length: usi
 
 /// The polynomial nearest to `2^x` from -1/2 to 1/2 that is exact at zero, from the highest power down.
 const EXP2: [f32; 7] =
-    [1.535_336_2e-4, 1.339_887_5e-3, 9.618_437e-3, 0.055_503_324, 0.240_226_48, 0.693_147_2, 1.0];
+    [1.535_336_2e-4, 1.339_887_5e-3, 9.618_437e-3, 0.055_503_324, 0.240_226_48, std::f32::consts::LN_2, 1.0];
 
 /// `2^x` for `x` up to 127 and zero below -127, with a relative error below 2e-7.
 #[inline(always)]

@@ -92,9 +92,10 @@ impl Tiled for Strip<'_> {
                 }
             }
             let [a, b, c, d, e, f, g, h, i] = places;
-            let columns = [transform_column(a, d, g), transform_column(b, e, h), transform_column(c, f, i)];
-            for row in 0..4 {
-                let values = transform_column(columns[0][row], columns[1][row], columns[2][row]);
+            let [left, middle, right] =
+                [transform_column(a, d, g), transform_column(b, e, h), transform_column(c, f, i)];
+            for (row, ((left, middle), right)) in left.into_iter().zip(middle).zip(right).enumerate() {
+                let values = transform_column(left, middle, right);
                 for (out, values) in self.out[4 * row..].iter_mut().zip(values) {
                     out[channel * R..][..R].copy_from_slice(&values);
                 }
