@@ -1,4 +1,4 @@
-//! Times a denoising step and a decode at real shapes with random weights: `cargo bench --bench pipeline`.
+//! Times a denoising step and a decode at real shapes with random weights: `cargo bench --workspace --bench pipeline`.
 //!
 //! Prints one JSON object. `pipeline.py` beside this file runs it together with diffusers and prints ratios.
 
@@ -75,7 +75,10 @@ fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Res
     let branches = model.prepare(&executor, &store, &[Conditioning { prompt }])?;
     let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: 0.5 };
-    fastest(|| Ok(drop(model.predict(&executor, &store, &input, &branches)?)))
+    fastest(|| {
+        model.predict(&executor, &store, &input, &branches)?;
+        Ok(())
+    })
 }
 
 /// Seconds of decoding latents of this side.
@@ -83,7 +86,10 @@ fn decode(folder: &Path, config: AutoencoderKlConfig, side: usize) -> Result<f64
     let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
     let latents = Tensor::randn(0f32, 1f32, (1, config.latent_channels, side, side), &Device::Cpu)?;
     let (vae, executor) = (AutoencoderKl::new(config), Executor::default());
-    fastest(|| Ok(drop(vae.decode(&executor, &store, &latents, None)?)))
+    fastest(|| {
+        vae.decode(&executor, &store, &latents, None)?;
+        Ok(())
+    })
 }
 
 fn fastest(mut work: impl FnMut() -> Result<()>) -> Result<f64> {

@@ -1,5 +1,12 @@
 //! Autoencoders on their own against diffusers: encode, decode, decode in tiles.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};

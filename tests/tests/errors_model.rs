@@ -1,5 +1,12 @@
 //! What is wrong with a model's files is said in words that name the file and what to do, and costs one job.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::{fs, path::Path};
 
 use candle_core::{DType, Device, Tensor};

@@ -1,5 +1,12 @@
 //! What is wrong with a request or with the files of a job is said in words, and costs one job.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::fs;
 
 use candle_core::{DType, Device, Tensor};

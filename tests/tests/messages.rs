@@ -1,5 +1,12 @@
 //! Commands and events cross a process border as JSON and come back as they were.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Serialize, de::DeserializeOwned};

@@ -1,5 +1,12 @@
 //! Whole runs of Z-Image against diffusers, through the session, stage by stage.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::path::Path;
 
 use candle_core::{DType, Tensor};

@@ -1,5 +1,12 @@
 //! The engine as an actor: order, cancelling, ending, and what its messages look like.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
