@@ -55,15 +55,15 @@ def decode(side, **config):
     return fastest(lambda: model.decode(latents))
 
 
-STARTER = dict(
+SMALL = dict(
     in_channels=12, dim=192, n_layers=5, n_refiner_layers=1, n_heads=3, n_kv_heads=3, cap_feat_dim=160,
     axes_dims=[16, 24, 24], axes_lens=[1024, 256, 256],
 )
 ONE_BLOCK = dict(in_channels=16, n_layers=1, n_refiner_layers=0, cap_feat_dim=2560)
 CASES = {
-    "step starter 128": lambda: step(16, 32, **STARTER),
+    "step small z_image 128": lambda: step(16, 32, **SMALL),
     "step z_image one block 512": lambda: step(64, 64, **ONE_BLOCK),
-    "decode starter 128": lambda: decode(
+    "decode small autoencoder 128": lambda: decode(
         16, latent_channels=12, block_out_channels=(16, 32, 64, 96), norm_num_groups=2
     ),
     "decode flux 256": lambda: decode(32, latent_channels=16, block_out_channels=(128, 256, 512, 512)),

@@ -32,7 +32,7 @@ fn main() -> Result<()> {
 }
 
 fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
-    let starter = ZImageConfig {
+    let small = ZImageConfig {
         in_channels: 12,
         dim: 192,
         n_layers: 5,
@@ -43,7 +43,7 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         ..ZImageConfig::default()
     };
     let one_block = ZImageConfig { n_layers: 1, n_refiner_layers: 0, ..ZImageConfig::default() };
-    let starter_vae = AutoencoderKlConfig {
+    let small_vae = AutoencoderKlConfig {
         latent_channels: 12,
         block_out_channels: vec![16, 32, 64, 96],
         norm_num_groups: 2,
@@ -58,9 +58,9 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         ..AutoencoderKlConfig::default()
     };
     Ok(vec![
-        ("step starter 128".to_owned(), step(folder, starter, 16, 32)?),
+        ("step small z_image 128".to_owned(), step(folder, small, 16, 32)?),
         ("step z_image one block 512".to_owned(), step(folder, one_block, 64, 64)?),
-        ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
+        ("decode small autoencoder 128".to_owned(), decode(folder, small_vae, 16)?),
         ("decode flux 256".to_owned(), decode(folder, flux_vae, 32)?),
     ])
 }
