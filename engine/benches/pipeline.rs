@@ -5,14 +5,16 @@
 use std::{
     collections::HashMap,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
+    hardware::MemoryAccount,
     models::{Conditioning, Denoiser, DenoiserInput, z_image::ZImageConfig, z_image::ZImageTransformer},
-    residency::{Executor, Residency, WeightStore},
+    residency::{CpuMemory, Executor, WeightStore},
     vae::{AutoencoderKl, AutoencoderKlConfig},
 };
 
@@ -72,11 +74,11 @@ fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Res
     let model = ZImageTransformer::new(config, 8);
     let executor = Executor::default();
     let prompt = Tensor::randn(0f32, 1f32, (caption, width), &Device::Cpu)?;
-    let branches = model.prepare(&executor, &store, &[Conditioning { prompt }])?;
+    let prepared = model.prepare(&executor, &store, &[Conditioning { prompt }], &[0.5])?;
     let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: 0.5 };
     fastest(|| {
-        model.predict(&executor, &store, &input, &branches)?;
+        model.predict(&executor, &store, &input, &prepared)?;
         Ok(())
     })
 }
@@ -119,5 +121,5 @@ fn random_store(folder: &Path, role: Role, blocks: &[BlockSpec]) -> Result<Weigh
     let table = read_header(&path)?;
     let component =
         Component::bind(role, "benchmark", blocks, &table, |name| StoredName::whole(name), &path)?;
-    Ok(WeightStore::new(component, DType::F32, Device::Cpu, |_| Residency::Resident))
+    Ok(WeightStore::new(component, DType::F32, Arc::new(CpuMemory), MemoryAccount::new()))
 }

@@ -6,6 +6,7 @@
 
 pub mod checkpoint;
 pub mod hardware;
+pub mod memory;
 pub mod models;
 pub mod nn;
 pub mod output;
@@ -14,5 +15,6 @@ pub mod request;
 pub mod residency;
 pub mod sampling;
 pub mod session;
+pub mod telemetry;
 pub mod text;
 pub mod vae;

@@ -95,6 +95,14 @@ impl Sampler {
             Self::Heun => "heun",
         }
     }
+
+    /// Predictions that this many steps need.
+    pub fn calls(self, steps: usize) -> usize {
+        match self {
+            Self::Euler => steps,
+            Self::Heun => (2 * steps).saturating_sub(1),
+        }
+    }
 }
 
 /// How the noise levels of the steps are spaced.

@@ -8,3 +8,4 @@ pub mod hash_weights;
 pub mod original_names;
 pub mod pixels;
 pub mod runner;
+pub mod stores;

@@ -12,13 +12,15 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
-    residency::{CancelToken, Executor, Residency, WeightStore},
+    memory::Placement,
+    residency::{Executor, WeightStore},
     vae::{AutoencoderKl, Tiling},
 };
 use sluice_tests::{
     checkpoint::{fixtures, load, manifest_tensors, save},
     golden::{AUTOENCODER, compare, distance},
     original_names::{self, Tensors},
+    stores::on_processor,
 };
 
 /// An autoencoder of the fixtures, opened from files in `folder`.
@@ -29,7 +31,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(name: &str, original: bool, residency: Residency, folder: &Path) -> Self {
+    fn new(name: &str, original: bool, placement: Placement, folder: &Path) -> Self {
         let fixture = fixtures().join("autoencoder").join(name);
         let (_, tensors) = manifest_tensors(&fixture).unwrap().pop_first().unwrap();
         let tensors = if original { original_names::autoencoder(&tensors).unwrap() } else { tensors };
@@ -43,19 +45,19 @@ impl Opened {
             tensors: read_header(&file).unwrap(),
         };
         let (autoencoder, component) = AutoencoderKl::open(&part).unwrap();
-        let store = WeightStore::new(component, DType::F32, Device::Cpu, |_| residency);
+        let store = on_processor(component, placement);
         Self { autoencoder, store, golden: load(&fixture.join("golden.safetensors")).unwrap() }
     }
 
     fn encode(&self) -> Tensors {
-        let executor = Executor::new(CancelToken::default());
+        let executor = Executor::default();
         let (mean, logvar) =
             self.autoencoder.encode(&executor, &self.store, &self.golden["encode.in"]).unwrap();
         Tensors::from([("encode.mean".to_owned(), mean), ("encode.logvar".to_owned(), logvar)])
     }
 
     fn decode(&self, latents: &Tensor, tiling: Option<Tiling>) -> Tensor {
-        let executor = Executor::new(CancelToken::default());
+        let executor = Executor::default();
         self.autoencoder.decode(&executor, &self.store, latents, tiling).unwrap()
     }
 
@@ -75,7 +77,7 @@ impl Opened {
 fn autoencoders_give_what_diffusers_gives() {
     for name in ["flux", "sd"] {
         let folder = tempfile::tempdir().unwrap();
-        Opened::new(name, false, Residency::Resident, folder.path()).check(name);
+        Opened::new(name, false, Placement::Resident, folder.path()).check(name);
     }
 }
 
@@ -84,9 +86,9 @@ fn autoencoders_give_what_diffusers_gives() {
 fn original_names_and_shapes_are_enough() {
     for name in ["flux", "sd"] {
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let opened = Opened::new(name, true, Residency::Streamed, a.path());
+        let opened = Opened::new(name, true, Placement::Streamed, a.path());
         opened.check(name);
-        let configured = Opened::new(name, false, Residency::Resident, b.path());
+        let configured = Opened::new(name, false, Placement::Resident, b.path());
         assert_eq!(opened.autoencoder.config(), configured.autoencoder.config(), "{name}");
     }
 }
@@ -94,7 +96,7 @@ fn original_names_and_shapes_are_enough() {
 #[test]
 fn scaling_goes_there_and_back() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Opened::new("flux", false, Residency::Streamed, folder.path());
+    let opened = Opened::new("flux", false, Placement::Streamed, folder.path());
     let latents = &opened.golden["decode.in"];
     let unscaled = opened.autoencoder.unscale(latents).unwrap();
     let by_hand = ((latents / 0.3611).unwrap() + 0.1159).unwrap();
@@ -107,7 +109,7 @@ fn scaling_goes_there_and_back() {
 #[test]
 fn tiles_change_nothing_where_there_is_one() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Opened::new("flux", false, Residency::Resident, folder.path());
+    let opened = Opened::new("flux", false, Placement::Resident, folder.path());
     let latents = &opened.golden["decode.in"];
     let whole = opened.decode(latents, None);
     let one_tile = opened.decode(latents, Some(Tiling::with_tile(5)));
@@ -121,7 +123,7 @@ fn tiles_change_nothing_where_there_is_one() {
 #[test]
 fn a_batch_is_its_pictures() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Opened::new("sd", false, Residency::Resident, folder.path());
+    let opened = Opened::new("sd", false, Placement::Resident, folder.path());
     let latents = &opened.golden["decode.in"];
     let together = opened.decode(latents, None);
     for index in 0..2 {

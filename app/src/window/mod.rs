@@ -6,10 +6,14 @@ pub mod canvas;
 pub mod draft;
 pub mod files;
 mod filmstrip;
+mod forecast;
 pub mod icons;
 pub mod link;
+mod monitor;
 pub mod persistence;
 pub mod picture_settings;
+mod plan_panel;
+pub mod planning;
 pub mod recent;
 mod side_panel;
 pub mod sizes;
@@ -19,6 +23,7 @@ mod status_bar;
 mod textures;
 pub mod tokens;
 mod top_bar;
+pub mod watch;
 mod widgets;
 mod words;
 
@@ -93,6 +98,7 @@ fn create(
         wake: Box::new(move || engine_wake()),
         threads: options.threads,
         hardware: true,
+        data: data_folder(),
     })
     .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
@@ -115,6 +121,11 @@ pub fn pictures_folder() -> Option<PathBuf> {
     let user = directories::UserDirs::new()?;
     let pictures = user.picture_dir().map_or_else(|| user.home_dir().join("Pictures"), PathBuf::from);
     Some(pictures.join("Sluice"))
+}
+
+/// The folder for what Sluice remembers of past runs.
+pub fn data_folder() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
 }
 
 /// egui would take the fast card, whose memory pictures need.

@@ -13,5 +13,5 @@ mod layout;
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
 pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
 pub use error::CheckpointError;
-pub use file::{StoredTensor, TensorTable, read_header};
+pub use file::{StoredTensor, TensorTable, Values, read_header};
 pub use layout::{Checkpoint, Layout, Part, read_json, read_toml};

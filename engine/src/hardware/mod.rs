@@ -1,4 +1,9 @@
-//! What the machine has: graphics cards through NVML, memory and processor through sysinfo.
+//! What the machine has: graphics cards through NVML, memory and processor through sysinfo; and what the engine
+//! holds of it.
+
+mod account;
+mod cards;
+mod metering;
 
 use std::{thread, time::Duration};
 
@@ -6,6 +11,10 @@ use serde::{Deserialize, Serialize};
 use sysinfo::{
     CpuRefreshKind, MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
 };
+
+pub use account::{Held, Holdings, MemoryAccount, OutOfMemory, Peaks};
+pub use cards::{CardProfile, card, cards};
+pub use metering::{metered, unmetered};
 
 /// The machine at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +127,37 @@ fn read_gpus(nvml: &nvml_wrapper::Nvml) -> Result<Vec<GpuSample>, nvml_wrapper::
             })
         })
         .collect()
+}
+
+/// Reads again and again how much memory this process holds.
+pub struct ProcessMemory {
+    system: Option<System>,
+    last: u64,
+    reads: u32,
+}
+
+impl ProcessMemory {
+    /// Of this process.
+    pub fn new() -> Self {
+        Self { system: open_system(RefreshKind::nothing()), last: 0, reads: 0 }
+    }
+
+    /// Bytes. Looks anew with every fifth call, as looking takes the operating system some time.
+    pub fn bytes(&mut self) -> u64 {
+        if self.reads.is_multiple_of(5)
+            && let Some(system) = &mut self.system
+        {
+            self.last = own_memory(system);
+        }
+        self.reads = self.reads.wrapping_add(1);
+        self.last
+    }
+}
+
+impl Default for ProcessMemory {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 fn own_memory(system: &mut System) -> u64 {

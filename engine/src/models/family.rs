@@ -10,6 +10,7 @@ use candle_core::Tensor;
 use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout},
+    memory::Work,
     residency::{Executor, RunError, WeightStore},
     sampling::FlowShift,
     text::{Qwen2Tokenizer, Qwen3},
@@ -101,6 +102,54 @@ pub struct Conditioning {
     pub prompt: Tensor,
 }
 
+/// What is computed once a run.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// One for each guidance branch.
+    pub branches: Vec<Conditioning>,
+    /// For each noise level what its timestep modulates the blocks with.
+    pub modulations: Vec<Modulation>,
+}
+
+/// What a timestep modulates the blocks with.
+#[derive(Debug, Clone)]
+pub struct Modulation {
+    /// The noise level.
+    pub sigma: f32,
+    /// One tensor for each modulated block, in their order.
+    pub tensors: Vec<Tensor>,
+}
+
+impl Prepared {
+    /// The modulation for a noise level that was prepared.
+    pub fn modulation(&self, sigma: f32) -> candle_core::Result<&[Tensor]> {
+        let found = self.modulations.iter().find(|modulation| modulation.sigma.to_bits() == sigma.to_bits());
+        match found {
+            Some(modulation) => Ok(&modulation.tensors),
+            None => candle_core::bail!("the noise level {sigma} was not prepared"),
+        }
+    }
+}
+
+/// What decides how much a denoiser has to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DenoiserShape {
+    /// Shape of the latents of one picture.
+    pub latents: [usize; 3],
+    /// Pictures of the batch.
+    pub batch: usize,
+    /// Tokens of each guidance branch's prompt.
+    pub prompts: [usize; 2],
+    /// Guidance branches, 1 or 2.
+    pub branches: usize,
+    /// Noise levels that are prepared.
+    pub sigmas: usize,
+    /// Predictions.
+    pub calls: usize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
+}
+
 /// The arguments of one prediction.
 #[derive(Debug)]
 pub struct DenoiserInput<'a> {
@@ -123,13 +172,15 @@ pub trait Denoiser: Send + Sync {
     /// Whether a run with this guidance scale needs the negative prompt's branch too.
     fn uses_negative(&self, scale: f32) -> bool;
 
-    /// Everything that depends on the prompt alone, computed once a run.
+    /// Everything that depends on the prompt alone, and what depends on the noise level alone for each of
+    /// `sigmas`: computed once a run, with blocks that are not needed again.
     fn prepare(
         &self,
         executor: &Executor,
         store: &WeightStore,
         branches: &[Conditioning],
-    ) -> Result<Vec<Conditioning>, RunError>;
+        sigmas: &[f32],
+    ) -> Result<Prepared, RunError>;
 
     /// The network's output `[batch, channels, height, width]` for each prepared branch. Every block of
     /// weights is leased once for all branches.
@@ -138,8 +189,12 @@ pub trait Denoiser: Send + Sync {
         executor: &Executor,
         store: &WeightStore,
         input: &DenoiserInput<'_>,
-        branches: &[Conditioning],
+        prepared: &Prepared,
     ) -> Result<Vec<Tensor>, RunError>;
+
+    /// What the blocks have to do for a request, in the order of the component's blocks: how often each is leased,
+    /// its operations and its activations.
+    fn work(&self, shape: &DenoiserShape) -> Work;
 
     /// The direction from picture to noise, f32, made of the outputs of all branches.
     fn velocity(&self, outputs: &[Tensor], scale: f32) -> candle_core::Result<Tensor>;

@@ -3,7 +3,10 @@
 mod family;
 pub mod z_image;
 
-pub use family::{Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, TextStage, open};
+pub use family::{
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared, TextStage,
+    open,
+};
 
 /// Every family that Sluice draws with.
 pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage];

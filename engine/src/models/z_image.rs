@@ -6,10 +6,13 @@
 use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
-use super::{Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, TextStage};
+use super::{
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared, TextStage,
+};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{Mask, Rope, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul},
+    memory::{BlockWork, Work},
+    nn::{Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
     text::{Qwen2Tokenizer, Qwen3, Qwen3Config},
@@ -145,15 +148,27 @@ impl ZImageConfig {
         self.patch() * self.patch() * self.in_channels
     }
 
+    /// Width inside the feed-forward layers.
+    fn inner(&self) -> usize {
+        (self.dim as f64 / 3.0 * 8.0) as usize
+    }
+
     fn modulation_width(&self) -> usize {
         self.dim.min(MODULATION_WIDTH)
     }
 
-    /// The blocks. Those that see the caption alone come first.
+    /// The blocks whose timestep modulates them, in the order in which they run.
+    fn modulated_blocks(&self) -> impl Iterator<Item = String> {
+        let refiners = (0..self.n_refiner_layers).map(|index| format!("noise_refiner.{index}"));
+        refiners.chain((0..self.n_layers).map(|index| format!("layers.{index}")))
+    }
+
+    /// The blocks. Those that see the caption alone come first, then one with all that depends on the timestep
+    /// alone: both are needed once a run.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (dim, modulation, key) = (self.dim, self.modulation_width(), self.patch_key());
-        let inner = (dim as f64 / 3.0 * 8.0) as usize;
-        let block = |name: String, modulated: bool| {
+        let inner = self.inner();
+        let block = |name: String| {
             let mut spec = BlockSpec::new(name)
                 .scale("attention_norm1", dim)
                 .matrix("attention.to_q", dim, dim)
@@ -171,32 +186,36 @@ impl ZImageConfig {
                     .scale("attention.norm_q", self.head_dim())
                     .scale("attention.norm_k", self.head_dim());
             }
-            if modulated { spec.linear("adaLN_modulation.0", 4 * dim, modulation) } else { spec }
+            spec
         };
-        let stack = |name: &'static str, count: usize, modulated: bool| {
-            (0..count).map(move |index| block(format!("{name}.{index}"), modulated))
-        };
+        let stack =
+            |name: &'static str, count: usize| (0..count).map(move |index| block(format!("{name}.{index}")));
         let mut blocks = vec![
             BlockSpec::stem("caption embedder")
                 .scale("cap_embedder.0", self.cap_feat_dim)
                 .linear("cap_embedder.1", dim, self.cap_feat_dim)
                 .tensor("cap_pad_token", &[1, dim]),
         ];
-        blocks.extend(stack("context_refiner", self.n_refiner_layers, false));
+        blocks.extend(stack("context_refiner", self.n_refiner_layers));
+        let timestep = BlockSpec::stem("modulation")
+            .linear("t_embedder.mlp.0", TIMESTEP_HIDDEN, FREQUENCY_WIDTH)
+            .linear("t_embedder.mlp.2", modulation, TIMESTEP_HIDDEN);
+        let timestep = self.modulated_blocks().fold(timestep, |spec, block| {
+            spec.linear(&format!("{block}.adaLN_modulation.0"), 4 * dim, modulation)
+        });
+        blocks.push(timestep.linear(
+            &format!("all_final_layer.{key}.adaLN_modulation.1"),
+            dim,
+            modulation,
+        ));
         blocks.push(
-            BlockSpec::stem("embedders")
+            BlockSpec::stem("image embedder")
                 .linear(&format!("all_x_embedder.{key}"), dim, self.patch_width())
-                .tensor("x_pad_token", &[1, dim])
-                .linear("t_embedder.mlp.0", TIMESTEP_HIDDEN, FREQUENCY_WIDTH)
-                .linear("t_embedder.mlp.2", modulation, TIMESTEP_HIDDEN),
+                .tensor("x_pad_token", &[1, dim]),
         );
-        blocks.extend(stack("noise_refiner", self.n_refiner_layers, true));
-        blocks.extend(stack("layers", self.n_layers, true));
-        blocks.push(
-            BlockSpec::new(format!("all_final_layer.{key}"))
-                .linear("linear", self.patch_width(), dim)
-                .linear("adaLN_modulation.1", dim, modulation),
-        );
+        blocks.extend(stack("noise_refiner", self.n_refiner_layers));
+        blocks.extend(stack("layers", self.n_layers));
+        blocks.push(BlockSpec::new(format!("all_final_layer.{key}")).linear("linear", self.patch_width(), dim));
         blocks
     }
 
@@ -346,13 +365,23 @@ impl Denoiser for ZImageTransformer {
         executor: &Executor,
         store: &WeightStore,
         branches: &[Conditioning],
-    ) -> std::result::Result<Vec<Conditioning>, RunError> {
+        sigmas: &[f32],
+    ) -> std::result::Result<Prepared, RunError> {
         let ropes: Vec<Rope> = branches
             .iter()
             .map(|branch| self.caption_rope(branch.prompt.dim(0)?, store.device()))
             .collect::<Result<_>>()?;
         let mut captions: Vec<Tensor> = branches.iter().map(|branch| branch.prompt.clone()).collect();
-        executor.walk(store, 0..self.first_latent_block(), |index, weights| {
+        let mut modulations = Vec::new();
+        let timestep = self.modulation_block();
+        executor.walk(store, 0..timestep + 1, |index, weights| {
+            if index == timestep {
+                modulations = sigmas
+                    .iter()
+                    .map(|&sigma| self.modulation(weights, sigma, store))
+                    .collect::<Result<_>>()?;
+                return Ok(());
+            }
             for (caption, rope) in captions.iter_mut().zip(&ropes) {
                 *caption = if index == 0 {
                     self.embed_caption(weights, caption)?
@@ -362,7 +391,8 @@ impl Denoiser for ZImageTransformer {
             }
             Ok(())
         })?;
-        Ok(captions.into_iter().map(|prompt| Conditioning { prompt }).collect())
+        let branches = captions.into_iter().map(|prompt| Conditioning { prompt }).collect();
+        Ok(Prepared { branches, modulations })
     }
 
     fn predict(
@@ -370,11 +400,12 @@ impl Denoiser for ZImageTransformer {
         executor: &Executor,
         store: &WeightStore,
         input: &DenoiserInput<'_>,
-        branches: &[Conditioning],
+        prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let (batch, _, height, width) = input.latents.dims4()?;
         let grid = [height / self.config.patch(), width / self.config.patch()];
-        let ropes: Vec<[Rope; 2]> = branches
+        let ropes: Vec<[Rope; 2]> = prepared
+            .branches
             .iter()
             .map(|branch| {
                 let caption = branch.prompt.dim(1)?;
@@ -384,33 +415,106 @@ impl Denoiser for ZImageTransformer {
             })
             .collect::<Result<_>>()?;
 
-        let embedders = self.first_latent_block();
-        let layers = embedders + 1 + self.config.n_refiner_layers;
+        let modulation = prepared.modulation(input.sigma)?;
+        let embedder = self.modulation_block() + 1;
+        let layers = embedder + 1 + self.config.n_refiner_layers;
         let last = layers + self.config.n_layers;
         let mut streams: Vec<Tensor> = Vec::new();
-        let mut timestep = None;
-        executor.walk(store, embedders..last + 1, |index, weights| {
-            if index == embedders {
-                timestep = Some(self.embed_timestep(weights, input.sigma, store)?);
+        executor.walk(store, embedder..last + 1, |index, weights| {
+            if index == embedder {
                 let image = self.embed_image(weights, &input.latents.to_dtype(store.dtype())?)?;
-                streams = vec![image; branches.len()];
+                streams = vec![image; prepared.branches.len()];
                 return Ok(());
             }
-            for ((x, branch), [image, joint]) in streams.iter_mut().zip(branches).zip(&ropes) {
+            let modulation = &modulation[index - embedder - 1];
+            for ((x, branch), [image, joint]) in streams.iter_mut().zip(&prepared.branches).zip(&ropes) {
                 if index == layers {
                     let (_, tokens, dim) = branch.prompt.dims3()?;
                     *x = Tensor::cat(&[&*x, &branch.prompt.broadcast_as((batch, tokens, dim))?], 1)?;
                 }
                 let rope = if index < layers { image } else { joint };
                 *x = if index == last {
-                    self.final_layer(weights, &x.narrow(1, 0, grid[0] * grid[1])?, timestep.as_ref())?
+                    self.final_layer(weights, &x.narrow(1, 0, grid[0] * grid[1])?, modulation)?
                 } else {
-                    self.block(weights, x, rope, timestep.as_ref())?
+                    self.block(weights, x, rope, Some(modulation))?
                 };
             }
             Ok(())
         })?;
         Ok(streams.iter().map(|x| self.unpatchify(x, grid)).collect::<Result<_>>()?)
+    }
+
+    fn work(&self, shape: &DenoiserShape) -> Work {
+        let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
+        let (dim, patch) = (config.dim, config.patch());
+        let [channels, height, width] = shape.latents;
+        let image = padded(height * width / (patch * patch));
+        let captions: Vec<usize> = shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
+        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let stream = |tokens: usize| bytes(shape.batch * tokens * dim);
+        let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
+        let prompt_bytes: u64 =
+            shape.prompts[..shape.branches].iter().map(|&tokens| bytes(tokens * config.cap_feat_dim)).sum();
+        let modulation = (config.n_refiner_layers + config.n_layers) * 4 * dim + dim;
+        let latents = (shape.batch * channels * height * width * size_of::<f32>()) as u64;
+        // Rotations of the image alone and of image and caption, cosine and sine.
+        let ropes: u64 = captions
+            .iter()
+            .map(|caption| ((2 * image + caption) * config.head_dim() * size_of::<f32>()) as u64)
+            .sum();
+        let carried = prompt_bytes + caption_bytes + bytes(modulation * shape.sigmas) + 2 * latents + ropes;
+        let once = |tape: Tape| BlockWork {
+            passes: 1,
+            operations: tape.operations,
+            activations: tape.peak,
+            reads: 1,
+        };
+        let each = |tapes: &mut dyn Iterator<Item = Tape>| {
+            let (operations, activations) =
+                tapes.fold((0.0, 0), |(sum, peak), tape| (sum + tape.operations, tape.peak.max(peak)));
+            let (passes, reads) = (shape.calls as u32, shape.branches as u32);
+            BlockWork { passes, operations, activations, reads }
+        };
+
+        let mut blocks = Vec::new();
+        let refine = |tokens: usize| self.block_tape(costs, 1, tokens, 0);
+        let longest = captions.iter().copied().max().unwrap_or(0);
+        let mut embed = Tape::default();
+        embed.run(costs.pointwise(longest * config.cap_feat_dim, 1));
+        embed.run(costs.linear(longest, config.cap_feat_dim, dim));
+        embed.run(costs.copy(longest * dim));
+        blocks.push(once(embed));
+        blocks.extend((0..config.n_refiner_layers).map(|_| once(refine(longest))));
+        let mut timestep = Tape::default();
+        for _ in 0..shape.sigmas {
+            timestep.replace(costs.linear(1, config.modulation_width(), modulation));
+        }
+        blocks.push(once(timestep));
+        let mut embed = Tape::default();
+        let values = shape.batch * image * config.patch_width();
+        embed.run(costs.copy(values));
+        embed.run(costs.linear(shape.batch * image, config.patch_width(), dim));
+        embed.run(costs.copy(shape.batch * image * dim));
+        blocks.push(each(&mut std::iter::once(embed)));
+        let branches = captions.len() as u64;
+        // Until the first refiner is through, the branches share one stream of image tokens.
+        let refiners = (0..config.n_refiner_layers)
+            .map(|_| each(&mut captions.iter().map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image)))));
+        blocks.extend(refiners);
+        let joint: u64 = captions.iter().map(|caption| stream(image + caption)).sum();
+        let layers = (0..config.n_layers).map(|_| {
+            each(&mut captions.iter().map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)))
+        });
+        blocks.extend(layers);
+        let mut last = Tape::default();
+        last.hold(joint);
+        let tokens = shape.batch * height * width / (patch * patch);
+        let normed = last.run(costs.pointwise(tokens * dim, 1));
+        last.run(costs.pointwise(tokens * dim, 1));
+        last.free(normed);
+        last.run(costs.linear(tokens, dim, config.patch_width()));
+        blocks.push(each(&mut captions.iter().map(|_| last)));
+        Work { tile: None, carried, blocks }
     }
 
     fn velocity(&self, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
@@ -431,62 +535,111 @@ impl ZImageTransformer {
         Self { config, scale }
     }
 
-    /// The number of the first block that depends on the latents.
-    fn first_latent_block(&self) -> usize {
+    /// The number of the block that holds all that depends on the timestep alone.
+    fn modulation_block(&self) -> usize {
         1 + self.config.n_refiner_layers
     }
 
-    fn block(&self, w: &Weights, x: &Tensor, rope: &Rope, timestep: Option<&Tensor>) -> Result<Tensor> {
+    /// What a noise level modulates each block with, `[1, 1, 4 · dim]`, and the final layer, `[1, 1, dim]`.
+    fn modulation(&self, w: &Weights, sigma: f32, store: &WeightStore) -> Result<Modulation> {
+        let timestep = self.embed_timestep(w, sigma, store)?;
+        let blocks = self.config.modulated_blocks();
+        let mut tensors = blocks
+            .map(|block| w.linear(&format!("{block}.adaLN_modulation.0"), &timestep)?.unsqueeze(1))
+            .collect::<Result<Vec<_>>>()?;
+        let last = format!("all_final_layer.{}.adaLN_modulation.1", self.config.patch_key());
+        tensors.push(w.linear(&last, &silu(&timestep)?)?.unsqueeze(1)?);
+        Ok(Modulation { sigma, tensors })
+    }
+
+    fn block(&self, w: &Weights, x: &Tensor, rope: &Rope, modulation: Option<&Tensor>) -> Result<Tensor> {
         let eps = self.config.norm_eps;
-        let Some(timestep) = timestep else {
-            let h = self.attention(w, &w.rms_norm("attention_norm1", x, eps)?, rope)?;
+        let Some(modulation) = modulation else {
+            let h = self.attention(w, w.rms_norm("attention_norm1", x, eps)?, rope)?;
             let x = (x + w.rms_norm("attention_norm2", &h, eps)?)?;
-            let h = feed_forward(w, &w.rms_norm("ffn_norm1", &x, eps)?)?;
+            let h = feed_forward(w, w.rms_norm("ffn_norm1", &x, eps)?)?;
             return x + w.rms_norm("ffn_norm2", &h, eps)?;
         };
-        let modulation = w.linear("adaLN_modulation.0", timestep)?.unsqueeze(1)?.chunk(4, 2)?;
+        let modulation = modulation.chunk(4, 2)?;
         let (scale_attention, gate_attention) = (&modulation[0], modulation[1].tanh()?);
         let (scale_feed_forward, gate_feed_forward) = (&modulation[2], modulation[3].tanh()?);
 
         let h = modulate(&w.rms_norm("attention_norm1", x, eps)?, scale_attention)?;
-        let h = w.rms_norm("attention_norm2", &self.attention(w, &h, rope)?, eps)?;
-        let x = gated_add(x, &gate_attention, &h)?;
+        let h = self.attention(w, h, rope)?;
+        let x = gated_add(x, &gate_attention, &w.rms_norm("attention_norm2", &h, eps)?)?;
+        drop(h);
         let h = modulate(&w.rms_norm("ffn_norm1", &x, eps)?, scale_feed_forward)?;
-        let h = w.rms_norm("ffn_norm2", &feed_forward(w, &h)?, eps)?;
-        gated_add(&x, &gate_feed_forward, &h)
+        let h = feed_forward(w, h)?;
+        gated_add(&x, &gate_feed_forward, &w.rms_norm("ffn_norm2", &h, eps)?)
     }
 
-    fn attention(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    /// Attention over all tokens of `x`, which is let go as early as possible.
+    fn attention(&self, w: &Weights, x: Tensor, rope: &Rope) -> Result<Tensor> {
         let (batch, tokens, _) = x.dims3()?;
-        let heads = |name: &str| w.linear(name, x)?.reshape((batch, tokens, self.config.n_heads, ()));
+        let heads = |name: &str| w.linear(name, &x)?.reshape((batch, tokens, self.config.n_heads, ()));
         let (mut q, mut k, v) =
             (heads("attention.to_q")?, heads("attention.to_k")?, heads("attention.to_v")?);
+        drop(x);
         if self.config.qk_norm {
             q = w.rms_norm("attention.norm_q", &q, QK_NORM_EPS)?;
             k = w.rms_norm("attention.norm_k", &k, QK_NORM_EPS)?;
         }
-        let h = attention(&rope_interleaved(&q, rope)?, &rope_interleaved(&k, rope)?, &v, Mask::None)?;
+        q = rope_interleaved(&q, rope)?;
+        k = rope_interleaved(&k, rope)?;
+        let h = attention(&q, &k, &v, Mask::None)?;
+        drop((q, k, v));
         w.linear("attention.to_out.0", &h.flatten_from(2)?)
     }
 
-    fn final_layer(&self, w: &Weights, x: &Tensor, timestep: Option<&Tensor>) -> Result<Tensor> {
-        let mut h = layer_norm(x, None, None, FINAL_NORM_EPS)?;
-        if let Some(timestep) = timestep {
-            h = modulate(&h, &w.linear("adaLN_modulation.1", &silu(timestep)?)?.unsqueeze(1)?)?;
-        }
-        w.linear("linear", &h)
+    /// What one block takes for one branch while `held` bytes of streams are there: [`block`](Self::block), function by
+    /// function.
+    fn block_tape(&self, costs: Costs, batch: usize, tokens: usize, held: u64) -> Tape {
+        let rows = batch * tokens;
+        let (dim, inner) = (self.config.dim, self.config.inner());
+        let mut tape = Tape::default();
+        tape.hold(held);
+        let all = costs.pointwise(rows * dim, 1);
+        // Norm, modulation.
+        let h = tape.run(all);
+        tape.replace(all);
+        let heads: u64 = (0..3).map(|_| tape.run(costs.linear(rows, dim, dim))).sum();
+        tape.free(h);
+        (0..4).for_each(|_| tape.replace(all));
+        let shape = [batch, tokens, self.config.n_heads, self.config.head_dim()];
+        let attended = tape.run(costs.attention(shape, tokens, self.config.n_heads));
+        tape.free(heads);
+        let h = tape.run(costs.linear(rows, dim, dim));
+        tape.free(attended);
+        let normed = tape.run(all);
+        tape.run(costs.pointwise(rows * dim, 2));
+        tape.free(normed + h);
+        let h = tape.run(all);
+        tape.replace(all);
+        let both: u64 = (0..2).map(|_| tape.run(costs.linear(rows, dim, inner))).sum();
+        tape.free(h);
+        let product = tape.run(costs.pointwise(rows * inner, 2));
+        tape.free(both);
+        tape.run(costs.linear(rows, inner, dim));
+        tape.free(product);
+        tape.run(all);
+        tape.run(costs.pointwise(rows * dim, 2));
+        tape
+    }
+
+    fn final_layer(&self, w: &Weights, x: &Tensor, scale: &Tensor) -> Result<Tensor> {
+        w.linear("linear", &modulate(&layer_norm(x, None, None, FINAL_NORM_EPS)?, scale)?)
     }
 
     /// Prompt embeddings `[tokens, width]` to caption tokens `[1, padded tokens, dim]`.
     fn embed_caption(&self, w: &Weights, prompt: &Tensor) -> Result<Tensor> {
         let h = w.rms_norm("cap_embedder.0", &prompt.unsqueeze(0)?, self.config.norm_eps)?;
-        pad(&w.linear("cap_embedder.1", &h)?, w.get("cap_pad_token")?)
+        pad(&w.linear("cap_embedder.1", &h)?, &w.get("cap_pad_token")?)
     }
 
     /// Latents to image tokens `[batch, padded tokens, dim]`.
     fn embed_image(&self, w: &Weights, latents: &Tensor) -> Result<Tensor> {
         let name = format!("all_x_embedder.{}", self.config.patch_key());
-        pad(&w.linear(&name, &self.patchify(latents)?)?, w.get("x_pad_token")?)
+        pad(&w.linear(&name, &self.patchify(latents)?)?, &w.get("x_pad_token")?)
     }
 
     /// The embedding `[1, width]` of a noise level.
@@ -552,8 +705,11 @@ impl ZImageTransformer {
     }
 }
 
-fn feed_forward(w: &Weights, x: &Tensor) -> Result<Tensor> {
-    let h = silu_mul(&w.linear("feed_forward.w1", x)?, &w.linear("feed_forward.w3", x)?)?;
+fn feed_forward(w: &Weights, x: Tensor) -> Result<Tensor> {
+    let (gate, up) = (w.linear("feed_forward.w1", &x)?, w.linear("feed_forward.w3", &x)?);
+    drop(x);
+    let h = silu_mul(&gate, &up)?;
+    drop((gate, up));
     w.linear("feed_forward.w2", &h)
 }
 

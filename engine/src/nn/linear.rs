@@ -121,6 +121,17 @@ fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut 
     }
 }
 
+/// Bytes that a product takes beside its input and its result.
+pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
+    let tile = Tile::detect();
+    let width = rows.min(PANELS * tile.columns()).next_multiple_of(tile.lanes);
+    let pieces = outputs.div_ceil(OUTPUTS);
+    let piece = OUTPUTS.min(outputs);
+    let workers = threads.min(pieces) * (piece * width + piece * DEPTH) * size_of::<f32>();
+    let lists = pieces * width.min(rows) * size_of::<&mut [f32]>();
+    (width * inputs + outputs) * size_of::<f32>() + workers + lists
+}
+
 /// Turns some rows of the input into a panel, `[in, row]`.
 struct Transpose<'a> {
     x: &'a [f32],

@@ -8,6 +8,7 @@ mod attention;
 #[cfg(test)]
 mod check;
 mod conv;
+mod cost;
 mod cpu;
 mod linear;
 mod modulation;
@@ -17,6 +18,7 @@ mod simd;
 
 pub use activation::{silu, silu_mul};
 pub use attention::{Mask, attention};
+pub use cost::{Cost, Costs, Tape};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use linear::linear;
 pub use modulation::{gated_add, modulate};

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{checkpoint::CheckpointError, request::RequestError, residency::RunError};
+use crate::{
+    checkpoint::CheckpointError, hardware::OutOfMemory, memory::PlanError, request::RequestError, residency::RunError,
+    telemetry::TelemetryError,
+};
 
 /// A run that gave no picture.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,36 @@ pub enum PipelineError {
     /// The walk through the blocks ended early.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The request fits the device in no way that the preferences allow.
+    #[error("{error}")]
+    DoesNotFit {
+        /// What is too large.
+        error: PlanError,
+        /// The bytes of the device's memory that would be enough.
+        least: Option<u64>,
+    },
+    /// The device's memory is used up, and there is nothing left that could take less.
+    #[error(transparent)]
+    OutOfMemory(OutOfMemory),
+    /// No card is simulated under this name.
+    #[error("there is no card {id} to simulate")]
+    UnknownCard {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// No well-known model has this identifier.
+    #[error("there is no known model {id}")]
+    UnknownModel {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// What is written about the run cannot be.
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
     /// The file with the first latents is not usable.
     #[error("the initial latents in {} cannot be used: {reason}", .path.display())]
     InitialLatents {
@@ -53,7 +86,16 @@ impl PipelineError {
             Self::Request(_) => Some("Change the setting and generate again.".to_owned()),
             Self::Checkpoint(error) | Self::Run(RunError::Checkpoint(error)) => Some(error.advice()),
             Self::Run(RunError::Cancelled) => None,
-            Self::Run(RunError::Compute(_)) => {
+            Self::DoesNotFit { least, .. } => Some(fitting(*least)),
+            Self::OutOfMemory(_) | Self::Run(RunError::OutOfMemory(_)) => {
+                Some("Make the picture smaller, draw fewer at once, or allow more memory.".to_owned())
+            }
+            Self::UnknownCard { known, .. } | Self::UnknownModel { known, .. } => Some(format!("Choose one of {}.", known.join(", "))),
+            Self::Telemetry(error) => error.advice().map(str::to_owned),
+            Self::Run(RunError::Thread(_)) => {
+                Some("Close other programs and try again; the machine gives no further thread.".to_owned())
+            }
+            Self::Run(RunError::Compute(_) | RunError::OutOfOrder { .. }) => {
                 Some("Please report this with the model and the settings that you used.".to_owned())
             }
             Self::InitialLatents { .. } => {
@@ -65,5 +107,16 @@ impl PipelineError {
             }
             Self::NotFinite { .. } => Some("Use f32 or bf16.".to_owned()),
         }
+    }
+}
+
+/// What would make a request fit.
+fn fitting(least: Option<u64>) -> String {
+    let other = "make the picture smaller, draw fewer at once, or choose the mode auto";
+    match least {
+        Some(least) => {
+            format!("Allow {:.2} GB of the device's memory, or {other}.", least as f64 / f64::from(1 << 30))
+        }
+        None => format!("Allow more RAM, or {other}."),
     }
 }

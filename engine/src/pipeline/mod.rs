@@ -1,12 +1,21 @@
-//! From request to picture: encode, denoise, decode.
+//! From request to picture: encode, denoise, decode, under a plan.
 
 mod dump;
 mod error;
-mod placement;
+mod estimate;
+mod loaded;
+mod planned;
 mod preview;
 mod run;
 mod summary;
+mod target;
 
 pub use error::PipelineError;
-pub use run::{LoadedModel, Observer, Rendered, RunOptions, Stage};
+pub use estimate::{footprint, prompts, workload};
+pub use loaded::LoadedModel;
+pub use planned::PlannedRun;
+pub use run::{Observer, Rendered, RunOptions};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};
+pub use target::{Pace, Target, measure_processor};
+
+pub use crate::memory::Stage;

@@ -1,32 +1,28 @@
 //! One run: prompt, noise, steps, picture.
 
-use std::{path::PathBuf, time::Instant};
+use std::{cell::RefCell, path::PathBuf, time::Instant};
 
 use candle_core::{DType, Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use super::{PipelineError, dump::Dump, placement::residencies, preview::Preview};
+use super::{
+    LoadedModel, PipelineError, PlannedRun, Target,
+    dump::Dump,
+    estimate,
+    loaded::{AUTOENCODER, DENOISER, TEXT},
+    preview::Preview,
+};
 use crate::{
-    checkpoint::{Component, read_header},
-    models::{Conditioning, DenoiserInput, Model},
+    checkpoint::read_header,
+    hardware::unmetered,
+    memory::{MemoryPreferences, Stage},
+    models::{Conditioning, DenoiserInput},
     output::Image,
-    request::{ComputeDtype, Request, Sampler, Schedule},
-    residency::{CancelToken, Executor, WeightStore},
+    request::{Request, Sampler, Schedule},
+    residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::{Step, euler, heun, randn},
+    telemetry::{Recorder, StepRecord, TelemetryEvent},
     vae::Tiling,
 };
-
-/// A part of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Prompt to embeddings.
-    Encode,
-    /// Noise to latents.
-    Denoise,
-    /// Latents to picture.
-    Decode,
-}
 
 /// Hears how a run goes on.
 pub trait Observer {
@@ -44,13 +40,17 @@ pub trait Observer {
 
     /// Whether previews are to be made.
     fn wants_previews(&self) -> bool;
+
+    /// The run goes on under another plan; why, in words.
+    fn replanned(&mut self, reason: &str);
 }
 
 /// The pictures of a run.
-#[derive(Debug, Clone)]
 pub struct Rendered {
     /// One for each picture of the batch.
     pub images: Vec<Image>,
+    /// What was planned and measured.
+    pub planned: PlannedRun,
 }
 
 /// What a run needs beside the request.
@@ -61,153 +61,228 @@ pub struct RunOptions<'a> {
     pub dump: Option<&'a PathBuf>,
     /// Stops the run.
     pub cancel: CancelToken,
-}
-
-/// Latents above this side, in any direction, are decoded in tiles.
-const LARGEST_TILE: usize = 96;
-const TILE: usize = 64;
-
-/// A model with stores for its weights; it keeps what fits between runs.
-pub struct LoadedModel {
-    model: Model,
-    dtype: ComputeDtype,
-    text: WeightStore,
-    denoiser: WeightStore,
-    autoencoder: WeightStore,
-    preview: Option<Preview>,
+    /// How memory is used.
+    pub memory: &'a MemoryPreferences,
+    /// What the run may take of the machine.
+    pub target: &'a Target,
+    /// What past runs say activations have to be multiplied by.
+    pub activation_factor: f64,
+    /// Who is told what happens.
+    pub recorder: Recorder,
 }
 
 impl LoadedModel {
-    /// Places the weights of `model`, given the bytes of memory that are available. Reads none yet.
-    ///
-    /// The autoencoder is computed in f32 where the rest is in f16, whose range it exceeds.
-    pub fn new(model: Model, dtype: ComputeDtype, available: Option<u64>) -> Self {
-        let compute = match dtype {
-            ComputeDtype::F32 => DType::F32,
-            ComputeDtype::Bf16 => DType::BF16,
-            ComputeDtype::F16 => DType::F16,
-        };
-        let pixels = if compute == DType::F16 { DType::F32 } else { compute };
-        let [denoiser, autoencoder, text] = residencies(
-            [
-                (&model.denoiser_component, compute),
-                (&model.autoencoder_component, pixels),
-                (&model.text.component, compute),
-            ],
-            available,
-        );
-        let store = |component: &Component, dtype, residency| {
-            WeightStore::new(component.clone(), dtype, Device::Cpu, |_| residency)
-        };
-        Self {
-            text: store(&model.text.component, compute, text),
-            denoiser: store(&model.denoiser_component, compute, denoiser),
-            autoencoder: store(&model.autoencoder_component, pixels, autoencoder),
-            model,
-            dtype,
-            preview: None,
-        }
-    }
-
-    /// The model.
-    pub fn model(&self) -> &Model {
-        &self.model
-    }
-
-    /// The precision of the computation.
-    pub fn dtype(&self) -> ComputeDtype {
-        self.dtype
-    }
-
-    /// Draws the pictures of a request.
+    /// Draws the pictures of a request under the best plan for it.
     pub fn render(
-        &mut self,
+        &self,
         request: &Request,
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
         request.validate(self.model.denoiser.size_multiple())?;
-        let executor = Executor::new(options.cancel.clone());
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let latents = self.initial_latents(request, options)?;
-        dump.add("latents.init", &latents)?;
-
-        let branches = timed(observer, Stage::Encode, |_| self.encode(request, &executor, &mut dump))?;
-        let latents = timed(observer, Stage::Denoise, |observer| {
-            self.denoise(request, &executor, latents, &branches, observer, &mut dump)
-        })?;
-        let pictures = timed(observer, Stage::Decode, |_| self.decode(&executor, &latents, &mut dump))?;
+        let prompts = estimate::prompts(&self.model, request)?;
+        let planned = PlannedRun::new(self, request, &prompts, options)?;
+        let run = Run {
+            loaded: self,
+            request,
+            options,
+            prompts,
+            planned: RefCell::new(planned),
+            observer: RefCell::new(observer),
+        };
+        let images = run.whole(&mut dump);
+        let mut planned = run.planned.into_inner();
+        planned.observe(&self.stores[DENOISER]);
+        self.account.set_budget(None);
+        self.end(&planned.plan, options.memory.keep);
+        let images = images?;
         dump.write()?;
-        self.check_finite(&pictures)?;
-        Ok(Rendered { images: to_images(&pictures)? })
+        Ok(Rendered { images, planned })
+    }
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    loaded: &'a LoadedModel,
+    request: &'a Request,
+    options: &'a RunOptions<'a>,
+    prompts: Vec<Vec<u32>>,
+    planned: RefCell<PlannedRun>,
+    observer: RefCell<&'a mut dyn Observer>,
+}
+
+impl Run<'_> {
+    fn whole(&self, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+        let (account, target) = (&self.loaded.account, self.options.target);
+        self.mark();
+        self.loaded.follow(&self.planned.borrow().plan);
+        account.set_budget(target.enforced.then_some(target.machine.device_budget));
+        account.take_peaks();
+        let latents = self.initial_latents()?;
+        dump.add("latents.init", &latents)?;
+        let branches = self.stage(Stage::Encode, || self.encode(dump))?;
+        if self.observer.borrow().wants_previews() {
+            self.fit_preview()?;
+        }
+        let latents = self.stage(Stage::Denoise, || self.denoise(latents, &branches, dump))?;
+        drop(branches);
+        self.stage(Stage::Decode, || self.decode(&latents, dump))
     }
 
-    /// Embeds the prompt and, where guidance needs it, the negative prompt.
-    fn encode(
+    fn mark(&self) {
+        let recorder = &self.options.recorder;
+        recorder.record(TelemetryEvent::Plan(self.planned.borrow().mark(recorder.now())));
+    }
+
+    fn stage<T>(
         &self,
-        request: &Request,
-        executor: &Executor,
-        dump: &mut Dump,
-    ) -> Result<Vec<Conditioning>, PipelineError> {
-        let mut prompts = vec![&request.prompt];
-        if self.model.denoiser.uses_negative(request.guidance) {
-            prompts.push(&request.negative_prompt);
+        stage: Stage,
+        work: impl FnOnce() -> Result<T, PipelineError>,
+    ) -> Result<T, PipelineError> {
+        let recorder = &self.options.recorder;
+        self.observer.borrow_mut().stage_started(stage);
+        recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage });
+        let started = Instant::now();
+        let result = work()?;
+        recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });
+        self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
+        self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());
+        Ok(result)
+    }
+
+    /// Does `work` until it no longer runs out of memory, each time under a plan that takes less.
+    fn within_memory<T>(
+        &self,
+        stage: Stage,
+        mut work: impl FnMut() -> Result<T, RunError>,
+    ) -> Result<T, PipelineError> {
+        loop {
+            match work() {
+                Err(RunError::OutOfMemory(error)) => {
+                    let reason = self.planned.borrow_mut().step_down(stage, error)?;
+                    self.loaded.follow(&self.planned.borrow().plan);
+                    self.loaded.account.take_refusal();
+                    self.tell(&reason);
+                }
+                other => return Ok(other?),
+            }
         }
+    }
+
+    /// The run goes on under another plan.
+    fn tell(&self, reason: &str) {
+        let recorder = &self.options.recorder;
+        recorder.record(TelemetryEvent::Note { at: recorder.now(), text: reason.to_owned() });
+        self.mark();
+        self.observer.borrow_mut().replanned(reason);
+    }
+
+    fn enter(&self, stage: Stage) {
+        self.loaded.enter(&self.planned.borrow().plan, stage);
+    }
+
+    fn store(&self, index: usize) -> &WeightStore {
+        &self.loaded.stores[index]
+    }
+
+    fn executor(&self, component: usize) -> Executor {
+        Executor::new(self.options.cancel.clone(), self.options.recorder.clone()).of_component(component as u8)
+    }
+
+    /// Embeds the prompt and, where guidance needs it, the negative prompt. Those that were embedded before need no
+    /// encoder.
+    fn encode(&self, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
+        for (branch, ids) in self.prompts.iter().enumerate() {
+            dump.add_ids(format!("text_encoder.{branch}.input_ids"), ids)?;
+        }
+        let mut embedded = Vec::new();
+        for ids in &self.prompts {
+            embedded.push(self.loaded.embedded(ids)?);
+        }
+        let new: Vec<Vec<u32>> = self
+            .prompts
+            .iter()
+            .zip(&embedded)
+            .filter(|(_, known)| known.is_none())
+            .map(|(ids, _)| ids.clone())
+            .collect();
+        let mut fresh = Vec::new();
+        if !new.is_empty() {
+            self.enter(Stage::Encode);
+            let (encoder, executor) = (&self.loaded.model.text.encoder, self.executor(TEXT));
+            fresh = self.within_memory(Stage::Encode, || {
+                encoder.penultimate(&executor, self.store(TEXT), &new)
+            })?;
+        }
+        for (ids, embedding) in new.iter().zip(&fresh) {
+            self.loaded.keep_embedding(ids, embedding)?;
+        }
+        let mut fresh = fresh.into_iter();
         let mut branches = Vec::new();
-        for (branch, prompt) in prompts.into_iter().enumerate() {
-            let stage = &self.model.text;
-            let ids = stage.tokenizer.encode_chat(prompt, request.max_sequence_length as usize)?;
-            dump.add_ids(format!("text_encoder.{branch}.input_ids"), &ids)?;
-            let prompt = stage.encoder.penultimate(executor, &self.text, &ids)?;
+        for (branch, known) in embedded.into_iter().enumerate() {
+            let Some(prompt) = known.or_else(|| fresh.next()) else { continue };
             dump.add(format!("encode_prompt.0.{branch}.0"), &prompt)?;
             branches.push(Conditioning { prompt });
         }
         Ok(branches)
     }
 
+    /// Fits the map that previews are made with, once a model.
+    fn fit_preview(&self) -> Result<(), PipelineError> {
+        if self.loaded.preview.borrow().is_some() {
+            return Ok(());
+        }
+        self.enter(Stage::Decode);
+        let (autoencoder, executor) = (&self.loaded.model.autoencoder, self.executor(AUTOENCODER));
+        let preview = self.within_memory(Stage::Decode, || {
+            Preview::fit(autoencoder, self.store(AUTOENCODER), &executor)
+        })?;
+        *self.loaded.preview.borrow_mut() = Some(preview);
+        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        Ok(())
+    }
+
     fn denoise(
-        &mut self,
-        request: &Request,
-        executor: &Executor,
+        &self,
         latents: Tensor,
         branches: &[Conditioning],
-        observer: &mut dyn Observer,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
-        if observer.wants_previews() && self.preview.is_none() {
-            self.preview = Some(Preview::fit(&self.model.autoencoder, &self.autoencoder, executor)?);
-        }
-        let sigmas = self.sigmas(request);
+        self.enter(Stage::Denoise);
+        let sigmas = self.sigmas();
         add_schedule(dump, &sigmas)?;
-        let denoiser = self.model.denoiser.as_ref();
-        let branches = denoiser.prepare(executor, &self.denoiser, branches)?;
+        let (store, executor) = (self.store(DENOISER), self.executor(DENOISER));
+        let denoiser = self.loaded.model.denoiser.as_ref();
+        let prepared = self.within_memory(Stage::Denoise, || {
+            store.announce(0);
+            denoiser.prepare(&executor, store, branches, &sigmas[..sigmas.len() - 1])
+        })?;
+        let calls_in_all = self.request.sampler.calls(self.request.steps as usize);
         let mut calls = 0;
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
+        let recording = dump.is_recording();
         let model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
+            calls += 1;
             let input = DenoiserInput { latents, sigma };
-            let outputs = denoiser.predict(executor, &self.denoiser, &input, &branches)?;
-            if calls == 0 {
+            let outputs = self.within_memory(Stage::Denoise, || {
+                store.announce(calls_in_all - calls);
+                denoiser.predict(&executor, store, &input, &prepared)
+            })?;
+            if calls == 1 && recording {
                 outputs_seen = first_call(&outputs)?;
             }
-            calls += 1;
-            Ok(denoiser.velocity(&outputs, request.guidance)?)
+            Ok(denoiser.velocity(&outputs, self.request.guidance)?)
         };
-        let mut started = Instant::now();
         let mut latents_seen: Vec<Tensor> = Vec::new();
-        let keep_latents = dump.is_recording();
+        let mut pace = Pace::new(store);
         let after = |step: Step<'_>| -> Result<(), PipelineError> {
-            if keep_latents {
+            if recording {
                 latents_seen.push(step.latents.clone());
             }
-            let number = step.index as u32 + 1;
-            if let Some(preview) = self.preview.as_ref().filter(|_| observer.wants_previews()) {
-                observer.preview(number, to_images(&preview.picture(&step.denoised()?)?)?);
-            }
-            observer.step(number, request.steps, started.elapsed().as_secs_f64());
-            started = Instant::now();
-            Ok(())
+            self.step_done(&step, &mut pace)
         };
-        let latents = match request.sampler {
+        let latents = match self.request.sampler {
             Sampler::Euler => euler(model, latents, &sigmas, after),
             Sampler::Heun => heun(model, latents, &sigmas, after),
         }?;
@@ -220,40 +295,83 @@ impl LoadedModel {
         Ok(latents)
     }
 
-    /// Latents to pictures `[batch, 3, height, width]` in 0…1.
-    fn decode(
-        &self,
-        executor: &Executor,
-        latents: &Tensor,
-        dump: &mut Dump,
-    ) -> Result<Tensor, PipelineError> {
-        let latents = self.model.autoencoder.unscale(&latents.to_dtype(self.autoencoder.dtype())?)?;
-        dump.add("vae.decode.in", &latents)?;
-        let (_, _, height, width) = latents.dims4()?;
-        let tiling = (height.max(width) > LARGEST_TILE).then(|| Tiling::with_tile(TILE));
-        let pictures = self.model.autoencoder.decode(executor, &self.autoencoder, &latents, tiling)?;
-        dump.add("vae.decode.out", &pictures)?;
-        let pictures = ((pictures.to_dtype(DType::F32)? / 2.0)? + 0.5)?.clamp(0f32, 1f32)?;
-        dump.add("output", &pictures)?;
-        Ok(pictures)
+    /// Says that a step is done; after the first, blocks may change places.
+    fn step_done(&self, step: &Step<'_>, pace: &mut Pace) -> Result<(), PipelineError> {
+        let (store, recorder) = (self.store(DENOISER), &self.options.recorder);
+        let (number, steps) = (step.index as u32 + 1, self.request.steps);
+        {
+            let mut observer = self.observer.borrow_mut();
+            if let Some(preview) = self.loaded.preview.borrow().as_ref().filter(|_| observer.wants_previews()) {
+                observer.preview(number, to_images(&preview.picture(&step.denoised()?)?)?);
+            }
+        }
+        let record = pace.step(number, steps, store, recorder.now());
+        recorder.record(TelemetryEvent::Step(record));
+        let seconds = record.took as f64 / 1e6;
+        self.planned.borrow_mut().steps.push(seconds);
+        self.observer.borrow_mut().step(number, steps, seconds);
+        if number == 1 && steps > 2 {
+            let better = self.planned.borrow_mut().refit(store);
+            if let Some(reason) = better {
+                store.follow(self.planned.borrow().component(DENOISER));
+                self.tell(&reason);
+            }
+        }
+        Ok(())
     }
 
-    fn sigmas(&self, request: &Request) -> Vec<f32> {
-        let multiple = self.model.denoiser.size_multiple();
+    /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
+    fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+        self.enter(Stage::Decode);
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = (self.store(AUTOENCODER), self.executor(AUTOENCODER));
+        let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?)?;
+        dump.add("vae.decode.in", &latents)?;
+        let (mut decoded, mut finished) = (Vec::new(), Vec::new());
+        let mut images = Vec::new();
+        for index in 0..latents.dim(0)? {
+            let latents = latents.narrow(0, index, 1)?;
+            let picture = self.within_memory(Stage::Decode, || {
+                let tile = self.planned.borrow().component(AUTOENCODER).tile;
+                let tiling = tile.map(|tile| Tiling::with_tile(tile as usize));
+                autoencoder.decode(&executor, store, &latents, tiling)
+            })?;
+            if dump.is_recording() {
+                decoded.push(picture.clone());
+            }
+            let picture = ((picture.to_dtype(DType::F32)? / 2.0)? + 0.5)?.clamp(0f32, 1f32)?;
+            self.check_finite(&picture)?;
+            images.extend(to_images(&picture)?);
+            if dump.is_recording() {
+                finished.push(picture);
+            }
+        }
+        if dump.is_recording() {
+            dump.add("vae.decode.out", &Tensor::cat(&decoded, 0)?)?;
+            dump.add("output", &Tensor::cat(&finished, 0)?)?;
+        }
+        Ok(images)
+    }
+
+    fn sigmas(&self) -> Vec<f32> {
+        let (request, model) = (self.request, &self.loaded.model);
+        let multiple = model.denoiser.size_multiple();
         let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
         let shift = match request.schedule {
-            Schedule::Model => self.model.shift.own(tokens),
-            Schedule::StaticShift => self.model.shift.constant(),
-            Schedule::DynamicShift => self.model.shift.dynamic(tokens),
+            Schedule::Model => model.shift.own(tokens),
+            Schedule::StaticShift => model.shift.constant(),
+            Schedule::DynamicShift => model.shift.dynamic(tokens),
         };
         shift.sigmas(request.steps as usize)
     }
 
     /// Noise `[batch, channels, height, width]`: each picture's own seed, so that it can be drawn alone.
-    fn initial_latents(&self, request: &Request, options: &RunOptions<'_>) -> Result<Tensor, PipelineError> {
-        let [channels, height, width] = self.model.denoiser.latents_shape(request.width, request.height);
+    fn initial_latents(&self) -> Result<Tensor, PipelineError> {
+        let request = self.request;
+        let denoiser = &self.loaded.model.denoiser;
+        let [channels, height, width] = denoiser.latents_shape(request.width, request.height);
         let shape = [request.batch as usize, channels, height, width];
-        let Some(path) = options.initial_latents else {
+        let Some(path) = self.options.initial_latents else {
             let noise: Vec<f32> = (0..request.batch)
                 .flat_map(|index| randn(request.seed.wrapping_add(index.into()), channels * height * width))
                 .collect();
@@ -265,25 +383,45 @@ impl LoadedModel {
         if stored.shape() != shape {
             return Err(wrong(format!("their shape is {:?} and {shape:?} is needed", stored.shape())));
         }
-        Ok(stored.load(DType::F32, &Device::Cpu)?)
+        Ok(stored.load(&Device::Cpu)?)
     }
 
-    fn check_finite(&self, pictures: &Tensor) -> Result<(), PipelineError> {
-        let sum = pictures.sum_all()?.to_scalar::<f32>()?;
-        if sum.is_finite() { Ok(()) } else { Err(PipelineError::NotFinite { dtype: self.dtype.name() }) }
+    fn check_finite(&self, picture: &Tensor) -> Result<(), PipelineError> {
+        let sum = picture.sum_all()?.to_scalar::<f32>()?;
+        if sum.is_finite() {
+            Ok(())
+        } else {
+            Err(PipelineError::NotFinite { dtype: self.request.dtype.name() })
+        }
     }
 }
 
-fn timed<T>(
-    observer: &mut dyn Observer,
-    stage: Stage,
-    work: impl FnOnce(&mut dyn Observer) -> Result<T, PipelineError>,
-) -> Result<T, PipelineError> {
-    observer.stage_started(stage);
-    let started = Instant::now();
-    let result = work(observer)?;
-    observer.stage_finished(stage, started.elapsed().as_secs_f64());
-    Ok(result)
+/// Keeps count of what each step takes.
+struct Pace {
+    started: Instant,
+    waited: u64,
+    moved: u64,
+}
+
+impl Pace {
+    fn new(store: &WeightStore) -> Self {
+        Self { started: Instant::now(), waited: store.waited_micros(), moved: store.moved_bytes() }
+    }
+
+    /// A step is done.
+    fn step(&mut self, step: u32, steps: u32, store: &WeightStore, at: u64) -> StepRecord {
+        let next = Self::new(store);
+        let record = StepRecord {
+            at,
+            step,
+            steps,
+            took: (next.started - self.started).as_micros() as u64,
+            wait: next.waited - self.waited,
+            bytes: next.moved - self.moved,
+        };
+        *self = next;
+        record
+    }
 }
 
 /// The outputs of a call by their names in the reference: one for each branch and picture, with a frame axis.
@@ -310,7 +448,8 @@ fn to_images(pictures: &Tensor) -> candle_core::Result<Vec<Image>> {
     (0..batch)
         .map(|index| {
             let values = rows.get(index)?.flatten_all()?.to_vec1::<f32>()?;
-            let pixels = values.iter().map(|value| (value * 255.0).round_ties_even() as u8).collect();
+            let bytes = values.iter().map(|value| (value * 255.0).round_ties_even() as u8);
+            let pixels = unmetered(|| bytes.collect());
             Ok(Image { width: width as u32, height: height as u32, pixels })
         })
         .collect()

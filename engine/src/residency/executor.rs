@@ -1,15 +1,21 @@
 //! Walks through the blocks of a component.
 
 use std::{
+    io,
     ops::Range,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
+    time::{Duration, Instant},
 };
 
-use super::{WeightStore, Weights};
-use crate::checkpoint::CheckpointError;
+use super::{Lease, WeightStore, Weights, device::wait_until};
+use crate::{
+    checkpoint::CheckpointError,
+    hardware::OutOfMemory,
+    telemetry::{BlockRecord, Recorder, TelemetryEvent},
+};
 
 /// Tells a running job from another thread to stop.
 #[derive(Debug, Clone, Default)]
@@ -36,21 +42,48 @@ pub enum RunError {
     /// The weights could not be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The device's memory is used up.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The operating system gives no thread.
+    #[error("the threads that bring weights up could not be started: {0}")]
+    Thread(io::Error),
+    /// Blocks were asked for in another order than they were announced: a mistake in a model file of ours.
+    #[error("block {block} was not expected now")]
+    OutOfOrder {
+        /// Its number.
+        block: usize,
+    },
     /// A tensor operation failed.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
 }
 
 /// Leases blocks one after the other and runs a function on each.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Executor {
     cancel: CancelToken,
+    recorder: Recorder,
+    /// Number of the component in what is recorded.
+    component: u8,
+    walks: Arc<AtomicU32>,
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new(CancelToken::default(), Recorder::disabled())
+    }
 }
 
 impl Executor {
-    /// An executor that stops when `cancel` says so.
-    pub fn new(cancel: CancelToken) -> Self {
-        Self { cancel }
+    /// An executor that stops when `cancel` says so and tells `recorder` about each block.
+    pub fn new(cancel: CancelToken, recorder: Recorder) -> Self {
+        Self { cancel, recorder, component: 0, walks: Arc::default() }
+    }
+
+    /// The same for the component of this number.
+    pub fn of_component(&self, component: u8) -> Self {
+        Self { component, walks: Arc::default(), ..self.clone() }
     }
 
     /// Calls `forward(index, weights)` for each block of `blocks` in order. Everything that needs a block
@@ -62,13 +95,77 @@ impl Executor {
         blocks: Range<usize>,
         mut forward: impl FnMut(usize, &Weights) -> candle_core::Result<()>,
     ) -> Result<(), RunError> {
-        for index in blocks {
-            if self.cancel.is_cancelled() {
-                return Err(RunError::Cancelled);
+        let walk = self.walks.fetch_add(1, Ordering::Relaxed);
+        let done = (|| {
+            store.begin_walk(blocks.clone())?;
+            for index in blocks {
+                if self.cancel.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
+                self.pass(store, index, walk, &mut forward)?;
             }
-            let lease = store.lease(index)?;
-            forward(index, &lease)?;
+            Ok(())
+        })();
+        if done.is_err() {
+            store.abandon_walk();
         }
+        done
+    }
+
+    fn pass(
+        &self,
+        store: &WeightStore,
+        index: usize,
+        walk: u32,
+        forward: &mut impl FnMut(usize, &Weights) -> candle_core::Result<()>,
+    ) -> Result<(), RunError> {
+        let at = self.recorder.now();
+        let asked = Instant::now();
+        let lease = store.lease(index, &self.cancel)?;
+        let started = Instant::now();
+        let outcome = forward(index, &lease);
+        if let Some(refusal) = store.account().take_refusal() {
+            return Err(refusal.into());
+        }
+        outcome.map_err(|error| lease.take_failure().unwrap_or(RunError::Compute(error)))?;
+        let slowdown = store.memory().slowdown();
+        if slowdown > 1.0 {
+            wait_until(started + started.elapsed().mul_f64(slowdown));
+        }
+        let compute = started.elapsed();
+        let times = [started - asked, compute];
+        store.note(index, times, &lease);
+        let record = record(&lease, times);
+        let released = Instant::now();
+        drop(lease);
+        self.recorder.record(TelemetryEvent::Block(BlockRecord {
+            at,
+            component: self.component,
+            block: index as u16,
+            walk,
+            evict: micros(released.elapsed()),
+            ..record
+        }));
         Ok(())
     }
+}
+
+fn record(lease: &Lease, [wait, compute]: [Duration; 2]) -> BlockRecord {
+    BlockRecord {
+        at: 0,
+        component: 0,
+        block: 0,
+        walk: 0,
+        wait: micros(wait),
+        load: micros(lease.load),
+        compute: micros(compute),
+        evict: 0,
+        bytes: lease.moved_bytes(),
+        tier: lease.from,
+        slot: lease.slot,
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    duration.as_micros() as u64
 }

@@ -1,12 +1,19 @@
 //! Where weights are, and how they come to a forward pass.
 //!
 //! A block's forward pass is a function of weights and state; it does not own its weights. It gets them as a
-//! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk.
+//! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk. Which blocks stay on
+//! the device and which pass through its slots is said by a [`ComponentPlan`](crate::memory::ComponentPlan).
 
+mod buffer;
+mod copies;
+mod device;
 mod executor;
+mod source;
 mod store;
 mod weights;
 
+pub use buffer::BlockLayout;
+pub use device::{CpuMemory, DeviceMemory, SimulatedCard};
 pub use executor::{CancelToken, Executor, RunError};
-pub use store::{Lease, Residency, WeightStore};
+pub use store::{Lease, Measured, WeightStore};
 pub use weights::Weights;

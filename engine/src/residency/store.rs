@@ -2,106 +2,416 @@
 
 use std::{
     collections::HashMap,
-    ops::Deref,
-    sync::{Arc, Mutex, PoisonError},
+    ops::{Deref, Range},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use candle_core::{DType, Device};
+use candle_core::{DType, Device, Tensor};
+use crossbeam_channel::Sender;
 
-use super::Weights;
-use crate::checkpoint::{CheckpointError, Component};
+use super::{
+    CancelToken, RunError, Weights,
+    buffer::{BlockLayout, Buffer, Sizes, bytes, largest},
+    copies::{Copies, Place, Request, Resident, Ring, Slot},
+    device::DeviceMemory,
+    source::Source,
+};
+use crate::{
+    checkpoint::{Component, Values},
+    hardware::{MemoryAccount, unmetered},
+    memory::{BlockPlan, ComponentPlan, Placement, Tier},
+};
 
-/// What happens to a block's weights when its forward pass is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Residency {
-    /// They stay.
-    Resident,
-    /// They go, and are read again for the next pass.
-    Streamed,
-}
+/// How often a forward pass that waits looks whether it is still wanted.
+const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Gives out the weights of a component's blocks, reading them from disk when they are not here.
+/// Gives out the weights of a component's blocks under a plan, and brings them up before they are needed.
+///
+/// The order is that of walks: [`begin_walk`](Self::begin_walk), then one [`lease`](Self::lease) for each block of
+/// the range, one after the other.
 #[derive(Debug)]
 pub struct WeightStore {
-    component: Component,
-    dtype: DType,
-    device: Device,
-    residency: Vec<Residency>,
-    resident: Mutex<Vec<Option<Arc<Weights>>>>,
+    source: Arc<Source>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    plan: Vec<BlockPlan>,
+    slots: u32,
+    resident: Vec<Option<Arc<OnDevice>>>,
+    copies: Option<Copies>,
+    /// Walks through the same range that were announced.
+    announced: usize,
+    /// The range whose blocks are on their way although its walk has not begun.
+    ahead: Option<Range<usize>>,
+    measured: Vec<Measured>,
+    moved: u64,
+    waited: Duration,
+}
+
+/// A resident block.
+#[derive(Debug)]
+struct OnDevice {
+    weights: Weights,
+    _memory: Resident,
+}
+
+/// What was measured of one block.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Measured {
+    /// Forward passes.
+    pub passes: u32,
+    /// What they took together.
+    pub compute: Duration,
+    /// Bytes that were moved for them.
+    pub bytes: u64,
+    /// What moving them took.
+    pub load: Duration,
 }
 
 /// The weights of one block for the time of a forward pass.
 #[derive(Debug)]
 pub struct Lease {
-    weights: Arc<Weights>,
+    kind: Kind,
+    /// Where they came from: [`Tier::Device`] if they were there.
+    pub from: Tier,
+    /// How long they took to come.
+    pub load: Duration,
+    /// The slot they are in.
+    pub slot: Option<u8>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Resident(Arc<OnDevice>),
+    Slot { weights: Weights, slot: Option<Slot>, free: Option<Sender<Slot>> },
+    Leaves(Weights),
 }
 
 impl Deref for Lease {
     type Target = Weights;
 
     fn deref(&self) -> &Weights {
-        &self.weights
+        match &self.kind {
+            Kind::Resident(block) => &block.weights,
+            Kind::Slot { weights, .. } | Kind::Leaves(weights) => weights,
+        }
+    }
+}
+
+impl Lease {
+    /// Bytes that were moved to the device for it.
+    pub fn moved_bytes(&self) -> u64 {
+        self.bytes + self.deref().moved_bytes()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Kind::Slot { slot, free: Some(free), .. } = &mut self.kind
+            && let Some(slot) = slot.take()
+        {
+            // Without a ring to go back to, the slot's memory is given back.
+            let _ = free.try_send(slot);
+        }
     }
 }
 
 impl WeightStore {
-    /// A store that has read nothing yet. `residency` decides for each block, by its number.
+    /// A store that has read nothing yet and keeps every block on the device once it was read, until a plan says
+    /// otherwise.
     pub fn new(
         component: Component,
         dtype: DType,
-        device: Device,
-        residency: impl Fn(usize) -> Residency,
+        memory: Arc<dyn DeviceMemory>,
+        account: Arc<MemoryAccount>,
     ) -> Self {
-        let residency: Vec<_> = (0..component.blocks.len()).map(residency).collect();
-        let resident = Mutex::new(vec![None; residency.len()]);
-        Self { component, dtype, device, residency, resident }
+        let source = Arc::new(Source::new(component, dtype, memory, account));
+        let blocks = source.blocks();
+        let state = State {
+            plan: vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; blocks],
+            slots: 0,
+            resident: (0..blocks).map(|_| None).collect(),
+            copies: None,
+            announced: 0,
+            ahead: None,
+            measured: vec![Measured::default(); blocks],
+            moved: 0,
+            waited: Duration::ZERO,
+        };
+        Self { source, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the store gives out.
     pub fn component(&self) -> &Component {
-        &self.component
+        &self.source.component
     }
 
-    /// The dtype in which weights are given out.
+    /// The dtype of the computation.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.source.dtype
     }
 
     /// Where weights are given out.
     pub fn device(&self) -> &Device {
-        &self.device
+        self.source.memory.device()
     }
 
-    /// The weights of block `index`, read from disk unless they are here.
+    /// Where weights are and how they come there.
+    pub fn memory(&self) -> &Arc<dyn DeviceMemory> {
+        &self.source.memory
+    }
+
+    /// The books that the store's weights are entered in.
+    pub fn account(&self) -> &Arc<MemoryAccount> {
+        &self.source.account
+    }
+
+    /// For each block how many bytes it has as it is held, and how many its largest layer has.
+    pub fn held_bytes(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.source.layouts.iter().map(|layout| (layout.bytes(), layout.largest_leaf()))
+    }
+
+    /// Follows `plan` from now on. Blocks that are where it wants them stay there.
+    pub fn follow(&self, plan: &ComponentPlan) {
+        let mut state = self.state();
+        if state.plan == plan.blocks && state.slots == plan.slots {
+            return;
+        }
+        state.copies = None;
+        state.ahead = None;
+        state.plan.clone_from(&plan.blocks);
+        state.slots = plan.slots;
+        let State { plan, resident, .. } = &mut *state;
+        for (block, plan) in resident.iter_mut().zip(plan.iter()) {
+            if plan.placement != Placement::Resident {
+                *block = None;
+            }
+        }
+        self.source.keep(plan.iter().map(|block| block.home == Tier::Host));
+    }
+
+    /// Says that `walks` further walks through the same range follow the next one, so that the first blocks of each
+    /// are brought up during the last of the one before.
+    pub fn announce(&self, walks: usize) {
+        self.state().announced = walks;
+    }
+
+    /// Begins a walk: asks for everything in `range` that is not on the device.
+    pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
+        let mut state = self.state();
+        let wanted = |state: &State, placement| -> Vec<Request> {
+            let blocks = range.clone().filter(|&block| {
+                state.plan[block].placement == placement && state.resident[block].is_none()
+            });
+            let stays = placement == Placement::Resident;
+            blocks.map(|block| Request { block, stays }).collect()
+        };
+        let streamed = wanted(&state, Placement::Streamed);
+        let mut requests = wanted(&state, Placement::Resident);
+        requests.extend(&streamed);
+        requests.sort_by_key(|request| request.block);
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let needed = self.ring(&state, &requests);
+        if state.copies.as_ref().is_none_or(|copies| !copies.ring().covers(&needed)) {
+            let before = state.copies.take().map(|copies| *copies.ring());
+            state.ahead = None;
+            let ring = before.map_or(needed, |before| before.union(&needed));
+            state.copies = Some(Copies::start(&self.source, ring)?);
+        }
+        let on_its_way = state.ahead.take().is_some_and(|ahead| ahead == range);
+        let again = state.announced > 0;
+        state.announced = state.announced.saturating_sub(1);
+        if again {
+            state.ahead = Some(range.clone());
+        }
+        if let Some(copies) = &state.copies {
+            if !on_its_way {
+                copies.forget();
+                copies.ask(&self.source, requests);
+            }
+            if again {
+                copies.ask(&self.source, streamed);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ring that `requests` need.
+    fn ring(&self, state: &State, requests: &[Request]) -> Ring {
+        let slot = largest(requests.iter().filter(|request| !request.stays).map(|it| self.layout(it)));
+        let staged = requests.iter().filter(|request| request.is_staged(&self.source));
+        let stage = largest(staged.map(|request| self.layout(request)));
+        let count = |sizes: &Sizes| if bytes(sizes) > 0 { state.slots.max(1) } else { 0 };
+        Ring { slots: count(&slot), slot, stages: count(&stage), stage }
+    }
+
+    fn layout(&self, request: &Request) -> &BlockLayout {
+        &self.source.layouts[request.block]
+    }
+
+    /// The weights of block `index`, waiting for them if they are on their way.
     ///
     /// # Errors
-    /// When the file has become unreadable or shorter since it was opened.
-    pub fn lease(&self, index: usize) -> Result<Lease, CheckpointError> {
-        let here = self.resident.lock().unwrap_or_else(PoisonError::into_inner)[index].clone();
-        if let Some(weights) = here {
-            return Ok(Lease { weights });
+    /// When the file has become unreadable or shorter since it was opened, when the device's memory is used up, or
+    /// when `cancel` says so.
+    pub fn lease(&self, index: usize, cancel: &CancelToken) -> Result<Lease, RunError> {
+        let bytes = self.source.layouts[index].bytes();
+        {
+            let state = self.state();
+            if let Some(block) = &state.resident[index] {
+                let kind = Kind::Resident(Arc::clone(block));
+                return Ok(Lease { kind, from: Tier::Device, load: Duration::ZERO, slot: None, bytes: 0 });
+            }
+            if state.plan[index].placement == Placement::Leaves {
+                let kind = Kind::Leaves(Weights::one_by_one(Arc::clone(&self.source), index));
+                return Ok(Lease { kind, from: state.plan[index].home, load: Duration::ZERO, slot: None, bytes: 0 });
+            }
         }
-        let block = &self.component.blocks[index];
-        let mut tensors = HashMap::with_capacity(block.tensors.len());
-        for (name, stored) in &block.tensors {
-            tensors.insert(name.clone(), stored.load(self.dtype, &self.device)?);
+        loop {
+            if cancel.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let state = self.state();
+            let arrival = state.copies.as_ref().and_then(|copies| copies.next(PATIENCE));
+            let free = state.copies.as_ref().and_then(Copies::free);
+            drop(state);
+            let Some(arrival) = arrival else { continue };
+            let (from, load) = (arrival.from, arrival.load);
+            match arrival.place? {
+                Place::Own(memory) => {
+                    let weights = self.weights(arrival.block, &memory.buffer)?;
+                    let block = Arc::new(OnDevice { weights, _memory: memory });
+                    self.state().resident[arrival.block] = Some(Arc::clone(&block));
+                    if arrival.block == index {
+                        return Ok(Lease { kind: Kind::Resident(block), from, load, slot: None, bytes });
+                    }
+                }
+                Place::Slot(slot) if arrival.block == index => {
+                    let weights = self.weights(index, &slot.buffer)?;
+                    let number = Some(slot.number);
+                    let kind = Kind::Slot { weights, slot: Some(slot), free };
+                    return Ok(Lease { kind, from, load, slot: number, bytes });
+                }
+                Place::Slot(_) => return Err(RunError::OutOfOrder { block: index }),
+            }
         }
-        let weights = Arc::new(Weights::new(tensors));
-        if self.residency[index] == Residency::Resident {
-            let mut resident = self.resident.lock().unwrap_or_else(PoisonError::into_inner);
-            resident[index] = Some(Arc::clone(&weights));
-        }
-        Ok(Lease { weights })
     }
 
-    /// Lets go of all weights; leases that are out keep theirs.
-    pub fn evict(&self) {
-        self.resident.lock().unwrap_or_else(PoisonError::into_inner).fill(None);
+    fn weights(&self, index: usize, buffer: &Buffer) -> Result<Weights, RunError> {
+        let mut tensors = HashMap::new();
+        for place in &self.source.layouts[index].tensors {
+            tensors.insert(place.name.clone(), buffer.tensor(place)?);
+        }
+        Ok(Weights::new(tensors, self.source.dtype, Arc::clone(&self.source.account)))
     }
 
-    /// Bytes of weights that are here.
+    /// Rows `[rows.len(), width]` of the table `name`, read from disk: a table that is looked up in never has to be
+    /// anywhere else.
+    ///
+    /// # Errors
+    /// When there is no such table or row, or the file has become unreadable.
+    pub fn rows(&self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
+        let table = self.source.component.blocks[block].tensors.iter().find(|(known, _)| known == name);
+        let Some((_, table)) = table else {
+            return Err(candle_core::Error::CannotFindTensor { path: name.to_owned() }.into());
+        };
+        let width = table.shape().get(1).copied().unwrap_or(1);
+        let mut values = vec![0.0; rows.len() * width];
+        for (row, values) in rows.iter().zip(values.chunks_mut(width.max(1))) {
+            table.row(*row as usize)?.read_into(Values::F32(values))?;
+        }
+        Ok(Tensor::from_vec(values, (rows.len(), width), self.device())?.to_dtype(self.dtype())?)
+    }
+
+    /// Ends a walk that did not come to its end: what is on its way is not wanted any more.
+    pub fn abandon_walk(&self) {
+        let mut state = self.state();
+        state.ahead = None;
+        state.announced = 0;
+        if let Some(copies) = &state.copies {
+            copies.forget();
+        }
+    }
+
+    /// Takes down what a forward pass took.
+    pub(super) fn note(&self, index: usize, [wait, compute]: [Duration; 2], lease: &Lease) {
+        let mut state = self.state();
+        let bytes = lease.moved_bytes();
+        state.moved += bytes;
+        state.waited += wait;
+        let measured = &mut state.measured[index];
+        measured.passes += 1;
+        measured.compute += compute;
+        measured.bytes += bytes;
+        measured.load += lease.load;
+    }
+
+    /// What was measured of each block since the last call.
+    pub fn take_measured(&self) -> Vec<Measured> {
+        let mut state = self.state();
+        let fresh = vec![Measured::default(); state.measured.len()];
+        std::mem::replace(&mut state.measured, fresh)
+    }
+
+    /// Bytes moved to the device since the store was made.
+    pub fn moved_bytes(&self) -> u64 {
+        self.state().moved
+    }
+
+    /// Microseconds that forward passes have waited for weights since the store was made.
+    pub fn waited_micros(&self) -> u64 {
+        self.state().waited.as_micros() as u64
+    }
+
+    /// Puts `tensor` in the place of a stored weight, wherever copies of it are.
+    ///
+    /// # Errors
+    /// When the block has no such tensor, or one of another shape.
+    pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
+        self.abandon_walk();
+        self.source.patch(block, name, tensor)?;
+        self.state().resident[block] = None;
+        Ok(())
+    }
+
+    /// Lets go of everything on the device, slots included. Nothing is copied back: the host's copies and the files
+    /// hold the same.
+    pub fn leave_device(&self) {
+        let mut state = self.state();
+        state.copies = None;
+        state.ahead = None;
+        state.announced = 0;
+        unmetered(|| state.resident.fill_with(|| None));
+    }
+
+    /// Lets go of the slots and the threads that fill them; resident blocks stay.
+    pub fn rest(&self) {
+        let mut state = self.state();
+        state.copies = None;
+        state.ahead = None;
+        state.announced = 0;
+    }
+
+    /// Lets go of everything.
+    pub fn leave_memory(&self) {
+        self.leave_device();
+        self.source.forget_copies();
+    }
+
+    /// Bytes of weights that stay on the device.
     pub fn resident_bytes(&self) -> u64 {
-        let resident = self.resident.lock().unwrap_or_else(PoisonError::into_inner);
-        resident.iter().flatten().map(|weights| weights.bytes()).sum()
+        let state = self.state();
+        let here = state.resident.iter().zip(&self.source.layouts).filter(|(block, _)| block.is_some());
+        here.map(|(_, layout)| layout.bytes()).sum()
     }
 }

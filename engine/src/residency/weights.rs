@@ -1,58 +1,155 @@
 //! The tensors of one block, by name.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use candle_core::{Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 
-use crate::nn;
+use super::{
+    RunError,
+    source::{Leaf, Source},
+};
+use crate::{hardware::MemoryAccount, nn};
 
-/// The weights of one block in the dtype of the computation, by their names inside the block.
-#[derive(Debug, Clone)]
+/// The weights of one block for the time of a forward pass, by their names inside the block.
+///
+/// Tensors that are taken out are views of memory that is filled again after the pass: they must not be kept.
+#[derive(Debug)]
 pub struct Weights {
     tensors: HashMap<String, Tensor>,
+    leaves: Option<Leaves>,
+    dtype: DType,
+    account: Arc<MemoryAccount>,
+}
+
+/// Tensors that are brought up when they are read.
+#[derive(Debug)]
+struct Leaves {
+    source: Arc<Source>,
+    block: usize,
+    state: Mutex<LeafState>,
+}
+
+#[derive(Debug, Default)]
+struct LeafState {
+    /// The layer that was read last.
+    layer: String,
+    /// Its weight and its bias; they go when the next one is read.
+    held: HashMap<String, Leaf>,
+    moved: u64,
+    failure: Option<RunError>,
 }
 
 impl Weights {
-    /// From names and tensors.
-    pub fn new(tensors: HashMap<String, Tensor>) -> Self {
-        Self { tensors }
+    /// Weights that are on the device, for a computation in `dtype`.
+    pub fn new(tensors: HashMap<String, Tensor>, dtype: DType, account: Arc<MemoryAccount>) -> Self {
+        Self { tensors, leaves: None, dtype, account }
     }
 
-    /// The tensor of this name.
+    /// Weights of which only one layer at a time is on the device.
+    pub(super) fn one_by_one(source: Arc<Source>, block: usize) -> Self {
+        let (dtype, account) = (source.dtype, Arc::clone(&source.account));
+        let leaves = Leaves { source, block, state: Mutex::default() };
+        Self { tensors: HashMap::new(), leaves: Some(leaves), dtype, account }
+    }
+
+    /// Bytes that were brought up tensor by tensor.
+    pub(super) fn moved_bytes(&self) -> u64 {
+        self.leaves.as_ref().map_or(0, |leaves| leaves.state().moved)
+    }
+
+    /// Why a tensor could not be brought up, if one could not.
+    pub(super) fn take_failure(&self) -> Option<RunError> {
+        self.leaves.as_ref().and_then(|leaves| leaves.state().failure.take())
+    }
+
+    /// The tensor of this name, in the dtype of the computation.
     ///
     /// # Errors
     /// Names the tensor if the block has none of this name. Components are checked against their
     /// architecture when they are opened, so this is a mistake in a model file of ours.
-    pub fn get(&self, name: &str) -> Result<&Tensor> {
-        self.tensors.get(name).ok_or_else(|| candle_core::Error::CannotFindTensor { path: name.to_owned() })
+    pub fn get(&self, name: &str) -> Result<Tensor> {
+        self.find(name)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: name.to_owned() })
     }
 
-    /// The tensor of this name, if the block has it.
-    pub fn find(&self, name: &str) -> Option<&Tensor> {
-        self.tensors.get(name)
+    /// The tensor of this name, if the block has it, in the dtype of the computation.
+    pub fn find(&self, name: &str) -> Result<Option<Tensor>> {
+        self.held(name)?.map(|tensor| tensor.to_dtype(self.dtype)).transpose()
+    }
+
+    /// Whether the block has a tensor of this name.
+    pub fn has(&self, name: &str) -> bool {
+        match &self.leaves {
+            Some(leaves) => leaves.place(name).is_some(),
+            None => self.tensors.contains_key(name),
+        }
+    }
+
+    /// The tensor of this name as it is held: perhaps narrower than the computation.
+    fn held(&self, name: &str) -> Result<Option<Tensor>> {
+        if self.account.has_refused() {
+            candle_core::bail!("the device's memory is used up");
+        }
+        match &self.leaves {
+            Some(leaves) => leaves.read(name),
+            None => Ok(self.tensors.get(name).cloned()),
+        }
     }
 
     /// `x` through the linear layer `name`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
-        nn::linear(x, self.get(&format!("{name}.weight"))?, self.find(&format!("{name}.bias")))
+        let full = format!("{name}.weight");
+        let weight = self
+            .held(&full)?
+            .ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
+        nn::linear(x, &weight, self.find(&format!("{name}.bias"))?.as_ref())
     }
 
     /// `x` through the RMS norm `name`.
     pub fn rms_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
-        nn::rms_norm(x, self.get(&format!("{name}.weight"))?, eps)
+        nn::rms_norm(x, &self.get(&format!("{name}.weight"))?, eps)
     }
 
     /// `x` through the convolution `name`.
     pub fn conv2d(&self, name: &str, x: &Tensor, conv: nn::Conv2d) -> Result<Tensor> {
-        let bias = self.find(&format!("{name}.bias"));
-        nn::conv2d(x, self.get(&format!("{name}.weight"))?, bias, conv)
+        let weight = self.get(&format!("{name}.weight"))?;
+        nn::conv2d(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), conv)
+    }
+}
+
+impl Leaves {
+    fn state(&self) -> MutexGuard<'_, LeafState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that the tensors take.
-    pub fn bytes(&self) -> u64 {
-        self.tensors
-            .values()
-            .map(|tensor| (tensor.elem_count() * tensor.dtype().size_in_bytes()) as u64)
-            .sum()
+    fn place(&self, name: &str) -> Option<usize> {
+        self.source.layouts[self.block].tensors.iter().position(|place| place.name == name)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Tensor>> {
+        let Some(place) = self.place(name) else { return Ok(None) };
+        let layer = name.rsplit_once('.').map_or(name, |(layer, _)| layer);
+        let mut state = self.state();
+        if state.layer != layer {
+            state.held.clear();
+            layer.clone_into(&mut state.layer);
+        }
+        if let Some(leaf) = state.held.get(name) {
+            return Ok(Some(leaf.tensor.clone()));
+        }
+        match self.source.bring_leaf(self.block, place) {
+            Ok(leaf) => {
+                state.moved += leaf.bytes;
+                let tensor = leaf.tensor.clone();
+                state.held.insert(name.to_owned(), leaf);
+                Ok(Some(tensor))
+            }
+            Err(error) => {
+                state.failure = Some(error);
+                candle_core::bail!("{name} could not be brought up")
+            }
+        }
     }
 }

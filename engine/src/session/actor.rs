@@ -6,6 +6,7 @@
 use std::{
     collections::VecDeque,
     io,
+    path::PathBuf,
     sync::Arc,
     thread::{self, JoinHandle},
 };
@@ -13,13 +14,15 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{
-    command::{Command, Job, JobId},
+    command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
-    worker::{self, Work},
+    outcomes::Outcomes,
+    planning,
+    worker::{Work, Worker},
 };
 use crate::{
     checkpoint::CheckpointError,
-    hardware::Probe,
+    hardware::{MemoryAccount, Probe, metered},
     models,
     pipeline::{self, ModelSummary},
     request::ModelSource,
@@ -39,11 +42,13 @@ pub struct SessionOptions {
     pub threads: Option<usize>,
     /// Whether [`Event::Hardware`] is wanted.
     pub hardware: bool,
+    /// A folder for what is remembered of past runs; nothing is kept if absent.
+    pub data: Option<PathBuf>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { wake: Box::new(|| ()), threads: None, hardware: false }
+        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None }
     }
 }
 
@@ -66,23 +71,39 @@ impl Session {
         let (done, finished) = bounded(1);
         let (stop, stopped) = bounded::<()>(0);
         let emitter = Emitter { events: outgoing, wake: Arc::new(options.wake) };
+        let account = MemoryAccount::new();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads.unwrap_or(0))
             .thread_name(|index| format!("sluice-compute-{index}"))
+            .spawn_handler(|compute| {
+                let account = Arc::clone(&account);
+                let name = compute.name().unwrap_or("sluice-compute").to_owned();
+                thread::Builder::new().name(name).spawn(move || metered(&account, || compute.run()))?;
+                Ok(())
+            })
             .build()
             .map_err(io::Error::other)?;
+        let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let events_of_worker = emitter.clone();
+        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone());
         threads.push(spawn("sluice-inference", move || {
-            pool.install(|| worker::run(&assigned, &done, &events_of_worker));
+            pool.install(|| worker.run(&assigned, &done));
         })?);
         if options.hardware {
             let events_of_probe = emitter.clone();
             threads.push(spawn("sluice-hardware", move || watch_hardware(&stopped, &events_of_probe))?);
         }
-        let dispatcher =
-            Dispatcher { work, emitter, queue: VecDeque::new(), running: None, unloading: false };
+        let dispatcher = Dispatcher {
+            work,
+            emitter,
+            queue: VecDeque::new(),
+            running: None,
+            unloading: false,
+            probe: None,
+            account,
+            outcomes,
+        };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
             drop(stop);
@@ -168,6 +189,10 @@ struct Dispatcher {
     queue: VecDeque<Job>,
     running: Option<(JobId, CancelToken)>,
     unloading: bool,
+    /// Opened with the first question that needs it.
+    probe: Option<Probe>,
+    account: Arc<MemoryAccount>,
+    outcomes: Outcomes,
 }
 
 impl Dispatcher {
@@ -202,6 +227,7 @@ impl Dispatcher {
     fn handle(&mut self, command: Command) {
         match command {
             Command::Load { model } => self.load(&model),
+            Command::Plan(query) => self.plan(&query),
             Command::Generate(job) => {
                 let event = Event::Queued { job: job.id, position: self.queue.len() };
                 self.queue.push_back(*job);
@@ -226,6 +252,15 @@ impl Dispatcher {
                 self.emitter.emit(Event::Failed { job: None, failure });
             }
         }
+    }
+
+    fn plan(&mut self, query: &PlanQuery) {
+        let probe = self.probe.get_or_insert_with(Probe::new);
+        let event = match planning::answer(query, probe, &self.account, &self.outcomes) {
+            Ok(forecast) => Event::Planned { id: query.id, forecast: Box::new(forecast) },
+            Err(failure) => Event::NotPlanned { id: query.id, failure },
+        };
+        self.emitter.emit(event);
     }
 
     fn cancel(&mut self, job: JobId) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    memory::MemoryPreferences,
     output::Output,
     request::{ModelSource, Request},
 };
@@ -23,6 +24,9 @@ pub enum Command {
         /// Which model.
         model: ModelSource,
     },
+    /// Works out what a request would take and answers with [`Event::Planned`](super::Event::Planned) or
+    /// [`Event::NotPlanned`](super::Event::NotPlanned). No weight is read.
+    Plan(Box<PlanQuery>),
     /// Queues a job.
     Generate(Box<Job>),
     /// Ends a job, running or queued. The running one ends within one block of weights.
@@ -51,11 +55,53 @@ pub struct Job {
     pub initial_latents: Option<PathBuf>,
     /// A safetensors file to write the tensors of every stage to.
     pub dump: Option<PathBuf>,
+    /// How memory is used. It changes no bit of the result, except where tiles of the decoder blend.
+    #[serde(default)]
+    pub memory: MemoryPreferences,
+    /// What is written about the run while it goes on.
+    #[serde(default)]
+    pub reports: Reports,
+}
+
+/// Files that a run writes about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reports {
+    /// Every observation as a line of JSON.
+    pub telemetry: Option<PathBuf>,
+    /// A trace for Perfetto or Chrome.
+    pub trace: Option<PathBuf>,
+}
+
+/// A question about memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanQuery {
+    /// The caller's number for it, so that an answer to an outdated question can be told.
+    pub id: u64,
+    /// What is to be planned.
+    pub subject: PlanSubject,
+    /// What is to be drawn; its model counts only if the subject is the request's.
+    pub request: Request,
+    /// How memory is to be used.
+    pub memory: MemoryPreferences,
+    /// Frames of a video; 1 for pictures.
+    pub frames: u32,
+}
+
+/// Which model a plan is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanSubject {
+    /// The request's model, whose headers are read.
+    Model,
+    /// A well-known model by its identifier, such as `flux.1-dev`; it need not be on this machine.
+    Known(String),
 }
 
 impl Job {
     /// A job that keeps its pictures in memory only.
     pub fn new(id: JobId, request: Request) -> Self {
-        Self { id, request, output: None, previews: false, initial_latents: None, dump: None }
+        Self { id, request, output: None, previews: false, initial_latents: None, dump: None,
+            memory: MemoryPreferences::default(), reports: Reports::default() }
     }
 }

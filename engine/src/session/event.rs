@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::command::JobId;
 use crate::{
     hardware::HardwareSample,
+    memory::{Forecast, Outcome},
     output::Image,
     pipeline::{ModelSummary, Stage},
+    telemetry::TelemetryEvent,
 };
 
 /// A message from the engine.
@@ -21,6 +23,42 @@ pub enum Event {
     ModelLoaded(Box<ModelSummary>),
     /// All weights were given back.
     Unloaded,
+    /// The answer to [`Command::Plan`](super::Command::Plan).
+    Planned {
+        /// The number of the question.
+        id: u64,
+        /// What the request would take.
+        forecast: Box<Forecast>,
+    },
+    /// There is no answer to [`Command::Plan`](super::Command::Plan): the model cannot be read, or the request makes
+    /// no sense.
+    NotPlanned {
+        /// The number of the question.
+        id: u64,
+        /// What happened and what to do.
+        failure: Failure,
+    },
+    /// What a run says about itself, several times a second. May be left out when the caller is slow to read.
+    Telemetry {
+        /// Which job.
+        job: JobId,
+        /// In their order.
+        events: Vec<TelemetryEvent>,
+    },
+    /// A run goes on under another plan, because memory ran out or measured times differ from the expected.
+    Replanned {
+        /// Which job.
+        job: JobId,
+        /// What happened, in words.
+        reason: String,
+    },
+    /// What a run took, compared with what was said before it.
+    Outcome {
+        /// Which job.
+        job: JobId,
+        /// The figures.
+        outcome: Box<Outcome>,
+    },
     /// A job waits; 0 is the next to run.
     Queued {
         /// Which job.
@@ -71,8 +109,8 @@ pub enum Event {
         /// Low resolution, one for each picture of the batch.
         images: Vec<Image>,
     },
-    /// A picture could not be written where it should go. The job still finishes: with the place where the
-    /// picture was kept instead, or without any.
+    /// A picture, or a report about the run, could not be written where it should go. The job still finishes: with
+    /// the place where the picture was kept instead, or without any.
     NotSaved {
         /// Which job.
         job: JobId,

@@ -6,10 +6,12 @@
 mod actor;
 mod command;
 mod event;
+mod outcomes;
+mod planning;
 mod worker;
 
 pub use actor::{Session, SessionOptions};
-pub use command::{Command, Job, JobId};
+pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture};
 
 pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};

@@ -3,6 +3,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    sync::Arc,
     time::Instant,
 };
 
@@ -12,14 +13,18 @@ use super::{
     actor::Emitter,
     command::{Job, JobId},
     event::{Event, Failure, Picture},
+    outcomes::Outcomes,
 };
 use crate::{
-    hardware::available_memory,
-    models,
+    hardware::{MemoryAccount, Probe, ProcessMemory},
+    memory, models,
     output::{Date, Image, OutputError, Settings},
-    pipeline::{self, LoadedModel, ModelSummary, Observer, PipelineError, RunOptions, Stage},
+    pipeline::{
+        self, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
+    },
     request::{ComputeDtype, ModelSource},
     residency::{CancelToken, RunError},
+    telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
 
 /// Something to do.
@@ -37,34 +42,172 @@ struct Current {
     loaded: LoadedModel,
 }
 
-/// Works until nobody can assign any more; says on `done` when a picture is through.
-pub fn run(assigned: &Receiver<Work>, done: &Sender<()>, emitter: &Emitter) {
-    let mut current: Option<Current> = None;
-    for work in assigned {
-        match work {
-            Work::Unload => {
-                current = None;
-                emitter.emit(Event::Unloaded);
-            }
-            Work::Draw(job, cancel) => {
-                let id = job.id;
-                emitter.emit(Event::Started { job: id });
-                // A panic is a mistake of ours. It must cost this job alone, and what it may have left half
-                // done is the model, which goes.
-                let result = catch_unwind(AssertUnwindSafe(|| draw(&job, cancel, &mut current, emitter)));
-                emitter.emit(result.unwrap_or_else(|_| {
-                    current = None;
-                    let failure = Failure {
-                        message: "the engine stumbled over a mistake of its own".to_owned(),
-                        advice: Some("Please report this with the model and the settings.".to_owned()),
-                    };
-                    Event::Failed { job: Some(id), failure }
-                }));
-                if done.send(()).is_err() {
-                    return;
+/// What computes, one job after the other.
+pub struct Worker {
+    emitter: Emitter,
+    account: Arc<MemoryAccount>,
+    outcomes: Outcomes,
+    probe: Probe,
+    current: Option<Current>,
+}
+
+impl Worker {
+    /// A worker without a model.
+    pub fn new(emitter: Emitter, account: Arc<MemoryAccount>, outcomes: Outcomes) -> Self {
+        Self { emitter, account, outcomes, probe: Probe::new(), current: None }
+    }
+
+    /// Works until nobody can assign any more; says on `done` when a picture is through.
+    pub fn run(mut self, assigned: &Receiver<Work>, done: &Sender<()>) {
+        pipeline::measure_processor();
+        for work in assigned {
+            match work {
+                Work::Unload => {
+                    self.current = None;
+                    self.emitter.emit(Event::Unloaded);
+                }
+                Work::Draw(job, cancel) => {
+                    let id = job.id;
+                    self.emitter.emit(Event::Started { job: id });
+                    // A panic is a mistake of ours. It must cost this job alone, and what it may have left half
+                    // done is the model, which goes.
+                    let result = catch_unwind(AssertUnwindSafe(|| self.draw(&job, cancel)));
+                    self.emitter.emit(result.unwrap_or_else(|_| {
+                        self.current = None;
+                        let failure = Failure {
+                            message: "the engine stumbled over a mistake of its own".to_owned(),
+                            advice: Some("Please report this with the model and the settings.".to_owned()),
+                        };
+                        Event::Failed { job: Some(id), failure }
+                    }));
+                    if done.send(()).is_err() {
+                        return;
+                    }
                 }
             }
         }
+    }
+
+    fn draw(&mut self, job: &Job, cancel: CancelToken) -> Event {
+        let started = Instant::now();
+        match self.pictures(job, cancel) {
+            Ok(pictures) => {
+                Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() }
+            }
+            Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => {
+                Event::Cancelled { job: job.id }
+            }
+            Err(error) => {
+                Event::Failed { job: Some(job.id), failure: failure(&error, error.advice().as_deref()) }
+            }
+        }
+    }
+
+    fn pictures(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
+        if let Some(output) = &job.output {
+            output.prepare()?;
+        }
+        let files = TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
+        let sinks = files.open().map_err(PipelineError::from)?;
+        let mut target = self.target(job)?;
+        let request = &job.request;
+        self.load(&request.model, request.dtype, &target)?;
+        let Some(current) = &self.current else { return Ok(Vec::new()) };
+        let correction =
+            memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
+        target.machine = correction.machine;
+        let recorder = Recorder::new();
+        let options = RunOptions {
+            initial_latents: job.initial_latents.as_ref(),
+            dump: job.dump.as_ref(),
+            cancel,
+            memory: &job.memory,
+            target: &target,
+            activation_factor: correction.activation_factor,
+            recorder: recorder.clone(),
+        };
+        let sampler = self.watch(job, &recorder, sinks)?;
+        let mut observer =
+            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, started: None };
+        let rendered = current.loaded.render(request, &options, &mut observer);
+        let reported = sampler.finish();
+        let rendered = rendered?;
+        if let Err(error) = reported {
+            let failure = failure(&error, error.advice());
+            self.emitter.emit(Event::NotSaved { job: job.id, failure });
+        }
+        let outcome = rendered.planned.outcome();
+        self.outcomes.add(&outcome);
+        self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
+        Ok(self.save(job, &current.summary, rendered.images))
+    }
+
+    /// The device that a job asks for, as it is now.
+    fn target(&mut self, job: &Job) -> Result<Target, PipelineError> {
+        let held = self.account.holdings();
+        let held = held.weights + held.activations + held.host;
+        Target::choose(&job.memory, &self.probe.sample(), held, Pace::Here)
+    }
+
+    /// Starts to watch a run.
+    fn watch(
+        &self,
+        job: &Job,
+        recorder: &Recorder,
+        sinks: Vec<Box<dyn Sink>>,
+    ) -> Result<Sampler, PipelineError> {
+        let account = Arc::clone(&self.account);
+        let mut process = ProcessMemory::new();
+        let sample = move || {
+            let held = account.holdings();
+            MemorySample {
+                at: 0,
+                weights: held.weights,
+                activations: held.activations,
+                others: 0,
+                host: held.host,
+                pinned: held.pinned,
+                process: process.bytes(),
+            }
+        };
+        let (emitter, id) = (self.emitter.clone(), job.id);
+        let deliver = move |events| emitter.offer(Event::Telemetry { job: id, events });
+        Sampler::start(recorder, Box::new(sample), sinks, Box::new(deliver))
+            .map_err(|error| PipelineError::Run(RunError::Thread(error)))
+    }
+
+    fn save(&self, job: &Job, summary: &ModelSummary, images: Vec<Image>) -> Vec<Picture> {
+        let today = Date::today();
+        let save = |(index, image): (usize, Image)| {
+            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32);
+            let path = job.output.as_ref().and_then(|output| {
+                output.save(index as u32, &image, &settings, today).map_or_else(
+                    |error| {
+                        let failure = failure(&error, error.advice());
+                        self.emitter.emit(Event::NotSaved { job: job.id, failure });
+                        error.kept_at().map(Path::to_owned)
+                    },
+                    Some,
+                )
+            });
+            Picture { image, seed: settings.seed, path }
+        };
+        images.into_iter().enumerate().map(save).collect()
+    }
+
+    /// Makes the model of this source in this precision on this device the current one.
+    fn load(&mut self, source: &ModelSource, dtype: ComputeDtype, target: &Target) -> Result<(), JobError> {
+        let serves =
+            |kept: &Current| kept.source == *source && kept.loaded.serves(dtype, &target.choice);
+        if self.current.as_ref().is_some_and(serves) {
+            return Ok(());
+        }
+        self.current = None;
+        let model = models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
+        let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
+        let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &self.account);
+        self.current = Some(Current { source: source.clone(), summary, loaded });
+        Ok(())
     }
 }
 
@@ -85,72 +228,8 @@ impl JobError {
     }
 }
 
-fn draw(job: &Job, cancel: CancelToken, current: &mut Option<Current>, emitter: &Emitter) -> Event {
-    let started = Instant::now();
-    match pictures(job, cancel, current, emitter) {
-        Ok(pictures) => Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() },
-        Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => Event::Cancelled { job: job.id },
-        Err(error) => {
-            Event::Failed { job: Some(job.id), failure: failure(&error, error.advice().as_deref()) }
-        }
-    }
-}
-
 fn failure(error: &impl ToString, advice: Option<&str>) -> Failure {
     Failure { message: error.to_string(), advice: advice.map(str::to_owned) }
-}
-
-fn pictures(
-    job: &Job,
-    cancel: CancelToken,
-    current: &mut Option<Current>,
-    emitter: &Emitter,
-) -> Result<Vec<Picture>, JobError> {
-    if let Some(output) = &job.output {
-        output.prepare()?;
-    }
-    let request = &job.request;
-    let model = load(current, &request.model, request.dtype)?;
-    let options =
-        RunOptions { initial_latents: job.initial_latents.as_ref(), dump: job.dump.as_ref(), cancel };
-    let mut observer = Reporter { job: job.id, previews: job.previews, emitter, started: None };
-    let rendered = model.loaded.render(request, &options, &mut observer)?;
-    let today = Date::today();
-    let save = |(index, image): (usize, Image)| {
-        let settings = Settings::new(request, &model.summary.name, &model.summary.family, index as u32);
-        let path = job.output.as_ref().and_then(|output| {
-            output.save(index as u32, &image, &settings, today).map_or_else(
-                |error| {
-                    emitter.emit(Event::NotSaved { job: job.id, failure: failure(&error, error.advice()) });
-                    error.kept_at().map(Path::to_owned)
-                },
-                Some,
-            )
-        });
-        Picture { image, seed: settings.seed, path }
-    };
-    Ok(rendered.images.into_iter().enumerate().map(save).collect())
-}
-
-/// The model of this source in this precision: the current one, or a newly opened one in its place.
-fn load<'c>(
-    current: &'c mut Option<Current>,
-    source: &ModelSource,
-    dtype: ComputeDtype,
-) -> Result<&'c mut Current, JobError> {
-    let kept = current.take().filter(|kept| kept.source == *source && kept.loaded.dtype() == dtype);
-    let model = match kept {
-        Some(kept) => kept,
-        None => open(source, dtype).map_err(PipelineError::from)?,
-    };
-    Ok(current.insert(model))
-}
-
-fn open(source: &ModelSource, dtype: ComputeDtype) -> Result<Current, crate::checkpoint::CheckpointError> {
-    let model = models::open(&source.resolve()?)?;
-    let summary = pipeline::summarise(&model, source)?;
-    let loaded = LoadedModel::new(model, dtype, available_memory());
-    Ok(Current { source: source.clone(), summary, loaded })
 }
 
 /// Turns what a run says into events.
@@ -185,5 +264,9 @@ impl Observer for Reporter<'_> {
 
     fn wants_previews(&self) -> bool {
         self.previews
+    }
+
+    fn replanned(&mut self, reason: &str) {
+        self.emitter.emit(Event::Replanned { job: self.job, reason: reason.to_owned() });
     }
 }

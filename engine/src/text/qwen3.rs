@@ -5,9 +5,13 @@ use serde::Deserialize;
 
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
-    nn::{Mask, Rope, attention, rope_half, silu_mul},
+    memory::{BlockWork, Work},
+    nn::{Costs, Mask, Rope, Tape, attention, rope_half, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
 };
+
+/// The number of the block with the table of embeddings.
+const EMBEDDINGS: usize = 0;
 
 /// Shape of a Qwen3 model, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -119,26 +123,80 @@ impl Qwen3 {
         &self.config
     }
 
-    /// The hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
-    /// transformers). The last layer is never run and its weights never read.
+    /// For each prompt the hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
+    /// transformers). The last layer is never run and its weights never read; every other layer is leased once for
+    /// all prompts.
     pub fn penultimate(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        ids: &[u32],
-    ) -> std::result::Result<Tensor, RunError> {
-        let ids = Tensor::new(ids, store.device())?;
-        let rope = self.rope(ids.elem_count(), &ids)?;
-        let mut x = None;
-        executor.walk(store, 0..self.config.num_hidden_layers, |_, weights| {
-            x = Some(match x.take() {
-                None => weights.get("weight")?.embedding(&ids)?.unsqueeze(0)?,
-                Some(x) => self.layer(weights, &x, &rope)?,
-            });
+        prompts: &[Vec<u32>],
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let mut states = Vec::new();
+        for ids in prompts {
+            let x = store.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
+            states.push((self.rope(ids.len(), &x)?, x));
+        }
+        executor.walk(store, EMBEDDINGS + 1..self.config.num_hidden_layers, |_, weights| {
+            for (rope, x) in &mut states {
+                *x = self.layer(weights, x, rope)?;
+            }
             Ok(())
         })?;
-        let x = x.ok_or_else(|| candle_core::Error::Msg("a Qwen3 model without layers".to_owned()))?;
-        Ok(x.squeeze(0)?)
+        Ok(states.into_iter().map(|(_, x)| x.squeeze(0)).collect::<Result<_>>()?)
+    }
+
+    /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
+    /// leased.
+    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        let (config, costs) = (&self.config, Costs { value_bytes });
+        let used = EMBEDDINGS + 1..config.num_hidden_layers;
+        let state = |tokens: usize| (tokens * config.hidden_size * value_bytes) as u64;
+        let rope = |tokens: usize| (tokens * config.head_dim * size_of::<f32>()) as u64;
+        let carried = prompts.iter().map(|&tokens| state(tokens) + rope(tokens)).sum();
+        let tapes: Vec<Tape> = prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect();
+        let layer = BlockWork {
+            passes: 1,
+            operations: tapes.iter().map(|tape| tape.operations).sum(),
+            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
+            reads: prompts.len() as u32,
+        };
+        let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 };
+        let blocks = (0..config.num_hidden_layers + 2)
+            .map(|index| if used.contains(&index) { layer } else { unused })
+            .collect();
+        Work { tile: None, carried, blocks }
+    }
+
+    /// [`layer`](Self::layer), function by function.
+    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
+        let config = &self.config;
+        let (width, inner, head) = (config.hidden_size, config.intermediate_size, config.head_dim);
+        let (heads, kv_heads) = (config.num_attention_heads, config.num_key_value_heads);
+        let mut tape = Tape::default();
+        let all = costs.pointwise(tokens * width, 1);
+        let (queries, keys) =
+            (costs.pointwise(tokens * heads * head, 1), costs.pointwise(tokens * kv_heads * head, 1));
+        let h = tape.run(all);
+        let q = tape.run(costs.linear(tokens, width, heads * head));
+        tape.replace(queries);
+        let k = tape.run(costs.linear(tokens, width, kv_heads * head));
+        tape.replace(keys);
+        let v = tape.run(costs.linear(tokens, width, kv_heads * head));
+        let rotated = tape.run(queries) + tape.run(keys);
+        let attended = tape.run(costs.attention([1, tokens, heads, head], tokens, kv_heads));
+        tape.free(h + q + k + v + rotated);
+        let projected = tape.run(costs.linear(tokens, heads * head, width));
+        tape.run(costs.copy(tokens * width));
+        tape.free(projected + attended);
+        let h = tape.run(all);
+        let both: u64 = (0..2).map(|_| tape.run(costs.linear(tokens, width, inner))).sum();
+        let product = tape.run(costs.pointwise(tokens * inner, 2));
+        tape.free(both + h);
+        tape.run(costs.linear(tokens, inner, width));
+        tape.free(product);
+        tape.run(costs.copy(tokens * width));
+        tape
     }
 
     fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
@@ -150,11 +208,15 @@ impl Qwen3 {
         let q = w.rms_norm("self_attn.q_norm", &heads(w.linear("self_attn.q_proj", &h)?)?, eps)?;
         let k = w.rms_norm("self_attn.k_norm", &heads(w.linear("self_attn.k_proj", &h)?)?, eps)?;
         let v = heads(w.linear("self_attn.v_proj", &h)?)?;
-        let h = attention(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, Mask::Causal)?;
-        let x = (x + w.linear("self_attn.o_proj", &h.flatten_from(2)?)?)?;
+        let attended = attention(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, Mask::Causal)?;
+        drop((h, q, k, v));
+        let x = (x + w.linear("self_attn.o_proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
 
         let h = w.rms_norm("post_attention_layernorm", &x, eps)?;
-        let h = silu_mul(&w.linear("mlp.gate_proj", &h)?, &w.linear("mlp.up_proj", &h)?)?;
+        let (gate, up) = (w.linear("mlp.gate_proj", &h)?, w.linear("mlp.up_proj", &h)?);
+        let h = silu_mul(&gate, &up)?;
+        drop((gate, up));
         x + w.linear("mlp.down_proj", &h)?
     }
 

@@ -190,12 +190,12 @@ impl AutoencoderKl {
     }
 
     fn resnet(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
-        let h = self.norm_silu(w, &format!("{name}.norm1"), x)?;
-        let h = w.conv2d(&format!("{name}.conv1"), &h, Conv2d::SAME_3X3)?;
-        let h = self.norm_silu(w, &format!("{name}.norm2"), &h)?;
-        let h = w.conv2d(&format!("{name}.conv2"), &h, Conv2d::SAME_3X3)?;
+        let mut h = self.norm_silu(w, &format!("{name}.norm1"), x)?;
+        h = w.conv2d(&format!("{name}.conv1"), &h, Conv2d::SAME_3X3)?;
+        h = self.norm_silu(w, &format!("{name}.norm2"), &h)?;
+        h = w.conv2d(&format!("{name}.conv2"), &h, Conv2d::SAME_3X3)?;
         let shortcut = format!("{name}.conv_shortcut");
-        if w.find(&format!("{shortcut}.weight")).is_some() {
+        if w.has(&format!("{shortcut}.weight")) {
             return w.conv2d(&shortcut, x, Conv2d::POINTWISE)? + h;
         }
         x + h
@@ -206,11 +206,13 @@ impl AutoencoderKl {
         let (batch, channels, height, width) = x.dims4()?;
         let name = "attentions.0";
         let (weight, bias) = norm_weights(w, &format!("{name}.group_norm"))?;
-        let h = group_norm(x, self.config.norm_num_groups, weight, bias, EPS)?;
-        let h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
+        let mut h = group_norm(x, self.config.norm_num_groups, &weight, &bias, EPS)?;
+        h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
         let head = |part: &str| w.linear(&format!("{name}.{part}"), &h)?.unsqueeze(2);
-        let h = attention(&head("to_q")?, &head("to_k")?, &head("to_v")?, Mask::None)?.squeeze(2)?;
-        let h = w.linear(&format!("{name}.to_out.0"), &h)?;
+        let (q, k, v) = (head("to_q")?, head("to_k")?, head("to_v")?);
+        h = attention(&q, &k, &v, Mask::None)?.squeeze(2)?;
+        drop((q, k, v));
+        h = w.linear(&format!("{name}.to_out.0"), &h)?;
         x + h.transpose(1, 2)?.reshape((batch, channels, height, width))?
     }
 
@@ -221,10 +223,10 @@ impl AutoencoderKl {
 
     fn norm_silu(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
         let (weight, bias) = norm_weights(w, name)?;
-        group_norm_silu(x, self.config.norm_num_groups, weight, bias, EPS)
+        group_norm_silu(x, self.config.norm_num_groups, &weight, &bias, EPS)
     }
 }
 
-fn norm_weights<'w>(w: &'w Weights, name: &str) -> Result<(&'w Tensor, &'w Tensor)> {
+fn norm_weights(w: &Weights, name: &str) -> Result<(Tensor, Tensor)> {
     Ok((w.get(&format!("{name}.weight"))?, w.get(&format!("{name}.bias"))?))
 }

@@ -4,6 +4,7 @@ mod autoencoder_kl;
 mod config;
 mod original_names;
 mod tiling;
+mod work;
 
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::AutoencoderKlConfig;

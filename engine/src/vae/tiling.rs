@@ -17,6 +17,11 @@ impl Tiling {
         Self { tile, overlap: tile / 4 }
     }
 
+    /// Latents from one tile to the next.
+    pub fn step(self) -> usize {
+        (self.tile - self.overlap).max(1)
+    }
+
     /// Decodes tile by tile. `scale` is the number of pixels a latent. Where tiles overlap, the earlier one
     /// fades into the later one, first from above, then from the left.
     pub fn decode<E: From<candle_core::Error>>(
@@ -29,7 +34,7 @@ impl Tiling {
         if height <= self.tile && width <= self.tile {
             return decode(latents);
         }
-        let step = (self.tile - self.overlap).max(1);
+        let step = self.step();
         let (blend, limit) = (self.overlap * scale, step * scale);
         let mut rows: Vec<Tensor> = Vec::new();
         let mut above: Vec<Tensor> = Vec::new();

@@ -57,6 +57,11 @@ fn plain(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask, dtype: DType) -> Result
     weights.matmul(&spread(v)?)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
 }
 
+/// Bytes that attention takes beside its inputs and its result.
+pub(super) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
+    tiled::scratch_bytes(q, keys, threads)
+}
+
 fn fused(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
     let wide = |x: &Tensor| -> Result<Tensor> {
         let x = x.to_dtype(DType::F32)?;

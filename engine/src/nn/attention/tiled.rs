@@ -75,6 +75,25 @@ pub(super) fn attend(
     });
 }
 
+/// Bytes that [`attend`] takes.
+pub(super) fn scratch_bytes(
+    [batch, tokens, heads, width]: [usize; 4],
+    keys: usize,
+    threads: usize,
+) -> usize {
+    let tile = Tile::detect();
+    let (panels, keys_together) = block(width);
+    let keys = keys_together.min(keys);
+    let together = panels * tile.columns();
+    let count = tokens.min(together).div_ceil(tile.columns());
+    let values = width.div_ceil(tile.rows) * (keys * tile.rows + 16);
+    let worker = values + count * tile.columns() * (2 * width + keys + 3);
+    let pieces = batch * heads * tokens.div_ceil(together);
+    // The lists grow by doubling.
+    let lists = pieces * tokens.min(together).next_power_of_two() * size_of::<&mut [f32]>();
+    threads.min(pieces) * worker * size_of::<f32>() + lists
+}
+
 /// Some queries of one head.
 struct Work<'a> {
     queries: &'a [f32],

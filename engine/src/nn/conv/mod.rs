@@ -127,6 +127,33 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
+/// Bytes that a convolution takes beside its input and its result.
+pub(super) fn scratch_bytes(
+    [channels, out_channels]: [usize; 2],
+    [out_height, out_width]: [usize; 2],
+    kernel: usize,
+    stride: usize,
+    threads: usize,
+) -> usize {
+    let (height, width) = (out_height * stride, out_width * stride);
+    let sizes = Sizes {
+        channels,
+        height,
+        width,
+        out_channels,
+        out_height,
+        out_width,
+        kernel,
+        stride,
+        padding: kernel / 2,
+    };
+    let values = match winograd::suits(sizes) {
+        true => winograd::scratch_values(sizes, threads),
+        false => direct::scratch_values(sizes, threads),
+    };
+    values * size_of::<f32>()
+}
+
 /// Cuts each plane of `planes` into blocks of `length` and gathers, for each picture and block, the parts of
 /// all its channels.
 fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> Vec<Vec<&mut [f32]>> {

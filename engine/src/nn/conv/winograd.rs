@@ -53,6 +53,21 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
     });
 }
 
+/// Values that [`convolve`] takes.
+pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> usize {
+    let tile = Tile::detect();
+    let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
+    let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
+    let tiles = ((1 << 14) / sizes.channels).clamp(2 * tile.columns(), 8 * tile.columns());
+    let rows = (tiles / tile_columns).clamp(1, tile_rows);
+    let wide = tiles.min(tile_columns);
+    let most = (rows * wide).next_multiple_of(tile.lanes);
+    let together = TOGETHER.next_multiple_of(tile.rows).min(out_channels);
+    let worker = PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + 8 * (wide + 1 + 2 * tile.lanes);
+    let kernels = PRODUCTS * out_channels * sizes.channels;
+    kernels + threads.min(tile_rows.div_ceil(rows)) * worker
+}
+
 /// The kernels as the left sides of the sixteen products, in strips of as many output channels as a register
 /// tile has rows: `[product, strip, in, row]`.
 fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {

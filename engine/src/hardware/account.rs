@@ -1,0 +1,260 @@
+//! What the engine holds on a device and in the host's memory: counted where it is allocated, checked against a
+//! budget, with peaks that are read back after a run.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+};
+
+/// No budget.
+const UNLIMITED: u64 = u64::MAX;
+
+/// The books of one engine. Weights and copies of weights are entered by those who hold them; activations are
+/// what the engine's computing threads allocate (see [`metered`](super::metered)).
+pub struct MemoryAccount {
+    budget: AtomicU64,
+    weights: AtomicU64,
+    activations: AtomicI64,
+    host: AtomicU64,
+    pinned: AtomicU64,
+    peak: AtomicU64,
+    peak_activations: AtomicU64,
+    peak_host: AtomicU64,
+    /// Bytes that the device would have had to hold for the allocation that was refused last; 0 if none was.
+    refused: AtomicU64,
+}
+
+/// What is held at a moment, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Holdings {
+    /// Weights on the device, slots included.
+    pub weights: u64,
+    /// Activations on the device.
+    pub activations: u64,
+    /// Copies of weights in the host's memory and buffers that they are read through.
+    pub host: u64,
+    /// Those of `host` that are pinned for a card.
+    pub pinned: u64,
+}
+
+/// The most that was held at any moment, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Peaks {
+    /// On the device, weights and activations together.
+    pub device: u64,
+    /// Activations on the device.
+    pub activations: u64,
+    /// In the host's memory.
+    pub host: u64,
+}
+
+/// The device's memory is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the device's memory is used up: {needed} bytes are needed, {budget} may be taken")]
+pub struct OutOfMemory {
+    /// Bytes that the device would have had to hold.
+    pub needed: u64,
+    /// Bytes that it may hold.
+    pub budget: u64,
+}
+
+/// Bytes that are entered in an account until this is dropped.
+#[must_use = "what is held ends with this"]
+pub struct Held {
+    account: Arc<MemoryAccount>,
+    bytes: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Weights,
+    Host,
+    Pinned,
+}
+
+impl MemoryAccount {
+    /// An account without a budget.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            budget: AtomicU64::new(UNLIMITED),
+            weights: AtomicU64::new(0),
+            activations: AtomicI64::new(0),
+            host: AtomicU64::new(0),
+            pinned: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            peak_activations: AtomicU64::new(0),
+            peak_host: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        })
+    }
+
+    /// The most bytes of the device that may be held from now on.
+    pub fn set_budget(&self, budget: Option<u64>) {
+        self.budget.store(budget.unwrap_or(UNLIMITED), Ordering::Relaxed);
+        self.refused.store(0, Ordering::Relaxed);
+    }
+
+    /// Enters weights on the device.
+    ///
+    /// # Errors
+    /// When the budget would be exceeded; nothing is entered then.
+    pub fn hold_weights(self: &Arc<Self>, bytes: u64) -> Result<Held, OutOfMemory> {
+        let budget = self.budget.load(Ordering::Relaxed);
+        let before = self.weights.fetch_add(bytes, Ordering::Relaxed);
+        let needed = before + bytes + self.activations();
+        if needed > budget {
+            self.weights.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(OutOfMemory { needed, budget });
+        }
+        self.peak.fetch_max(needed, Ordering::Relaxed);
+        Ok(Held { account: Arc::clone(self), bytes, kind: Kind::Weights })
+    }
+
+    /// Enters a copy of weights in the host's memory, or a buffer.
+    pub fn hold_host(self: &Arc<Self>, bytes: u64, pinned: bool) -> Held {
+        let held = self.host.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.peak_host.fetch_max(held, Ordering::Relaxed);
+        if pinned {
+            self.pinned.fetch_add(bytes, Ordering::Relaxed);
+        }
+        let kind = if pinned { Kind::Pinned } else { Kind::Host };
+        Held { account: Arc::clone(self), bytes, kind }
+    }
+
+    /// Enters an allocation of a computing thread. One that exceeds the budget is noted as refused and counts
+    /// towards no peak: the memory of the machine that stands in for a card's is there, the card's is not.
+    pub(super) fn allocated(&self, bytes: u64) {
+        let live = self.activations.fetch_add(bytes as i64, Ordering::Relaxed) + bytes as i64;
+        let live = u64::try_from(live).unwrap_or(0);
+        let total = live + self.weights.load(Ordering::Relaxed);
+        if total > self.budget.load(Ordering::Relaxed) {
+            self.refused.fetch_max(total, Ordering::Relaxed);
+            return;
+        }
+        // Peaks are mostly known already, and looking is cheaper than writing.
+        if total > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(total, Ordering::Relaxed);
+        }
+        if live > self.peak_activations.load(Ordering::Relaxed) {
+            self.peak_activations.fetch_max(live, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn freed(&self, bytes: u64) {
+        self.activations.fetch_sub(bytes as i64, Ordering::Relaxed);
+    }
+
+    /// The allocation that went over the budget since the last call, if there was one.
+    pub fn take_refusal(&self) -> Option<OutOfMemory> {
+        let needed = self.refused.swap(0, Ordering::Relaxed);
+        (needed > 0).then(|| OutOfMemory { needed, budget: self.budget.load(Ordering::Relaxed) })
+    }
+
+    /// Whether an allocation went over the budget.
+    pub fn has_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed) > 0
+    }
+
+    /// What is held now.
+    pub fn holdings(&self) -> Holdings {
+        Holdings {
+            weights: self.weights.load(Ordering::Relaxed),
+            activations: self.activations(),
+            host: self.host.load(Ordering::Relaxed),
+            pinned: self.pinned.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The peaks since the last call; they begin anew with what is held now.
+    pub fn take_peaks(&self) -> Peaks {
+        let now = self.holdings();
+        Peaks {
+            device: self.peak.swap(now.weights + now.activations, Ordering::Relaxed),
+            activations: self.peak_activations.swap(now.activations, Ordering::Relaxed),
+            host: self.peak_host.swap(now.host, Ordering::Relaxed),
+        }
+    }
+
+    fn activations(&self) -> u64 {
+        u64::try_from(self.activations.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+}
+
+impl fmt::Debug for MemoryAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.holdings().fmt(f)
+    }
+}
+
+impl Held {
+    /// How many.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of {:?}", self.bytes, self.kind)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let account = &self.account;
+        match self.kind {
+            Kind::Weights => account.weights.fetch_sub(self.bytes, Ordering::Relaxed),
+            Kind::Host => account.host.fetch_sub(self.bytes, Ordering::Relaxed),
+            Kind::Pinned => {
+                account.pinned.fetch_sub(self.bytes, Ordering::Relaxed);
+                account.host.fetch_sub(self.bytes, Ordering::Relaxed)
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_over_the_budget_are_refused_and_leave_no_trace() {
+        let account = MemoryAccount::new();
+        account.set_budget(Some(100));
+        let held = account.hold_weights(60).unwrap();
+        account.allocated(30);
+        assert_eq!(account.hold_weights(11).unwrap_err(), OutOfMemory { needed: 101, budget: 100 });
+        assert_eq!(account.holdings(), Holdings { weights: 60, activations: 30, host: 0, pinned: 0 });
+        drop(held);
+        assert_eq!(account.holdings().weights, 0);
+        assert_eq!(account.take_peaks().device, 90);
+        assert_eq!(account.take_peaks().device, 30);
+    }
+
+    #[test]
+    fn an_allocation_over_the_budget_is_remembered_until_it_is_asked_for() {
+        let account = MemoryAccount::new();
+        account.set_budget(Some(100));
+        let _held = account.hold_weights(60).unwrap();
+        account.allocated(50);
+        account.freed(50);
+        assert!(account.has_refused());
+        assert_eq!(account.take_refusal(), Some(OutOfMemory { needed: 110, budget: 100 }));
+        assert_eq!(account.take_refusal(), None);
+        assert_eq!(account.take_peaks().device, 60);
+    }
+
+    #[test]
+    fn pinned_memory_is_part_of_the_hosts() {
+        let account = MemoryAccount::new();
+        let (plain, pinned) = (account.hold_host(10, false), account.hold_host(5, true));
+        assert_eq!((account.holdings().host, account.holdings().pinned), (15, 5));
+        drop((plain, pinned));
+        assert_eq!(account.take_peaks().host, 15);
+        assert_eq!(account.holdings(), Holdings::default());
+    }
+}

@@ -1,0 +1,45 @@
+//! Planning for a card that need not be there.
+
+use super::{Link, Machine};
+use crate::hardware::CardProfile;
+
+/// VRAM that CUDA's context and the libraries' workspaces take before the first tensor.
+pub const CONTEXT_BYTES: u64 = 450 << 20;
+
+/// What an NVMe disk on four lanes of PCIe 3 or better reads without effort.
+pub const USUAL_DISK: Link = Link { bytes_per_second: 2.5e9, latency: 100e-6 };
+
+/// Seconds that a pass through a block takes however small it is: some twenty kernels of 5 µs each.
+const BLOCK_LATENCY: f64 = 100e-6;
+
+/// A machine with this card, of whose memory `host_budget` bytes may be taken for weights, and of whose VRAM
+/// `min_free` bytes stay free. The disk is a usual one.
+pub fn machine_of(card: &CardProfile, host_budget: u64, min_free: u64) -> Machine {
+    Machine {
+        device: card.name.clone(),
+        unified: false,
+        device_total: card.vram,
+        device_budget: card.vram.saturating_sub(min_free).saturating_sub(CONTEXT_BYTES),
+        host_budget,
+        link: Link { bytes_per_second: card.link_bytes_per_second, latency: card.link_latency },
+        disk: USUAL_DISK,
+        operations_per_second: card.operations_per_second,
+        block_latency: BLOCK_LATENCY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hardware::card;
+
+    #[test]
+    fn the_desktop_and_the_context_are_not_for_weights() {
+        let machine = machine_of(card("rtx-3060").unwrap(), 1 << 34, 1 << 30);
+        assert_eq!(machine.device_total, 12 << 30);
+        assert_eq!(machine.device_budget, (11 << 30) - CONTEXT_BYTES);
+        assert_eq!(machine.host_budget, 1 << 34);
+        assert!(!machine.unified);
+        assert_eq!(machine_of(card("rtx-3060").unwrap(), 0, 1 << 40).device_budget, 0);
+    }
+}

@@ -1,0 +1,282 @@
+//! The sizes of published models, so that a person can ask what one would take before downloading it.
+//!
+//! The data is `presets/models.json`. `tests/reference/catalogue.py` writes it from the configurations of the models
+//! alone: numbers of weights and operations are exact, activations are what the same network holds at a time in
+//! diffusers, with attention that never materialises its scores.
+
+mod formula;
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::Deserialize;
+
+pub use self::formula::RequestShape;
+use self::formula::{Polynomial, Tokens};
+use super::{BlockFootprint, ComponentFootprint, Footprint};
+use crate::checkpoint::Role;
+
+/// A published model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownModel {
+    /// Identifier, such as `flux.1-dev`.
+    pub id: String,
+    /// Name in words.
+    pub name: String,
+    /// Other identifiers that mean it.
+    pub aliases: Vec<String>,
+    /// What it is used with when nobody says otherwise.
+    pub defaults: KnownDefaults,
+    /// Its components, in the order in which a run uses them.
+    pub components: Vec<KnownComponent>,
+    latents: Latents,
+    /// Tokens of the prompt that the denoiser sees.
+    text: Tokens,
+    /// Guidance above this takes a second branch; absent where guidance is an input of the network.
+    second_branch_above: Option<f32>,
+}
+
+/// What a model is used with when nobody says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownDefaults {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Frames; 1 for pictures.
+    pub frames: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// Guidance.
+    pub guidance: f32,
+}
+
+/// A component of a published model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownComponent {
+    /// What it does.
+    pub role: Role,
+    /// The architecture in words.
+    pub architecture: String,
+    /// In the order in which they run; those that a run from text has no use for come first.
+    pub blocks: Vec<KnownBlock>,
+    /// Tokens that it sees, where it is a text encoder.
+    tokens: Option<Tokens>,
+    /// Its share of the steps, where it is a denoiser.
+    share: f64,
+    /// Values that a call leaves behind in the blocks that run once.
+    kept_a_call: u64,
+}
+
+/// A block of a published model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownBlock {
+    /// Its name.
+    pub name: String,
+    /// Number of weights.
+    pub parameters: u64,
+    /// Those in matrices and kernels.
+    pub matrix_parameters: u64,
+    /// Weights of its largest tensor.
+    pub largest_tensor: u64,
+    /// Number of tensors.
+    pub tensors: u32,
+    /// When it runs.
+    pub runs: Runs,
+    /// Floating-point operations of a pass, for one picture and one branch.
+    operations: Polynomial,
+    /// Values that are there before it runs.
+    carried: Polynomial,
+    /// The most values beyond those while it runs.
+    values: Polynomial,
+}
+
+/// When a block runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runs {
+    /// Not in a run that starts from text and noise.
+    Never,
+    /// Once a run: it depends on the prompt and the timesteps alone.
+    Once,
+    /// In every pass through its component.
+    Always,
+}
+
+/// How pixels become tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Latents {
+    channels: u32,
+    /// Pixels a latent, in each direction.
+    scale: u32,
+    /// Frames a frame of latents, after the first.
+    frames: u32,
+    /// Latents a token, in each direction.
+    patch: u32,
+    /// What the number of tokens is padded to a multiple of.
+    multiple: u32,
+}
+
+/// All published models that are known, in the order in which they are offered.
+pub fn known_models() -> &'static [KnownModel] {
+    static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| {
+        read(include_str!("../../../presets/models.json")).unwrap_or_else(|error| {
+            tracing::error!(error, "presets/models.json cannot be read");
+            Vec::new()
+        })
+    });
+    &MODELS
+}
+
+/// The published model of this identifier or alias, in capital letters or not.
+pub fn known_model(id: &str) -> Option<&'static KnownModel> {
+    let names = |model: &KnownModel| {
+        model.id.eq_ignore_ascii_case(id) || model.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(id))
+    };
+    known_models().iter().find(|model| names(model))
+}
+
+impl KnownModel {
+    /// Its blocks and their bytes, if each weight takes this many.
+    pub fn footprint(&self, bytes_per_weight: u64) -> Footprint {
+        let block = |block: &KnownBlock| BlockFootprint {
+            name: block.name.clone(),
+            bytes: block.parameters * bytes_per_weight,
+            largest_tensor: block.largest_tensor * bytes_per_weight,
+            parameters: block.parameters,
+            matrix_parameters: block.matrix_parameters,
+            matrix_bytes: block.matrix_parameters * bytes_per_weight,
+        };
+        let component = |component: &KnownComponent| ComponentFootprint {
+            role: component.role,
+            architecture: component.architecture.clone(),
+            blocks: component.blocks.iter().map(block).collect(),
+        };
+        Footprint { model: self.name.clone(), components: self.components.iter().map(component).collect() }
+    }
+
+    /// Guidance branches that this guidance takes.
+    pub fn branches(&self, guidance: f32) -> u32 {
+        if self.second_branch_above.is_some_and(|limit| guidance > limit) { 2 } else { 1 }
+    }
+}
+
+impl KnownComponent {
+    /// Number of weights.
+    pub fn parameters(&self) -> u64 {
+        self.blocks.iter().map(|block| block.parameters).sum()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    models: Vec<ModelEntry>,
+    networks: BTreeMap<String, Network>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelEntry {
+    id: String,
+    name: String,
+    aliases: Vec<String>,
+    latents: Latents,
+    text: Tokens,
+    second_branch_above: Option<f32>,
+    defaults: KnownDefaults,
+    components: Vec<ComponentEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComponentEntry {
+    role: Role,
+    network: String,
+    tokens: Option<Tokens>,
+    share: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Network {
+    architecture: String,
+    kept_a_call: u64,
+    blocks: Vec<BlockEntry>,
+}
+
+/// One block, or `count` equal ones whose names have a number from `first` on in place of `{}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BlockEntry {
+    name: String,
+    #[serde(default)]
+    first: u32,
+    #[serde(default = "one")]
+    count: u32,
+    parameters: u64,
+    matrix_parameters: u64,
+    largest_tensor: u64,
+    tensors: u32,
+    runs: Runs,
+    #[serde(default)]
+    operations: Polynomial,
+    #[serde(default)]
+    carried: Polynomial,
+    #[serde(default)]
+    values: Polynomial,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn read(text: &str) -> Result<Vec<KnownModel>, String> {
+    let File { models, networks } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    models.into_iter().map(|model| resolve(model, &networks)).collect()
+}
+
+fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<KnownModel, String> {
+    let component = |entry: ComponentEntry| {
+        let network =
+            networks.get(&entry.network).ok_or_else(|| format!("there is no network {}", entry.network))?;
+        Ok(KnownComponent {
+            role: entry.role,
+            architecture: network.architecture.clone(),
+            blocks: network.blocks.iter().flat_map(BlockEntry::blocks).collect(),
+            tokens: entry.tokens,
+            share: entry.share.unwrap_or(1.0),
+            kept_a_call: network.kept_a_call,
+        })
+    };
+    Ok(KnownModel {
+        components: model.components.into_iter().map(component).collect::<Result<_, String>>()?,
+        id: model.id,
+        name: model.name,
+        aliases: model.aliases,
+        defaults: model.defaults,
+        latents: model.latents,
+        text: model.text,
+        second_branch_above: model.second_branch_above,
+    })
+}
+
+impl BlockEntry {
+    fn blocks(&self) -> impl Iterator<Item = KnownBlock> + '_ {
+        (self.first..self.first + self.count).map(|number| KnownBlock {
+            name: self.name.replace("{}", &number.to_string()),
+            parameters: self.parameters,
+            matrix_parameters: self.matrix_parameters,
+            largest_tensor: self.largest_tensor,
+            tensors: self.tensors,
+            runs: self.runs,
+            operations: self.operations.clone(),
+            carried: self.carried.clone(),
+            values: self.values.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Past runs correct the next forecast.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Accuracy, Machine};
+
+/// Runs that are taken into account, the last ones.
+const RUNS: usize = 8;
+/// A correction never goes further than this and its inverse, whatever was measured.
+const FURTHEST: f64 = 2.0;
+
+/// What was predicted for a run, and what was measured. Measured values are 0 where nothing was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What the model is called.
+    pub model: String,
+    /// What the device is called.
+    pub device: String,
+    /// Bytes at the device's peak.
+    pub predicted_device: u64,
+    /// Bytes at the device's peak.
+    pub measured_device: u64,
+    /// Bytes of activations at their peak, as the formulas say before any correction.
+    pub predicted_activations: u64,
+    /// Bytes of activations at their peak.
+    pub measured_activations: u64,
+    /// Seconds of a step after the first.
+    pub predicted_step_seconds: f64,
+    /// Seconds of a step after the first: their median.
+    pub measured_step_seconds: f64,
+    /// Floating-point operations a second in the denoiser's blocks.
+    pub measured_operations_per_second: f64,
+    /// Bytes a second over the link; from disk on a unified device.
+    pub measured_link_bytes_per_second: f64,
+}
+
+/// A machine as past runs have shown it to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Correction {
+    /// The machine with the speeds that were measured.
+    pub machine: Machine,
+    /// What activations are to be multiplied by.
+    pub activation_factor: f64,
+    /// How good past forecasts were; absent if there were none.
+    pub accuracy: Option<Accuracy>,
+}
+
+/// Corrects a machine and the activations of a model by the last eight runs of the same model on the same
+/// device.
+///
+/// Each speed becomes the median of what was measured, and activations are multiplied by the median of
+/// measured over predicted, so that a single odd run changes little; none of them goes beyond twice or half.
+/// `machine` has the speeds that hold without any run, so that corrections do not add up.
+pub fn correct(outcomes: &[Outcome], model: &str, machine: &Machine) -> Correction {
+    let matching = |outcome: &&Outcome| outcome.model == model && outcome.device == machine.device;
+    let last: Vec<&Outcome> = outcomes.iter().rev().filter(matching).take(RUNS).collect();
+    let scale = |of: fn(&Outcome) -> f64, by: f64| median(last.iter().map(|outcome| of(outcome) / by));
+    let mut corrected = machine.clone();
+    let operations = scale(|outcome| outcome.measured_operations_per_second, machine.operations_per_second);
+    let way = if machine.unified { &mut corrected.disk } else { &mut corrected.link };
+    let link = scale(|outcome| outcome.measured_link_bytes_per_second, way.bytes_per_second);
+    way.bytes_per_second *= clamped(link);
+    let activations = median(
+        last.iter().map(|outcome| outcome.measured_activations as f64 / outcome.predicted_activations as f64),
+    );
+    corrected.operations_per_second *= clamped(operations);
+    Correction { machine: corrected, activation_factor: clamped(activations), accuracy: accuracy(&last) }
+}
+
+fn accuracy(outcomes: &[&Outcome]) -> Option<Accuracy> {
+    let memory = mean(
+        outcomes.iter().map(|outcome| error(outcome.predicted_device as f64, outcome.measured_device as f64)),
+    )?;
+    let time = mean(
+        outcomes.iter().map(|outcome| error(outcome.predicted_step_seconds, outcome.measured_step_seconds)),
+    );
+    Some(Accuracy { runs: outcomes.len() as u32, memory_error: memory, time_error: time.unwrap_or(0.0) })
+}
+
+fn error(predicted: f64, measured: f64) -> f64 {
+    (predicted - measured).abs() / measured
+}
+
+fn clamped(factor: Option<f64>) -> f64 {
+    factor.map_or(1.0, |factor| factor.clamp(1.0 / FURTHEST, FURTHEST))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The middle of what was measured; 0 and what is no number was not.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Link;
+
+    fn machine() -> Machine {
+        Machine {
+            device: "CPU".to_owned(),
+            unified: false,
+            device_total: 0,
+            device_budget: 0,
+            host_budget: 0,
+            link: Link { bytes_per_second: 10e9, latency: 0.0 },
+            disk: Link { bytes_per_second: 1e9, latency: 0.0 },
+            operations_per_second: 1e12,
+            block_latency: 0.0,
+        }
+    }
+
+    fn outcome(operations: f64, activations: u64) -> Outcome {
+        Outcome {
+            model: "model".to_owned(),
+            device: "CPU".to_owned(),
+            predicted_device: 1100,
+            measured_device: 1000,
+            predicted_activations: 100,
+            measured_activations: activations,
+            predicted_step_seconds: 0.8,
+            measured_step_seconds: 1.0,
+            measured_operations_per_second: operations,
+            measured_link_bytes_per_second: 0.0,
+        }
+    }
+
+    #[test]
+    fn without_runs_nothing_changes() {
+        let other = Outcome { model: "another".to_owned(), ..outcome(9e12, 300) };
+        let correction = correct(&[other], "model", &machine());
+        assert_eq!(correction, Correction { machine: machine(), activation_factor: 1.0, accuracy: None });
+    }
+
+    #[test]
+    fn a_single_odd_run_changes_little() {
+        let mut outcomes = vec![outcome(1.2e12, 110); 7];
+        outcomes.push(outcome(1e15, 90_000));
+        let correction = correct(&outcomes, "model", &machine());
+        assert!((correction.machine.operations_per_second - 1.2e12).abs() < 1.0);
+        assert!((correction.activation_factor - 1.1).abs() < 1e-9);
+        assert_eq!(correction.machine.link, machine().link);
+    }
+
+    #[test]
+    fn only_the_last_eight_runs_count_and_never_beyond_twice() {
+        let mut outcomes = vec![outcome(0.7e12, 80); 20];
+        outcomes.extend(vec![outcome(5e12, 10); 8]);
+        let correction = correct(&outcomes, "model", &machine());
+        assert!((correction.machine.operations_per_second - 2e12).abs() < 1.0);
+        assert!((correction.activation_factor - 0.5).abs() < 1e-9);
+        let accuracy = correction.accuracy.unwrap();
+        assert_eq!(accuracy.runs, 8);
+        assert!((accuracy.memory_error - 0.1).abs() < 1e-9 && (accuracy.time_error - 0.2).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,78 @@
+//! What the person sees before a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Machine, MemoryPreferences, Plan, PlanError};
+
+/// A recommendation, what else there is, and how good past forecasts were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// What to call the model.
+    pub model: String,
+    /// What it was made for.
+    pub machine: Machine,
+    /// What will be done, or why nothing can be.
+    pub plan: Result<Plan, PlanError>,
+    /// The recommendation in one sentence: what is done, why, and what it takes; or what would make it fit.
+    pub sentence: String,
+    /// The smallest `device_budget` with which the preferences can be followed; absent where none can be.
+    pub least_device: Option<u64>,
+    /// Every strategy with what it would take.
+    pub alternatives: Vec<Alternative>,
+    /// How good past forecasts for this model on this device were.
+    pub accuracy: Option<Accuracy>,
+}
+
+/// One strategy and what it would take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Identifier, such as `model_offload`.
+    pub id: String,
+    /// In words, such as `Model offload`.
+    pub name: String,
+    /// Bytes on the device at its peak.
+    pub device: u64,
+    /// Bytes in the host's memory at its peak.
+    pub host: u64,
+    /// Seconds of a denoising step.
+    pub seconds_per_step: f64,
+    /// Seconds of a picture, loading included.
+    pub seconds_per_picture: f64,
+    /// How near the pictures are to those of the stored weights.
+    pub quality: Quality,
+    /// By how many bytes it does not fit the device; 0 if it does.
+    pub device_short: u64,
+    /// By how many bytes it does not fit the host's memory; 0 if it does.
+    pub host_short: u64,
+    /// Whether this program can do it. What it cannot do is shown for comparison.
+    pub available: bool,
+    /// Whether it is what the wish picks.
+    pub recommended: bool,
+    /// The preferences that choose it, where it can be chosen.
+    pub preferences: Option<MemoryPreferences>,
+}
+
+/// How near pictures are to those of the stored weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quality {
+    /// The same bytes.
+    Exact,
+    /// The same weights, but tiles of the decoder blend.
+    Blended,
+    /// Weights of eight bits: differences that are hard to see.
+    EightBit,
+    /// Weights of four bits: differences that can be seen.
+    FourBit,
+}
+
+/// How good past forecasts were.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// Runs that were compared.
+    pub runs: u32,
+    /// Mean of |predicted − measured| / measured of the device's peak.
+    pub memory_error: f64,
+    /// The same of the seconds of a step.
+    pub time_error: f64,
+}

@@ -1,0 +1,51 @@
+//! The calculator and the planner: pure functions over data, no I/O.
+//!
+//! [`plan`] decides from a [`Footprint`] (what the model is), a [`Workload`] (what the request asks), a
+//! [`Machine`] (what may be taken) and [`MemoryPreferences`] (what the person wants) where every block is when.
+//! Every offload mode is a preset over the same plan.
+
+mod card_machine;
+mod catalogue;
+mod correction;
+mod family;
+mod footprint;
+mod forecast;
+mod machine;
+mod placed;
+mod placement;
+mod plan;
+mod planner;
+mod precision;
+mod preferences;
+mod presets;
+mod search;
+mod sentence;
+mod simulate;
+mod step_down;
+mod strategies;
+mod workload;
+
+#[cfg(test)]
+mod tests;
+
+pub use card_machine::{CONTEXT_BYTES, USUAL_DISK, machine_of};
+pub use catalogue::{
+    KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
+};
+pub use correction::{Correction, Outcome, correct};
+pub use footprint::{BlockFootprint, ComponentFootprint, Footprint};
+pub use forecast::{Accuracy, Alternative, Forecast, Quality};
+pub use machine::{Link, Machine};
+pub use placed::{HostRoom, Placed, Technique};
+pub use placement::{Measured, leading_prefix, place, refit};
+pub use plan::{BlockPlan, Bound, ComponentPlan, Placement, Plan, PlanError, StagePlan, Tier};
+pub use planner::{least_device_budget, plan};
+pub use preferences::{
+    DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish,
+};
+pub use presets::{CardPreset, PresetModel, card_presets};
+pub use sentence::sentence;
+pub use simulate::{BlockCost, BlockUse, Simulation, block_costs, simulate, trace};
+pub use step_down::step_down;
+pub use strategies::{alternatives, forecast};
+pub use workload::{BlockWork, ComponentWork, Stage, Work, Workload};

@@ -1,0 +1,165 @@
+//! A plan: where every block is when, and what that will take. Data, not behaviour.
+
+use serde::{Deserialize, Serialize};
+
+use super::{OffloadMode, Residence, Stage};
+use crate::checkpoint::Role;
+
+/// Where weights are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// In the checkpoint's files.
+    Disk,
+    /// In the host's memory; pinned where a card reads it.
+    Host,
+    /// Where they are computed with.
+    Device,
+}
+
+/// How a block's weights come to its forward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// They stay on the device during the stage.
+    Resident,
+    /// They pass through a slot, on their way while an earlier block computes.
+    Streamed,
+    /// Each tensor is brought up when it is read and goes afterwards.
+    Leaves,
+}
+
+/// One block under a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockPlan {
+    /// How it comes.
+    pub placement: Placement,
+    /// Where it is while it is not on the device: `Host` or `Disk`.
+    pub home: Tier,
+}
+
+/// One component under a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComponentPlan {
+    /// What it does.
+    pub role: Role,
+    /// When.
+    pub stage: Stage,
+    /// How it is placed as a whole.
+    pub residence: Residence,
+    /// One for each of its blocks, in their order.
+    pub blocks: Vec<BlockPlan>,
+    /// Slots that its streamed blocks pass through; 0 if none is streamed, at least 1 otherwise.
+    pub slots: u32,
+    /// Bytes of each slot: those of the largest streamed block.
+    pub slot_bytes: u64,
+    /// Which of the workload's ways of doing its work.
+    pub way: usize,
+    /// Side of the tiles in latents; whole if absent.
+    pub tile: Option<u32>,
+}
+
+/// What bounds a stage's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The device computes all the time.
+    Compute,
+    /// The device waits for the link.
+    Link,
+    /// The device waits for the disk.
+    Disk,
+}
+
+/// What a stage will take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StagePlan {
+    /// Which.
+    pub stage: Stage,
+    /// Bytes of weights on the device at its peak: its own and those that stay from other stages, slots included.
+    pub weights: u64,
+    /// Bytes of activations at its peak.
+    pub activations: u64,
+    /// Bytes in the host's memory: copies of weights and buffers that they are read through.
+    pub host: u64,
+    /// Bytes over the link in a run.
+    pub link_bytes: u64,
+    /// Bytes read from disk in a run, in case nothing is in memory yet.
+    pub disk_bytes: u64,
+    /// Seconds of a run, loading included, nothing being in memory yet.
+    pub seconds: f64,
+    /// What bounds the time.
+    pub bound: Bound,
+}
+
+impl StagePlan {
+    /// Bytes on the device at its peak.
+    pub fn device(&self) -> u64 {
+        self.weights + self.activations
+    }
+}
+
+/// Where every block is when, and what that will take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The preset that it follows.
+    pub mode: OffloadMode,
+    /// Bytes of the device it was made for.
+    pub device_budget: u64,
+    /// Bytes of the host it was made for.
+    pub host_budget: u64,
+    /// One for each component of the footprint, in its order.
+    pub components: Vec<ComponentPlan>,
+    /// In their order.
+    pub stages: Vec<StagePlan>,
+    /// Seconds of a denoising step after the first.
+    pub seconds_per_step: f64,
+    /// Seconds of a run, nothing being in memory yet.
+    pub seconds: f64,
+}
+
+impl Plan {
+    /// The most bytes on the device at any moment.
+    pub fn peak_device(&self) -> u64 {
+        self.stages.iter().map(StagePlan::device).max().unwrap_or(0)
+    }
+
+    /// The most bytes in the host's memory at any moment.
+    pub fn peak_host(&self) -> u64 {
+        self.stages.iter().map(|stage| stage.host).max().unwrap_or(0)
+    }
+
+    /// What a stage will take.
+    pub fn stage(&self, stage: Stage) -> Option<&StagePlan> {
+        self.stages.iter().find(|plan| plan.stage == stage)
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+pub enum PlanError {
+    /// Even the smallest placement that the preferences allow takes more than there is.
+    #[error(
+        "{what} needs {needed} bytes of the {device}'s memory in the {stage} stage, and {budget} may be taken"
+    )]
+    Device {
+        /// The mode or placement in words.
+        what: String,
+        /// What the device is called.
+        device: String,
+        /// The stage in words.
+        stage: String,
+        /// Bytes.
+        needed: u64,
+        /// Bytes.
+        budget: u64,
+    },
+    /// The host's memory cannot hold even the buffers that blocks pass through.
+    #[error("{needed} bytes of RAM are needed to pass weights through, and {budget} may be taken")]
+    Host {
+        /// Bytes.
+        needed: u64,
+        /// Bytes.
+        budget: u64,
+    },
+}

@@ -1,0 +1,189 @@
+//! What a person wants of the memory: modes, wishes and overrides.
+
+use serde::{Deserialize, Serialize};
+
+use crate::checkpoint::Role;
+
+/// A preset over the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OffloadMode {
+    /// Everything stays on the device.
+    None,
+    /// The text encoder goes to the host's memory after the prompt is encoded; the rest stays.
+    CondOnly,
+    /// Text encoder and denoiser are on the device only while they are used; the autoencoder stays.
+    CondDiffusion,
+    /// Only the component in use is on the device.
+    Aggressive,
+    /// Blocks come and go; as many stay as fit.
+    LayerStreaming,
+    /// The cheapest placement that fits.
+    #[default]
+    Auto,
+}
+
+/// How one component is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Residence {
+    /// On the device from its first use on, through all stages and jobs.
+    Resident,
+    /// On the device during its stage, in the host's memory otherwise.
+    Staged,
+    /// Some blocks stay on the device during its stage, the others pass through.
+    Streamed,
+    /// Not loaded until it is needed, straight from disk, and gone afterwards; it passes through block by block.
+    OnDemand,
+}
+
+/// What matters most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// The highest precision that fits.
+    Quality,
+    /// The least time.
+    Speed,
+    /// The least memory on the device.
+    Memory,
+    /// The lightest technique that leaves a fifth of the device's memory free.
+    #[default]
+    Balanced,
+}
+
+/// What stays in memory for the next job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// Nothing.
+    None,
+    /// What the plan keeps anyway.
+    #[default]
+    Auto,
+    /// Everything that was read, as far as the budgets allow.
+    All,
+}
+
+/// How activations are estimated before a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimate {
+    /// From the shapes.
+    #[default]
+    Formula,
+    /// By running one block and one tile at the real shape and reading the peak back.
+    Dryrun,
+}
+
+/// Which device computes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceChoice {
+    /// What this build finds: the processor.
+    #[default]
+    Auto,
+    /// A simulated card, by its identifier such as `rtx-3060`: its memory and its link are enforced, its speed is
+    /// that of the processor.
+    Simulated(String),
+}
+
+/// Everything a person can say about memory. It belongs to the machine and never comes from a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryPreferences {
+    /// Preset.
+    pub mode: OffloadMode,
+    /// What `auto` aims at.
+    pub wish: Wish,
+    /// Overrides the mode for the text encoders.
+    pub text_encoder: Option<Residence>,
+    /// Overrides the mode for the denoiser.
+    pub denoiser: Option<Residence>,
+    /// Overrides the mode for the autoencoder.
+    pub autoencoder: Option<Residence>,
+    /// Blocks that are on their way while another one computes; the planner's choice if absent.
+    pub prefetch: Option<u32>,
+    /// Bytes of VRAM that stay free for the desktop and other programs.
+    pub min_free_vram: u64,
+    /// The most bytes of VRAM to take.
+    pub vram_budget: Option<u64>,
+    /// The most bytes of RAM to take for weights.
+    pub ram_budget: Option<u64>,
+    /// Side of the decoder's tiles in latents; the planner's choice if absent.
+    pub tile: Option<u32>,
+    /// Which device.
+    pub device: DeviceChoice,
+    /// What stays for the next job.
+    pub keep: Keep,
+    /// How activations are estimated.
+    pub estimate: Estimate,
+}
+
+/// VRAM that is left to the desktop unless said otherwise.
+pub const DEFAULT_MIN_FREE_VRAM: u64 = 512 << 20;
+
+impl Default for MemoryPreferences {
+    fn default() -> Self {
+        Self {
+            mode: OffloadMode::default(),
+            wish: Wish::default(),
+            text_encoder: None,
+            denoiser: None,
+            autoencoder: None,
+            prefetch: None,
+            min_free_vram: DEFAULT_MIN_FREE_VRAM,
+            vram_budget: None,
+            ram_budget: None,
+            tile: None,
+            device: DeviceChoice::default(),
+            keep: Keep::default(),
+            estimate: Estimate::default(),
+        }
+    }
+}
+
+impl MemoryPreferences {
+    /// The override for a component, if there is one.
+    pub fn residence(&self, role: Role) -> Option<Residence> {
+        match role {
+            Role::TextEncoder => self.text_encoder,
+            Role::Denoiser => self.denoiser,
+            Role::Autoencoder => self.autoencoder,
+        }
+    }
+}
+
+macro_rules! named {
+    ($type:ty, $what:literal, [$($variant:ident = $name:literal),+ $(,)?]) => {
+        impl $type {
+            #[doc = concat!("All ", $what, ", in the order in which they are offered.")]
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name on the command line and in files.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+    };
+}
+
+named!(OffloadMode, "modes", [
+    Auto = "auto",
+    None = "none",
+    CondOnly = "cond_only",
+    CondDiffusion = "cond_diffusion",
+    Aggressive = "aggressive",
+    LayerStreaming = "layer_streaming",
+]);
+named!(Residence, "placements", [
+    Resident = "resident",
+    Staged = "staged",
+    Streamed = "streamed",
+    OnDemand = "on-demand",
+]);
+named!(Wish, "wishes", [Balanced = "balanced", Quality = "quality", Speed = "speed", Memory = "memory"]);
+named!(Keep, "policies", [Auto = "auto", None = "none", All = "all"]);
+named!(Estimate, "estimators", [Formula = "formula", Dryrun = "dryrun"]);

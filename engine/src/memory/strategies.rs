@@ -1,0 +1,331 @@
+//! Every strategy that users of diffusion models know, and what it would take; and Sluice's own plans.
+
+use std::rc::Rc;
+
+use super::{
+    Accuracy, Alternative, BlockCost, Footprint, Forecast, Machine, MemoryPreferences, OffloadMode, Placed,
+    Placement, Plan, PlanError, Quality, Stage, Workload, block_costs,
+    placed::used,
+    planner::Planner,
+    precision::Precision,
+    search::{STAGES, Search},
+    sentence::sentence,
+};
+
+/// How weights come to the device in strategies of others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Movement {
+    /// All of them are there all the time.
+    Stay,
+    /// The component in use is there.
+    Components,
+    /// The block in use is there; with a stream the next is on its way meanwhile.
+    Blocks { stream: bool },
+    /// The tensor in use is there; with a stream the next is on its way meanwhile.
+    Tensors { stream: bool },
+}
+
+/// A strategy of others.
+struct Strategy {
+    id: &'static str,
+    name: &'static str,
+    precision: Precision,
+    movement: Movement,
+}
+
+const fn strategy(
+    id: &'static str,
+    name: &'static str,
+    precision: Precision,
+    movement: Movement,
+) -> Strategy {
+    Strategy { id, name, precision, movement }
+}
+
+/// Those that this program cannot do. Groups are of one block.
+const OTHERS: [Strategy; 12] = [
+    strategy("block_groups", "Block groups", Precision::Stored, Movement::Blocks { stream: false }),
+    strategy(
+        "block_groups_stream",
+        "Block groups with a stream",
+        Precision::Stored,
+        Movement::Blocks { stream: true },
+    ),
+    strategy("leaf_groups", "Leaf groups", Precision::Stored, Movement::Tensors { stream: false }),
+    strategy(
+        "leaf_groups_stream",
+        "Leaf groups with a stream",
+        Precision::Stored,
+        Movement::Tensors { stream: true },
+    ),
+    strategy("sequential", "Sequential offload", Precision::Stored, Movement::Tensors { stream: false }),
+    strategy("fp8", "FP8 on the card", Precision::Fp8, Movement::Stay),
+    strategy("fp8_model_offload", "FP8 and model offload", Precision::Fp8, Movement::Components),
+    strategy("fp8_block_groups", "FP8 and block groups", Precision::Fp8, Movement::Blocks { stream: true }),
+    strategy("int8", "INT8 on the card", Precision::Int8, Movement::Stay),
+    strategy("int8_model_offload", "INT8 and model offload", Precision::Int8, Movement::Components),
+    strategy("nf4", "NF4 on the card", Precision::Nf4, Movement::Stay),
+    strategy("nf4_model_offload", "NF4 and model offload", Precision::Nf4, Movement::Components),
+];
+
+/// Sluice's own modes under the names that they have in the table. The first two are what others call so,
+/// too.
+const OWN: [(&str, &str, OffloadMode); 6] = [
+    ("everything", "Everything on the card", OffloadMode::None),
+    ("model_offload", "Model offload", OffloadMode::Aggressive),
+    ("cond_only", "Text encoder offload", OffloadMode::CondOnly),
+    ("cond_diffusion", "Text encoder and denoiser offload", OffloadMode::CondDiffusion),
+    ("layer_streaming", "Layer streaming", OffloadMode::LayerStreaming),
+    ("auto", "Recommended by Sluice", OffloadMode::Auto),
+];
+
+/// Parts of the denoiser that stay in the examples of layer streaming, in percent.
+const RESIDENT_PARTS: [(&str, &str, u64); 3] = [
+    ("layer_streaming_25", "Layer streaming, 25 % stay", 25),
+    ("layer_streaming_50", "Layer streaming, 50 % stay", 50),
+    ("layer_streaming_75", "Layer streaming, 75 % stay", 75),
+];
+
+/// Copies of the weights that groups with a stream keep in the host's memory, in tenths: diffusers takes 2.5
+/// to 3.
+const STREAM_COPIES: u64 = 25;
+
+/// Every strategy with what it would take. Those that do not fit say by how much; those that are not in this
+/// program are marked. On a unified device there are no strategies that move weights between two memories.
+pub fn alternatives(
+    footprint: &Footprint,
+    workload: &Workload,
+    machine: &Machine,
+    preferences: &MemoryPreferences,
+) -> Vec<Alternative> {
+    let table = Table::new(footprint, workload, machine, preferences);
+    let mut rows: Vec<Alternative> = Vec::new();
+    let mut seen: Vec<Plan> = Vec::new();
+    for (id, name, mode) in OWN {
+        let preferences = table.preferences(mode, None);
+        let Some(plan) = table.plan(&preferences) else { continue };
+        if mode == OffloadMode::LayerStreaming {
+            rows.extend(OTHERS.iter().filter_map(|strategy| table.other(strategy)));
+            rows.extend(table.parts(&mut seen));
+        }
+        rows.push(table.own(id, name, &plan, preferences));
+        seen.push(plan);
+    }
+    rows
+}
+
+/// What the person sees before a run.
+pub fn forecast(
+    footprint: &Footprint,
+    workload: &Workload,
+    machine: &Machine,
+    preferences: &MemoryPreferences,
+    accuracy: Option<Accuracy>,
+) -> Forecast {
+    let planner = Planner::new(footprint, workload, machine, preferences);
+    let plan = planner.plan(machine.device_budget);
+    let least_device = planner.least().map(|(bytes, _)| bytes);
+    Forecast {
+        model: footprint.model.clone(),
+        machine: machine.clone(),
+        sentence: sentence(footprint, machine, &plan, least_device),
+        plan,
+        least_device,
+        alternatives: alternatives(footprint, workload, machine, preferences),
+        accuracy,
+    }
+}
+
+struct Table<'a> {
+    footprint: &'a Footprint,
+    workload: &'a Workload,
+    machine: &'a Machine,
+    wanted: &'a MemoryPreferences,
+    search: Rc<Search<'a>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(
+        footprint: &'a Footprint,
+        workload: &'a Workload,
+        machine: &'a Machine,
+        wanted: &'a MemoryPreferences,
+    ) -> Self {
+        let search = Rc::new(Search::new(footprint, workload, machine, wanted));
+        Self { footprint, workload, machine, wanted, search }
+    }
+
+    /// The person's preferences with another mode, which alone places the components.
+    fn preferences(&self, mode: OffloadMode, vram_budget: Option<u64>) -> MemoryPreferences {
+        MemoryPreferences {
+            mode,
+            text_encoder: None,
+            denoiser: None,
+            autoencoder: None,
+            vram_budget: vram_budget.or(self.wanted.vram_budget),
+            ..self.wanted.clone()
+        }
+    }
+
+    /// The plan of a mode; where there is none, the one that takes least; where the host lacks memory, as if
+    /// it did not.
+    fn plan(&self, preferences: &MemoryPreferences) -> Option<Plan> {
+        let within = |search: Rc<Search<'a>>| {
+            let planner = Planner::over(search, preferences);
+            let fits = planner.plan(self.machine.device_budget);
+            match fits {
+                Err(PlanError::Device { .. }) => planner.plan(planner.least()?.0).ok(),
+                fits => fits.ok(),
+            }
+        };
+        let with_more_memory = || within(Rc::new(self.search.with_host_budget(u64::MAX)));
+        within(Rc::clone(&self.search)).or_else(with_more_memory)
+    }
+
+    fn own(&self, id: &str, name: &str, plan: &Plan, preferences: MemoryPreferences) -> Alternative {
+        let tiled = plan.components.iter().any(|component| component.tile.is_some());
+        let row = self.row(
+            (id, name),
+            (plan.peak_device(), plan.peak_host()),
+            (plan.seconds_per_step, plan.seconds),
+            if tiled { Quality::Blended } else { Quality::Exact },
+        );
+        let fits = row.device_short == 0 && row.host_short == 0;
+        let recommended = fits && preferences.mode == OffloadMode::Auto;
+        Alternative { available: true, recommended, preferences: Some(preferences), ..row }
+    }
+
+    fn row(
+        &self,
+        (id, name): (&str, &str),
+        (device, host): (u64, u64),
+        (seconds_per_step, seconds): (f64, f64),
+        quality: Quality,
+    ) -> Alternative {
+        let host_short = if self.machine.unified { 0 } else { host.saturating_sub(self.machine.host_budget) };
+        Alternative {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            device,
+            host,
+            seconds_per_step,
+            seconds_per_picture: seconds / f64::from(self.workload.pictures.max(1)),
+            quality,
+            device_short: device.saturating_sub(self.machine.device_budget),
+            host_short,
+            available: false,
+            recommended: false,
+            preferences: None,
+        }
+    }
+
+    /// Layer streaming with parts of the denoiser staying, where that gives plans of their own.
+    fn parts(&self, seen: &mut Vec<Plan>) -> Vec<Alternative> {
+        let mut rows = Vec::new();
+        for (id, name, percent) in RESIDENT_PARTS {
+            let Some(budget) = self.budget_of_part(percent) else { continue };
+            let preferences = self.preferences(OffloadMode::LayerStreaming, Some(budget));
+            let planner = Planner::over(Rc::clone(&self.search), &preferences);
+            let Ok(plan) = planner.plan(budget) else { continue };
+            if seen.iter().all(|seen| seen.components != plan.components) {
+                let row = self.own(id, name, &plan, preferences);
+                // With less memory the same preferences would give another plan.
+                let preferences = row.preferences.clone().filter(|_| row.device_short == 0);
+                rows.push(Alternative { preferences, ..row });
+                seen.push(plan);
+            }
+        }
+        rows
+    }
+
+    /// Bytes of the device with which this part of the denoiser stays.
+    fn budget_of_part(&self, percent: u64) -> Option<u64> {
+        let index = self.search.components().find(|&index| self.search.stage(index) == Stage::Denoise)?;
+        let costs = self.search.costs(index, 0);
+        let used: Vec<u64> = costs.iter().filter(|cost| cost.passes > 0).map(|cost| cost.bytes).collect();
+        let slots = u64::from(self.wanted.prefetch.unwrap_or(1).min(used.len() as u32)) + 1;
+        let largest = used.iter().copied().max()?;
+        let resident = used.iter().copied().fold(0, u64::saturating_add) / 100 * percent;
+        let weights = resident.checked_add(largest.checked_mul(slots)?)?;
+        weights.checked_add(self.search.activations(Stage::Denoise, 0))
+    }
+
+    /// A strategy of others. `None` where it makes no sense.
+    fn other(&self, strategy: &Strategy) -> Option<Alternative> {
+        if self.machine.unified && strategy.movement != Movement::Stay {
+            return None;
+        }
+        let stored = strategy.precision.store(self.footprint);
+        let device = |level: usize| self.device_of(strategy, &stored, level);
+        let levels = 0..self.search.levels();
+        let last = levels.end - 1;
+        let level =
+            levels.into_iter().find(|&level| device(level) <= self.machine.device_budget).unwrap_or(last);
+        let mut seconds = 0.0;
+        let mut steps = 0.0;
+        for index in self.search.components() {
+            let work = self.search.work(index, level);
+            let costs = block_costs(&stored.components[index], work, self.machine);
+            let simulation = arrange(strategy.movement, &costs, self.machine).simulation;
+            let walks = costs.iter().map(|cost| cost.passes).max().unwrap_or(0);
+            seconds += simulation.seconds;
+            if self.search.stage(index) == Stage::Denoise {
+                steps += simulation.steady * f64::from(walks);
+            }
+        }
+        // Files hold the weights as they are stored, and all of them are read.
+        let more = self.footprint.total().saturating_sub(stored.total());
+        seconds += more as f64 / self.machine.disk.bytes_per_second.max(1.0);
+        let tiled = if self.search.is_whole(level) { Quality::Exact } else { Quality::Blended };
+        Some(self.row(
+            (strategy.id, strategy.name),
+            (device(level), self.host_of(strategy, &stored)),
+            (steps / f64::from(self.workload.steps.max(1)), seconds),
+            tiled.max(strategy.precision.quality()),
+        ))
+    }
+
+    fn device_of(&self, strategy: &Strategy, stored: &Footprint, level: usize) -> u64 {
+        let weights = match strategy.movement {
+            Movement::Stay => stored.total(),
+            Movement::Components => stored.largest_component(),
+            Movement::Blocks { stream } => stored.largest_block().saturating_mul(1 + u64::from(stream)),
+            Movement::Tensors { stream } => stored.largest_tensor().saturating_mul(1 + u64::from(stream)),
+        };
+        let activations =
+            STAGES.iter().map(|&stage| self.search.activations(stage, level)).max().unwrap_or(0);
+        weights.saturating_add(activations)
+    }
+
+    fn host_of(&self, strategy: &Strategy, stored: &Footprint) -> u64 {
+        let quantised = matches!(strategy.precision, Precision::Int8 | Precision::Nf4);
+        if self.machine.unified {
+            return 0;
+        }
+        match strategy.movement {
+            Movement::Stay if quantised => self.footprint.largest_component(),
+            Movement::Stay => 0,
+            Movement::Components if quantised => stored.total().max(self.footprint.largest_component()),
+            Movement::Components => self.footprint.total(),
+            Movement::Blocks { .. } if strategy.precision != Precision::Stored => stored.total(),
+            Movement::Blocks { stream: true } | Movement::Tensors { stream: true } => {
+                stored.total() / 10 * STREAM_COPIES
+            }
+            Movement::Blocks { stream: false } | Movement::Tensors { stream: false } => stored.total(),
+        }
+    }
+}
+
+/// How a strategy of others has its blocks come. All branches are computed at once, so tensors come once a
+/// pass.
+fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Placed {
+    let costs: Vec<BlockCost> = costs.iter().map(|cost| BlockCost { reads: 1, ..*cost }).collect();
+    let (placement, slots) = match movement {
+        Movement::Stay | Movement::Components => (Placement::Resident, 0),
+        Movement::Blocks { stream } => (Placement::Streamed, 1 + u32::from(stream)),
+        Movement::Tensors { stream: true } => (Placement::Streamed, 2),
+        Movement::Tensors { stream: false } => (Placement::Leaves, 0),
+    };
+    let placements = costs.iter().map(|cost| used(cost, placement)).collect();
+    Placed::through(&costs, machine, placements, slots, u64::MAX)
+}

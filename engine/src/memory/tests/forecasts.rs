@@ -1,0 +1,96 @@
+//! Strategies, sentences and forecasts.
+
+use super::{models::*, *};
+use crate::memory::{Alternative, PlanError, Quality, alternatives, forecast, plan, sentence};
+
+fn row<'a>(rows: &'a [Alternative], id: &str) -> &'a Alternative {
+    rows.iter().find(|row| row.id == id).unwrap()
+}
+
+#[test]
+fn strategies_take_what_their_formulas_say() {
+    let (footprint, workload) = even(20);
+    let machine = card(12 * GIB, 64 * GIB, 12.0);
+    let rows = alternatives(&footprint, &workload, &machine, &MemoryPreferences::default());
+    let everything = row(&rows, "everything");
+    assert!(everything.device >= footprint.total() && everything.device_short > 0 && everything.available);
+    let groups = row(&rows, "block_groups_stream");
+    assert_eq!(groups.device - row(&rows, "block_groups").device, footprint.largest_block());
+    assert!(groups.seconds_per_step < row(&rows, "block_groups").seconds_per_step);
+    assert!(groups.host > 2 * footprint.total() && !groups.available && groups.preferences.is_none());
+    assert!(row(&rows, "sequential").device < row(&rows, "block_groups").device);
+    let (fp8, nf4) = (row(&rows, "fp8"), row(&rows, "nf4"));
+    assert!(nf4.device < fp8.device && fp8.device < footprint.total() * 6 / 10 + 4 * GIB);
+    assert_eq!((fp8.quality, nf4.quality), (Quality::EightBit, Quality::FourBit));
+    assert_eq!(row(&rows, "int8").host, footprint.largest_component());
+}
+
+#[test]
+fn own_plans_can_be_chosen_and_one_is_recommended() {
+    let (footprint, workload) = even(20);
+    let machine = card(8 * GIB, 64 * GIB, 12.0);
+    for &wish in Wish::ALL {
+        let wanted = MemoryPreferences { wish, ..MemoryPreferences::default() };
+        let rows = alternatives(&footprint, &workload, &machine, &wanted);
+        let recommended: Vec<&Alternative> = rows.iter().filter(|row| row.recommended).collect();
+        assert_eq!(recommended.len(), 1, "{wish:?}");
+        for row in rows.iter().filter(|row| row.available) {
+            let Some(preferences) = &row.preferences else { continue };
+            let budget = preferences.vram_budget.unwrap_or(machine.device_budget).min(machine.device_budget);
+            let plan = plan(
+                &footprint,
+                &workload,
+                &Machine { device_budget: budget, ..machine.clone() },
+                preferences,
+            );
+            assert_eq!(row.device_short == 0, plan.is_ok(), "{}", row.id);
+            if let Ok(plan) = plan {
+                assert_eq!(plan.peak_device(), row.device, "{}", row.id);
+            }
+        }
+    }
+    let half = alternatives(&footprint, &workload, &machine, &MemoryPreferences::default());
+    assert!(row(&half, "layer_streaming_50").device < row(&half, "layer_streaming").device);
+}
+
+#[test]
+fn the_sentence_says_what_why_and_how_much() {
+    let (footprint, workload) = even(20);
+    let machine = card(8 * GIB, 64 * GIB, 12.0);
+    let preferences = MemoryPreferences { wish: Wish::Speed, ..MemoryPreferences::default() };
+    let forecast = forecast(&footprint, &workload, &machine, &preferences, None);
+    assert_eq!(
+        forecast.sentence,
+        "18 of 31 blocks of the denoiser stay on the card and the others stream behind the computation, as \
+         all 11.2 GB at once do not fit; 7.9 of 12.0 GB, 1.8 s a step."
+    );
+    let preferences = MemoryPreferences { mode: OffloadMode::None, ..preferences };
+    let refused = super::super::forecast(&footprint, &workload, &machine, &preferences, None);
+    assert!(matches!(refused.plan, Err(PlanError::Device { .. })));
+    assert_eq!(
+        refused.sentence,
+        "This does not fit the card: everything on the device takes 19.1 GB in the denoise stage, 11.1 GB \
+         more than the 8.0 GB that may be taken; it would fit with 19.1 GB, with a smaller picture, or \
+         perhaps with another mode."
+    );
+    let host = Err(PlanError::Host { needed: 2 * GIB, budget: GIB });
+    let short = sentence(&footprint, &machine, &host, None);
+    assert!(short.contains("allow 1.0 GB more"), "{short}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_forecast_can_be_written_and_read((footprint, workload, machine, preferences) in any_question()) {
+        let forecast = forecast(&footprint, &workload, &machine, &preferences, None);
+        let json = serde_json::to_string(&forecast).unwrap();
+        let read: crate::memory::Forecast = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(forecast.plan.is_ok(), read.plan.is_ok());
+        prop_assert!(forecast.alternatives.iter().all(|row| row.seconds_per_picture.is_finite()));
+        prop_assert!(forecast.alternatives.iter().filter(|row| row.recommended).count() <= 1);
+        for row in forecast.alternatives.iter().filter(|row| row.recommended) {
+            prop_assert!(row.available && row.device <= machine.device_budget);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Plans for whole models.
+
+use super::{models::*, *};
+use crate::memory::{Bound, Placement, Plan, PlanError, Tier, least_device_budget, plan, step_down};
+
+fn wishing(wish: Wish) -> MemoryPreferences {
+    MemoryPreferences { wish, ..MemoryPreferences::default() }
+}
+
+fn in_mode(mode: OffloadMode) -> MemoryPreferences {
+    MemoryPreferences { mode, ..MemoryPreferences::default() }
+}
+
+#[test]
+fn none_is_refused_with_the_bytes_that_it_needs() {
+    let (footprint, workload) = even(20);
+    let machine = card(12 * GIB, 64 * GIB, 12.0);
+    let preferences = in_mode(OffloadMode::None);
+    let error = plan(&footprint, &workload, &machine, &preferences).unwrap_err();
+    let least = least_device_budget(&footprint, &workload, &machine, &preferences).unwrap();
+    assert!(matches!(&error, PlanError::Device { needed, .. } if *needed == least), "{error}");
+    assert!(least > footprint.total());
+}
+
+#[test]
+fn a_denoiser_that_does_not_fit_streams_behind_its_computation() {
+    let (footprint, workload) = even(20);
+    let machine = card(8 * GIB, 64 * GIB, 12.0);
+    let plan = plan(&footprint, &workload, &machine, &wishing(Wish::Speed)).unwrap();
+    let denoiser = &plan.components[1];
+    assert_eq!(denoiser.residence, Residence::Streamed);
+    let resident = denoiser.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
+    assert!(resident > 10 && resident < 20, "{resident}");
+    assert_eq!(plan.stage(Stage::Denoise).unwrap().bound, Bound::Compute);
+    let compute = 30.0 * (1.2e12 / machine.operations_per_second + machine.block_latency);
+    assert!((plan.seconds_per_step - compute).abs() < 1e-6, "{} and {compute}", plan.seconds_per_step);
+}
+
+#[test]
+fn a_machine_with_room_for_everything_keeps_everything() {
+    let (footprint, workload) = two_kinds(20);
+    let machine = card(80 * GIB, 64 * GIB, 12.0);
+    for mode in [OffloadMode::Auto, OffloadMode::LayerStreaming] {
+        for &wish in Wish::ALL.iter().filter(|wish| **wish != Wish::Memory) {
+            let plan =
+                plan(&footprint, &workload, &machine, &MemoryPreferences { wish, ..in_mode(mode) }).unwrap();
+            let all = plan.components.iter().all(|component| component.residence == Residence::Resident);
+            assert!(all, "{mode:?} {wish:?}");
+            assert_eq!(plan.components[2].tile, None);
+        }
+    }
+}
+
+#[test]
+fn balanced_leaves_a_fifth_free_where_it_can() {
+    let (footprint, workload) = even(20);
+    let machine = card(10 * GIB, 64 * GIB, 12.0);
+    let plan = plan(&footprint, &workload, &machine, &wishing(Wish::Balanced)).unwrap();
+    assert!(plan.peak_device() <= 8 * GIB);
+    assert_eq!(plan.components[2].tile, None);
+}
+
+#[test]
+fn memory_takes_the_least_there_is() {
+    let (footprint, workload) = even(20);
+    let machine = card(10 * GIB, 64 * GIB, 12.0);
+    let preferences = wishing(Wish::Memory);
+    let plan = plan(&footprint, &workload, &machine, &preferences).unwrap();
+    let least = least_device_budget(&footprint, &workload, &machine, &preferences).unwrap();
+    assert_eq!(plan.peak_device(), least);
+}
+
+#[test]
+fn blocks_without_room_in_the_host_come_from_disk() {
+    let (footprint, workload) = even(20);
+    let machine = card(6 * GIB, 4 * GIB, 12.0);
+    let plan = plan(&footprint, &workload, &machine, &wishing(Wish::Speed)).unwrap();
+    assert!(plan.peak_host() <= 4 * GIB);
+    let homes = |tier| plan.components[1].blocks.iter().filter(|block| block.home == tier).count();
+    assert!(homes(Tier::Disk) > 0 && homes(Tier::Host) > 0);
+    assert_eq!(plan.stage(Stage::Denoise).unwrap().bound, Bound::Disk);
+}
+
+#[test]
+fn without_memory_for_buffers_the_host_is_named() {
+    let (footprint, workload) = even(20);
+    let machine = card(4 * GIB, MIB, 12.0);
+    let error = plan(&footprint, &workload, &machine, &in_mode(OffloadMode::LayerStreaming)).unwrap_err();
+    assert!(matches!(error, PlanError::Host { budget: MIB, .. }), "{error}");
+}
+
+#[test]
+fn overrides_win_over_modes() {
+    let (footprint, workload) = even(20);
+    let machine = card(80 * GIB, 64 * GIB, 12.0);
+    for &mode in OffloadMode::ALL {
+        for &residence in Residence::ALL {
+            let preferences = MemoryPreferences { text_encoder: Some(residence), ..in_mode(mode) };
+            let plan = plan(&footprint, &workload, &machine, &preferences).unwrap();
+            assert_eq!(plan.components[0].residence, residence, "{mode:?}");
+        }
+    }
+}
+
+fn check(
+    plan: &Plan,
+    footprint: &Footprint,
+    workload: &Workload,
+    machine: &Machine,
+) -> Result<(), TestCaseError> {
+    prop_assert!(plan.peak_device() <= machine.device_budget);
+    prop_assert!(machine.unified || plan.peak_host() <= machine.host_budget);
+    prop_assert!(!machine.unified || plan.peak_host() == 0);
+    prop_assert!((plan.seconds - plan.stages.iter().map(|stage| stage.seconds).sum::<f64>()).abs() < 1e-9);
+    prop_assert_eq!(plan.components.len(), footprint.components.len());
+    for stage in &plan.stages {
+        let of = |index: usize, wanted: fn(Placement) -> bool| -> Vec<&BlockFootprint> {
+            let works = &workload.components[index].ways[plan.components[index].way].blocks;
+            let blocks =
+                footprint.components[index].blocks.iter().zip(works).zip(&plan.components[index].blocks);
+            blocks
+                .filter(|((_, work), plan)| work.passes > 0 && wanted(plan.placement))
+                .map(|((block, _), _)| block)
+                .collect()
+        };
+        let own = |index: usize| {
+            let resident: u64 =
+                of(index, |placement| placement == Placement::Resident).iter().map(|block| block.bytes).sum();
+            let leaf = of(index, |placement| placement == Placement::Leaves)
+                .iter()
+                .map(|block| block.largest_tensor)
+                .max();
+            let component = &plan.components[index];
+            let largest =
+                of(index, |placement| placement == Placement::Streamed).iter().map(|block| block.bytes).max();
+            assert_eq!(component.slot_bytes, largest.unwrap_or(0));
+            assert_eq!(component.slots > 0, largest.is_some());
+            resident + u64::from(component.slots) * component.slot_bytes + leaf.unwrap_or(0)
+        };
+        let all = || 0..plan.components.len();
+        let held: u64 =
+            all().filter(|&index| plan.components[index].residence == Residence::Resident).map(own).sum();
+        let passing = all().filter(|&index| {
+            plan.components[index].stage == stage.stage
+                && plan.components[index].residence != Residence::Resident
+        });
+        prop_assert_eq!(stage.weights, held + passing.map(own).max().unwrap_or(0));
+        let works = all().filter(|&index| plan.components[index].stage == stage.stage);
+        let activations =
+            works.map(|index| workload.components[index].ways[plan.components[index].way].peak_activations());
+        prop_assert_eq!(stage.activations, activations.max().unwrap_or(0));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn plans_keep_to_their_budgets_and_add_up((footprint, workload, machine, preferences) in any_question()) {
+        match plan(&footprint, &workload, &machine, &preferences) {
+            Ok(plan) => check(&plan, &footprint, &workload, &machine)?,
+            Err(PlanError::Device { needed, budget, .. }) => prop_assert!(needed > budget),
+            Err(PlanError::Host { needed, budget }) => prop_assert!(needed > budget),
+        }
+    }
+
+    #[test]
+    fn the_least_budget_is_exact((footprint, workload, machine, preferences) in any_question()) {
+        let with = |device_budget| {
+            plan(&footprint, &workload, &Machine { device_budget, ..machine.clone() }, &preferences)
+        };
+        match least_device_budget(&footprint, &workload, &machine, &preferences) {
+            Some(least) => {
+                let plan = with(least);
+                prop_assert!(plan.is_ok());
+                prop_assert_eq!(plan.unwrap().peak_device(), least);
+                prop_assert!(with(least + 3 * MIB).is_ok());
+                prop_assert!(least == 0 || with(least - 1).is_err());
+            }
+            None => prop_assert!(with(u64::MAX).is_err()),
+        }
+    }
+
+    #[test]
+    fn more_memory_is_never_slower(
+        (footprint, workload, machine, preferences) in any_question(),
+        more in 0..100 * MIB,
+    ) {
+        let preferences = MemoryPreferences { mode: OffloadMode::Auto, wish: Wish::Speed, ..preferences };
+        let larger = Machine { device_budget: machine.device_budget + more, ..machine.clone() };
+        if let Ok(small) = plan(&footprint, &workload, &machine, &preferences) {
+            let large = plan(&footprint, &workload, &larger, &preferences).unwrap();
+            prop_assert!(large.seconds <= small.seconds + 1e-7, "{} and {}", large.seconds, small.seconds);
+            prop_assert!(large.seconds_per_step <= small.seconds_per_step + 1e-7);
+        }
+    }
+
+    #[test]
+    fn larger_pictures_never_need_less(
+        (footprint, workload, machine, preferences) in any_question(),
+        more in 0..20 * MIB,
+    ) {
+        let mut larger = workload.clone();
+        for way in larger.components.iter_mut().flat_map(|component| &mut component.ways) {
+            way.carried += more;
+            way.blocks.iter_mut().for_each(|block| block.activations += more / 2);
+        }
+        let least = |workload| least_device_budget(&footprint, workload, &machine, &preferences);
+        prop_assert!(least(&larger) >= least(&workload));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn stepping_down_gives_what_is_short(
+        (footprint, workload, machine, preferences) in any_question(),
+        part in 0.0..1.0f64,
+        stage in prop::sample::select(&[Stage::Encode, Stage::Denoise, Stage::Decode][..]),
+    ) {
+        let Ok(current) = plan(&footprint, &workload, &machine, &preferences) else { return Ok(()) };
+        let device = current.stage(stage).map_or(0, |stage| stage.device());
+        let short_by = (device as f64 * part) as u64;
+        if let Some(new) = step_down(&footprint, &workload, &machine, &current, stage, short_by) {
+            prop_assert!(new.stage(stage).unwrap().device() + short_by <= device);
+            check(&new, &footprint, &workload, &machine)?;
+        } else if device > 0 && machine.host_budget == GIB {
+            let block_by_block = MemoryPreferences {
+                mode: OffloadMode::LayerStreaming,
+                prefetch: Some(0),
+                ..MemoryPreferences::default()
+            };
+            let least = least_device_budget(&footprint, &workload, &machine, &block_by_block);
+            prop_assert!(least.is_none_or(|least| least > device - short_by));
+        }
+    }
+}
+
+#[test]
+fn stepping_down_ends_when_there_is_nothing_left_to_give() {
+    let (footprint, workload) = even(4);
+    let machine = card(10 * GIB, 64 * GIB, 12.0);
+    for stage in [Stage::Encode, Stage::Denoise, Stage::Decode] {
+        let mut current = plan(&footprint, &workload, &machine, &wishing(Wish::Speed)).unwrap();
+        let mut count = 0;
+        while let Some(next) = step_down(&footprint, &workload, &machine, &current, stage, 300 * MIB) {
+            assert!(
+                next.stage(stage).unwrap().device() + 300 * MIB <= current.stage(stage).unwrap().device()
+            );
+            current = next;
+            count += 1;
+        }
+        assert!(count > 1, "{stage:?} {count}");
+        assert!(current.stage(stage).unwrap().device() < 2 * GIB, "{stage:?}");
+    }
+}

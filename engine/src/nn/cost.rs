@@ -1,0 +1,125 @@
+//! What the functions of this room take: memory and operations, from shapes alone.
+//!
+//! A [`Tape`] is run through like the code it stands for. Its peak is what the calculator says a block takes, and
+//! tests hold it against what is measured.
+
+use rayon::current_num_threads;
+
+use super::{attention, conv, linear};
+
+/// Bytes that a function takes while it runs and that its result keeps, and its floating-point operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// The most bytes beyond its inputs, the result included.
+    pub peak: u64,
+    /// Bytes of the result.
+    pub result: u64,
+    /// Operations.
+    pub operations: f64,
+}
+
+/// Costs for values of this many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Costs {
+    /// Bytes of a value, 4 or 2. Half as wide values are widened for each function and rounded once.
+    pub value_bytes: usize,
+}
+
+const WIDE: usize = 4;
+
+impl Costs {
+    /// A function over `inputs` tensors that takes `wide` values in all and gives `result` values.
+    fn function(self, wide: usize, result: usize, scratch: usize, operations: f64) -> Cost {
+        let computed = result * WIDE;
+        let bytes = if self.value_bytes == WIDE {
+            computed + scratch
+        } else {
+            wide * WIDE + computed + scratch.max(result * self.value_bytes)
+        };
+        Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
+    }
+
+    /// `[rows, inputs]` through a linear layer.
+    pub fn linear(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
+        let scratch = linear::scratch_bytes(rows, inputs, outputs, current_num_threads());
+        let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
+        self.function(rows * inputs, rows * outputs, scratch, operations)
+    }
+
+    /// A norm, a modulation, an activation or a rotation of `values`, made of as many tensors of that size.
+    pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
+        self.function(values * tensors, values, 0, 8.0 * values as f64)
+    }
+
+    /// Values that are copied, joined or added by the tensor library.
+    pub fn copy(self, values: usize) -> Cost {
+        let bytes = (values * self.value_bytes) as u64;
+        Cost { peak: bytes, result: bytes, operations: values as f64 }
+    }
+
+    /// Attention of `[batch, tokens, heads, width]` over as many key heads as `kv_heads`.
+    pub fn attention(self, [batch, tokens, heads, width]: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
+        let queries = batch * tokens * heads * width;
+        let wide = queries + 2 * batch * keys * kv_heads * width;
+        let scratch = attention::scratch_bytes([batch, tokens, heads, width], keys, current_num_threads());
+        self.function(wide, queries, scratch, 4.0 * queries as f64 * keys as f64)
+    }
+
+    /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of `height` by
+    /// `width`, whose input is `stride` times as large.
+    pub fn conv(
+        self,
+        [batch, inputs, outputs]: [usize; 3],
+        [height, width]: [usize; 2],
+        side: usize,
+        stride: usize,
+    ) -> Cost {
+        let pixels = batch * height * width;
+        let scratch =
+            conv::scratch_bytes([inputs, outputs], [height, width], side, stride, current_num_threads());
+        let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
+        self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
+    }
+
+    /// `values` doubled in height and width.
+    pub fn upsample(self, values: usize) -> Cost {
+        self.copy(4 * values)
+    }
+}
+
+/// Runs through functions and keeps count of what is held.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tape {
+    live: u64,
+    /// The most bytes held at any moment.
+    pub peak: u64,
+    /// Operations.
+    pub operations: f64,
+}
+
+impl Tape {
+    /// A function runs; its result is held from now on. Gives the result's bytes.
+    pub fn run(&mut self, cost: Cost) -> u64 {
+        self.peak = self.peak.max(self.live + cost.peak);
+        self.live += cost.result;
+        self.operations += cost.operations;
+        cost.result
+    }
+
+    /// A function runs on something that its result takes the place of.
+    pub fn replace(&mut self, cost: Cost) {
+        let result = self.run(cost);
+        self.free(result);
+    }
+
+    /// Results are not held any more.
+    pub fn free(&mut self, bytes: u64) {
+        self.live = self.live.saturating_sub(bytes);
+    }
+
+    /// Something is held from now on.
+    pub fn hold(&mut self, bytes: u64) {
+        self.live += bytes;
+        self.peak = self.peak.max(self.live);
+    }
+}

@@ -1,0 +1,212 @@
+//! The plan of a run, and how it changes while the run goes on.
+
+use super::{LoadedModel, PipelineError, RunOptions, estimate, loaded::DENOISER};
+use crate::{
+    hardware::{OutOfMemory, Peaks},
+    memory::{
+        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Stage, Technique, Workload,
+        block_costs,
+    },
+    request::Request,
+    residency::{self, WeightStore},
+    telemetry::{BlockMark, ComponentMark, PlanMark},
+};
+
+/// What a run was planned from, its plan, and what was measured.
+pub struct PlannedRun {
+    footprint: Footprint,
+    workload: Workload,
+    machine: Machine,
+    preferences: MemoryPreferences,
+    /// Where every block is when.
+    pub plan: Plan,
+    /// What memory held at most in each stage.
+    pub peaks: Vec<(Stage, Peaks)>,
+    /// Seconds of each step.
+    pub steps: Vec<f64>,
+    activation_factor: f64,
+    denoiser: Observed,
+}
+
+/// What the denoiser's blocks took.
+#[derive(Debug, Clone, Copy, Default)]
+struct Observed {
+    operations: f64,
+    compute: f64,
+    bytes: f64,
+    load: f64,
+}
+
+impl PlannedRun {
+    /// Plans a request.
+    ///
+    /// # Errors
+    /// When it fits in no way that the preferences allow.
+    pub fn new(
+        loaded: &LoadedModel,
+        request: &Request,
+        prompts: &[Vec<u32>],
+        options: &RunOptions<'_>,
+    ) -> Result<Self, PipelineError> {
+        let footprint = loaded.footprint();
+        let workload = estimate::workload(&loaded.model, request, prompts).scaled(options.activation_factor);
+        let machine = options.target.machine.clone();
+        let preferences = options.memory.clone();
+        let plan = memory::plan(&footprint, &workload, &machine, &preferences).map_err(|error| {
+            let least = memory::least_device_budget(&footprint, &workload, &machine, &preferences);
+            PipelineError::DoesNotFit { error, least }
+        })?;
+        Ok(Self {
+            footprint,
+            workload,
+            machine,
+            preferences,
+            plan,
+            peaks: Vec::new(),
+            steps: Vec::new(),
+            activation_factor: options.activation_factor,
+            denoiser: Observed::default(),
+        })
+    }
+
+    /// What it was planned from, for a forecast.
+    pub fn inputs(&self) -> (&Footprint, &Workload, &Machine) {
+        (&self.footprint, &self.workload, &self.machine)
+    }
+
+    /// A component's part of the plan.
+    pub fn component(&self, index: usize) -> &ComponentPlan {
+        &self.plan.components[index]
+    }
+
+    /// Plans again after memory ran out in a stage, so that it takes less; says what has changed.
+    ///
+    /// # Errors
+    /// When there is nothing left to give.
+    pub fn step_down(&mut self, stage: Stage, error: OutOfMemory) -> Result<String, PipelineError> {
+        let short_by = error.needed.saturating_sub(error.budget).max(1);
+        let (footprint, workload) = (&self.footprint, &self.workload);
+        let lower = memory::step_down(footprint, workload, &self.machine, &self.plan, stage, short_by);
+        let Some(lower) = lower else { return Err(PipelineError::OutOfMemory(error)) };
+        let reason = changes(&self.plan, &lower, error);
+        self.plan = lower;
+        Ok(reason)
+    }
+
+    /// Places the denoiser's blocks anew by what the first step has shown; says what has changed.
+    pub fn refit(&mut self, store: &WeightStore) -> Option<String> {
+        let measured = self.observe(store);
+        let component = &self.plan.components[DENOISER];
+        let costs = block_costs(
+            &self.footprint.components[DENOISER],
+            &self.workload.components[DENOISER].ways[component.way],
+            &self.machine,
+        );
+        let seconds: Vec<f64> = measured
+            .iter()
+            .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
+            .collect();
+        let bytes_per_second = self.denoiser.bytes / self.denoiser.load;
+        let technique = Technique::new(self.preferences.prefetch);
+        let measured = Measured { seconds: &seconds, bytes_per_second };
+        let better = memory::refit(&costs, &self.machine, technique, component, measured)?;
+        let moved = component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
+        self.plan.components[DENOISER] = better;
+        Some(format!("{moved} blocks changed places after the first step, by what it took"))
+    }
+
+    /// Takes down what the denoiser's blocks took since the last call.
+    pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::Measured> {
+        let measured = store.take_measured();
+        let way = self.plan.components[DENOISER].way;
+        let work = &self.workload.components[DENOISER].ways[way].blocks;
+        for (block, work) in measured.iter().zip(work) {
+            self.denoiser.operations += work.operations * f64::from(block.passes);
+            self.denoiser.compute += block.compute.as_secs_f64();
+            self.denoiser.bytes += block.bytes as f64;
+            self.denoiser.load += block.load.as_secs_f64();
+        }
+        measured
+    }
+
+    /// What was predicted and what was measured.
+    pub fn outcome(&self) -> Outcome {
+        let activations = self.plan.stages.iter().map(|stage| stage.activations).max().unwrap_or(0);
+        let peak = |of: fn(&Peaks) -> u64| self.peaks.iter().map(|(_, peaks)| of(peaks)).max().unwrap_or(0);
+        let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
+        steps.sort_by(f64::total_cmp);
+        let Observed { operations, compute, bytes, load } = self.denoiser;
+        let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        Outcome {
+            model: self.footprint.model.clone(),
+            device: self.machine.device.clone(),
+            predicted_device: self.plan.peak_device(),
+            measured_device: peak(|peaks| peaks.device),
+            predicted_activations: (activations as f64 / self.activation_factor) as u64,
+            measured_activations: peak(|peaks| peaks.activations),
+            predicted_step_seconds: self.plan.seconds_per_step,
+            measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
+            measured_operations_per_second: rate(operations, compute),
+            measured_link_bytes_per_second: rate(bytes, load),
+        }
+    }
+
+    /// What telemetry is drawn in.
+    pub fn mark(&self, at: u64) -> PlanMark {
+        let components = self.footprint.components.iter().zip(&self.plan.components);
+        PlanMark {
+            at,
+            device: self.machine.device.clone(),
+            device_total: self.machine.device_total,
+            device_budget: self.machine.device_budget,
+            predicted: self.plan.stages.iter().map(|stage| (stage.stage, stage.device())).collect(),
+            components: components
+                .map(|(footprint, plan)| ComponentMark {
+                    role: plan.role,
+                    stage: plan.stage,
+                    blocks: footprint
+                        .blocks
+                        .iter()
+                        .zip(&plan.blocks)
+                        .map(|(block, plan)| BlockMark {
+                            name: block.name.clone(),
+                            bytes: block.bytes,
+                            placement: plan.placement,
+                        })
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
+    let mut words = Vec::new();
+    for (before, after) in before.components.iter().zip(&after.components) {
+        let resident = |plan: &ComponentPlan| {
+            plan.blocks.iter().filter(|block| block.placement == memory::Placement::Resident).count()
+        };
+        let (was, is) = (resident(before), resident(after));
+        if is < was {
+            words.push(format!("{} of the {}'s blocks stay instead of {was}", is, after.role));
+        }
+        if before.tile != after.tile
+            && let Some(tile) = after.tile
+        {
+            words.push(format!("the picture is decoded in tiles of {tile} latents"));
+        }
+        if after.slots < before.slots && after.slots > 0 {
+            words.push(format!("{} slots instead of {}", after.slots, before.slots));
+        }
+    }
+    if words.is_empty() {
+        words.push("weights come in smaller pieces".to_owned());
+    }
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    format!(
+        "Memory ran out ({} MB needed, {} MB may be taken), so {}",
+        mebibytes(error.needed),
+        mebibytes(error.budget),
+        words.join(", ")
+    )
+}

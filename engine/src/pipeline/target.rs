@@ -1,0 +1,141 @@
+//! The device that a job asks for: what the planner may count with, and the memory behind it.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use candle_core::{DType, Device, Tensor};
+
+use super::PipelineError;
+use crate::{
+    hardware::{CardProfile, HardwareSample, card, cards},
+    memory::{DeviceChoice, Link, Machine, MemoryPreferences, machine_of},
+    nn,
+    residency::{CpuMemory, DeviceMemory, SimulatedCard},
+};
+
+/// Part of the available memory that a run may take when nobody says how much.
+const SHARE: f64 = 0.85;
+/// What a disk is taken to deliver until it was measured.
+const DISK: Link = Link { bytes_per_second: 1.5e9, latency: 1e-4 };
+/// Seconds that a pass through a block takes on the processor however small it is.
+const BLOCK_LATENCY: f64 = 30e-6;
+
+/// A device to run on.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// What was chosen.
+    pub choice: DeviceChoice,
+    /// What the planner may count with.
+    pub machine: Machine,
+    /// Whether the budget is enforced: a card's always is, the machine's own memory if somebody set a limit.
+    pub enforced: bool,
+}
+
+/// Whose speed a plan counts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// That of the card, to say what it would do.
+    Card,
+    /// That of the processor, which computes in the place of a simulated card.
+    Here,
+}
+
+impl Target {
+    /// The device that `preferences` choose on a machine as `sample` shows it, of whose memory `held` bytes are
+    /// this engine's already.
+    pub fn choose(
+        preferences: &MemoryPreferences,
+        sample: &HardwareSample,
+        held: u64,
+        pace: Pace,
+    ) -> Result<Self, PipelineError> {
+        let choice = preferences.device.clone();
+        let free = sample.ram_available + held;
+        let available = (free as f64 * SHARE) as u64;
+        match &choice {
+            DeviceChoice::Auto => {
+                let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
+                let machine = Machine {
+                    device: "CPU".to_owned(),
+                    unified: true,
+                    device_total: sample.ram_total,
+                    device_budget: limit.unwrap_or(available),
+                    host_budget: 0,
+                    link: DISK,
+                    disk: DISK,
+                    operations_per_second: processor_rate(),
+                    block_latency: BLOCK_LATENCY,
+                };
+                Ok(Self { choice, machine, enforced: limit.is_some() })
+            }
+            DeviceChoice::Simulated(id) => {
+                let card = find(id)?;
+                let host = preferences.ram_budget.unwrap_or(available);
+                let mut machine = machine_of(card, host, preferences.min_free_vram);
+                if let Some(budget) = preferences.vram_budget {
+                    machine.device_budget = budget.min(card.vram);
+                }
+                machine.device = format!("{} (simulated)", card.name);
+                if pace == Pace::Here {
+                    machine.operations_per_second = processor_rate();
+                    machine.block_latency = BLOCK_LATENCY;
+                }
+                Ok(Self { choice, machine, enforced: true })
+            }
+        }
+    }
+
+    /// The memory of the device.
+    pub fn memory(&self) -> Arc<dyn DeviceMemory> {
+        match &self.choice {
+            DeviceChoice::Auto => Arc::new(CpuMemory),
+            DeviceChoice::Simulated(_) => {
+                let link = self.machine.link;
+                Arc::new(SimulatedCard::new(link.bytes_per_second, link.latency))
+            }
+        }
+    }
+}
+
+fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {
+    card(id).ok_or_else(|| PipelineError::UnknownCard {
+        id: id.to_owned(),
+        known: cards().iter().map(|card| card.id.clone()).collect(),
+    })
+}
+
+static RATE: OnceLock<f64> = OnceLock::new();
+
+/// Floating-point operations a second that the processor reaches in a matrix product.
+fn processor_rate() -> f64 {
+    const GUESS: f64 = 4e10;
+    RATE.get().copied().unwrap_or_else(|| GUESS * std::thread::available_parallelism().map_or(1, usize::from) as f64)
+}
+
+/// Measures how fast the processor is, with the threads that this is called from; once a process. Plans that are made
+/// before count with a guess.
+pub fn measure_processor() {
+    RATE.get_or_init(|| {
+        measure_rate().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the processor's speed could not be measured");
+            processor_rate()
+        })
+    });
+}
+
+fn measure_rate() -> candle_core::Result<f64> {
+    const SIDE: usize = 512;
+    const TIME: Duration = Duration::from_millis(20);
+    let matrix = Tensor::ones((SIDE, SIDE), DType::F32, &Device::Cpu)?;
+    nn::linear(&matrix, &matrix, None)?;
+    let started = Instant::now();
+    let mut products = 0_u32;
+    while started.elapsed() < TIME {
+        nn::linear(&matrix, &matrix, None)?;
+        products += 1;
+    }
+    let operations = f64::from(products) * 2.0 * (SIDE * SIDE * SIDE) as f64;
+    Ok(operations / started.elapsed().as_secs_f64())
+}

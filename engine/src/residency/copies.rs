@@ -1,0 +1,406 @@
+//! The threads that bring weights up: `sluice-copy` fills the device, `sluice-read` reads ahead from disk for it.
+//!
+//! Requests are served in their order, which is the order in which the forward passes will need them. A slot
+//! travels: from the free ones to the copy thread, filled to the forward pass, and back when its lease ends. So
+//! the copy thread is as far ahead as there are slots, and nothing is allocated on the way.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::{
+    RunError,
+    buffer::{Buffer, Sizes, bytes},
+    source::{HostCopy, Source},
+};
+use crate::{
+    hardware::{Held, unmetered},
+    memory::Tier,
+};
+
+/// Weights of a block wanted on the device.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Which block.
+    pub block: usize,
+    /// Whether they are to stay, in memory of their own, or pass through a slot.
+    pub stays: bool,
+}
+
+impl Request {
+    /// Whether its weights are read ahead into a buffer in the host's memory.
+    pub fn is_staged(self, source: &Source) -> bool {
+        !self.stays && source.is_staged(self.block)
+    }
+}
+
+/// Memory on the device for the block that runs or one that is next.
+#[derive(Debug)]
+pub struct Slot {
+    /// Its number.
+    pub number: u8,
+    /// Its memory.
+    pub buffer: Buffer,
+    _held: Held,
+}
+
+/// Weights that stay on the device.
+#[derive(Debug)]
+pub struct Resident {
+    /// Their memory.
+    pub buffer: Buffer,
+    _held: Held,
+}
+
+/// Where the weights of a block have arrived.
+#[derive(Debug)]
+pub enum Place {
+    /// In memory of their own.
+    Own(Resident),
+    /// In a slot.
+    Slot(Slot),
+}
+
+/// Weights that have arrived, or the reason why not.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Which block.
+    pub block: usize,
+    /// Where.
+    pub place: Result<Place, RunError>,
+    /// How long they took.
+    pub load: Duration,
+    /// Where they came from.
+    pub from: Tier,
+    generation: u64,
+}
+
+/// A read from disk that the copy thread takes further.
+struct Staged {
+    generation: u64,
+    block: usize,
+    buffer: Arc<HostCopy>,
+    outcome: Result<bool, RunError>,
+}
+
+/// The ring of slots and the threads that fill it.
+#[derive(Debug)]
+pub struct Copies {
+    requests: Option<Sender<(u64, Request)>>,
+    waiting: Receiver<(u64, Request)>,
+    reads: Option<Sender<(u64, usize)>>,
+    arrivals: Receiver<Arrival>,
+    free: Option<Sender<Slot>>,
+    generation: Arc<AtomicU64>,
+    threads: Vec<JoinHandle<()>>,
+    ring: Ring,
+}
+
+/// What the ring is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ring {
+    /// Number of slots.
+    pub slots: u32,
+    /// Room of each.
+    pub slot: Sizes,
+    /// Buffers that are read into from disk, on devices that are not unified.
+    pub stages: u32,
+    /// Room of each.
+    pub stage: Sizes,
+}
+
+impl Ring {
+    /// Whether it has what `other` has.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.union(other) == *self
+    }
+
+    /// What either has.
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            slots: self.slots.max(other.slots),
+            slot: std::array::from_fn(|part| self.slot[part].max(other.slot[part])),
+            stages: self.stages.max(other.stages),
+            stage: std::array::from_fn(|part| self.stage[part].max(other.stage[part])),
+        }
+    }
+}
+
+impl Copies {
+    /// Takes the memory of the ring and starts the threads.
+    pub fn start(source: &Arc<Source>, ring: Ring) -> Result<Self, RunError> {
+        let blocks = source.blocks();
+        let (requests, waiting) = bounded(2 * blocks + 2);
+        let (arrived, arrivals) = bounded(2 * blocks + ring.slots as usize + 2);
+        let (free, freed) = bounded(ring.slots.max(1) as usize);
+        for number in 0..ring.slots {
+            let held = source.account.hold_weights(bytes(&ring.slot))?;
+            let buffer = unmetered(|| source.memory.allocate(&ring.slot))?;
+            // The channel has room for every slot there is.
+            let _ = free.try_send(Slot { number: number as u8, buffer, _held: held });
+        }
+        let generation = Arc::new(AtomicU64::new(0));
+        let mut threads = Vec::new();
+        let mut reads = None;
+        let mut staging = None;
+        if ring.stages > 0 {
+            let (send, wanted) = bounded(2 * blocks + 2);
+            let (ready, incoming) = bounded(ring.stages as usize);
+            let (give_back, stages) = bounded(ring.stages as usize);
+            for _ in 0..ring.stages {
+                let _ = give_back.try_send(Arc::new(source.host_buffer(&ring.stage)?));
+            }
+            let (source, current) = (Arc::clone(source), Arc::clone(&generation));
+            let again = give_back.clone();
+            threads.push(spawn("sluice-read", move || {
+                read_ahead(&source, &current, &wanted, &stages, &again, &ready);
+            })?);
+            reads = Some(send);
+            staging = Some(Staging { ready: incoming, give_back, early: Cell::new(None) });
+        }
+        let copier = Copier {
+            source: Arc::clone(source),
+            generation: Arc::clone(&generation),
+            free: freed,
+            staging,
+            arrived,
+        };
+        let incoming = waiting.clone();
+        threads.push(spawn("sluice-copy", move || copier.run(&incoming))?);
+        Ok(Self {
+            requests: Some(requests),
+            waiting,
+            reads,
+            arrivals,
+            free: Some(free),
+            generation,
+            threads,
+            ring,
+        })
+    }
+
+    /// What it is made of.
+    pub fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// Asks for blocks, in the order in which they will be needed.
+    pub fn ask(&self, source: &Source, wanted: impl IntoIterator<Item = Request>) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        for request in wanted {
+            if let Some(reads) = self.reads.as_ref().filter(|_| request.is_staged(source)) {
+                let _ = reads.send((generation, request.block));
+            }
+            if let Some(requests) = &self.requests {
+                let _ = requests.send((generation, request));
+            }
+        }
+    }
+
+    /// The next weights that were asked for; nothing if they do not come within `patience`.
+    pub fn next(&self, patience: Duration) -> Option<Arrival> {
+        loop {
+            let arrival = self.arrivals.recv_timeout(patience).ok()?;
+            if arrival.generation == self.generation.load(Ordering::Relaxed) {
+                return Some(arrival);
+            }
+            self.discard(arrival);
+        }
+    }
+
+    /// Where a slot goes when its lease ends.
+    pub fn free(&self) -> Option<Sender<Slot>> {
+        self.free.clone()
+    }
+
+    /// Forgets everything that was asked for.
+    pub fn forget(&self) {
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        while self.waiting.try_recv().is_ok() {}
+        while let Ok(arrival) = self.arrivals.try_recv() {
+            self.discard(arrival);
+        }
+    }
+
+    /// Gives the slot of weights that nobody wants back to the ring.
+    fn discard(&self, arrival: Arrival) {
+        if let (Ok(Place::Slot(slot)), Some(free)) = (arrival.place, &self.free) {
+            let _ = free.try_send(slot);
+        }
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        self.forget();
+        self.requests = None;
+        self.reads = None;
+        self.free = None;
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread that brings weights up panicked");
+            }
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, RunError> {
+    thread::Builder::new().name(name.to_owned()).spawn(body).map_err(RunError::Thread)
+}
+
+/// How long a thread waits before it looks whether what it waits for is still wanted.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+struct Copier {
+    source: Arc<Source>,
+    generation: Arc<AtomicU64>,
+    free: Receiver<Slot>,
+    staging: Option<Staging>,
+    arrived: Sender<Arrival>,
+}
+
+/// The copy thread's end of the buffers that are read into.
+struct Staging {
+    ready: Receiver<Staged>,
+    give_back: Sender<Arc<HostCopy>>,
+    early: Cell<Option<Staged>>,
+}
+
+impl Copier {
+    fn run(self, requests: &Receiver<(u64, Request)>) {
+        for (generation, request) in requests {
+            if generation != self.generation.load(Ordering::Relaxed) {
+                continue;
+            }
+            let slot = if request.stays {
+                None
+            } else {
+                match self.free_slot(generation) {
+                    Some(slot) => Some(slot),
+                    None => continue,
+                }
+            };
+            let started = Instant::now();
+            let (place, from) = self.bring(generation, request, slot);
+            let arrival = Arrival { block: request.block, place, load: started.elapsed(), from, generation };
+            if self.arrived.send(arrival).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next slot that is free; none if the request is not wanted any more.
+    fn free_slot(&self, generation: u64) -> Option<Slot> {
+        while generation == self.generation.load(Ordering::Relaxed) {
+            if let Ok(slot) = self.free.recv_timeout(PATIENCE) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    fn bring(
+        &self,
+        generation: u64,
+        request: Request,
+        slot: Option<Slot>,
+    ) -> (Result<Place, RunError>, Tier) {
+        let place = match slot {
+            Some(slot) => Place::Slot(slot),
+            None => match self.own(request.block) {
+                Ok(resident) => Place::Own(resident),
+                Err(error) => return (Err(error), Tier::Disk),
+            },
+        };
+        let buffer = match &place {
+            Place::Own(resident) => &resident.buffer,
+            Place::Slot(slot) => &slot.buffer,
+        };
+        let go_on = || generation == self.generation.load(Ordering::Relaxed);
+        let (outcome, from) = match &self.staging {
+            Some(staging) if request.is_staged(&self.source) => {
+                (self.pass_on(staging, generation, request.block, buffer, &go_on), Tier::Disk)
+            }
+            _ => self.source.bring(request.block, buffer, &go_on),
+        };
+        // A transfer that was stopped belongs to an old generation and is recognised by that.
+        (outcome.map(|_| place), from)
+    }
+
+    fn own(&self, block: usize) -> Result<Resident, RunError> {
+        let layout = &self.source.layouts[block];
+        let held = self.source.account.hold_weights(layout.bytes())?;
+        Ok(Resident { buffer: self.source.memory.allocate(&layout.sizes)?, _held: held })
+    }
+
+    /// Takes a block from the thread that reads ahead and copies it to the device.
+    fn pass_on(
+        &self,
+        staging: &Staging,
+        generation: u64,
+        block: usize,
+        to: &Buffer,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<bool, RunError> {
+        while go_on() {
+            let early = staging.early.take();
+            let Some(read) = early.or_else(|| staging.ready.recv_timeout(PATIENCE).ok()) else { continue };
+            if read.generation > generation {
+                // It was read for requests that come after the one that has just been called off.
+                staging.early.set(Some(read));
+                return Ok(false);
+            }
+            let current = read.generation == generation && read.block == block;
+            let outcome = match read.outcome {
+                Ok(true) if current => {
+                    let sizes = &self.source.layouts[block].sizes;
+                    self.source.memory.upload(&read.buffer.buffer, to, sizes, go_on).map_err(RunError::from)
+                }
+                other => other,
+            };
+            let _ = staging.give_back.send(read.buffer);
+            if current {
+                return outcome;
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Reads blocks into staging buffers, as far ahead as there are buffers.
+fn read_ahead(
+    source: &Source,
+    current: &AtomicU64,
+    wanted: &Receiver<(u64, usize)>,
+    stages: &Receiver<Arc<HostCopy>>,
+    give_back: &Sender<Arc<HostCopy>>,
+    ready: &Sender<Staged>,
+) {
+    for (generation, block) in wanted {
+        if generation != current.load(Ordering::Relaxed) {
+            continue;
+        }
+        let buffer = loop {
+            match stages.recv_timeout(PATIENCE) {
+                Ok(buffer) => break Some(buffer),
+                Err(_) if generation != current.load(Ordering::Relaxed) => break None,
+                Err(_) => {}
+            }
+        };
+        let Some(buffer) = buffer else { continue };
+        let go_on = || generation == current.load(Ordering::Relaxed);
+        let outcome = source.read(block, &buffer.buffer, &go_on);
+        if let Err(unsent) = ready.send(Staged { generation, block, buffer, outcome }) {
+            let _ = give_back.try_send(unsent.into_inner().buffer);
+            return;
+        }
+    }
+}

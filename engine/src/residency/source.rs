@@ -1,0 +1,241 @@
+//! Where the weights of a component come from when they are not on the device.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use candle_core::{DType, Tensor};
+
+use super::{
+    RunError,
+    buffer::{BlockLayout, Buffer, Sizes, bytes, held_values, replace},
+    device::DeviceMemory,
+};
+use crate::{
+    checkpoint::Component,
+    hardware::{Held, MemoryAccount, unmetered},
+    memory::Tier,
+};
+
+/// A copy of a block's weights in the host's memory, or a buffer for one.
+#[derive(Debug)]
+pub struct HostCopy {
+    /// Its memory.
+    pub buffer: Buffer,
+    _held: Held,
+}
+
+/// Files, copies in the host's memory, and weights that take the place of stored ones.
+#[derive(Debug)]
+pub struct Source {
+    /// What the weights are.
+    pub component: Component,
+    /// How each block is held.
+    pub layouts: Vec<BlockLayout>,
+    /// The dtype of the computation.
+    pub dtype: DType,
+    /// Where they are computed with.
+    pub memory: Arc<dyn DeviceMemory>,
+    /// The books.
+    pub account: Arc<MemoryAccount>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Whether a block's copy stays in the host's memory.
+    kept: Vec<bool>,
+    host: Vec<Option<Arc<HostCopy>>>,
+    patches: HashMap<(usize, String), Tensor>,
+}
+
+impl Source {
+    /// All blocks on disk.
+    pub fn new(
+        component: Component,
+        dtype: DType,
+        memory: Arc<dyn DeviceMemory>,
+        account: Arc<MemoryAccount>,
+    ) -> Self {
+        let layouts: Vec<_> =
+            component.blocks.iter().map(|block| BlockLayout::new(block, dtype)).collect();
+        let state = Mutex::new(State {
+            kept: vec![false; layouts.len()],
+            host: layouts.iter().map(|_| None).collect(),
+            patches: HashMap::new(),
+        });
+        Self { component, layouts, dtype, memory, account, state }
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.layouts.len()
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides which blocks have a copy in the host's memory; the others' copies go.
+    pub fn keep(&self, kept: impl IntoIterator<Item = bool>) {
+        let mut state = self.state();
+        state.kept = kept.into_iter().map(|kept| kept && !self.memory.is_unified()).collect();
+        state.kept.resize(self.blocks(), false);
+        let State { kept, host, .. } = &mut *state;
+        for (copy, kept) in host.iter_mut().zip(kept) {
+            if !*kept {
+                *copy = None;
+            }
+        }
+    }
+
+    /// Lets go of all copies.
+    pub fn forget_copies(&self) {
+        self.state().host.fill_with(|| None);
+    }
+
+    /// Whether a block that passes through a slot is read from disk each time, through a buffer in the host's memory.
+    pub fn is_staged(&self, block: usize) -> bool {
+        !self.memory.is_unified() && !self.state().kept[block]
+    }
+
+    /// Puts `tensor` in the place of a stored one, until the end.
+    pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
+        let place = self.layouts[block].tensors.iter().find(|place| place.name == name).ok_or_else(|| {
+            candle_core::Error::CannotFindTensor { path: format!("{}.{name}", self.component.blocks[block].name) }
+        })?;
+        let held = unmetered(|| held_values(tensor, place))?;
+        let mut state = self.state();
+        if let Some(copy) = &state.host[block] {
+            replace(&copy.buffer, place, &held)?;
+        }
+        state.patches.insert((block, name.to_owned()), held);
+        Ok(())
+    }
+
+    /// Room in the host's memory.
+    pub fn host_buffer(&self, sizes: &Sizes) -> Result<HostCopy, RunError> {
+        let held = self.account.hold_host(bytes(sizes), !self.memory.is_unified());
+        Ok(HostCopy { buffer: unmetered(|| self.memory.allocate_host(sizes))?, _held: held })
+    }
+
+    /// Reads a block from disk into a buffer; `false` if it was stopped.
+    pub fn read(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
+        let layout = &self.layouts[block];
+        let finished = to.read(&self.component.blocks[block], layout, go_on)?;
+        let state = self.state();
+        for place in &layout.tensors {
+            if let Some(tensor) = state.patches.get(&(block, place.name.clone())) {
+                replace(to, place, tensor)?;
+            }
+        }
+        Ok(finished)
+    }
+
+    /// Brings a block to the device from the nearest place; says which. A block that keeps no copy in the host's
+    /// memory passes through it tensor by tensor.
+    pub fn bring(
+        &self,
+        block: usize,
+        to: &Buffer,
+        go_on: &dyn Fn() -> bool,
+    ) -> (Result<bool, RunError>, Tier) {
+        if self.memory.is_unified() {
+            return (self.read(block, to, go_on), Tier::Disk);
+        }
+        if !self.state().kept[block] {
+            return (self.bring_by_tensor(block, to, go_on), Tier::Disk);
+        }
+        let sizes = &self.layouts[block].sizes;
+        match self.copy(block, go_on) {
+            Ok(Some((copy, from))) => {
+                (self.memory.upload(&copy.buffer, to, sizes, go_on).map_err(RunError::from), from)
+            }
+            Ok(None) => (Ok(false), Tier::Disk),
+            Err(error) => (Err(error), Tier::Disk),
+        }
+    }
+
+    fn bring_by_tensor(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
+        for (index, place) in self.layouts[block].tensors.iter().enumerate() {
+            if !go_on() {
+                return Ok(false);
+            }
+            self.bring_tensor(block, index, &to.view(place)?)?;
+        }
+        Ok(true)
+    }
+
+    /// A block's copy in the host's memory, read from disk if it is not there yet, and where it came from; none if
+    /// reading was stopped.
+    fn copy(
+        &self,
+        block: usize,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<(Arc<HostCopy>, Tier)>, RunError> {
+        if let Some(copy) = &self.state().host[block] {
+            return Ok(Some((Arc::clone(copy), Tier::Host)));
+        }
+        let copy = Arc::new(self.host_buffer(&self.layouts[block].sizes)?);
+        if !self.read(block, &copy.buffer, go_on)? {
+            return Ok(None);
+        }
+        let mut state = self.state();
+        if state.kept[block] {
+            state.host[block] = Some(Arc::clone(&copy));
+        }
+        Ok(Some((copy, Tier::Disk)))
+    }
+
+    /// Brings one tensor to the device, in memory of its own.
+    pub fn bring_leaf(&self, block: usize, tensor: usize) -> Result<Leaf, RunError> {
+        let place = self.layouts[block].tensors[tensor].alone();
+        let held = self.account.hold_weights(place.bytes())?;
+        let to = unmetered(|| self.memory.allocate(&place.sizes()))?;
+        self.bring_tensor(block, tensor, &to)?;
+        Ok(Leaf { tensor: to.tensor(&place)?, bytes: place.bytes(), _held: held })
+    }
+
+    /// Brings one tensor into a buffer on the device that is as large as it.
+    fn bring_tensor(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
+        let place = &self.layouts[block].tensors[tensor];
+        let sizes = place.sizes();
+        if self.memory.is_unified() {
+            return self.read_tensor(block, tensor, to);
+        }
+        let kept = self.state().kept[block];
+        if kept && let Some((copy, _)) = self.copy(block, &|| true)? {
+            self.memory.upload(&copy.buffer.view(place)?, to, &sizes, &|| true)?;
+            return Ok(());
+        }
+        let from = self.host_buffer(&sizes)?;
+        self.read_tensor(block, tensor, &from.buffer)?;
+        self.memory.upload(&from.buffer, to, &sizes, &|| true)?;
+        Ok(())
+    }
+
+    fn read_tensor(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
+        let place = self.layouts[block].tensors[tensor].alone();
+        let mut outcome = Ok(());
+        to.fill(&place, |values| {
+            outcome = self.component.blocks[block].tensors[tensor].1.read_into(values);
+        })?;
+        outcome?;
+        let patch = self.state().patches.get(&(block, place.name.clone())).cloned();
+        match patch {
+            Some(patch) => Ok(replace(to, &place, &patch)?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One tensor on the device.
+#[derive(Debug)]
+pub struct Leaf {
+    /// Its values.
+    pub tensor: Tensor,
+    /// Bytes.
+    pub bytes: u64,
+    _held: Held,
+}

@@ -1,0 +1,78 @@
+//! What past runs took, kept for the next forecasts.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::memory::Outcome;
+
+/// Runs that are remembered.
+const REMEMBERED: usize = 512;
+const FILE: &str = "outcomes.jsonl";
+
+/// The outcomes of past runs; its clones are one record.
+#[derive(Debug, Clone, Default)]
+pub struct Outcomes {
+    known: Arc<Mutex<Vec<Outcome>>>,
+    file: Option<PathBuf>,
+}
+
+impl Outcomes {
+    /// Those that were kept in `folder`, if there is one. A line that cannot be read is left out.
+    pub fn open(folder: Option<&Path>) -> Self {
+        let file = folder.map(|folder| folder.join(FILE));
+        let text = match &file {
+            Some(file) => fs::read_to_string(file).unwrap_or_else(|error| {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::warn!(%error, file = %file.display(), "past outcomes cannot be read");
+                }
+                String::new()
+            }),
+            None => String::new(),
+        };
+        let mut known: Vec<Outcome> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let outdated = known.len().saturating_sub(REMEMBERED);
+        known.drain(..outdated);
+        let outcomes = Self { known: Arc::new(Mutex::new(known)), file };
+        if outdated > 0 {
+            outcomes.rewrite();
+        }
+        outcomes
+    }
+
+    /// All of them, the oldest first.
+    pub fn all(&self) -> Vec<Outcome> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers one more.
+    pub fn add(&self, outcome: &Outcome) {
+        {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.push(outcome.clone());
+            let outdated = known.len().saturating_sub(REMEMBERED);
+            known.drain(..outdated);
+        }
+        let Some(file) = &self.file else { return };
+        let written = serde_json::to_string(outcome).map_err(io::Error::other).and_then(|line| {
+            fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
+            writeln!(OpenOptions::new().create(true).append(true).open(file)?, "{line}")
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, file = %file.display(), "the outcome of a run cannot be kept");
+        }
+    }
+
+    /// Writes the file anew without what is outdated.
+    fn rewrite(&self) {
+        let Some(file) = &self.file else { return };
+        let lines: Vec<String> =
+            self.all().iter().filter_map(|outcome| serde_json::to_string(outcome).ok()).collect();
+        if let Err(error) = fs::write(file, lines.join("\n") + "\n") {
+            tracing::warn!(%error, file = %file.display(), "past outcomes cannot be written");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Answers to questions about memory. Reads headers, never weights.
+
+use super::{
+    command::{PlanQuery, PlanSubject},
+    event::Failure,
+    outcomes::Outcomes,
+};
+use crate::{
+    hardware::{MemoryAccount, Probe},
+    memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
+    models,
+    pipeline::{self, Pace, PipelineError, Target},
+    request::Request,
+};
+
+/// What a request would take.
+pub fn answer(
+    query: &PlanQuery,
+    probe: &mut Probe,
+    account: &MemoryAccount,
+    outcomes: &Outcomes,
+) -> Result<Forecast, Failure> {
+    forecast(query, probe, account, outcomes)
+        .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
+}
+
+fn forecast(
+    query: &PlanQuery,
+    probe: &mut Probe,
+    account: &MemoryAccount,
+    outcomes: &Outcomes,
+) -> Result<Forecast, PipelineError> {
+    let held = account.holdings();
+    let held = held.weights + held.activations + held.host;
+    let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
+    let (footprint, workload) = match &query.subject {
+        PlanSubject::Model => of_model(&query.request)?,
+        PlanSubject::Known(id) => of_known(id, query)?,
+    };
+    let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
+    let workload = workload.scaled(correction.activation_factor);
+    // A simulated card ran at the processor's speed, and its own is asked for.
+    let machine = match target.choice {
+        DeviceChoice::Simulated(_) => target.machine,
+        DeviceChoice::Auto => correction.machine,
+    };
+    Ok(memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy))
+}
+
+fn of_model(request: &Request) -> Result<(Footprint, Workload), PipelineError> {
+    let model = models::open(&request.model.resolve()?)?;
+    request.validate(model.denoiser.size_multiple())?;
+    let prompts = pipeline::prompts(&model, request)?;
+    let workload = pipeline::workload(&model, request, &prompts);
+    let summary = pipeline::summarise(&model, &request.model)?;
+    Ok((pipeline::footprint(&model, &summary.name, request.dtype), workload))
+}
+
+/// A well-known model, in the 16 bits that it is published in.
+fn of_known(id: &str, query: &PlanQuery) -> Result<(Footprint, Workload), PipelineError> {
+    const BYTES: u64 = 2;
+    let model = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
+        id: id.to_owned(),
+        known: known_models().iter().map(|model| model.id.clone()).collect(),
+    })?;
+    let request = &query.request;
+    let shape = RequestShape {
+        width: request.width,
+        height: request.height,
+        frames: query.frames,
+        pictures: request.batch,
+        steps: request.steps,
+        calls_per_step: request.sampler.calls(2) as u32 - 1,
+        branches: model.branches(request.guidance),
+        prompt_tokens: request.max_sequence_length,
+    };
+    Ok((model.footprint(BYTES), model.workload(&shape, BYTES)))
+}
