@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::Tensor;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,

@@ -11,13 +11,18 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Serialize, de::DeserializeOwned};
 use sluice_engine::{
-    hardware::Probe,
+    hardware::{Probe, card},
+    memory::{
+        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence, Wish,
+        known_model, machine_of,
+    },
     output::{Image, Output},
     request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture,
-        Stage,
+        PlanQuery, PlanSubject, Stage,
     },
+    telemetry::TelemetryEvent,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
@@ -62,6 +67,8 @@ fn commands_come_back() {
         Command::Generate(Box::new(job)),
         Command::Generate(Box::new(to_file)),
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
+        Command::Plan(Box::new(query(PlanSubject::Model))),
+        Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
         Command::Cancel { job: JobId(3) },
         Command::Unload,
         Command::ShutDown,
@@ -73,6 +80,7 @@ fn commands_come_back() {
             match command {
                 Command::Load { .. }
                 | Command::Generate(_)
+                | Command::Plan(_)
                 | Command::Cancel { .. }
                 | Command::Unload
                 | Command::ShutDown => {}
@@ -82,7 +90,33 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(kinds, ["load", "generate", "cancel", "unload", "shut_down"]);
+    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "shut_down"]);
+}
+
+fn query(subject: PlanSubject) -> PlanQuery {
+    let device = DeviceChoice::Simulated("rtx-3060".to_owned());
+    let memory = MemoryPreferences {
+        mode: OffloadMode::LayerStreaming,
+        wish: Wish::Memory,
+        denoiser: Some(Residence::OnDemand),
+        vram_budget: Some(u64::MAX),
+        keep: Keep::All,
+        estimate: Estimate::Dryrun,
+        device,
+        ..MemoryPreferences::default()
+    };
+    PlanQuery { id: 7, subject, request: request(), memory, frames: 81 }
+}
+
+/// A plan and a refusal, as the planner makes them.
+fn forecasts() -> [Forecast; 2] {
+    let model = known_model("sd1.5").unwrap();
+    let (footprint, workload) = (model.footprint(2), model.workload(&model.request(), 2));
+    let card = card("rtx-4060").unwrap();
+    [(64 << 30, 0), (64 << 30, card.vram)].map(|(ram, taken)| {
+        let machine = machine_of(card, ram, taken);
+        memory::forecast(&footprint, &workload, &machine, &MemoryPreferences::default(), None)
+    })
 }
 
 fn summary() -> ModelSummary {
@@ -115,6 +149,20 @@ fn events_come_back() {
     let (job, failure) = (JobId(5), Failure { message: "no".to_owned(), advice: None });
     let advised = Failure { advice: Some("do".to_owned()), ..failure.clone() };
     let picture = Picture { image: image.clone(), seed: u64::MAX, path: Some(PathBuf::from("a.png")) };
+    let [planned, refused] = forecasts();
+    assert!(planned.plan.is_ok() && refused.plan.is_err());
+    let outcome = Outcome {
+        model: "a".to_owned(),
+        device: "b".to_owned(),
+        predicted_device: 1,
+        measured_device: 2,
+        predicted_activations: 3,
+        measured_activations: 4,
+        predicted_step_seconds: 0.5,
+        measured_step_seconds: 0.25,
+        measured_operations_per_second: 1e12,
+        measured_link_bytes_per_second: 0.0,
+    };
     let unsaved = Picture { path: None, ..picture.clone() };
     let events = [
         Event::Hardware(Probe::new().sample()),
@@ -127,6 +175,12 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::Decode, seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
         Event::Preview { job, step: 1, images: vec![image.clone(), image] },
+        Event::Planned { id: 1, forecast: Box::new(planned) },
+        Event::Planned { id: 2, forecast: Box::new(refused) },
+        Event::NotPlanned { id: 3, failure: failure.clone() },
+        Event::Telemetry { job, events: vec![TelemetryEvent::Note { at: 4, text: "a note".to_owned() }] },
+        Event::Replanned { job, reason: "memory ran out".to_owned() },
+        Event::Outcome { job, outcome: Box::new(outcome) },
         Event::NotSaved { job, failure: failure.clone() },
         Event::Finished { job, pictures: vec![picture, unsaved], seconds: 2.5 },
         Event::Cancelled { job },
@@ -145,6 +199,11 @@ fn events_come_back() {
             | Event::StageFinished { .. }
             | Event::Step { .. }
             | Event::Preview { .. }
+            | Event::Planned { .. }
+            | Event::NotPlanned { .. }
+            | Event::Telemetry { .. }
+            | Event::Replanned { .. }
+            | Event::Outcome { .. }
             | Event::NotSaved { .. }
             | Event::Finished { .. }
             | Event::Cancelled { .. }

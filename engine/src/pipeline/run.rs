@@ -336,15 +336,15 @@ impl Run<'_> {
                 let tiling = tile.map(|tile| Tiling::with_tile(tile as usize));
                 autoencoder.decode(&executor, store, &latents, tiling)
             })?;
+            let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
             if dump.is_recording() {
-                decoded.push(picture.clone());
+                finished.push(scaled.clamp(0f32, 1f32)?);
+                decoded.push(picture);
+            } else {
+                drop(picture);
             }
-            let picture = ((picture.to_dtype(DType::F32)? / 2.0)? + 0.5)?.clamp(0f32, 1f32)?;
-            self.check_finite(&picture)?;
-            images.extend(to_images(&picture)?);
-            if dump.is_recording() {
-                finished.push(picture);
-            }
+            self.check_finite(&scaled)?;
+            images.extend(to_images(&scaled)?);
         }
         if dump.is_recording() {
             dump.add("vae.decode.out", &Tensor::cat(&decoded, 0)?)?;
@@ -441,14 +441,18 @@ fn add_schedule(dump: &mut Dump, sigmas: &[f32]) -> candle_core::Result<()> {
     dump.add("scheduler.timesteps", &Tensor::new(timesteps.as_slice(), &Device::Cpu)?)
 }
 
-/// Pictures `[batch, 3, height, width]` in 0…1 to bytes, rounded half to even as the reference does.
+/// Pictures `[batch, 3, height, width]` to bytes: 0…1 is spread over 0…255, what is beyond is cut, and values between
+/// two bytes are rounded half to even as the reference does.
 fn to_images(pictures: &Tensor) -> candle_core::Result<Vec<Image>> {
-    let (batch, _, height, width) = pictures.dims4()?;
-    let rows = pictures.permute((0, 2, 3, 1))?.contiguous()?;
+    let (batch, channels, height, width) = pictures.dims4()?;
     (0..batch)
         .map(|index| {
-            let values = rows.get(index)?.flatten_all()?.to_vec1::<f32>()?;
-            let bytes = values.iter().map(|value| (value * 255.0).round_ties_even() as u8);
+            let values = pictures.get(index)?.flatten_all()?.to_vec1::<f32>()?;
+            let plane = height * width;
+            let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8;
+            let bytes = (0..plane)
+                .flat_map(|place| (0..channels).map(move |channel| channel * plane + place))
+                .map(|place| byte(values[place]));
             let pixels = unmetered(|| bytes.collect());
             Ok(Image { width: width as u32, height: height as u32, pixels })
         })

@@ -16,7 +16,7 @@ use super::{
     outcomes::Outcomes,
 };
 use crate::{
-    hardware::{MemoryAccount, Probe, ProcessMemory},
+    hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory, models,
     output::{Date, Image, OutputError, Settings},
     pipeline::{
@@ -111,7 +111,7 @@ impl Worker {
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
         let request = &job.request;
-        self.load(&request.model, request.dtype, &target)?;
+        unmetered(|| self.load(&request.model, request.dtype, &target))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
         let correction =
             memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);

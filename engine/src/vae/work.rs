@@ -1,5 +1,7 @@
 //! What decoding takes: memory and operations, from shapes alone.
 
+use std::collections::HashMap;
+
 use super::{AutoencoderKl, Tiling};
 use crate::{
     memory::{BlockWork, Work},
@@ -49,12 +51,12 @@ impl AutoencoderKl {
     /// Pictures of a batch are decoded one after the other.
     fn way(&self, batch: usize, latents: [usize; 2], tile: Option<usize>, costs: Costs) -> Work {
         let config = self.config();
-        let [height, width] = latents;
-        let size = tile.map_or(latents, |tile| [height.min(tile), width.min(tile)]);
-        let tiling = tile.map(Tiling::with_tile);
-        let steps = |length: usize| tiling.map_or(1, |tiling| length.div_ceil(tiling.step()));
-        let tiles = steps(height) * steps(width);
-        let tapes = self.tapes(Plane { batch: 1, channels: config.latent_channels, size }, costs);
+        let value = costs.value_bytes;
+        let whole = self.tapes(Plane { batch: 1, channels: config.latent_channels, size: latents }, costs);
+        let (tapes, held, tiles) = match tile {
+            Some(tile) => self.in_tiles(latents, Tiling::with_tile(tile), costs),
+            None => (whole, 0, 1),
+        };
         let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 };
         let mut blocks = vec![unused; config.first_decoder_block()];
         blocks.extend(tapes.into_iter().map(|tape| BlockWork {
@@ -63,21 +65,59 @@ impl AutoencoderKl {
             activations: tape.peak,
             reads: 1,
         }));
-        let value = costs.value_bytes;
+        let [height, width] = latents;
         let pixels = config.out_channels * height * width * self.scale() * self.scale();
         let latent_bytes = batch * config.latent_channels * height * width * (2 * size_of::<f32>() + value);
-        // Rows of tiles that are done, the row above and the row that is being done, uncropped.
-        let done = tile.map_or(0, |tile| {
-            let column = config.out_channels * self.scale() * self.scale() * tile;
-            pixels * value + (2 * steps(width) + 1) * column * tile * value
-        });
-        let finished = (batch - 1) * pixels * size_of::<f32>();
-        // Widening, scaling and clamping a picture.
-        let finishing = pixels * (value + 2 * size_of::<f32>());
+        // Joining the rows of tiles, and scaling the picture.
+        let finishing = (pixels * value + pixels * size_of::<f32>().max(value)) as u64;
         if let Some(last) = blocks.last_mut() {
-            last.activations = last.activations.max((finishing as u64).saturating_sub(done as u64));
+            last.activations = last.activations.max(finishing.saturating_sub(held));
         }
-        Work { tile: tile.map(|tile| tile as u32), carried: (latent_bytes + done + finished) as u64, blocks }
+        Work { tile: tile.map(|tile| tile as u32), carried: latent_bytes as u64 + held, blocks }
+    }
+
+    /// The blocks for the largest tile, bytes of tiles that are done when the most is held, and the number of tiles.
+    fn in_tiles(&self, [height, width]: [usize; 2], tiling: Tiling, costs: Costs) -> (Vec<Tape>, u64, usize) {
+        let channels = self.config().latent_channels;
+        let side = |length: usize, start: usize| tiling.tile.min(length - start);
+        let step = tiling.step();
+        let area = (self.config().out_channels * self.scale() * self.scale() * costs.value_bytes) as u64;
+        let bytes = |rows: usize, columns: usize| area * (rows * columns) as u64;
+        let tapes = |size: [usize; 2]| self.tapes(Plane { batch: 1, channels, size }, costs);
+        let peak = |tapes: &[Tape]| tapes.iter().map(|tape| tape.peak).max().unwrap_or(0);
+        let largest = tapes([side(height, 0), side(width, 0)]);
+        let mut peaks: HashMap<[usize; 2], (u64, f64)> = HashMap::new();
+        let (mut most, mut tiles, mut operations) = (0, 0_u32, 0.0);
+        let mut above = 0;
+        for top in (0..height).step_by(step) {
+            let rows = side(height, top);
+            let done = bytes(top.min(height), width);
+            let (mut row, mut kept) = (0, 0);
+            for left in (0..width).step_by(step) {
+                let columns = side(width, left);
+                let (peak, work) = *peaks.entry([rows, columns]).or_insert_with(|| {
+                    let tapes = tapes([rows, columns]);
+                    (peak(&tapes), tapes.iter().map(|tape| tape.operations).sum())
+                });
+                most = most.max(done + above + row + kept + peak);
+                row += bytes(rows, columns);
+                // A tile that is kept whole is not copied.
+                if rows > step || columns > step {
+                    kept += bytes(rows.min(step), columns.min(step));
+                }
+                tiles += 1;
+                operations += work;
+            }
+            above = row;
+        }
+        let held = most.saturating_sub(peak(&largest));
+        let all: f64 = largest.iter().map(|tape| tape.operations).sum();
+        let share = if all > 0.0 { operations / f64::from(tiles) / all } else { 1.0 };
+        let tapes = largest.into_iter().map(|mut tape| {
+            tape.operations *= share;
+            tape
+        });
+        (tapes.collect(), held, tiles as usize)
     }
 
     /// The decoder's blocks, function by function.
