@@ -4,8 +4,8 @@ mod family;
 pub mod z_image;
 
 pub use family::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared, TextStage,
-    open,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared,
+    TextStage, open,
 };
 
 /// Every family that Sluice draws with.

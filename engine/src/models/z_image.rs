@@ -7,12 +7,15 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared, TextStage,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared,
+    TextStage,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
-    nn::{Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul},
+    nn::{
+        Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
+    },
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
     text::{Qwen2Tokenizer, Qwen3, Qwen3Config},
@@ -203,11 +206,7 @@ impl ZImageConfig {
         let timestep = self.modulated_blocks().fold(timestep, |spec, block| {
             spec.linear(&format!("{block}.adaLN_modulation.0"), 4 * dim, modulation)
         });
-        blocks.push(timestep.linear(
-            &format!("all_final_layer.{key}.adaLN_modulation.1"),
-            dim,
-            modulation,
-        ));
+        blocks.push(timestep.linear(&format!("all_final_layer.{key}.adaLN_modulation.1"), dim, modulation));
         blocks.push(
             BlockSpec::stem("image embedder")
                 .linear(&format!("all_x_embedder.{key}"), dim, self.patch_width())
@@ -215,7 +214,11 @@ impl ZImageConfig {
         );
         blocks.extend(stack("noise_refiner", self.n_refiner_layers));
         blocks.extend(stack("layers", self.n_layers));
-        blocks.push(BlockSpec::new(format!("all_final_layer.{key}")).linear("linear", self.patch_width(), dim));
+        blocks.push(BlockSpec::new(format!("all_final_layer.{key}")).linear(
+            "linear",
+            self.patch_width(),
+            dim,
+        ));
         blocks
     }
 
@@ -449,7 +452,8 @@ impl Denoiser for ZImageTransformer {
         let (dim, patch) = (config.dim, config.patch());
         let [channels, height, width] = shape.latents;
         let image = padded(height * width / (patch * patch));
-        let captions: Vec<usize> = shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
+        let captions: Vec<usize> =
+            shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
         let bytes = |values: usize| (values * shape.value_bytes) as u64;
         let stream = |tokens: usize| bytes(shape.batch * tokens * dim);
         let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
@@ -498,12 +502,21 @@ impl Denoiser for ZImageTransformer {
         blocks.push(each(&mut std::iter::once(embed)));
         let branches = captions.len() as u64;
         // Until the first refiner is through, the branches share one stream of image tokens.
-        let refiners = (0..config.n_refiner_layers)
-            .map(|_| each(&mut captions.iter().map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image)))));
+        let refiners = (0..config.n_refiner_layers).map(|_| {
+            each(
+                &mut captions
+                    .iter()
+                    .map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image))),
+            )
+        });
         blocks.extend(refiners);
         let joint: u64 = captions.iter().map(|caption| stream(image + caption)).sum();
         let layers = (0..config.n_layers).map(|_| {
-            each(&mut captions.iter().map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)))
+            each(
+                &mut captions
+                    .iter()
+                    .map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)),
+            )
         });
         blocks.extend(layers);
         let mut last = Tape::default();

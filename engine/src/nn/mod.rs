@@ -18,8 +18,8 @@ mod simd;
 
 pub use activation::{silu, silu_mul};
 pub use attention::{Mask, attention};
-pub use cost::{Cost, Costs, Tape};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub use cost::{Cost, Costs, Tape};
 pub use linear::linear;
 pub use modulation::{gated_add, modulate};
 pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};

@@ -5,9 +5,7 @@ use candle_core::DType;
 use super::PipelineError;
 use crate::{
     checkpoint::Component,
-    memory::{
-        BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Workload,
-    },
+    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
     models::{DenoiserShape, Model},
     request::{ComputeDtype, Request},
     residency::BlockLayout,
@@ -60,11 +58,11 @@ pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Vec<u32>>, Pipeli
         prompts.push(&request.negative_prompt);
     }
     let longest = request.max_sequence_length as usize;
-    prompts
-        .into_iter()
-        .map(|prompt| Ok(model.text.tokenizer.encode_chat(prompt, longest)?))
-        .collect()
+    prompts.into_iter().map(|prompt| Ok(model.text.tokenizer.encode_chat(prompt, longest)?)).collect()
 }
+
+/// Bytes of lists and small tensors that no formula counts.
+const LISTS: u64 = 128 << 10;
 
 /// What drawing `request` asks of `model`.
 pub fn workload(model: &Model, request: &Request, prompts: &[Vec<u32>]) -> Workload {
@@ -81,7 +79,11 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Vec<u32>]) -> Workl
         calls: request.sampler.calls(steps),
         value_bytes: denoiser,
     };
-    let one = |stage, work| ComponentWork { stage, ways: vec![work] };
+    let with_lists = |mut work: Work| {
+        work.carried += LISTS;
+        work
+    };
+    let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
     Workload {
         pictures: request.batch,
         steps: request.steps,
@@ -90,11 +92,12 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Vec<u32>]) -> Workl
             one(Stage::Denoise, model.denoiser.work(&shape)),
             ComponentWork {
                 stage: Stage::Decode,
-                ways: model.autoencoder.decode_work(
-                    request.batch as usize,
-                    [latents[1], latents[2]],
-                    autoencoder,
-                ),
+                ways: model
+                    .autoencoder
+                    .decode_work(request.batch as usize, [latents[1], latents[2]], autoencoder)
+                    .into_iter()
+                    .map(with_lists)
+                    .collect(),
             },
         ],
     }

@@ -8,7 +8,7 @@ use super::{Target, estimate, preview::Preview};
 use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, Stage},
+    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, Stage, StagePlan},
     models::Model,
     request::ComputeDtype,
     residency::{DeviceMemory, WeightStore},
@@ -91,10 +91,20 @@ impl LoadedModel {
         }
     }
 
-    /// Makes the room that a stage needs: what the plan has on the device in other stages only goes.
-    pub(super) fn enter(&self, plan: &Plan, stage: Stage) {
+    /// Makes the room that a stage needs: what the plan has on the device in other stages only goes, unless
+    /// everything is to be kept and there is room for it.
+    pub(super) fn enter(&self, plan: &Plan, stage: Stage, keep: Keep) {
+        let needed = plan.stage(stage).map_or(0, StagePlan::device);
+        let mut room = plan.device_budget.saturating_sub(needed);
         for (store, component) in self.stores.iter().zip(&plan.components) {
-            if component.stage != stage && component.residence != Residence::Resident {
+            if component.stage == stage || component.residence == Residence::Resident {
+                continue;
+            }
+            let here = store.resident_bytes();
+            if keep == Keep::All && here <= room {
+                room -= here;
+                store.rest();
+            } else {
                 leave(store, component);
             }
         }
@@ -112,6 +122,11 @@ impl LoadedModel {
         if keep == Keep::None {
             self.prompts.borrow_mut().clear();
         }
+    }
+
+    /// Whether a prompt was embedded before.
+    pub(super) fn is_embedded(&self, ids: &[u32]) -> bool {
+        self.prompts.borrow().iter().any(|(known, _)| known == ids)
     }
 
     /// The embedding of a prompt that was embedded before, on the device.

@@ -6,7 +6,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{
     LoadedModel, PipelineError, PlannedRun, Target,
-    dump::Dump,
+    dump::{Dump, aside},
     estimate,
     loaded::{AUTOENCODER, DENOISER, TEXT},
     preview::Preview,
@@ -81,8 +81,11 @@ impl LoadedModel {
     ) -> Result<Rendered, PipelineError> {
         request.validate(self.model.denoiser.size_multiple())?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let prompts = estimate::prompts(&self.model, request)?;
-        let planned = PlannedRun::new(self, request, &prompts, options)?;
+        let (prompts, planned) = unmetered(|| {
+            let prompts = estimate::prompts(&self.model, request)?;
+            let planned = PlannedRun::new(self, request, &prompts, options)?;
+            Ok::<_, PipelineError>((prompts, planned))
+        })?;
         let run = Run {
             loaded: self,
             request,
@@ -117,6 +120,8 @@ impl Run<'_> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
         self.loaded.follow(&self.planned.borrow().plan);
+        let known = self.prompts.iter().all(|ids| self.loaded.is_embedded(ids));
+        self.enter(if known { Stage::Denoise } else { Stage::Encode });
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let latents = self.initial_latents()?;
@@ -132,7 +137,8 @@ impl Run<'_> {
 
     fn mark(&self) {
         let recorder = &self.options.recorder;
-        recorder.record(TelemetryEvent::Plan(self.planned.borrow().mark(recorder.now())));
+        let mark = unmetered(|| self.planned.borrow().mark(recorder.now()));
+        recorder.record(TelemetryEvent::Plan(mark));
     }
 
     fn stage<T>(
@@ -160,7 +166,7 @@ impl Run<'_> {
         loop {
             match work() {
                 Err(RunError::OutOfMemory(error)) => {
-                    let reason = self.planned.borrow_mut().step_down(stage, error)?;
+                    let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
                     self.loaded.follow(&self.planned.borrow().plan);
                     self.loaded.account.take_refusal();
                     self.tell(&reason);
@@ -179,7 +185,7 @@ impl Run<'_> {
     }
 
     fn enter(&self, stage: Stage) {
-        self.loaded.enter(&self.planned.borrow().plan, stage);
+        self.loaded.enter(&self.planned.borrow().plan, stage, self.options.memory.keep);
     }
 
     fn store(&self, index: usize) -> &WeightStore {
@@ -187,7 +193,8 @@ impl Run<'_> {
     }
 
     fn executor(&self, component: usize) -> Executor {
-        Executor::new(self.options.cancel.clone(), self.options.recorder.clone()).of_component(component as u8)
+        Executor::new(self.options.cancel.clone(), self.options.recorder.clone())
+            .of_component(component as u8)
     }
 
     /// Embeds the prompt and, where guidance needs it, the negative prompt. Those that were embedded before need no
@@ -211,9 +218,8 @@ impl Run<'_> {
         if !new.is_empty() {
             self.enter(Stage::Encode);
             let (encoder, executor) = (&self.loaded.model.text.encoder, self.executor(TEXT));
-            fresh = self.within_memory(Stage::Encode, || {
-                encoder.penultimate(&executor, self.store(TEXT), &new)
-            })?;
+            fresh =
+                self.within_memory(Stage::Encode, || encoder.penultimate(&executor, self.store(TEXT), &new))?;
         }
         for (ids, embedding) in new.iter().zip(&fresh) {
             self.loaded.keep_embedding(ids, embedding)?;
@@ -235,9 +241,8 @@ impl Run<'_> {
         }
         self.enter(Stage::Decode);
         let (autoencoder, executor) = (&self.loaded.model.autoencoder, self.executor(AUTOENCODER));
-        let preview = self.within_memory(Stage::Decode, || {
-            Preview::fit(autoencoder, self.store(AUTOENCODER), &executor)
-        })?;
+        let preview = self
+            .within_memory(Stage::Decode, || Preview::fit(autoencoder, self.store(AUTOENCODER), &executor))?;
         *self.loaded.preview.borrow_mut() = Some(preview);
         self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
         Ok(())
@@ -278,7 +283,7 @@ impl Run<'_> {
         let mut pace = Pace::new(store);
         let after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
-                latents_seen.push(step.latents.clone());
+                latents_seen.push(aside(step.latents)?);
             }
             self.step_done(&step, &mut pace)
         };
@@ -301,7 +306,8 @@ impl Run<'_> {
         let (number, steps) = (step.index as u32 + 1, self.request.steps);
         {
             let mut observer = self.observer.borrow_mut();
-            if let Some(preview) = self.loaded.preview.borrow().as_ref().filter(|_| observer.wants_previews()) {
+            if let Some(preview) = self.loaded.preview.borrow().as_ref().filter(|_| observer.wants_previews())
+            {
                 observer.preview(number, to_images(&preview.picture(&step.denoised()?)?)?);
             }
         }
@@ -311,7 +317,7 @@ impl Run<'_> {
         self.planned.borrow_mut().steps.push(seconds);
         self.observer.borrow_mut().step(number, steps, seconds);
         if number == 1 && steps > 2 {
-            let better = self.planned.borrow_mut().refit(store);
+            let better = unmetered(|| self.planned.borrow_mut().refit(store));
             if let Some(reason) = better {
                 store.follow(self.planned.borrow().component(DENOISER));
                 self.tell(&reason);
@@ -338,17 +344,17 @@ impl Run<'_> {
             })?;
             let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
             if dump.is_recording() {
-                finished.push(scaled.clamp(0f32, 1f32)?);
-                decoded.push(picture);
-            } else {
-                drop(picture);
+                finished.push(aside(&scaled)?);
+                decoded.push(aside(&picture)?);
             }
+            drop(picture);
             self.check_finite(&scaled)?;
             images.extend(to_images(&scaled)?);
         }
         if dump.is_recording() {
-            dump.add("vae.decode.out", &Tensor::cat(&decoded, 0)?)?;
-            dump.add("output", &Tensor::cat(&finished, 0)?)?;
+            let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
+            dump.add("vae.decode.out", &join(&decoded)?)?;
+            dump.add("output", &unmetered(|| join(&finished)?.clamp(0f32, 1f32))?)?;
         }
         Ok(images)
     }
@@ -429,7 +435,10 @@ fn first_call(outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> 
     let mut named = Vec::new();
     for output in outputs {
         for index in 0..output.dim(0)? {
-            named.push((format!("transformer.0.out.0.{}", named.len()), output.get(index)?.unsqueeze(1)?));
+            named.push((
+                format!("transformer.0.out.0.{}", named.len()),
+                aside(&output.get(index)?.unsqueeze(1)?)?,
+            ));
         }
     }
     Ok(named)

@@ -101,9 +101,7 @@ impl Weights {
     /// `x` through the linear layer `name`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
         let full = format!("{name}.weight");
-        let weight = self
-            .held(&full)?
-            .ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
+        let weight = self.held(&full)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
         nn::linear(x, &weight, self.find(&format!("{name}.bias"))?.as_ref())
     }
 

@@ -76,11 +76,7 @@ pub(super) fn attend(
 }
 
 /// Bytes that [`attend`] takes.
-pub(super) fn scratch_bytes(
-    [batch, tokens, heads, width]: [usize; 4],
-    keys: usize,
-    threads: usize,
-) -> usize {
+pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usize, threads: usize) -> usize {
     let tile = Tile::detect();
     let (panels, keys_together) = block(width);
     let keys = keys_together.min(keys);
