@@ -1,11 +1,11 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, estimate, loaded::DENOISER};
+use super::{LoadedModel, PipelineError, RunOptions, dryrun, estimate, loaded::DENOISER};
 use crate::{
-    hardware::{OutOfMemory, Peaks},
+    hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
-        Stage, Technique, Workload, block_costs, size, size_up,
+        self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
+        Residence, Stage, Technique, Work, Workload, block_costs, size, size_up,
     },
     request::Request,
     residency::{self, WeightStore},
@@ -46,16 +46,42 @@ impl PlannedRun {
         loaded: &LoadedModel,
         request: &Request,
         prompts: &[Vec<u32>],
+        sigmas: &[f32],
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
-        let footprint = loaded.footprint();
-        let workload = estimate::workload(&loaded.model, request, prompts).scaled(options.activation_factor);
-        let machine = options.target.machine.clone();
+        let (footprint, mut workload) = unmetered(|| {
+            let workload = estimate::workload(&loaded.model, request, prompts);
+            (loaded.footprint(), workload.scaled(options.activation_factor))
+        });
+        let mut machine = options.target.machine.clone();
         let preferences = options.memory.clone();
-        let plan = memory::plan(&footprint, &workload, &machine, &preferences).map_err(|error| {
-            let least = memory::least_device_budget(&footprint, &workload, &machine, &preferences);
-            PipelineError::DoesNotFit { error, least }
-        })?;
+        let plan = |workload: &Workload, machine: &Machine| {
+            unmetered(|| memory::plan(&footprint, workload, machine, &preferences)).map_err(|error| {
+                let least = memory::least_device_budget(&footprint, workload, machine, &preferences);
+                PipelineError::DoesNotFit { error, least }
+            })
+        };
+        let mut first = plan(&workload, &machine)?;
+        if preferences.estimate == Estimate::Dryrun {
+            let ways: Vec<&Work> = workload
+                .components
+                .iter()
+                .zip(&first.components)
+                .map(|(component, plan)| &component.ways[plan.way])
+                .collect();
+            if let [text, denoiser, autoencoder] = ways[..] {
+                let works = [text, denoiser, autoencoder];
+                let tried = dryrun::try_out(loaded, request, prompts, sigmas, works)?;
+                for (component, factor) in workload.components.iter_mut().zip(tried.activations) {
+                    component.scale(factor);
+                }
+                if tried.operations_per_second > 0.0 {
+                    machine.operations_per_second = tried.operations_per_second;
+                }
+                first = plan(&workload, &machine)?;
+            }
+        }
+        let plan = first;
         Ok(Self {
             footprint,
             workload,
