@@ -13,7 +13,7 @@ use sluice::window::{
     persistence::{MemorySettings, Saved},
 };
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences, OffloadMode},
+    memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence},
     session::{Session, SessionOptions},
 };
 
@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 fn window(theme: Theme, vram_budget: Option<u64>) -> Window {
     let preferences = MemoryPreferences {
         mode: OffloadMode::LayerStreaming,
+        denoiser: Some(Residence::OnDemand),
         device: DeviceChoice::Simulated("rtx-4060".to_owned()),
         vram_budget,
         ..MemoryPreferences::default()
