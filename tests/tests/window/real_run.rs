@@ -31,7 +31,8 @@ fn window(theme: Theme, vram_budget: Option<u64>) -> Window {
     };
     let memory = MemorySettings { preferences, plan_open: Some(true), timeline_open: true };
     let session = Session::start(SessionOptions::default()).unwrap();
-    Window::open([1440.0, 900.0], theme, |setup| {
+    let size = if theme == Theme::Dark { [1920.0, 1080.0] } else { [1280.0, 800.0] };
+    Window::open(size, theme, |setup| {
         setup.link = Box::new(session);
         setup.saved = Some(Saved { memory, ..Saved::default() });
     })
