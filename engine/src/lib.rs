@@ -11,6 +11,7 @@ pub mod models;
 pub mod nn;
 pub mod output;
 pub mod pipeline;
+pub mod precision;
 pub mod request;
 pub mod residency;
 pub mod sampling;

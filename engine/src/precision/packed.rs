@@ -1,0 +1,164 @@
+//! The bytes of a tensor, and how they are widened.
+
+use super::{Encoding, Format, blocks, floats};
+
+/// The sixteen normal floats of bitsandbytes.
+pub const NORMAL: [f32; 16] = [
+    -1.0,
+    -0.696_192_8,
+    -0.525_073_05,
+    -0.394_917_5,
+    -0.284_441_38,
+    -0.184_773_43,
+    -0.091_050_036,
+    0.0,
+    0.079_580_3,
+    0.160_930_2,
+    0.246_112_3,
+    0.337_915_24,
+    0.440_709_83,
+    0.562_617,
+    0.722_956_84,
+    1.0,
+];
+
+/// Both values of each byte of codes.
+static NORMAL_PAIRS: [[f32; 2]; 256] = {
+    let mut pairs = [[0.0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [NORMAL[byte >> 4], NORMAL[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+/// The values of a tensor as they are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed<'a> {
+    encoding: Encoding,
+    values: &'a [u8],
+    scales: &'a [u8],
+}
+
+impl<'a> Packed<'a> {
+    /// `elements` values in `bytes`: the values, then the scales. None if the bytes are too few.
+    pub fn new(encoding: Encoding, elements: usize, bytes: &'a [u8]) -> Option<Self> {
+        let bytes = bytes.get(..encoding.bytes(elements))?;
+        let (values, scales) = bytes.split_at(encoding.format.bytes(elements));
+        Some(Self { encoding, values, scales })
+    }
+
+    /// Writes the values from number `start` on. `start` has to be the first value of a block, and `out` as long as
+    /// some whole blocks.
+    #[inline(always)]
+    pub fn widen(&self, start: usize, out: &mut [f32]) {
+        let format = self.encoding.format;
+        let first = format.bytes(start);
+        let values = &self.values[first..first + format.bytes(out.len())];
+        match format {
+            Format::F8E4m3 => each(values, out, |&value| floats::e4m3(value)),
+            Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
+            Format::I8 => each(values, out, |value| f32::from(value.cast_signed())),
+            Format::Nf4 => {
+                for (pair, byte) in out.chunks_mut(2).zip(values) {
+                    pair.copy_from_slice(&NORMAL_PAIRS[usize::from(*byte)][..pair.len()]);
+                }
+            }
+            Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
+            Format::Bf16 => each(values.as_chunks().0, out, |&value| floats::bf16(u16::from_le_bytes(value))),
+            Format::F32 => each(values.as_chunks().0, out, |&value| f32::from_le_bytes(value)),
+            Format::F64 => each(values.as_chunks().0, out, |&value| f64::from_le_bytes(value) as f32),
+            format => blocks::widen(format, values, out),
+        }
+        if let Some(group) = self.encoding.group {
+            apply_scales(group.get(), self.scales, start, out);
+        }
+    }
+}
+
+/// Multiplies values, of which the first is number `start` of a tensor, with its scales: f32, one for each `group`.
+#[inline(always)]
+pub fn apply_scales(group: usize, scales: &[u8], start: usize, values: &mut [f32]) {
+    let scales = scales.as_chunks().0;
+    let (mut place, mut done) = (start, 0);
+    while done < values.len() {
+        let scale = f32::from_le_bytes(scales[place / group]);
+        let count = (group - place % group).min(values.len() - done);
+        values[done..done + count].iter_mut().for_each(|value| *value *= scale);
+        (place, done) = (place + count, done + count);
+    }
+}
+
+#[inline(always)]
+fn each<T>(values: &[T], out: &mut [f32], widen: impl Fn(&T) -> f32) {
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = widen(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::precision::encode;
+
+    fn ramp(count: usize) -> Vec<f32> {
+        (0..count).map(|index| ((index * 37 % 101) as f32 - 50.0) / 64.0).collect()
+    }
+
+    #[test]
+    fn any_part_is_widened_as_the_whole_is() {
+        for format in Format::ALL {
+            let block = format.block().0.max(2);
+            let encodings = match format {
+                Format::I8 | Format::Nf4 | Format::F8E4m3 => {
+                    vec![Encoding::scaled(format, 64), Encoding::scaled(format, 100), format.into()]
+                }
+                _ => vec![format.into()],
+            };
+            for encoding in encodings {
+                let bytes: Vec<u8> =
+                    (0..encoding.bytes(1024)).map(|index| (index * 131 % 113) as u8).collect();
+                let packed = Packed::new(encoding, 1024, &bytes).unwrap();
+                let mut whole = vec![0.0; 1024];
+                packed.widen(0, &mut whole);
+                for start in (0..1024).step_by(block) {
+                    let mut part = vec![0.0; block];
+                    packed.widen(start, &mut part);
+                    let bits =
+                        |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(bits(&part), bits(&whole[start..start + block]), "{encoding:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_encoded_comes_back_near() {
+        let values = ramp(512);
+        for (encoding, allowed) in [
+            (Encoding::from(Format::F32), 0.0),
+            (Format::F16.into(), 1e-3),
+            (Format::Bf16.into(), 4e-3),
+            (Format::Q8_0.into(), 5e-3),
+            (Format::Q4K.into(), 0.08),
+            (Encoding::scaled(Format::F8E4m3, 512), 0.04),
+            (Encoding::scaled(Format::I8, 256), 5e-3),
+            (Encoding::scaled(Format::Nf4, 64), 0.12),
+        ] {
+            let bytes = encode(encoding, &values).unwrap();
+            assert_eq!(bytes.len(), encoding.bytes(512));
+            let mut back = vec![0.0; 512];
+            Packed::new(encoding, 512, &bytes).unwrap().widen(0, &mut back);
+            let square =
+                |values: &mut dyn Iterator<Item = f32>| values.map(|value| value * value).sum::<f32>();
+            let error = square(&mut values.iter().zip(&back).map(|(a, b)| a - b));
+            let relative = (error / square(&mut values.iter().copied())).sqrt();
+            assert!(relative <= allowed, "{encoding:?}: {relative}");
+        }
+    }
+
+    #[test]
+    fn too_few_bytes_are_refused() {
+        assert!(Packed::new(Format::Q8_0.into(), 64, &[0; 67]).is_none());
+        assert!(Packed::new(Encoding::scaled(Format::I8, 8), 8, &[0; 11]).is_none());
+    }
+}
