@@ -203,7 +203,7 @@ fn find(table: &TensorTable, name: &str, original: impl Fn(&str) -> StoredName) 
 }
 
 fn checked(stored: StoredTensor, name: &str, shape: &[usize]) -> Result<StoredTensor, CheckpointError> {
-    if stored.float_dtype().is_none() {
+    if stored.encoding().is_none() {
         return Err(CheckpointError::Dtype {
             path: stored.path().to_owned(),
             name: name.to_owned(),

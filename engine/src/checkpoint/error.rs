@@ -21,6 +21,14 @@ pub enum CheckpointError {
         /// Why.
         source: io::Error,
     },
+    /// A result has no place.
+    #[error("{} cannot be written: {source}", .path.display())]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A folder without any model in it.
     #[error("no model was found in {}", .path.display())]
     NoModel {
@@ -185,13 +193,16 @@ impl CheckpointError {
         match self {
             Self::NotFound { .. } => "Check the path, or choose the model again.".to_owned(),
             Self::Io { .. } => "Check that the file may be read and that its drive is connected.".to_owned(),
+            Self::Write { .. } => {
+                "Check that the folder is there, may be written to, and has room left.".to_owned()
+            }
             Self::NoModel { .. } => "Choose a diffusers folder (with model_index.json), a folder with \
-                diffusion_models, text_encoders and vae inside, or a .safetensors file."
+                diffusion_models, text_encoders and vae inside, or a .safetensors or .gguf file."
                 .to_owned(),
             Self::NoAsset { .. } => {
                 "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned()
             }
-            Self::NotAModelFile { .. } => "Choose a .safetensors file or a model folder.".to_owned(),
+            Self::NotAModelFile { .. } => "Choose a .safetensors or .gguf file or a model folder.".to_owned(),
             Self::Pickle { .. } => "Sluice never opens such files. Look for a .safetensors version of the \
                 same model."
                 .to_owned(),
@@ -209,7 +220,9 @@ impl CheckpointError {
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \
                 both from the same place."
                 .to_owned(),
-            Self::Dtype { .. } => "Use a version of the model stored as f32, f16 or bf16.".to_owned(),
+            Self::Dtype { .. } => {
+                "Use a version of the model stored as f32, f16, bf16, fp8 or GGUF.".to_owned()
+            }
             Self::Config { .. } => "Use the configuration that came with the model.".to_owned(),
             Self::Tokenizer { .. } => "Download the tokenizer files of the model again.".to_owned(),
         }

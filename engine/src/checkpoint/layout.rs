@@ -9,7 +9,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CheckpointError, Role, TensorTable, read_header};
+use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, read_header};
 
 /// How the files of a model are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +154,11 @@ fn open_diffusers(folder: &Path) -> Result<Checkpoint, CheckpointError> {
     })
 }
 
+/// The weights of a folder that holds one component.
+pub fn read_folder(folder: &Path) -> Result<TensorTable, CheckpointError> {
+    read_weights(folder, Role::Denoiser, folder)
+}
+
 /// The weights of one diffusers component: the files that its index names, or its only safetensors file.
 fn read_weights(model: &Path, role: Role, folder: &Path) -> Result<TensorTable, CheckpointError> {
     let files = files_with_extension(folder, &["json"])?;
@@ -197,10 +202,12 @@ fn read_shards(folder: &Path, index: &Path) -> Result<TensorTable, CheckpointErr
 fn open_file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
-        Some("safetensors") => {}
+        Some("safetensors" | "gguf") => {}
         Some(extension) if PICKLES.contains(&extension) => {
             return Err(CheckpointError::Pickle { path: path.to_owned() });
         }
+        // A name that says nothing is no reason to refuse a file.
+        _ if matches!(file_kind(path)?, FileKind::Gguf | FileKind::Safetensors) => {}
         _ => return Err(CheckpointError::NotAModelFile { path: path.to_owned() }),
     }
     // An unreadable file is reported for itself, before anything is said about its neighbours.
@@ -220,7 +227,7 @@ fn open_split(root: &Path, chosen: Option<&Path>) -> Result<Checkpoint, Checkpoi
                 for folder in folders {
                     let folder = root.join(folder);
                     if folder.is_dir() {
-                        files.extend(files_with_extension(&folder, &["safetensors"])?);
+                        files.extend(files_with_extension(&folder, &["safetensors", "gguf"])?);
                     }
                 }
             }

@@ -2,16 +2,23 @@
 //!
 //! Two layouts are understood: the diffusers folder (`model_index.json`, one sub-folder a component, weights
 //! in one or several safetensors files) and the split files of ComfyUI (`diffusion_models`, `text_encoders`,
-//! `vae`, original key names). Which family a checkpoint belongs to is decided in [`models`](crate::models).
+//! `vae`, original key names). Files are safetensors or GGUF, recognised by their content. Which family a checkpoint belongs to is decided in [`models`](crate::models).
 
 mod assets;
 mod blueprint;
+mod convert;
 mod error;
 mod file;
+mod gguf;
 mod layout;
+mod llama_names;
+mod safetensors;
+mod stored;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
 pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
+pub use convert::{Conversion, ConvertTo, Share, convert};
 pub use error::CheckpointError;
-pub use file::{StoredTensor, TensorTable, Values, read_header};
+pub use file::{FileKind, file_kind, read_header};
 pub use layout::{Checkpoint, Layout, Part, read_json, read_toml};
+pub use stored::{StoredTensor, TensorTable, Values};

@@ -5,6 +5,8 @@ use half::{bf16, f16};
 use pulp::Simd;
 use rayon::prelude::*;
 
+use crate::precision::{Encoding, Packed};
+
 use super::cpu::{contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 
@@ -15,15 +17,73 @@ const OUTPUTS: usize = 64;
 /// Inputs summed at a time.
 const DEPTH: usize = 256;
 
+/// A weight as it is held: in a dtype of tensors, or in the bytes it is stored in. A layer does not know which.
+#[derive(Debug, Clone)]
+pub enum Weight {
+    /// Floats.
+    Floats(Tensor),
+    /// Bytes as they are in a file.
+    Packed {
+        /// Flat, of dtype U8: the values, then the scales.
+        bytes: Tensor,
+        /// What they mean.
+        encoding: Encoding,
+        /// Shape of the weight.
+        shape: Vec<usize>,
+    },
+}
+
+impl From<&Tensor> for Weight {
+    fn from(tensor: &Tensor) -> Self {
+        Self::Floats(tensor.clone())
+    }
+}
+
+impl From<&Self> for Weight {
+    fn from(weight: &Self) -> Self {
+        weight.clone()
+    }
+}
+
+impl Weight {
+    fn dims2(&self) -> Result<(usize, usize)> {
+        match self {
+            Self::Floats(tensor) => tensor.dims2(),
+            Self::Packed { shape, .. } => match shape[..] {
+                [outputs, inputs] => Ok((outputs, inputs)),
+                _ => bail!("a weight of shape {shape:?} is no matrix"),
+            },
+        }
+    }
+
+    /// Its values in a dtype.
+    pub fn widened(&self, dtype: DType) -> Result<Tensor> {
+        match self {
+            Self::Floats(tensor) => tensor.to_dtype(dtype),
+            Self::Packed { bytes, encoding, shape } => {
+                let elements: usize = shape.iter().product();
+                let mut values = vec![0.0; elements.next_multiple_of(encoding.format.block().0)];
+                match Packed::new(*encoding, elements, &bytes.to_vec1::<u8>()?) {
+                    Some(packed) => packed.widen(0, &mut values),
+                    None => bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count()),
+                }
+                values.truncate(elements);
+                Tensor::from_vec(values, shape.as_slice(), bytes.device())?.to_dtype(dtype)
+            }
+        }
+    }
+}
+
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
 ///
 /// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
-pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
+    let weight = weight.into();
     let (outputs, inputs) = weight.dims2()?;
     if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
         bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
     }
-    if x.device().is_cpu() { fused(x, weight, bias) } else { plain(x, weight, bias) }
+    if x.device().is_cpu() { fused(x, &weight, bias) } else { plain(x, &weight.widened(x.dtype())?, bias) }
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
@@ -38,7 +98,7 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     .reshape(shape)
 }
 
-fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>) -> Result<Tensor> {
     let (outputs, inputs) = weight.dims2()?;
     let mut shape = x.dims().to_vec();
     shape[x.rank() - 1] = outputs;
@@ -46,11 +106,15 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; outputs],
     };
-    let (wide, weight) = (contiguous(x)?, weight.contiguous()?);
+    let (held, encoding) = match weight {
+        Weight::Floats(tensor) => (tensor.contiguous()?, None),
+        Weight::Packed { bytes, encoding, .. } => (bytes.contiguous()?, Some(*encoding)),
+    };
+    let wide = contiguous(x)?;
     let wide = wide.storage_and_layout();
-    let (storage, layout) = weight.storage_and_layout();
+    let (storage, layout) = held.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
-    let weights = Weights::new(storage, layout.start_offset())?;
+    let weights = Weights::new(storage, layout.start_offset(), [outputs, inputs], encoding)?;
     let mut out = zeros(shape.iter().product());
     if !out.is_empty() {
         multiply(values(&wide)?, weights, &bias, inputs, &mut out);
@@ -64,15 +128,30 @@ enum Weights<'a> {
     F32(&'a [f32]),
     F16(&'a [f16]),
     Bf16(&'a [bf16]),
+    Packed(Packed<'a>),
 }
 
 impl<'a> Weights<'a> {
-    fn new(storage: &'a CpuStorage, start: usize) -> Result<Self> {
+    fn new(
+        storage: &'a CpuStorage,
+        start: usize,
+        [outputs, inputs]: [usize; 2],
+        encoding: Option<Encoding>,
+    ) -> Result<Self> {
         match storage {
+            CpuStorage::U8(bytes) => match encoding {
+                Some(encoding) if inputs.is_multiple_of(encoding.format.block().0) => {
+                    match Packed::new(encoding, outputs * inputs, &bytes[start..]) {
+                        Some(packed) => Ok(Self::Packed(packed)),
+                        None => bail!("{outputs}×{inputs} weights have too few bytes"),
+                    }
+                }
+                _ => bail!("rows of {inputs} weights are no whole blocks"),
+            },
             CpuStorage::F32(values) => Ok(Self::F32(&values[start..])),
             CpuStorage::F16(values) => Ok(Self::F16(&values[start..])),
             CpuStorage::BF16(values) => Ok(Self::Bf16(&values[start..])),
-            _ => bail!("weights of a linear layer have to be floats of 16 or 32 bits"),
+            _ => bail!("weights of a linear layer have to be floats of 16 or 32 bits, or packed"),
         }
     }
 
@@ -81,6 +160,7 @@ impl<'a> Weights<'a> {
     fn widen(self, start: usize, out: &mut [f32]) {
         let range = start..start + out.len();
         match self {
+            Self::Packed(packed) => packed.widen(start, out),
             Self::F32(values) => out.copy_from_slice(&values[range]),
             Self::F16(values) => {
                 out.iter_mut().zip(&values[range]).for_each(|(out, value)| *out = value.to_f32());
@@ -222,8 +302,11 @@ impl<S: Simd> Rows<S> for Sums<'_> {
 
 #[cfg(test)]
 mod tests {
+    use candle_core::Device;
+
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
+    use crate::precision::Format;
 
     #[test]
     fn products_are_those_of_candle() {
@@ -257,6 +340,43 @@ mod tests {
             assert_close(&linear(&x, &narrow, None).unwrap(), &want, 2e-6);
             let got = linear(&x.to_dtype(dtype).unwrap(), &narrow, None).unwrap();
             assert_close(&got, &want.to_dtype(dtype).unwrap(), 1e-2);
+        }
+    }
+
+    #[test]
+    fn packed_weights_give_the_bits_of_widened_ones() {
+        let bits = |x: &Tensor| -> Vec<u32> {
+            x.flatten_all().unwrap().to_vec1::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
+        };
+        for format in Format::ALL {
+            let inputs = if format.block().0 == 256 { 768 } else { 352 };
+            let outputs = 70;
+            let encodings = match format {
+                Format::F8E4m3 | Format::F8E5m2 => vec![format.into(), Encoding::scaled(format, 70 * inputs)],
+                Format::I8 => vec![Encoding::scaled(format, inputs)],
+                Format::Nf4 => vec![Encoding::scaled(format, 64)],
+                _ => vec![format.into()],
+            };
+            for encoding in encodings {
+                // Bytes below 60 are small numbers in every format, in values and in scales.
+                let bytes: Vec<u8> =
+                    (0..encoding.bytes(outputs * inputs)).map(|place| (place * 37 % 59) as u8).collect();
+                let bytes = Tensor::from_vec(bytes, encoding.bytes(outputs * inputs), &Device::Cpu).unwrap();
+                let packed = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
+                let wide = packed.widened(DType::F32).unwrap();
+                for rows in [1, 5, 200] {
+                    let (x, bias) = (random(&[rows, inputs], 1), random(&[outputs], 3));
+                    let want = linear(&x, &wide, Some(&bias)).unwrap();
+                    let got = linear(&x, &packed, Some(&bias)).unwrap();
+                    assert!(bits(&want) == bits(&got), "{encoding:?}, {rows} rows");
+                    if format != Format::F64 {
+                        assert!(
+                            bits(&got).iter().any(|bits| bits & 0x7fff_ffff != 0),
+                            "{encoding:?} is zero"
+                        );
+                    }
+                }
+            }
         }
     }
 

@@ -20,7 +20,7 @@ pub use activation::{silu, silu_mul};
 pub use attention::{Mask, attention};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cost::{Cost, Costs, Tape};
-pub use linear::linear;
+pub use linear::{Weight, linear};
 pub use modulation::{gated_add, modulate};
 pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};
 pub use rope::{Rope, rope_half, rope_interleaved};

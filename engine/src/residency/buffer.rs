@@ -3,10 +3,14 @@
 use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use half::{bf16, f16};
 
-use crate::checkpoint::{Block, CheckpointError, Values};
+use crate::{
+    checkpoint::{Block, CheckpointError, StoredTensor, Values},
+    nn::Weight,
+    precision::{Encoding, Format},
+};
 
-/// The dtypes that weights are held in.
-const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+/// The dtypes that weights are held in. Bytes are weights as they are stored.
+const DTYPES: [DType; 4] = [DType::F32, DType::F16, DType::BF16, DType::U8];
 
 /// Values of each of [`DTYPES`].
 pub type Sizes = [usize; DTYPES.len()];
@@ -31,6 +35,8 @@ pub struct TensorPlace {
     part: usize,
     /// Number of its first value there.
     offset: usize,
+    /// How it is stored, if its bytes are held as they are.
+    packed: Option<Encoding>,
 }
 
 impl TensorPlace {
@@ -39,9 +45,14 @@ impl TensorPlace {
         DTYPES[self.part]
     }
 
-    /// Number of values.
+    /// Number of weights.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Number of values in its part of the buffer: of bytes, where it is held as it is stored.
+    pub fn values(&self) -> usize {
+        self.packed.map_or(self.elements(), |encoding| encoding.bytes(self.elements()))
     }
 
     /// The same tensor at the start of a buffer of its own.
@@ -49,22 +60,22 @@ impl TensorPlace {
         Self { offset: 0, ..self.clone() }
     }
 
-    /// A run of its values, at most `length` from number `first` on.
+    /// A run of its values, at most `length` from number `first` on; of its bytes, where it is held as it is stored.
     pub fn piece(&self, first: usize, length: usize) -> Self {
-        let shape = vec![length.min(self.elements() - first)];
-        Self { shape, offset: self.offset + first, ..self.clone() }
+        let shape = vec![length.min(self.values() - first)];
+        Self { shape, offset: self.offset + first, packed: None, ..self.clone() }
     }
 
     /// Values of each dtype that a buffer for it alone has.
     pub fn sizes(&self) -> Sizes {
         let mut sizes = [0; DTYPES.len()];
-        sizes[self.part] = self.elements();
+        sizes[self.part] = self.values();
         sizes
     }
 
     /// Bytes as it is held.
     pub fn bytes(&self) -> u64 {
-        (self.elements() * self.dtype().size_in_bytes()) as u64
+        (self.values() * self.dtype().size_in_bytes()) as u64
     }
 }
 
@@ -72,20 +83,16 @@ impl BlockLayout {
     /// The layout of a block for a computation in `compute`.
     ///
     /// Matrices are held as they are stored where widening them changes no value: they are widened when they are
-    /// multiplied. All else is held in the dtype of the computation.
+    /// multiplied. All else is held in the dtype of the computation. What is stored in less than 16 bits a value is
+    /// so in any computation.
     pub fn new(block: &Block, compute: DType) -> Self {
         let mut sizes = [0; DTYPES.len()];
         let tensors = block.tensors.iter().map(|(name, stored)| {
-            let exact = stored.float_dtype().filter(|&dtype| {
-                stored.shape().len() == 2
-                    && compute == DType::F32
-                    && matches!(dtype, DType::F16 | DType::BF16)
-            });
-            let dtype = exact.unwrap_or(compute);
+            let (dtype, packed) = held_as(stored, compute);
             let part = DTYPES.iter().position(|&known| known == dtype).unwrap_or(0);
-            let place =
-                TensorPlace { name: name.clone(), shape: stored.shape().to_vec(), part, offset: sizes[part] };
-            sizes[part] += place.elements();
+            let (name, shape) = (name.clone(), stored.shape().to_vec());
+            let place = TensorPlace { name, shape, part, offset: sizes[part], packed };
+            sizes[part] += place.values();
             place
         });
         let tensors = tensors.collect();
@@ -105,6 +112,17 @@ impl BlockLayout {
             place.bytes() + bias.map_or(0, TensorPlace::bytes)
         };
         self.tensors.iter().map(with_bias).max().unwrap_or(0)
+    }
+}
+
+/// How a tensor is held for a computation in `compute`: in a dtype, or as it is stored.
+fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
+    let (&[_, columns], Some(encoding)) = (stored.shape(), stored.encoding()) else { return (compute, None) };
+    match encoding.format {
+        Format::F16 if compute == DType::F32 => (DType::F16, None),
+        Format::Bf16 if compute == DType::F32 => (DType::BF16, None),
+        format if format.is_wide() || !columns.is_multiple_of(format.block().0) => (compute, None),
+        _ => (DType::U8, Some(encoding)),
     }
 }
 
@@ -142,17 +160,21 @@ impl Buffer {
         Ok(Self { parts })
     }
 
-    /// One tensor of a block whose weights are in this buffer; a view, not a copy.
-    pub fn tensor(&self, place: &TensorPlace) -> Result<Tensor> {
+    /// One weight of a block whose weights are in this buffer; a view, not a copy.
+    pub fn weight(&self, place: &TensorPlace) -> Result<Weight> {
         let Some(part) = &self.parts[place.part] else { bail!("a buffer without room for {}", place.name) };
-        part.narrow(0, place.offset, place.elements())?.reshape(place.shape.as_slice())
+        let values = part.narrow(0, place.offset, place.values())?;
+        Ok(match place.packed {
+            None => Weight::Floats(values.reshape(place.shape.as_slice())?),
+            Some(encoding) => Weight::Packed { bytes: values, encoding, shape: place.shape.clone() },
+        })
     }
 
     /// The part of the buffer that holds one tensor, as a buffer of that tensor alone.
     pub fn view(&self, place: &TensorPlace) -> Result<Self> {
         let mut parts = [const { None }; DTYPES.len()];
         if let Some(part) = &self.parts[place.part] {
-            parts[place.part] = Some(part.narrow(0, place.offset, place.elements())?);
+            parts[place.part] = Some(part.narrow(0, place.offset, place.values())?);
         }
         Ok(Self { parts })
     }
@@ -180,7 +202,7 @@ impl Buffer {
     /// Gives the values of one tensor to `write`.
     pub fn fill(&self, place: &TensorPlace, write: impl FnOnce(Values<'_>)) -> Result<()> {
         let Some(part) = &self.parts[place.part] else { bail!("a buffer without room for {}", place.name) };
-        part.inplace_op1(&Write::new(place.offset, place.elements(), write))
+        part.inplace_op1(&Write::new(place.offset, place.values(), write))
     }
 
     /// Copies the first values of each dtype from another buffer, in pieces of at most `piece` bytes; `after` is
@@ -216,6 +238,7 @@ fn copy(source: &CpuStorage, start: usize, values: Values<'_>) {
         (CpuStorage::F32(from), Values::F32(to)) => to.copy_from_slice(&from[start..start + to.len()]),
         (CpuStorage::F16(from), Values::F16(to)) => to.copy_from_slice(&from[start..start + to.len()]),
         (CpuStorage::BF16(from), Values::Bf16(to)) => to.copy_from_slice(&from[start..start + to.len()]),
+        (CpuStorage::U8(from), Values::Stored(to)) => to.copy_from_slice(&from[start..start + to.len()]),
         _ => {}
     }
 }
@@ -245,7 +268,8 @@ impl<F: FnOnce(Values<'_>)> InplaceOp1 for Write<F> {
             CpuStorage::F32(values) => Values::F32(&mut values[range]),
             CpuStorage::F16(values) => Values::F16(&mut values[range]),
             CpuStorage::BF16(values) => Values::Bf16(&mut values[range]),
-            _ => bail!("weights are floats of 16 or 32 bits"),
+            CpuStorage::U8(values) => Values::Stored(&mut values[range]),
+            _ => bail!("weights are floats of 16 or 32 bits, or bytes"),
         };
         let write = self.write.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(write) = write {
@@ -260,6 +284,9 @@ pub fn held_values(tensor: &Tensor, place: &TensorPlace) -> Result<Tensor> {
     if tensor.shape() != &Shape::from(place.shape.as_slice()) {
         bail!("{} has the shape {:?}, not {:?}", place.name, place.shape, tensor.dims());
     }
+    if let Some(encoding) = place.packed {
+        bail!("{} is held as {}, and nothing can be put in its place", place.name, encoding.format.name());
+    }
     tensor.to_dtype(place.dtype())?.contiguous()
 }
 
@@ -272,6 +299,7 @@ pub fn replace(buffer: &Buffer, place: &TensorPlace, tensor: &Tensor) -> Result<
             Values::F32(out) => tensor.to_vec1::<f32>().map(|from| out.copy_from_slice(&from)),
             Values::F16(out) => tensor.to_vec1::<f16>().map(|from| out.copy_from_slice(&from)),
             Values::Bf16(out) => tensor.to_vec1::<bf16>().map(|from| out.copy_from_slice(&from)),
+            Values::Stored(out) => tensor.to_vec1::<u8>().map(|from| out.copy_from_slice(&from)),
         };
     })?;
     outcome

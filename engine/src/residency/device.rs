@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_simulated_link_takes_as_long_as_it_should() {
         let card = SimulatedCard::new(1e9, 1e-3);
-        let sizes = [2_500_000, 0, 0];
+        let sizes = [2_500_000, 0, 0, 0];
         let (from, to) = (card.allocate_host(&sizes).unwrap(), card.allocate(&sizes).unwrap());
         let started = Instant::now();
         assert!(card.upload(&from, &to, &sizes, &|| true).unwrap());
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn an_upload_can_be_stopped() {
         let card = SimulatedCard::new(1e6, 0.0);
-        let sizes = [3_000_000, 0, 0];
+        let sizes = [3_000_000, 0, 0, 0];
         let (from, to) = (card.allocate_host(&sizes).unwrap(), card.allocate(&sizes).unwrap());
-        let stopped = card.upload(&from, &to, &[1_000, 0, 0], &|| false).unwrap();
+        let stopped = card.upload(&from, &to, &[1_000, 0, 0, 0], &|| false).unwrap();
         assert!(!stopped);
     }
 }

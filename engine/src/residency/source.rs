@@ -16,6 +16,7 @@ use crate::{
     checkpoint::Component,
     hardware::{Held, MemoryAccount, unmetered},
     memory::Tier,
+    nn::Weight,
 };
 
 /// A copy of a block's weights in the host's memory, or a buffer for one.
@@ -217,7 +218,7 @@ impl Source {
         let held = self.account.hold_weights(place.bytes())?;
         let to = unmetered(|| self.memory.allocate(&place.sizes()))?;
         self.bring_tensor(block, tensor, &to)?;
-        Ok(Leaf { tensor: to.tensor(&place)?, bytes: place.bytes(), _held: held })
+        Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _held: held })
     }
 
     /// Brings one tensor into a buffer on the device that is as large as it.
@@ -241,7 +242,7 @@ impl Source {
         let place = self.layouts[block].tensors[tensor].alone();
         let patch = self.state().patches.get(&(block, place.name.clone())).cloned();
         let stored = &self.component.blocks[block].tensors[tensor].1;
-        for first in (0..place.elements()).step_by(PIECE) {
+        for first in (0..place.values()).step_by(PIECE) {
             let piece = place.piece(first, PIECE);
             let from = unmetered(|| self.memory.allocate_host(&piece.sizes()))?;
             match &patch {
@@ -279,7 +280,7 @@ impl Source {
 #[derive(Debug)]
 pub struct Leaf {
     /// Its values.
-    pub tensor: Tensor,
+    pub weight: Weight,
     /// Bytes.
     pub bytes: u64,
     _held: Held,

@@ -344,7 +344,7 @@ impl WeightStore {
     fn weights(&self, index: usize, buffer: &Buffer) -> Result<Weights, RunError> {
         let mut tensors = HashMap::new();
         for place in &self.source.layouts[index].tensors {
-            tensors.insert(place.name.clone(), buffer.tensor(place)?);
+            tensors.insert(place.name.clone(), buffer.weight(place)?);
         }
         Ok(Weights::new(tensors, self.source.dtype, Arc::clone(&self.source.account)))
     }

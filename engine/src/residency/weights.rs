@@ -11,14 +11,17 @@ use super::{
     RunError,
     source::{Leaf, Source},
 };
-use crate::{hardware::MemoryAccount, nn};
+use crate::{
+    hardware::MemoryAccount,
+    nn::{self, Weight},
+};
 
 /// The weights of one block for the time of a forward pass, by their names inside the block.
 ///
 /// Tensors that are taken out are views of memory that is filled again after the pass: they must not be kept.
 #[derive(Debug)]
 pub struct Weights {
-    tensors: HashMap<String, Tensor>,
+    tensors: HashMap<String, Weight>,
     leaves: Option<Leaves>,
     dtype: DType,
     account: Arc<MemoryAccount>,
@@ -44,7 +47,7 @@ struct LeafState {
 
 impl Weights {
     /// Weights that are on the device, for a computation in `dtype`.
-    pub fn new(tensors: HashMap<String, Tensor>, dtype: DType, account: Arc<MemoryAccount>) -> Self {
+    pub fn new(tensors: HashMap<String, Weight>, dtype: DType, account: Arc<MemoryAccount>) -> Self {
         Self { tensors, leaves: None, dtype, account }
     }
 
@@ -76,7 +79,7 @@ impl Weights {
 
     /// The tensor of this name, if the block has it, in the dtype of the computation.
     pub fn find(&self, name: &str) -> Result<Option<Tensor>> {
-        self.held(name)?.map(|tensor| tensor.to_dtype(self.dtype)).transpose()
+        self.held(name)?.map(|weight| weight.widened(self.dtype)).transpose()
     }
 
     /// Whether the block has a tensor of this name.
@@ -88,7 +91,7 @@ impl Weights {
     }
 
     /// The tensor of this name as it is held: perhaps narrower than the computation.
-    fn held(&self, name: &str) -> Result<Option<Tensor>> {
+    fn held(&self, name: &str) -> Result<Option<Weight>> {
         if self.account.has_refused() {
             candle_core::bail!("the device's memory is used up");
         }
@@ -126,7 +129,7 @@ impl Leaves {
         self.source.layouts[self.block].tensors.iter().position(|place| place.name == name)
     }
 
-    fn read(&self, name: &str) -> Result<Option<Tensor>> {
+    fn read(&self, name: &str) -> Result<Option<Weight>> {
         let Some(place) = self.place(name) else { return Ok(None) };
         let layer = name.rsplit_once('.').map_or(name, |(layer, _)| layer);
         let mut state = self.state();
@@ -135,14 +138,14 @@ impl Leaves {
             layer.clone_into(&mut state.layer);
         }
         if let Some(leaf) = state.held.get(name) {
-            return Ok(Some(leaf.tensor.clone()));
+            return Ok(Some(leaf.weight.clone()));
         }
         match self.source.bring_leaf(self.block, place) {
             Ok(leaf) => {
                 state.moved += leaf.bytes;
-                let tensor = leaf.tensor.clone();
+                let weight = leaf.weight.clone();
                 state.held.insert(name.to_owned(), leaf);
-                Ok(Some(tensor))
+                Ok(Some(weight))
             }
             Err(error) => {
                 state.failure = Some(error);

@@ -1,0 +1,463 @@
+//! From one format of weights to another, tensor by tensor and piece by piece.
+//!
+//! Matrices of the blocks are made smaller; norms, biases, embeddings and what modulates stay as they are, because
+//! they are few and errors in them reach everything. No more of a tensor than a piece is in memory, beside the scales
+//! of the largest.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufWriter, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{CheckpointError, StoredTensor, TensorTable, gguf, layout, read_header};
+use crate::precision::{Encoding, Format, LARGEST_E4M3, NORMAL, Packed, encode};
+
+/// What a model can be converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConvertTo {
+    /// GGUF, 8 bits with a scale for each 32 values.
+    Q8_0,
+    /// GGUF, 4 bits with scales and minima; 8 bits where rows are no multiple of 256.
+    Q4K,
+    /// Safetensors, 8-bit floats with a scale for each tensor, as ComfyUI reads them.
+    Fp8,
+    /// Safetensors, 4-bit normal floats with a scale for each 64 values, as bitsandbytes reads them.
+    Nf4,
+    /// Safetensors, all in 16 bits.
+    Bf16,
+}
+
+/// Values to a scale of four-bit floats.
+const NF4_GROUP: usize = 64;
+/// Tensors in a GGUF file begin at multiples of this.
+const ALIGNMENT: u64 = 32;
+/// Parts of the names of matrices that stay as they are.
+const KEPT: [&str; 14] = [
+    "embed",
+    "norm",
+    "modulation",
+    "adaLN",
+    "_mod.",
+    "pad_token",
+    "time_in",
+    "vector_in",
+    "guidance_in",
+    "img_in",
+    "txt_in",
+    "final_layer",
+    "shared.",
+    "lm_head",
+];
+/// What other programs call the architecture in which a tensor of this name is.
+const ARCHITECTURES: [(&str, &str); 6] = [
+    ("double_blocks.0.img_attn.proj.weight", "flux"),
+    ("joint_blocks.0.context_block.attn.qkv.weight", "sd3"),
+    ("cap_embedder.1.weight", "lumina2"),
+    ("transformer_blocks.0.attn.add_k_proj.weight", "qwen_image"),
+    ("label_emb.0.0.weight", "sdxl"),
+    ("input_blocks.0.0.weight", "sd1"),
+];
+
+impl ConvertTo {
+    /// Every one.
+    pub const ALL: [Self; 5] = [Self::Q8_0, Self::Q4K, Self::Fp8, Self::Nf4, Self::Bf16];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q8_0 => "q8_0",
+            Self::Q4K => "q4_k",
+            Self::Fp8 => "fp8",
+            Self::Nf4 => "nf4",
+            Self::Bf16 => "bf16",
+        }
+    }
+
+    /// Whether it is written as GGUF; as safetensors otherwise.
+    pub fn is_gguf(self) -> bool {
+        matches!(self, Self::Q8_0 | Self::Q4K)
+    }
+
+    /// How a tensor is written, and whether it loses by that.
+    fn encoding(self, name: &str, stored: Encoding, shape: &[usize]) -> Encoding {
+        let wide = match stored.format {
+            format @ (Format::F32 | Format::F16 | Format::Bf16) => format,
+            Format::F8E4m3 | Format::F8E5m2 if stored.group.is_none() => Format::Bf16,
+            _ => Format::F32,
+        };
+        let &[rows, columns] = shape else {
+            return if self == Self::Bf16 { Format::Bf16 } else { wide }.into();
+        };
+        if self == Self::Bf16 {
+            return Format::Bf16.into();
+        }
+        if rows < 2 || KEPT.iter().any(|kept| name.contains(kept)) {
+            return wide.into();
+        }
+        match self {
+            Self::Q4K if columns.is_multiple_of(256) => Format::Q4K.into(),
+            Self::Q8_0 | Self::Q4K if columns.is_multiple_of(32) => Format::Q8_0.into(),
+            Self::Fp8 if name.ends_with("weight") => Encoding::scaled(Format::F8E4m3, rows * columns),
+            Self::Nf4 if columns.is_multiple_of(NF4_GROUP) => Encoding::scaled(Format::Nf4, NF4_GROUP),
+            _ => wide.into(),
+        }
+    }
+}
+
+/// What was written in one format.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Share {
+    /// Number of tensors.
+    pub tensors: usize,
+    /// Number of weights.
+    pub weights: u64,
+    /// Bytes that they had.
+    pub before: u64,
+    /// Bytes that they have.
+    pub after: u64,
+    /// Sum of the squares of the weights.
+    squares: f64,
+    /// Sum of the squares of what they are off.
+    errors: f64,
+}
+
+impl Share {
+    /// The root of the mean square of what the weights are off, relative to that of the weights.
+    pub fn error(&self) -> f64 {
+        if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { 0.0 }
+    }
+}
+
+/// What a conversion did: the shares of the formats it wrote.
+pub type Conversion = BTreeMap<Format, Share>;
+
+/// A tensor of the result.
+struct Planned<'a> {
+    tensor: &'a StoredTensor,
+    encoding: Encoding,
+    values: Place,
+    scales: Option<Place>,
+}
+
+/// Bytes of the result.
+#[derive(Clone, Copy)]
+struct Place {
+    offset: u64,
+}
+
+/// Converts a file, or the folder of a component with all its files. `progress` is told what part is done, from 0 to 1,
+/// and whether to go on is its answer: there is no result if it says no. The result appears under its name when it is
+/// complete.
+///
+/// # Errors
+/// When the weights cannot be read or are stored in an unknown way, or the result cannot be written.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    to: ConvertTo,
+    mut progress: impl FnMut(f64) -> bool,
+) -> Result<Option<Conversion>, CheckpointError> {
+    let table = if input.is_dir() { layout::read_folder(input)? } else { read_header(input)? };
+    let failed = |source| CheckpointError::Write { path: output.to_owned(), source };
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Made by the standard library, it has the rights of any new file.
+    let temporary = tempfile::Builder::new()
+        .prefix(".sluice-")
+        .suffix(".tmp")
+        .make_in(folder, |path| File::create_new(path))
+        .map_err(failed)?;
+    let mut out = BufWriter::new(temporary.as_file());
+    let planned = if to.is_gguf() { plan_gguf(&table, to) } else { plan_safetensors(&table, to) };
+    let (header, constants, planned) = planned?;
+    out.write_all(&header).map_err(failed)?;
+    for (place, bytes) in constants {
+        write_at(&mut out, place, &bytes).map_err(failed)?;
+    }
+    let total: u64 = planned.iter().map(|planned| planned.tensor.elements()).sum();
+    let (mut conversion, mut done) = (Conversion::new(), 0);
+    for planned in &planned {
+        let share = conversion.entry(planned.encoding.format).or_default();
+        let elements = planned.tensor.elements();
+        share.tensors += 1;
+        share.weights += elements;
+        share.before += planned.tensor.stored_bytes();
+        share.after += planned.encoding.bytes(elements as usize) as u64;
+        let mut told = |values: u64| progress((done + values) as f64 / total.max(1) as f64);
+        match write_tensor(planned, share, &mut out, &mut told) {
+            Ok(()) => {}
+            Err(Stopped::ByCaller) => return Ok(None),
+            Err(Stopped::Checkpoint(error)) => return Err(error),
+            Err(Stopped::Write(source)) => return Err(failed(source)),
+        }
+        done += elements;
+    }
+    let end = out.stream_position().map_err(failed)?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    if to.is_gguf() {
+        // The last tensor is padded like the others.
+        let length = temporary.as_file().metadata().map_err(failed)?.len().max(end);
+        temporary.as_file().set_len(length.next_multiple_of(ALIGNMENT)).map_err(failed)?;
+    }
+    temporary.persist(output).map_err(|error| failed(error.error))?;
+    Ok(Some(conversion))
+}
+
+/// Why a tensor was not written.
+enum Stopped {
+    ByCaller,
+    Checkpoint(CheckpointError),
+    Write(io::Error),
+}
+
+impl From<CheckpointError> for Stopped {
+    fn from(error: CheckpointError) -> Self {
+        Self::Checkpoint(error)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+type Out<'a> = BufWriter<&'a File>;
+
+fn write_at(out: &mut Out<'_>, place: Place, bytes: &[u8]) -> io::Result<()> {
+    out.seek(SeekFrom::Start(place.offset))?;
+    out.write_all(bytes)
+}
+
+fn write_tensor(
+    planned: &Planned<'_>,
+    share: &mut Share,
+    out: &mut Out<'_>,
+    progress: &mut impl FnMut(u64) -> bool,
+) -> Result<(), Stopped> {
+    let Planned { tensor, encoding, values: place, scales: scales_place } = planned;
+    let format = encoding.format;
+    // One scale for all is known when all have been seen; scales of groups are chosen as they come.
+    let one = match encoding.group {
+        Some(group) if group.get() as u64 == tensor.elements() => Some(scale_of(tensor)?),
+        _ => None,
+    };
+    let piecewise = if one.is_some() { format.into() } else { *encoding };
+    let mut scales: Vec<u8> = one.map(f32::to_le_bytes).into_iter().flatten().collect();
+    let divisor = one.filter(|&scale| scale > 0.0).unwrap_or(1.0);
+    out.seek(SeekFrom::Start(place.offset))?;
+    let (mut scaled, mut back) = (Vec::new(), Vec::new());
+    tensor.widened(|start, values| {
+        scaled.clear();
+        scaled.extend(values.iter().map(|value| value / divisor));
+        let encoded = encode(piecewise, &scaled).ok_or_else(|| unwritable(tensor))?;
+        let (bytes, own_scales) = encoded.split_at(format.bytes(values.len()));
+        out.write_all(bytes)?;
+        scales.extend(own_scales);
+        back.resize(values.len(), 0.0);
+        if let Some(packed) = Packed::new(piecewise, values.len(), &encoded) {
+            packed.widen(0, &mut back);
+        }
+        for (value, back) in values.iter().zip(&back) {
+            let error = f64::from(*value) - f64::from(back * divisor);
+            share.squares += f64::from(*value).powi(2);
+            share.errors += error * error;
+        }
+        if progress((start + values.len()) as u64) { Ok(()) } else { Err(Stopped::ByCaller) }
+    })?;
+    if let Some(place) = scales_place {
+        write_at(out, *place, &scales)?;
+    }
+    Ok(())
+}
+
+fn unwritable(tensor: &StoredTensor) -> Stopped {
+    let reason = "rows that are no whole blocks cannot be converted".to_owned();
+    CheckpointError::Header { path: tensor.path().to_owned(), reason }.into()
+}
+
+/// The scale with which the largest value becomes the largest that 8 bits hold.
+fn scale_of(tensor: &StoredTensor) -> Result<f32, CheckpointError> {
+    let mut largest = 0.0f32;
+    tensor.widened::<CheckpointError>(|_, values| {
+        largest = values.iter().fold(largest, |largest, value| largest.max(value.abs()));
+        Ok(())
+    })?;
+    Ok(largest / LARGEST_E4M3)
+}
+
+fn encodings<'a>(
+    table: &'a TensorTable,
+    to: ConvertTo,
+) -> impl Iterator<Item = Result<(&'a String, &'a StoredTensor, Encoding), CheckpointError>> {
+    table.iter().filter(|(name, _)| !name.ends_with("scaled_fp8")).map(move |(name, tensor)| {
+        let stored = tensor.encoding().ok_or_else(|| CheckpointError::Dtype {
+            path: tensor.path().to_owned(),
+            name: name.clone(),
+            found: tensor.dtype_name(),
+        })?;
+        Ok((name, tensor, to.encoding(name, stored, tensor.shape())))
+    })
+}
+
+/// Header, constant bytes, and where the tensors go.
+type Plan<'a> = (Vec<u8>, Vec<(Place, Vec<u8>)>, Vec<Planned<'a>>);
+
+fn plan_gguf(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointError> {
+    const STRING: u32 = 8;
+    const UINT32: u32 = 4;
+    /// The version of the block types.
+    const QUANTIZATION: u32 = 2;
+    let architecture = ARCHITECTURES.iter().find(|(name, _)| table.keys().any(|known| known.ends_with(name)));
+    let architecture = architecture.map_or("unknown", |(_, architecture)| *architecture);
+    let mut header = b"GGUF".to_vec();
+    let number = |header: &mut Vec<u8>, number: u32| header.extend(number.to_le_bytes());
+    let text = |header: &mut Vec<u8>, text: &str| {
+        header.extend((text.len() as u64).to_le_bytes());
+        header.extend(text.as_bytes());
+    };
+    let tensors = encodings(table, to).collect::<Result<Vec<_>, _>>()?;
+    number(&mut header, 3);
+    header.extend((tensors.len() as u64).to_le_bytes());
+    header.extend(2u64.to_le_bytes());
+    text(&mut header, "general.architecture");
+    number(&mut header, STRING);
+    text(&mut header, architecture);
+    text(&mut header, "general.quantization_version");
+    number(&mut header, UINT32);
+    number(&mut header, QUANTIZATION);
+    let (mut planned, mut offset) = (Vec::new(), 0u64);
+    for (name, tensor, encoding) in tensors {
+        let kind =
+            gguf::TYPES.iter().find(|(_, format)| *format == encoding.format).map_or(0, |(kind, _)| *kind);
+        text(&mut header, name);
+        number(&mut header, tensor.shape().len() as u32);
+        tensor.shape().iter().rev().for_each(|side| header.extend((*side as u64).to_le_bytes()));
+        number(&mut header, kind);
+        header.extend(offset.to_le_bytes());
+        planned.push(Planned { tensor, encoding, values: Place { offset }, scales: None });
+        let bytes = encoding.bytes(tensor.elements() as usize) as u64;
+        offset += bytes.next_multiple_of(ALIGNMENT);
+    }
+    header.resize(header.len().next_multiple_of(ALIGNMENT as usize), 0);
+    for planned in &mut planned {
+        planned.values.offset += header.len() as u64;
+    }
+    Ok((header, Vec::new(), planned))
+}
+
+/// One tensor of a safetensors header.
+struct Entry {
+    name: String,
+    dtype: &'static str,
+    /// Bytes of a value: wider ones come first, so that all are aligned.
+    width: usize,
+    shape: Vec<usize>,
+    bytes: u64,
+    content: Content,
+}
+
+enum Content {
+    Values(usize),
+    Scales(usize),
+    Constant(Vec<u8>),
+}
+
+fn plan_safetensors(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointError> {
+    let mut planned = Vec::new();
+    let mut entries = Vec::new();
+    for (index, found) in encodings(table, to).enumerate() {
+        let (name, tensor, encoding) = found?;
+        let elements = tensor.elements() as usize;
+        entries.extend(described(name, tensor, encoding, index));
+        let scales = encoding.group.map(|_| Place { offset: 0 });
+        debug_assert_eq!(encoding.scales(elements) > 0, scales.is_some());
+        planned.push(Planned { tensor, encoding, values: Place { offset: 0 }, scales });
+    }
+    if planned.iter().any(|planned| planned.encoding.format == Format::F8E4m3) {
+        // Tells ComfyUI that there are scales.
+        entries.push(Entry {
+            name: "scaled_fp8".to_owned(),
+            dtype: "F8_E4M3",
+            width: 1,
+            shape: vec![2],
+            bytes: 2,
+            content: Content::Constant(vec![0; 2]),
+        });
+    }
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.width));
+    let (mut described, mut offset) = (Map::new(), 0u64);
+    described.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
+    let mut places = Vec::new();
+    for entry in &entries {
+        let end = offset + entry.bytes;
+        let row = json!({ "dtype": entry.dtype, "shape": entry.shape, "data_offsets": [offset, end] });
+        described.insert(entry.name.clone(), row);
+        places.push(offset);
+        offset = end;
+    }
+    let mut text = Value::Object(described).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut header = (text.len() as u64).to_le_bytes().to_vec();
+    header.extend(text);
+    let mut constants = Vec::new();
+    for (entry, offset) in entries.into_iter().zip(places) {
+        let place = Place { offset: offset + header.len() as u64 };
+        match entry.content {
+            Content::Values(index) => planned[index].values = place,
+            Content::Scales(index) => planned[index].scales = Some(place),
+            Content::Constant(bytes) => constants.push((place, bytes)),
+        }
+    }
+    Ok((header, constants, planned))
+}
+
+/// The entries of one tensor: itself, its scales, and what says what they mean.
+fn described(name: &str, tensor: &StoredTensor, encoding: Encoding, index: usize) -> Vec<Entry> {
+    let elements = tensor.elements() as usize;
+    let bytes = encoding.format.bytes(elements) as u64;
+    let shape = tensor.shape().to_vec();
+    let scales = encoding.scales(elements);
+    let scale_bytes = (scales * size_of::<f32>()) as u64;
+    let entry = |name: String, dtype, width, shape, bytes, content| Entry {
+        name,
+        dtype,
+        width,
+        shape,
+        bytes,
+        content,
+    };
+    let (_, width) = encoding.format.block();
+    if encoding.format == Format::Nf4 {
+        let state =
+            json!({ "quant_type": "nf4", "blocksize": NF4_GROUP, "dtype": "bfloat16", "shape": shape });
+        let state = state.to_string().into_bytes();
+        let map: Vec<u8> = NORMAL.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let states = vec![state.len()];
+        return vec![
+            entry(name.to_owned(), "U8", 1, vec![elements / 2, 1], bytes, Content::Values(index)),
+            entry(format!("{name}.absmax"), "F32", 4, vec![scales], scale_bytes, Content::Scales(index)),
+            entry(format!("{name}.quant_map"), "F32", 4, vec![16], 64, Content::Constant(map)),
+            entry(
+                format!("{name}.quant_state.bitsandbytes__nf4"),
+                "U8",
+                1,
+                states,
+                state.len() as u64,
+                Content::Constant(state),
+            ),
+        ];
+    }
+    let mut entries =
+        vec![entry(name.to_owned(), encoding.format.name(), width, shape, bytes, Content::Values(index))];
+    if scales > 0 {
+        let stem = name.strip_suffix("weight").unwrap_or(name);
+        let scale = entry(format!("{stem}scale_weight"), "F32", 4, Vec::new(), 4, Content::Scales(index));
+        entries.push(scale);
+    }
+    entries
+}

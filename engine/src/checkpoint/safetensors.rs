@@ -1,0 +1,141 @@
+//! Safetensors: the header, and the conventions by which several tensors of a file are one weight.
+
+use std::sync::Arc;
+
+use safetensors::{Dtype, tensor::Metadata};
+use serde::Deserialize;
+
+use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile};
+use crate::precision::{Encoding, Format};
+
+const LENGTH_BYTES: u64 = 8;
+/// The longest header that the format allows.
+const LONGEST_HEADER: u64 = 100_000_000;
+/// More than any description of a quantised tensor has.
+const LONGEST_STATE: u64 = 1 << 16;
+/// What stands after a weight's name in the description that bitsandbytes adds.
+const NF4_STATE: &str = ".quant_state.bitsandbytes__nf4";
+
+/// Reads the header.
+pub fn read(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
+    let (path, length) = (|| file.path().to_owned(), file.length());
+    if length < LENGTH_BYTES {
+        return Err(CheckpointError::HeaderPastEnd { path: path(), header: LENGTH_BYTES, length });
+    }
+    let mut announced = [0; LENGTH_BYTES as usize];
+    file.read_at(&mut announced, 0)?;
+    let header = u64::from_le_bytes(announced);
+    if header > length - LENGTH_BYTES {
+        return Err(CheckpointError::HeaderPastEnd { path: path(), header, length });
+    }
+    let damaged = |reason: String| CheckpointError::Header { path: path(), reason };
+    if header > LONGEST_HEADER {
+        return Err(damaged(format!("it has {header} bytes, and the format allows {LONGEST_HEADER}")));
+    }
+    let mut described = vec![0; header as usize];
+    file.read_at(&mut described, LENGTH_BYTES)?;
+    let metadata: Metadata =
+        serde_json::from_slice(&described).map_err(|error| damaged(error.to_string()))?;
+    let start = LENGTH_BYTES + header;
+    let expected = start.saturating_add(metadata.data_len() as u64);
+    match expected.cmp(&length) {
+        std::cmp::Ordering::Greater => {
+            return Err(CheckpointError::Truncated { path: path(), expected, length });
+        }
+        std::cmp::Ordering::Less => {
+            return Err(damaged(format!("it describes {expected} bytes and the file has {length}")));
+        }
+        std::cmp::Ordering::Equal => {}
+    }
+    let tensors = metadata.tensors().into_iter().map(|(name, info)| {
+        let (first, last) = info.data_offsets;
+        let range = start + first as u64..start + last as u64;
+        (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
+    });
+    let mut tensors = tensors.collect();
+    attach_scales(&mut tensors);
+    attach_normal_floats(&mut tensors)?;
+    Ok(tensors)
+}
+
+/// How values of a dtype are stored, or the dtype's name.
+fn encoding(dtype: Dtype) -> Result<Encoding, String> {
+    Ok(match dtype {
+        Dtype::F64 => Format::F64,
+        Dtype::F32 => Format::F32,
+        Dtype::F16 => Format::F16,
+        Dtype::BF16 => Format::Bf16,
+        Dtype::F8_E4M3 => Format::F8E4m3,
+        Dtype::F8_E5M2 => Format::F8E5m2,
+        other => return Err(format!("{other:?}")),
+    }
+    .into())
+}
+
+/// Joins weights of 8 bits with their scales, for the whole tensor or for each row, under the names that ComfyUI
+/// knows.
+fn attach_scales(tensors: &mut TensorTable) {
+    let narrow = tensors.iter().filter(|(name, tensor)| {
+        name.ends_with("weight") && matches!(tensor.dtype_name().as_str(), "F8_E4M3" | "F8_E5M2" | "I8")
+    });
+    let names: Vec<String> = narrow.map(|(name, _)| name.clone()).collect();
+    for name in names {
+        let stem = name.strip_suffix("weight").unwrap_or(&name);
+        let scale = [format!("{stem}scale_weight"), format!("{name}_scale")];
+        let Some(scale) = scale.iter().find_map(|name| tensors.remove(name)) else { continue };
+        let Some(weight) = tensors.get_mut(&name) else { continue };
+        let format = match weight.dtype_name().as_str() {
+            "F8_E4M3" => Format::F8E4m3,
+            "F8_E5M2" => Format::F8E5m2,
+            _ => Format::I8,
+        };
+        let rows = weight.shape().first().copied().unwrap_or(1) as u64;
+        let values = weight.elements();
+        let group = match scale.elements() {
+            1 => values,
+            count if count == rows => values / rows.max(1),
+            _ => 0,
+        };
+        weight.join_scales(format, group as usize, scale);
+    }
+}
+
+/// What bitsandbytes writes about a tensor of four-bit floats.
+#[derive(Debug, Deserialize)]
+struct NormalFloats {
+    quant_type: String,
+    blocksize: usize,
+    shape: Vec<usize>,
+    #[serde(default)]
+    nested_blocksize: Option<usize>,
+}
+
+/// Joins four-bit codes with their scales, as bitsandbytes names them. Scales that are quantised themselves are left
+/// alone.
+fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError> {
+    let names: Vec<String> =
+        tensors.keys().filter_map(|name| Some(name.strip_suffix(NF4_STATE)?.to_owned())).collect();
+    for name in names {
+        let Some(state) = tensors.remove(&format!("{name}{NF4_STATE}")) else { continue };
+        if state.stored_bytes() > LONGEST_STATE {
+            continue;
+        }
+        let state: NormalFloats = match serde_json::from_slice(&state.read_raw()?) {
+            Ok(state) => state,
+            Err(error) => {
+                let reason = format!("what it says about {name} is not understood: {error}");
+                return Err(CheckpointError::Header { path: state.path().to_owned(), reason });
+            }
+        };
+        if state.quant_type != "nf4" || state.nested_blocksize.is_some() {
+            continue;
+        }
+        let Some(scales) = tensors.remove(&format!("{name}.absmax")) else { continue };
+        tensors.remove(&format!("{name}.quant_map"));
+        if let Some(weight) = tensors.get_mut(&name) {
+            weight.set_shape(state.shape);
+            weight.join_scales(Format::Nf4, state.blocksize, scales);
+        }
+    }
+    Ok(())
+}
