@@ -1,13 +1,17 @@
 //! Times the tensor functions of the CPU against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear attention]`, with `RAYON_NUM_THREADS` for the
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed attention]`, with `RAYON_NUM_THREADS` for the
 //! number of threads. The two sides alternate and the shortest of their runs counts, so that other work on
-//! the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch.
+//! the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch. For packed weights the
+//! other side is the same product with weights in bf16.
 
 use std::time::Instant;
 
 use candle_core::{DType, Device, Result, Tensor};
-use sluice_engine::nn::{Conv2d, Mask, attention, conv2d, group_norm_silu, linear};
+use sluice_engine::{
+    nn::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
+    precision::{Encoding, Format},
+};
 
 /// Rounds of both sides, and the least time spent in a round.
 const ROUNDS: usize = 5;
@@ -42,6 +46,9 @@ const PRODUCTS: [[usize; 3]; 8] = [
     [512, 192, 512],
     [256, 192, 192],
 ];
+
+/// Rows, `in`, `out` of products with packed weights.
+const PACKED: [[usize; 3]; 3] = [[1, 3840, 3840], [96, 3840, 3840], [1024, 3840, 3840]];
 
 /// Tokens, keys, heads, head width.
 const ATTENTIONS: [[usize; 4]; 7] = [
@@ -88,6 +95,20 @@ fn main() -> Result<()> {
             )?;
         }
     }
+    if wants("packed") {
+        for [rows, inputs, outputs] in PACKED {
+            let (x, narrow) = (random(&[rows, inputs])?, random(&[outputs, inputs])?.to_dtype(DType::BF16)?);
+            for encoding in encodings(inputs, outputs) {
+                let weight = packed(encoding, [outputs, inputs])?;
+                row(
+                    &format!("{} {rows}×{inputs}→{outputs}", encoding.format.name()),
+                    (2 * rows * inputs * outputs) as f64,
+                    || linear(&x, &weight, None),
+                    || linear(&x, &narrow, None),
+                )?;
+            }
+        }
+    }
     if wants("attention") {
         for [tokens, keys, heads, width] in ATTENTIONS {
             let q = random(&[1, tokens, heads, width])?;
@@ -115,6 +136,26 @@ fn main() -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn encodings(inputs: usize, outputs: usize) -> Vec<Encoding> {
+    let narrow = Format::ALL.into_iter().filter(|format| !format.is_wide());
+    let encodings = narrow.map(|format| match format {
+        Format::F8E4m3 => Encoding::scaled(format, inputs * outputs),
+        Format::I8 => Encoding::scaled(format, inputs),
+        Format::Nf4 => Encoding::scaled(format, 64),
+        _ => format.into(),
+    });
+    encodings.collect()
+}
+
+/// Weights of any value.
+fn packed(encoding: Encoding, [outputs, inputs]: [usize; 2]) -> Result<Weight> {
+    let count = encoding.bytes(outputs * inputs);
+    // Bytes below 60 are small numbers in every format.
+    let bytes = (0..count).map(|place| (place * 37 % 59) as u8).collect::<Vec<_>>();
+    let bytes = Tensor::from_vec(bytes, count, &Device::Cpu)?;
+    Ok(Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] })
 }
 
 fn random(shape: &[usize]) -> Result<Tensor> {

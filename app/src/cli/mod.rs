@@ -1,5 +1,6 @@
 //! The command line. Each subcommand is a file with an `Args` and a `run`.
 
+mod convert;
 mod engine;
 mod exit;
 mod forecast;
@@ -40,6 +41,8 @@ Examples:
       Draws with a model of yours.
   sluice inspect ~/models/z-image
       Says what a model is made of.
+  sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
+      Stores weights in another format.
   sluice plan --model flux.1-dev --card rtx-3060
       Says what a run would take, before anything is downloaded.
   sluice probe
@@ -70,6 +73,7 @@ enum Command {
     Generate(Box<generate::Args>),
     Plan(Box<plan::Args>),
     Inspect(inspect::Args),
+    Convert(convert::Args),
     Probe(probe::Args),
 }
 
@@ -85,6 +89,7 @@ pub fn run() -> ExitCode {
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
     })
 }
