@@ -290,10 +290,10 @@ fn scale_of(tensor: &StoredTensor) -> Result<f32, CheckpointError> {
     Ok(largest / LARGEST_E4M3)
 }
 
-fn encodings<'a>(
-    table: &'a TensorTable,
+fn encodings(
+    table: &TensorTable,
     to: ConvertTo,
-) -> impl Iterator<Item = Result<(&'a String, &'a StoredTensor, Encoding), CheckpointError>> {
+) -> impl Iterator<Item = Result<(&String, &StoredTensor, Encoding), CheckpointError>> {
     table.iter().filter(|(name, _)| !name.ends_with("scaled_fp8")).map(move |(name, tensor)| {
         let stored = tensor.encoding().ok_or_else(|| CheckpointError::Dtype {
             path: tensor.path().to_owned(),

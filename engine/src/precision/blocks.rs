@@ -49,15 +49,40 @@ pub fn widen(format: Format, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
+/// Writes a value for each of some codes. Codes are widened to 32 bits before they become floats, as vector instructions
+/// do it: otherwise the compiler takes them one by one.
 #[inline(always)]
-fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
-    for (out, code) in out.iter_mut().zip(&block[2..]) {
-        *out = f32::from(code.cast_signed()) * scale;
+fn write<const N: usize>(codes: [i32; N], out: &mut [f32], value: impl Fn(f32) -> f32) {
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = value(code as f32);
     }
 }
 
-/// 16 bytes to 32 codes: the lower halves first.
+/// `N` codes from as many bytes from a place on.
+#[inline(always)]
+fn codes<const N: usize>(bytes: &[u8], at: usize, code: impl Fn(i32) -> i32) -> [i32; N] {
+    let bytes = &bytes[at..at + N];
+    std::array::from_fn(|index| code(bytes[index].into()))
+}
+
+/// `N` codes from as many bytes from two places on.
+#[inline(always)]
+fn codes_of_two<const N: usize>(
+    bytes: &[u8],
+    [at, other]: [usize; 2],
+    code: impl Fn(i32, i32) -> i32,
+) -> [i32; N] {
+    let (bytes, others) = (&bytes[at..at + N], &bytes[other..other + N]);
+    std::array::from_fn(|index| code(bytes[index].into(), others[index].into()))
+}
+
+#[inline(always)]
+fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
+    let scale = half(block, 0);
+    write::<32>(codes(block, 2, |byte| i32::from((byte as u8).cast_signed())), out, |code| code * scale);
+}
+
+/// 16 bytes to 32 values: the lower halves first. `value` is told the place and the code.
 #[inline(always)]
 fn nibbles(bytes: &[u8], out: &mut [f32; 32], value: impl Fn(usize, u8) -> f32) {
     let (low, high) = out.split_at_mut(16);
@@ -101,42 +126,58 @@ fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
     nibbles(&block[8..], out, |index, code| scale * f32::from(code | fifth(bits, index)) + minimum);
 }
 
+/// 16 bytes to 32 values of the uneven table.
+#[inline(always)]
+fn uneven(bytes: &[u8], scale: f32, out: &mut [f32; 32]) {
+    nibbles(bytes, out, |_, code| scale * UNEVEN[usize::from(code)]);
+}
+
 #[inline(always)]
 fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
-    nibbles(&block[2..], out, |_, code| scale * UNEVEN[usize::from(code)]);
+    uneven(&block[2..], half(block, 0), out);
+}
+
+/// Writes two runs of 16 codes with scales of their own.
+#[inline(always)]
+fn two_runs(codes: [i32; 32], out: &mut [f32; 32], scales: [f32; 2], minima: Option<[f32; 2]>) {
+    let mut values = [0.0; 32];
+    write(codes, &mut values, |code| code);
+    let (low, high) = out.split_at_mut(16);
+    for (run, out) in [low, high].into_iter().enumerate() {
+        for (out, value) in out.iter_mut().zip(&values[16 * run..]) {
+            let product = scales[run] * value;
+            *out = match minima {
+                Some(minima) => product - minima[run],
+                None => product,
+            };
+        }
+    }
 }
 
 #[inline(always)]
 fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
     let (scale, minimum) = (half(block, 80), half(block, 82));
-    let (scales, codes) = (&block[..16], &block[16..80]);
-    for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let scale = scale * f32::from(scales[index] & 15);
-        let minimum = minimum * f32::from(scales[index] >> 4);
-        // Two runs of 16 to a pair of bits, four pairs to 32 bytes.
-        let (first, shift) = (index / 8 * 32 + index % 2 * 16, index / 2 % 4 * 2);
-        for (out, byte) in out.iter_mut().zip(&codes[first..first + 16]) {
-            *out = scale * f32::from(byte >> shift & 3) - minimum;
-        }
+    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let own = [block[2 * index], block[2 * index + 1]];
+        // Four pairs of bits to 32 bytes.
+        let (first, shift) = (16 + index / 4 * 32, index % 4 * 2);
+        let codes = codes(block, first, |byte| byte >> shift & 3);
+        let scales = own.map(|own| scale * f32::from(own & 15));
+        two_runs(codes, out, scales, Some(own.map(|own| minimum * f32::from(own >> 4))));
     }
 }
 
 #[inline(always)]
 fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
     let scale = half(block, 108);
-    let (high, codes, scales) = (&block[..32], &block[32..96], &block[96..108]);
     for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let low_bits = scales[index % 8] >> (index / 8 * 4) & 15;
-        let high_bits = scales[8 + index % 4] >> (index / 4 * 2) & 3;
+        let low_bits = block[96 + index % 8] >> (index / 8 * 4) & 15;
+        let high_bits = block[104 + index % 4] >> (index / 4 * 2) & 3;
         let scale = scale * f32::from((low_bits | high_bits << 4).cast_signed() - 32);
-        let (first, shift) = (index / 8 * 32 + index % 2 * 16, index / 2 % 4 * 2);
-        let bits = &high[index % 2 * 16..][..16];
-        for ((out, byte), bits) in out.iter_mut().zip(&codes[first..first + 16]).zip(bits) {
-            // The third bit says that nothing is taken away.
-            let away = (bits >> (index / 2) & 1 ^ 1) << 2;
-            *out = scale * f32::from((byte >> shift & 3).cast_signed() - away.cast_signed());
-        }
+        let (first, shift) = (32 + index / 8 * 32 + index % 2 * 16, index / 2 % 4 * 2);
+        // The third bit says that nothing is taken away.
+        let code = |low, high| (low >> shift & 3 | (high >> (index / 2) & 1) << 2) - 4;
+        write::<16>(codes_of_two(block, [first, index % 2 * 16], code), out, |code| scale * code);
     }
 }
 
@@ -155,47 +196,37 @@ fn scale_and_minimum(packed: &[u8], index: usize) -> (f32, f32) {
 #[inline(always)]
 fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (scale, minimum) = (half(block, 0), half(block, 2));
-    let (packed, codes) = (&block[4..16], &block[16..]);
-    for (index, out) in out.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-        let (first, second) =
-            (scale_and_minimum(packed, 2 * index), scale_and_minimum(packed, 2 * index + 1));
-        let (low, high) = out.split_at_mut(32);
-        let (scales, minima) = ([scale * first.0, scale * second.0], [minimum * first.1, minimum * second.1]);
-        for ((low, high), byte) in low.iter_mut().zip(high).zip(&codes[32 * index..32 * index + 32]) {
-            *low = scales[0] * f32::from(byte & 15) - minima[0];
-            *high = scales[1] * f32::from(byte >> 4) - minima[1];
-        }
+    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (own_scale, own_minimum) = scale_and_minimum(&block[4..16], index);
+        let (scale, minimum) = (scale * own_scale, minimum * own_minimum);
+        let (first, shift) = (16 + index / 2 * 32, index % 2 * 4);
+        write::<32>(codes(block, first, |byte| byte >> shift & 15), out, |code| scale * code - minimum);
     }
 }
 
 #[inline(always)]
 fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let (scale, minimum) = (half(block, 0), half(block, 2));
-    let (packed, bits, codes) = (&block[4..16], &block[16..48], &block[48..]);
     for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        let (own_scale, own_minimum) = scale_and_minimum(packed, index);
+        let (own_scale, own_minimum) = scale_and_minimum(&block[4..16], index);
         let (scale, minimum) = (scale * own_scale, minimum * own_minimum);
-        let (first, shift) = (index / 2 * 32, index % 2 * 4);
-        for ((out, byte), bits) in out.iter_mut().zip(&codes[first..first + 32]).zip(bits) {
-            *out = scale * f32::from(byte >> shift & 15 | (bits >> index & 1) << 4) - minimum;
-        }
+        let (first, shift) = (48 + index / 2 * 32, index % 2 * 4);
+        let code = |low, high| low >> shift & 15 | (high >> index & 1) << 4;
+        write::<32>(codes_of_two(block, [first, 16], code), out, |code| scale * code - minimum);
     }
 }
 
 #[inline(always)]
 fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
     let scale = half(block, 208);
-    let (low, high, scales) = (&block[..128], &block[128..192], &block[192..208]);
-    for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let scale = scale * f32::from(scales[index].cast_signed());
+    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
-        let (part, run) = (index / 8, index / 2 % 4);
-        let first = part * 64 + run % 2 * 32 + index % 2 * 16;
-        let pairs = part * 32 + index % 2 * 16;
-        for ((out, low), high) in out.iter_mut().zip(&low[first..first + 16]).zip(&high[pairs..pairs + 16]) {
-            let code = low >> (run / 2 * 4) & 15 | (high >> (run * 2) & 3) << 4;
-            *out = scale * f32::from(code.cast_signed() - 32);
-        }
+        let (part, run) = (index / 4, index % 4);
+        let places = [part * 64 + run % 2 * 32, 128 + part * 32];
+        let code = |low, high| (low >> (run / 2 * 4) & 15 | (high >> (run * 2) & 3) << 4) - 32;
+        let own = [block[192 + 2 * index], block[193 + 2 * index]];
+        let scales = own.map(|own| scale * f32::from(own.cast_signed()));
+        two_runs(codes_of_two(block, places, code), out, scales, None);
     }
 }
 
@@ -203,10 +234,8 @@ fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
 fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let scale = half(block, 0);
     let high = u16::from_le_bytes([block[2], block[3]]);
-    let (low, codes) = (&block[4..8], &block[8..]);
     for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        let own = low[index / 2] >> (index % 2 * 4) & 15 | ((high >> (2 * index) & 3) << 4) as u8;
-        let scale = scale * f32::from(own.cast_signed() - 32);
-        nibbles(&codes[16 * index..], out, |_, code| scale * UNEVEN[usize::from(code)]);
+        let own = block[4 + index / 2] >> (index % 2 * 4) & 15 | ((high >> (2 * index) & 3) << 4) as u8;
+        uneven(&block[8 + 16 * index..], scale * f32::from(own.cast_signed() - 32), out);
     }
 }

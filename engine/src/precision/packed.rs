@@ -61,8 +61,10 @@ impl<'a> Packed<'a> {
             Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
             Format::I8 => each(values, out, |value| f32::from(value.cast_signed())),
             Format::Nf4 => {
-                for (pair, byte) in out.chunks_mut(2).zip(values) {
-                    pair.copy_from_slice(&NORMAL_PAIRS[usize::from(*byte)][..pair.len()]);
+                let (pairs, last) = out.as_chunks_mut();
+                each_into(values, pairs, |&byte| NORMAL_PAIRS[usize::from(byte)]);
+                if let (Some(last), Some(&byte)) = (last.first_mut(), values.last()) {
+                    *last = NORMAL_PAIRS[usize::from(byte)][0];
                 }
             }
             Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
@@ -88,6 +90,11 @@ pub fn apply_scales(group: usize, scales: &[u8], start: usize, values: &mut [f32
         values[done..done + count].iter_mut().for_each(|value| *value *= scale);
         (place, done) = (place + count, done + count);
     }
+}
+
+#[inline(always)]
+fn each_into<T, O>(values: &[T], out: &mut [O], widen: impl Fn(&T) -> O) {
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = widen(value));
 }
 
 #[inline(always)]
