@@ -112,14 +112,14 @@ fn weights_that_do_not_fit() {
         save(&tensors, path).unwrap();
         // The writer has no such dtype, so the name is put into the header afterwards; both are one byte.
         let mut bytes = fs::read(path).unwrap();
-        let (from, to) = (br#""dtype":"U8","shape":[128,341]"#, br#""dtype":"F8_E4M3","shape":[128,341]"#);
+        let (from, to) = (br#""dtype":"U8","shape":[128,341]"#, br#""dtype":"F8_E8M0","shape":[128,341]"#);
         let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
         bytes.splice(at..at + from.len(), to.iter().copied());
         let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) + (to.len() - from.len()) as u64;
         bytes[..8].copy_from_slice(&length.to_le_bytes());
         fs::write(path, bytes).unwrap();
     };
-    all.file("eight bits", TRANSFORMER, eight_bits, &[file, key, "F8_E4M3"]).unwrap();
+    all.file("eight bits of exponent", TRANSFORMER, eight_bits, &[file, key, "F8_E8M0"]).unwrap();
     all.tensors(
         "not a number",
         "vae/diffusion_pytorch_model.safetensors",
