@@ -129,15 +129,20 @@ impl StoredTensor {
         self.range.end - self.range.start
     }
 
-    /// Part `index` of `parts` equal parts along the first dimension: the layout of joined projections.
-    pub fn part(&self, index: usize, parts: usize) -> Self {
-        let bytes = self.stored_bytes() / parts as u64;
-        let start = self.range.start + index as u64 * bytes;
+    /// Some of `of` equal parts along the first dimension: the layout of joined projections. All of it if it cannot
+    /// be cut so.
+    pub fn parts(&self, parts: Range<usize>, of: usize) -> Self {
+        if !self.shape.first().is_some_and(|rows| rows.is_multiple_of(of)) {
+            return self.clone();
+        }
+        let bytes = self.stored_bytes() / of as u64;
+        let place = |part: usize| self.range.start + part as u64 * bytes;
         let mut shape = self.shape.clone();
         if let Some(rows) = shape.first_mut() {
-            *rows /= parts;
+            *rows = *rows / of * parts.len();
         }
-        Self { file: Arc::clone(&self.file), dtype: self.dtype, shape, range: start..start + bytes }
+        let range = place(parts.start)..place(parts.end);
+        Self { file: Arc::clone(&self.file), dtype: self.dtype, shape, range }
     }
 
     /// The same weights under another shape of as many elements.
@@ -192,7 +197,7 @@ impl StoredTensor {
                 reason: format!("row {index} of {rows} was asked for"),
             });
         }
-        let mut row = self.part(index, rows);
+        let mut row = self.parts(index..index + 1, rows);
         row.shape = self.shape[1..].to_vec();
         Ok(row)
     }

@@ -7,15 +7,18 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared, TextStage,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
+    PrepareInput, Prepared, TextPart, family::part,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
-    nn::{Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul},
+    nn::{
+        Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
+    },
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
-    text::{Qwen2Tokenizer, Qwen3, Qwen3Config},
+    text::{Encoded, Qwen3Chat},
     vae::AutoencoderKl,
 };
 
@@ -203,11 +206,7 @@ impl ZImageConfig {
         let timestep = self.modulated_blocks().fold(timestep, |spec, block| {
             spec.linear(&format!("{block}.adaLN_modulation.0"), 4 * dim, modulation)
         });
-        blocks.push(timestep.linear(
-            &format!("all_final_layer.{key}.adaLN_modulation.1"),
-            dim,
-            modulation,
-        ));
+        blocks.push(timestep.linear(&format!("all_final_layer.{key}.adaLN_modulation.1"), dim, modulation));
         blocks.push(
             BlockSpec::stem("image embedder")
                 .linear(&format!("all_x_embedder.{key}"), dim, self.patch_width())
@@ -215,7 +214,11 @@ impl ZImageConfig {
         );
         blocks.extend(stack("noise_refiner", self.n_refiner_layers));
         blocks.extend(stack("layers", self.n_layers));
-        blocks.push(BlockSpec::new(format!("all_final_layer.{key}")).linear("linear", self.patch_width(), dim));
+        blocks.push(BlockSpec::new(format!("all_final_layer.{key}")).linear(
+            "linear",
+            self.patch_width(),
+            dim,
+        ));
         blocks
     }
 
@@ -229,7 +232,7 @@ fn original_name(name: &str) -> StoredName {
     for (part, projection) in ["to_q", "to_k", "to_v"].into_iter().enumerate() {
         let own = format!(".attention.{projection}.");
         if name.contains(&own) {
-            return StoredName { name: name.replace(&own, ".attention.qkv."), part: Some((part, 3)) };
+            return StoredName::part(name.replace(&own, ".attention.qkv."), part..part + 1, 3);
         }
     }
     StoredName::whole(
@@ -255,14 +258,7 @@ impl Family for ZImage {
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
-        let part = |role, expected: &str, fits: &dyn Fn(&Part) -> bool| {
-            checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| CheckpointError::MissingPart {
-                model: checkpoint.path.clone(),
-                role,
-                expected: expected.to_owned(),
-            })
-        };
-        let denoiser = part(Role::Denoiser, "no Z-Image transformer was found", &is_transformer)?;
+        let denoiser = part(checkpoint, Role::Denoiser, "no Z-Image transformer was found", is_transformer)?;
         let config = match denoiser.parse_config::<ZImageConfig>() {
             Some(config) => config?,
             None => ZImageConfig::from_shapes(&denoiser.tensors).unwrap_or_default(),
@@ -280,9 +276,9 @@ impl Family for ZImage {
 
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
-        let text = part(Role::TextEncoder, &expected, &|part| is_qwen3(part, width))?;
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| is_qwen3(part, width))?;
         let expected = format!("no autoencoder with {} channels was found in vae", config.in_channels);
-        let vae = part(Role::Autoencoder, &expected, &|part| {
+        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
             AutoencoderKl::latent_channels(&part.tensors) == Some(config.in_channels)
         })?;
         let (autoencoder, autoencoder_component) = AutoencoderKl::open(vae)?;
@@ -292,7 +288,7 @@ impl Family for ZImage {
             path: checkpoint.path.clone(),
             root: checkpoint.root.clone(),
             layout: checkpoint.layout,
-            text: open_text(checkpoint, text)?,
+            text: vec![TextPart::new(Qwen3Chat::open(checkpoint, text)?)],
             denoiser: Box::new(ZImageTransformer::new(config, autoencoder.scale())),
             denoiser_component,
             autoencoder,
@@ -316,29 +312,6 @@ fn is_qwen3(part: &Part, width: usize) -> bool {
         && embedding.is_some_and(|tensor| tensor.shape().get(1) == Some(&width))
 }
 
-fn open_text(checkpoint: &Checkpoint, part: &Part) -> std::result::Result<TextStage, CheckpointError> {
-    let config = match part.parse_config::<Qwen3Config>() {
-        Some(config) => config?,
-        None => Qwen3Config::from_shapes(&part.tensors).ok_or_else(|| CheckpointError::MissingTensor {
-            path: part.path.clone(),
-            name: "layers.0.mlp.gate_proj.weight".to_owned(),
-            missing: 1,
-        })?,
-    };
-    config.check(part)?;
-    let (role, name) = (Role::TextEncoder, "Qwen3");
-    let component = Component::bind(
-        role,
-        name,
-        &config.blueprint(),
-        &part.tensors,
-        |name| StoredName::whole(name),
-        &part.path,
-    )?;
-    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-    Ok(TextStage { tokenizer, encoder: Qwen3::new(config), component })
-}
-
 /// The transformer's shape; its weights come from a store.
 #[derive(Debug, Clone)]
 pub struct ZImageTransformer {
@@ -360,12 +333,22 @@ impl Denoiser for ZImageTransformer {
         scale > 0.0
     }
 
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            None => candle_core::bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prompt_tokens(&self, ids: &[usize]) -> usize {
+        ids[0]
+    }
+
     fn prepare(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        branches: &[Conditioning],
-        sigmas: &[f32],
+        &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let ropes: Vec<Rope> = branches
             .iter()
@@ -391,7 +374,7 @@ impl Denoiser for ZImageTransformer {
             }
             Ok(())
         })?;
-        let branches = captions.into_iter().map(|prompt| Conditioning { prompt }).collect();
+        let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
         Ok(Prepared { branches, modulations })
     }
 
@@ -449,7 +432,8 @@ impl Denoiser for ZImageTransformer {
         let (dim, patch) = (config.dim, config.patch());
         let [channels, height, width] = shape.latents;
         let image = padded(height * width / (patch * patch));
-        let captions: Vec<usize> = shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
+        let captions: Vec<usize> =
+            shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
         let bytes = |values: usize| (values * shape.value_bytes) as u64;
         let stream = |tokens: usize| bytes(shape.batch * tokens * dim);
         let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
@@ -498,12 +482,21 @@ impl Denoiser for ZImageTransformer {
         blocks.push(each(&mut std::iter::once(embed)));
         let branches = captions.len() as u64;
         // Until the first refiner is through, the branches share one stream of image tokens.
-        let refiners = (0..config.n_refiner_layers)
-            .map(|_| each(&mut captions.iter().map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image)))));
+        let refiners = (0..config.n_refiner_layers).map(|_| {
+            each(
+                &mut captions
+                    .iter()
+                    .map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image))),
+            )
+        });
         blocks.extend(refiners);
         let joint: u64 = captions.iter().map(|caption| stream(image + caption)).sum();
         let layers = (0..config.n_layers).map(|_| {
-            each(&mut captions.iter().map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)))
+            each(
+                &mut captions
+                    .iter()
+                    .map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)),
+            )
         });
         blocks.extend(layers);
         let mut last = Tape::default();

@@ -1,12 +1,13 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, estimate, loaded::DENOISER};
+use super::{LoadedModel, PipelineError, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks},
     memory::{
-        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Stage, Technique, Workload,
-        block_costs,
+        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Stage,
+        Technique, Workload, block_costs,
     },
+    models::Prompt,
     request::Request,
     residency::{self, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark},
@@ -25,7 +26,9 @@ pub struct PlannedRun {
     /// Seconds of each step.
     pub steps: Vec<f64>,
     activation_factor: f64,
-    denoiser: Observed,
+    /// The number of the denoiser among the components.
+    denoiser: usize,
+    observed: Observed,
 }
 
 /// What the denoiser's blocks took.
@@ -45,7 +48,7 @@ impl PlannedRun {
     pub fn new(
         loaded: &LoadedModel,
         request: &Request,
-        prompts: &[Vec<u32>],
+        prompts: &[Prompt],
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
         let footprint = loaded.footprint();
@@ -65,7 +68,8 @@ impl PlannedRun {
             peaks: Vec::new(),
             steps: Vec::new(),
             activation_factor: options.activation_factor,
-            denoiser: Observed::default(),
+            denoiser: loaded.model.denoiser_index(),
+            observed: Observed::default(),
         })
     }
 
@@ -96,35 +100,36 @@ impl PlannedRun {
     /// Places the denoiser's blocks anew by what the first step has shown; says what has changed.
     pub fn refit(&mut self, store: &WeightStore) -> Option<String> {
         let measured = self.observe(store);
-        let component = &self.plan.components[DENOISER];
+        let component = &self.plan.components[self.denoiser];
         let costs = block_costs(
-            &self.footprint.components[DENOISER],
-            &self.workload.components[DENOISER].ways[component.way],
+            &self.footprint.components[self.denoiser],
+            &self.workload.components[self.denoiser].ways[component.way],
             &self.machine,
         );
         let seconds: Vec<f64> = measured
             .iter()
             .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
             .collect();
-        let bytes_per_second = self.denoiser.bytes / self.denoiser.load;
+        let bytes_per_second = self.observed.bytes / self.observed.load;
         let technique = Technique::new(self.preferences.prefetch);
         let measured = Measured { seconds: &seconds, bytes_per_second };
         let better = memory::refit(&costs, &self.machine, technique, component, measured)?;
-        let moved = component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
-        self.plan.components[DENOISER] = better;
+        let moved =
+            component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
+        self.plan.components[self.denoiser] = better;
         Some(format!("{moved} blocks changed places after the first step, by what it took"))
     }
 
     /// Takes down what the denoiser's blocks took since the last call.
     pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::Measured> {
         let measured = store.take_measured();
-        let way = self.plan.components[DENOISER].way;
-        let work = &self.workload.components[DENOISER].ways[way].blocks;
+        let way = self.plan.components[self.denoiser].way;
+        let work = &self.workload.components[self.denoiser].ways[way].blocks;
         for (block, work) in measured.iter().zip(work) {
-            self.denoiser.operations += work.operations * f64::from(block.passes);
-            self.denoiser.compute += block.compute.as_secs_f64();
-            self.denoiser.bytes += block.bytes as f64;
-            self.denoiser.load += block.load.as_secs_f64();
+            self.observed.operations += work.operations * f64::from(block.passes);
+            self.observed.compute += block.compute.as_secs_f64();
+            self.observed.bytes += block.bytes as f64;
+            self.observed.load += block.load.as_secs_f64();
         }
         measured
     }
@@ -135,7 +140,7 @@ impl PlannedRun {
         let peak = |of: fn(&Peaks) -> u64| self.peaks.iter().map(|(_, peaks)| of(peaks)).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
         steps.sort_by(f64::total_cmp);
-        let Observed { operations, compute, bytes, load } = self.denoiser;
+        let Observed { operations, compute, bytes, load } = self.observed;
         let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Outcome {
             model: self.footprint.model.clone(),

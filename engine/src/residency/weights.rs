@@ -101,15 +101,19 @@ impl Weights {
     /// `x` through the linear layer `name`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
         let full = format!("{name}.weight");
-        let weight = self
-            .held(&full)?
-            .ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
+        let weight = self.held(&full)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
         nn::linear(x, &weight, self.find(&format!("{name}.bias"))?.as_ref())
     }
 
     /// `x` through the RMS norm `name`.
     pub fn rms_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
         nn::rms_norm(x, &self.get(&format!("{name}.weight"))?, eps)
+    }
+
+    /// `x` through the layer norm `name`, which has scale and bias.
+    pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
+        let (weight, bias) = (self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?);
+        nn::layer_norm(x, Some(&weight), Some(&bias), eps)
     }
 
     /// `x` through the convolution `name`.
