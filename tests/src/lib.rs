@@ -6,6 +6,7 @@ pub mod failures;
 pub mod golden;
 pub mod hash_weights;
 pub mod original_names;
+pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod stores;

@@ -67,8 +67,12 @@ pub struct Runner {
 impl Runner {
     /// Starts an engine that probes no hardware.
     pub fn start() -> Result<Self> {
-        let session = Session::start(SessionOptions::default())?;
-        Ok(Self { session, next: 1 })
+        Self::with(SessionOptions::default())
+    }
+
+    /// Starts an engine with these options.
+    pub fn with(options: SessionOptions) -> Result<Self> {
+        Ok(Self { session: Session::start(options)?, next: 1 })
     }
 
     /// The session.

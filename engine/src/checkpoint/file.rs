@@ -156,14 +156,23 @@ impl StoredTensor {
     /// # Errors
     /// When the file has become unreadable or shorter since it was opened.
     pub fn read_into(&self, out: Values<'_>) -> Result<(), CheckpointError> {
+        self.read_from(0, out)
+    }
+
+    /// Reads as many weights as `out` has room for, from number `first` on.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn read_from(&self, first: usize, out: Values<'_>) -> Result<(), CheckpointError> {
+        let offset = |width: usize| (first * width) as u64;
         match (self.dtype, out) {
-            (Dtype::F32, Values::F32(out)) => self.read_bytes(out.as_mut_bytes(), 0),
-            (Dtype::F16, Values::F16(out)) => self.read_bytes(out.as_mut_bytes(), 0),
-            (Dtype::BF16, Values::Bf16(out)) => self.read_bytes(out.as_mut_bytes(), 0),
-            (Dtype::F32, out) => self.convert::<f32>(out, |value| value),
-            (Dtype::F16, out) => self.convert::<f16>(out, f16::to_f32),
-            (Dtype::BF16, out) => self.convert::<bf16>(out, bf16::to_f32),
-            (Dtype::F64, out) => self.convert::<f64>(out, |value| value as f32),
+            (Dtype::F32, Values::F32(out)) => self.read_bytes(out.as_mut_bytes(), offset(4)),
+            (Dtype::F16, Values::F16(out)) => self.read_bytes(out.as_mut_bytes(), offset(2)),
+            (Dtype::BF16, Values::Bf16(out)) => self.read_bytes(out.as_mut_bytes(), offset(2)),
+            (Dtype::F32, out) => self.convert::<f32>(first, out, |value| value),
+            (Dtype::F16, out) => self.convert::<f16>(first, out, f16::to_f32),
+            (Dtype::BF16, out) => self.convert::<bf16>(first, out, bf16::to_f32),
+            (Dtype::F64, out) => self.convert::<f64>(first, out, |value| value as f32),
             _ => Err(CheckpointError::Dtype {
                 path: self.file.path.clone(),
                 name: "(unnamed)".to_owned(),
@@ -204,6 +213,7 @@ impl StoredTensor {
 
     fn convert<T: FromBytes + IntoBytes + Copy>(
         &self,
+        first: usize,
         mut out: Values<'_>,
         widen: fn(T) -> f32,
     ) -> Result<(), CheckpointError> {
@@ -214,7 +224,7 @@ impl StoredTensor {
         while done < count {
             let length = (PIECE / width).min(count - done);
             piece.resize(length, T::new_zeroed());
-            self.read_bytes(piece.as_mut_slice().as_mut_bytes(), (done * width) as u64)?;
+            self.read_bytes(piece.as_mut_slice().as_mut_bytes(), ((first + done) * width) as u64)?;
             out.store(done, piece.iter().map(|&value| widen(value)));
             done += length;
         }

@@ -53,7 +53,7 @@ pub struct Peaks {
 
 /// The device's memory is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the device's memory is used up: {needed} bytes are needed, {budget} may be taken")]
+#[error("the device's memory is used up: {} MB are needed, {} MB may be taken", .needed.div_ceil(1 << 20), .budget >> 20)]
 pub struct OutOfMemory {
     /// Bytes that the device would have had to hold.
     pub needed: u64,

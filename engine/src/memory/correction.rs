@@ -48,9 +48,9 @@ pub struct Correction {
 /// Corrects a machine and the activations of a model by the last eight runs of the same model on the same
 /// device.
 ///
-/// Each speed becomes the median of what was measured, and activations are multiplied by the median of
-/// measured over predicted, so that a single odd run changes little; none of them goes beyond twice or half.
-/// `machine` has the speeds that hold without any run, so that corrections do not add up.
+/// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
+/// multiplied by the highest of measured over predicted where that differs by 3 % or more, because what is
+/// foretold of memory is a promise. None of them goes beyond twice or half. `machine` has the speeds that hold without any run, so that corrections do not add up.
 pub fn correct(outcomes: &[Outcome], model: &str, machine: &Machine) -> Correction {
     let matching = |outcome: &&Outcome| outcome.model == model && outcome.device == machine.device;
     let last: Vec<&Outcome> = outcomes.iter().rev().filter(matching).take(RUNS).collect();
@@ -60,11 +60,21 @@ pub fn correct(outcomes: &[Outcome], model: &str, machine: &Machine) -> Correcti
     let way = if machine.unified { &mut corrected.disk } else { &mut corrected.link };
     let link = scale(|outcome| outcome.measured_link_bytes_per_second, way.bytes_per_second);
     way.bytes_per_second *= clamped(link);
-    let activations = median(
+    let activations = highest(
         last.iter().map(|outcome| outcome.measured_activations as f64 / outcome.predicted_activations as f64),
     );
     corrected.operations_per_second *= clamped(operations);
-    Correction { machine: corrected, activation_factor: clamped(activations), accuracy: accuracy(&last) }
+    Correction {
+        machine: corrected,
+        activation_factor: settled(clamped(activations)),
+        accuracy: accuracy(&last),
+    }
+}
+
+/// A factor that differs so little from 1 that following it would only move plans about.
+fn settled(factor: f64) -> f64 {
+    const NOISE: f64 = 0.03;
+    if (factor - 1.0).abs() < NOISE { 1.0 } else { factor }
 }
 
 fn accuracy(outcomes: &[&Outcome]) -> Option<Accuracy> {
@@ -83,6 +93,15 @@ fn error(predicted: f64, measured: f64) -> f64 {
 
 fn clamped(factor: Option<f64>) -> f64 {
     factor.map_or(1.0, |factor| factor.clamp(1.0 / FURTHEST, FURTHEST))
+}
+
+/// The highest of what was measured. As what is foretold of memory is a promise, a few runs that took less than
+/// foretold do not lower it.
+fn highest(values: impl Iterator<Item = f64>) -> Option<f64> {
+    const ENOUGH: usize = 3;
+    let values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
+    let highest = values.iter().copied().reduce(f64::max)?;
+    Some(if values.len() < ENOUGH { highest.max(1.0) } else { highest })
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -144,13 +163,22 @@ mod tests {
     }
 
     #[test]
-    fn a_single_odd_run_changes_little() {
+    fn a_single_odd_run_changes_no_speed_but_is_believed_about_memory() {
         let mut outcomes = vec![outcome(1.2e12, 110); 7];
-        outcomes.push(outcome(1e15, 90_000));
+        outcomes.push(outcome(1e15, 130));
         let correction = correct(&outcomes, "model", &machine());
         assert!((correction.machine.operations_per_second - 1.2e12).abs() < 1.0);
-        assert!((correction.activation_factor - 1.1).abs() < 1e-9);
+        assert!((correction.activation_factor - 1.3).abs() < 1e-9);
         assert_eq!(correction.machine.link, machine().link);
+    }
+
+    #[test]
+    fn a_run_or_two_that_took_less_lower_nothing() {
+        for (runs, factor) in [(1, 1.0), (2, 1.0), (3, 0.8)] {
+            let correction = correct(&vec![outcome(1e12, 80); runs], "model", &machine());
+            assert!((correction.activation_factor - factor).abs() < 1e-9);
+        }
+        assert_eq!(correct(&[outcome(1e12, 102)], "model", &machine()).activation_factor, 1.0);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub use preferences::{
     DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish,
 };
 pub use presets::{CardPreset, PresetModel, card_presets};
-pub use sentence::sentence;
+pub use sentence::{sentence, size, size_up};
 pub use simulate::{BlockCost, BlockUse, Simulation, block_costs, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};

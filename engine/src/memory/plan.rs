@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OffloadMode, Residence, Stage};
+use super::{
+    OffloadMode, Residence, Stage,
+    sentence::{size, size_up},
+};
 use crate::checkpoint::Role;
 
 /// Where weights are.
@@ -140,7 +143,8 @@ impl Plan {
 pub enum PlanError {
     /// Even the smallest placement that the preferences allow takes more than there is.
     #[error(
-        "{what} needs {needed} bytes of the {device}'s memory in the {stage} stage, and {budget} may be taken"
+        "{what} needs {} of the {device}'s memory in the {stage} stage, and {} may be taken",
+        size_up(*.needed), size(*.budget)
     )]
     Device {
         /// The mode or placement in words.
@@ -155,7 +159,10 @@ pub enum PlanError {
         budget: u64,
     },
     /// The host's memory cannot hold even the buffers that blocks pass through.
-    #[error("{needed} bytes of RAM are needed to pass weights through, and {budget} may be taken")]
+    #[error(
+        "{} of RAM are needed to pass weights through, and {} may be taken",
+        size_up(*.needed), size(*.budget)
+    )]
     Host {
         /// Bytes.
         needed: u64,

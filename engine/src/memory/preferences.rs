@@ -170,20 +170,23 @@ macro_rules! named {
     };
 }
 
-named!(OffloadMode, "modes", [
-    Auto = "auto",
-    None = "none",
-    CondOnly = "cond_only",
-    CondDiffusion = "cond_diffusion",
-    Aggressive = "aggressive",
-    LayerStreaming = "layer_streaming",
-]);
-named!(Residence, "placements", [
-    Resident = "resident",
-    Staged = "staged",
-    Streamed = "streamed",
-    OnDemand = "on-demand",
-]);
+named!(
+    OffloadMode,
+    "modes",
+    [
+        Auto = "auto",
+        None = "none",
+        CondOnly = "cond_only",
+        CondDiffusion = "cond_diffusion",
+        Aggressive = "aggressive",
+        LayerStreaming = "layer_streaming",
+    ]
+);
+named!(
+    Residence,
+    "placements",
+    [Resident = "resident", Staged = "staged", Streamed = "streamed", OnDemand = "on-demand",]
+);
 named!(Wish, "wishes", [Balanced = "balanced", Quality = "quality", Speed = "speed", Memory = "memory"]);
 named!(Keep, "policies", [Auto = "auto", None = "none", All = "all"]);
 named!(Estimate, "estimators", [Formula = "formula", Dryrun = "dryrun"]);

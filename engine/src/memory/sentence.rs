@@ -49,7 +49,7 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
             format!("{stay} of {used} blocks of the {role} {verb} {place} and the others {others}, {why}")
         }
     } else if away.is_empty() {
-        format!("Everything stays {place}, as all {} GB fit", gigabytes(footprint.total()))
+        format!("Everything stays {place}, as all {} fit", size(footprint.total()))
     } else if plan.components.iter().all(|component| component.residence != Residence::Resident) {
         format!("Each part is {place} only while it is used, {why}")
     } else {
@@ -60,9 +60,8 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
         what += &format!(", and the picture is decoded in tiles of {tile} latents");
     }
     format!(
-        "{what}; {} of {} GB, {}.",
-        gigabytes(plan.peak_device()),
-        gigabytes(machine.device_total.max(plan.device_budget)),
+        "{what}; {}, {}.",
+        part_of(plan.peak_device(), machine.device_total.max(plan.device_budget)),
         duration(plan),
     )
 }
@@ -70,11 +69,11 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
 /// Why these bytes do not stay.
 fn reason(plan: &Plan, stage: Stage, bytes: u64) -> String {
     let activations = plan.stage(stage).map_or(0, |stage| stage.activations);
-    let total = gigabytes(bytes);
+    let total = size(bytes);
     if bytes.saturating_add(activations) > plan.device_budget {
-        format!("as all {total} GB at once do not fit")
+        format!("as all {total} at once do not fit")
     } else if plan.mode == OffloadMode::Auto {
-        format!("as all {total} GB at once would leave little memory free")
+        format!("as all {total} at once would leave little memory free")
     } else {
         format!("as the mode {} has it", plan.mode.name())
     }
@@ -99,42 +98,41 @@ fn passes_through(component: &ComponentPlan) -> bool {
 fn refused(machine: &Machine, error: &PlanError, least: Option<u64>) -> String {
     match error {
         PlanError::Device { what, stage, needed, budget, .. } => {
-            let short = gigabytes_up(needed.saturating_sub(*budget));
+            let short = size_up(needed.saturating_sub(*budget));
             let fitting = match least {
                 Some(least) => format!(
-                    "it would fit with {} GB, with a smaller picture, or perhaps with another mode",
-                    gigabytes_up(least)
+                    "it would fit with {}, with a smaller picture, or perhaps with another mode",
+                    size_up(least)
                 ),
                 None => "a smaller picture or another mode may fit".to_owned(),
             };
             format!(
-                "This does not fit {}: {what} takes {} GB in the {stage} stage, {short} GB more \
-                 than the {} GB that may be taken; {fitting}.",
+                "This does not fit {}: {what} takes {} in the {stage} stage, {short} more \
+                 than the {} that may be taken; {fitting}.",
                 device(machine),
-                gigabytes_up(*needed),
-                gigabytes(*budget),
+                size_up(*needed),
+                size(*budget),
             )
         }
         PlanError::Host { needed, budget } => format!(
-            "There is too little RAM: weights pass through {} GB of it and {} GB may be taken; allow {} GB \
-             more.",
-            gigabytes_up(*needed),
-            gigabytes(*budget),
-            gigabytes_up(needed.saturating_sub(*budget)),
+            "There is too little RAM: weights pass through {} of it and {} may be taken; allow {} more.",
+            size_up(*needed),
+            size(*budget),
+            size_up(needed.saturating_sub(*budget)),
         ),
     }
 }
 
 fn duration(plan: &Plan) -> String {
     if plan.seconds_per_step > 0.0 {
-        format!("{} s a step", seconds(plan.seconds_per_step))
+        format!("{} a step", seconds(plan.seconds_per_step))
     } else {
-        format!("{} s", seconds(plan.seconds))
+        seconds(plan.seconds)
     }
 }
 
 fn seconds(seconds: f64) -> String {
-    if seconds < 0.1 { format!("{seconds:.2}") } else { format!("{seconds:.1}") }
+    if seconds < 0.1 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }
 
 fn place(machine: &Machine) -> &'static str {
@@ -153,11 +151,33 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1}", bytes as f64 / (1u64 << 30) as f64)
+const KILO: f64 = 1024.0;
+
+/// Bytes in words: `7.4 GB`, or `12.3 MB` where gigabytes would say nothing. Units are powers of 1024, as owners of
+/// graphics cards count.
+pub fn size(bytes: u64) -> String {
+    in_unit(bytes, |value| value)
 }
 
-/// Rounded up, for what is needed.
-fn gigabytes_up(bytes: u64) -> String {
-    format!("{:.1}", (bytes as f64 / (1u64 << 30) as f64 * 10.0).ceil() / 10.0)
+/// The same rounded up, for what is needed.
+pub fn size_up(bytes: u64) -> String {
+    in_unit(bytes, |value| (value * 10.0).ceil() / 10.0)
+}
+
+fn in_unit(bytes: u64, round: fn(f64) -> f64) -> String {
+    let megabytes = bytes as f64 / (KILO * KILO);
+    if megabytes < 0.1 * KILO {
+        format!("{:.1} MB", round(megabytes))
+    } else {
+        format!("{:.1} GB", round(megabytes / KILO))
+    }
+}
+
+/// `7.4 of 12.0 GB`.
+fn part_of(part: u64, whole: u64) -> String {
+    let (part, whole) = (size(part), size(whole));
+    match (part.split_once(' '), whole.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} of {whole}"),
+        _ => format!("{part} of {whole}"),
+    }
 }

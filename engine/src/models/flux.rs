@@ -11,15 +11,14 @@ use serde::Deserialize;
 
 use super::{
     Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
-    PrepareInput, Prepared, TextPart, family::part,
+    PrepareInput, Prepared, TextPart,
+    family::part,
+    modulated::{FREQUENCY_WIDTH, each, feed_forward, frequencies, norm_tape, normed, once, within_range},
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    memory::{BlockWork, Work},
-    nn::{
-        Costs, Mask, Rope, Tape, attention, gated_add, gelu_tanh, layer_norm, rope_interleaved,
-        scale_and_shift, silu,
-    },
+    memory::Work,
+    nn::{Costs, Mask, Rope, Tape, attention, gated_add, gelu_tanh, rope_interleaved, silu},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
     text::{Clip, ClipEncoder, Encoded, T5, T5Encoder},
@@ -28,13 +27,11 @@ use crate::{
 
 /// Side of the square patches of latents.
 const PATCH: usize = 2;
-/// Sines and cosines that describe a number.
-const FREQUENCY_WIDTH: usize = 256;
 /// Base of the rotary frequencies.
 const THETA: f64 = 10_000.0;
 /// Width inside the feed-forward layers, in widths of the stream.
 const MLP_RATIO: usize = 4;
-/// Added to the variance and to the mean square in every norm.
+/// Added to the mean square of queries and keys.
 const EPS: f64 = 1e-6;
 /// Modulations of a stream in a double block: shift, scale and gate for attention and for feed-forward.
 const DOUBLE_MODULATION: usize = 6;
@@ -504,7 +501,7 @@ impl Denoiser for FluxTransformer {
 
     fn work(&self, shape: &DenoiserShape) -> Work {
         let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
-        let (dim, sigmas, branches) = (config.dim(), shape.sigmas, shape.branches);
+        let (dim, sigmas, branches, calls) = (config.dim(), shape.sigmas, shape.branches, shape.calls);
         let [channels, height, width] = shape.latents;
         let image = height * width / (PATCH * PATCH);
         let texts = &shape.prompts[..branches];
@@ -516,18 +513,6 @@ impl Denoiser for FluxTransformer {
         let carried = bytes(all_text * (config.joint_attention_dim + dim))
             + bytes(branches * sigmas * config.modulation_width())
             + (2 * latents + rotations) as u64;
-        let once = |tape: Tape| BlockWork {
-            passes: 1,
-            operations: tape.operations,
-            activations: tape.peak,
-            reads: 1,
-        };
-        let each = |tapes: &mut dyn Iterator<Item = Tape>| {
-            let (operations, activations) =
-                tapes.fold((0.0, 0), |(sum, peak), tape| (sum + tape.operations, tape.peak.max(peak)));
-            let (passes, reads) = (shape.calls as u32, branches as u32);
-            BlockWork { passes, operations, activations, reads }
-        };
         let vec = bytes(sigmas * branches * dim);
         let modulation = |layers: usize, width: usize| {
             let mut tape = Tape::default();
@@ -563,13 +548,13 @@ impl Denoiser for FluxTransformer {
         texts.iter().for_each(|&text| {
             embed.run(costs.copy(shape.batch * text * dim));
         });
-        blocks.push(each(&mut std::iter::once(embed)));
+        blocks.push(each(calls, std::iter::once(embed)));
         let held: u64 = texts.iter().map(|&text| bytes(joint(text))).sum();
         let double =
-            each(&mut texts.iter().map(|&text| self.double_tape(costs, shape.batch, [image, text], held)));
+            each(calls, texts.iter().map(|&text| self.double_tape(costs, shape.batch, [image, text], held)));
         blocks.extend(std::iter::repeat_n(double, config.num_layers));
         let single =
-            each(&mut texts.iter().map(|&text| self.single_tape(costs, shape.batch, image + text, held)));
+            each(calls, texts.iter().map(|&text| self.single_tape(costs, shape.batch, image + text, held)));
         blocks.extend(std::iter::repeat_n(single, config.num_single_layers));
         // Joining the streams, before the first single block.
         if let Some(first) = blocks.get_mut(self.embedders() + 1 + config.num_layers) {
@@ -584,7 +569,7 @@ impl Denoiser for FluxTransformer {
         last.run(costs.pointwise(rows * dim, 1));
         last.free(normed);
         last.run(costs.linear(rows, dim, config.in_channels));
-        blocks.push(each(&mut texts.iter().map(|_| last)));
+        blocks.push(each(calls, texts.iter().map(|_| last)));
         Work { tile: None, carried, blocks }
     }
 
@@ -724,7 +709,7 @@ impl FluxTransformer {
         let mut tape = Tape::default();
         tape.hold(held);
         for rows in tokens.map(|tokens| batch * tokens) {
-            let h = self.norm_tape(&mut tape, costs, rows);
+            let h = norm_tape(&mut tape, costs, rows * dim);
             self.qkv_tape(&mut tape, costs, rows);
             tape.free(h);
         }
@@ -746,7 +731,7 @@ impl FluxTransformer {
         tape.free(attended);
         for rows in tokens.map(|tokens| batch * tokens) {
             let x = tape.run(costs.pointwise(rows * dim, 2));
-            let h = self.norm_tape(&mut tape, costs, rows);
+            let h = norm_tape(&mut tape, costs, rows * dim);
             let wide = tape.run(costs.linear(rows, dim, inner));
             tape.free(h);
             let active = tape.run(costs.pointwise(rows * inner, 1));
@@ -765,7 +750,7 @@ impl FluxTransformer {
         let (dim, inner, rows) = (self.config.dim(), MLP_RATIO * self.config.dim(), batch * tokens);
         let mut tape = Tape::default();
         tape.hold(held);
-        let h = self.norm_tape(&mut tape, costs, rows);
+        let h = norm_tape(&mut tape, costs, rows * dim);
         let wide = tape.run(costs.linear(rows, dim, inner));
         let mlp = tape.run(costs.pointwise(rows * inner, 1));
         tape.free(wide);
@@ -779,14 +764,6 @@ impl FluxTransformer {
         tape.run(costs.pointwise(rows * dim, 2));
         tape.free(joined);
         tape
-    }
-
-    /// [`normed`], function by function; the bytes of its result.
-    fn norm_tape(&self, tape: &mut Tape, costs: Costs, rows: usize) -> u64 {
-        let all = costs.pointwise(rows * self.config.dim(), 1);
-        let h = tape.run(all);
-        tape.replace(all);
-        h
     }
 
     /// [`qkv`](Self::qkv), function by function; the bytes of its results.
@@ -811,39 +788,9 @@ fn each_side<T>(mut work: impl FnMut(usize) -> Result<T>) -> Result<[T; 2]> {
     Ok([work(0)?, work(1)?])
 }
 
-/// `x` normed and modulated by shift and scale.
-fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
-    scale_and_shift(&layer_norm(x, None, None, EPS)?, &modulation[1], &modulation[0])
-}
-
 /// Text before image, along the tokens.
 fn joined(txt: Tensor, img: Tensor) -> Result<Tensor> {
     Tensor::cat(&[txt, img], 1)
-}
-
-fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
-    let wide = w.linear(&format!("{name}.net.0.proj"), &x)?;
-    drop(x);
-    let h = gelu_tanh(&wide)?;
-    drop(wide);
-    w.linear(&format!("{name}.net.2"), &h)
-}
-
-/// Streams may leave the range of f16.
-fn within_range(x: Tensor) -> Result<Tensor> {
-    if x.dtype() == DType::F16 { x.clamp(-65_504f32, 65_504f32) } else { Ok(x) }
-}
-
-/// Sines and cosines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
-fn frequencies(numbers: &[f32], device: &Device) -> Result<Tensor> {
-    let half = FREQUENCY_WIDTH / 2;
-    let angle = |number: f32, index: usize| number * (-10_000_f32.ln() * index as f32 / half as f32).exp();
-    let row = |number: f32| {
-        let cosines = (0..half).map(move |index| angle(number, index).cos());
-        cosines.chain((0..half).map(move |index| angle(number, index).sin()))
-    };
-    let values: Vec<f32> = numbers.iter().flat_map(|&number| row(number)).collect();
-    Tensor::from_vec(values, (numbers.len(), FREQUENCY_WIDTH), device)
 }
 
 /// `[batch, channels, height, width]` to `[batch, patches, channels · patch · patch]`.
@@ -865,4 +812,79 @@ fn unpatchify(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
         rows * PATCH,
         columns * PATCH,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        memory::known_model,
+        text::{ClipConfig, T5Config},
+    };
+
+    /// Weights of each component, by its blueprint.
+    fn weights(blocks: &[BlockSpec]) -> u64 {
+        let tensors = blocks.iter().flat_map(|block| &block.tensors);
+        tensors.map(|(_, shape)| shape.iter().product::<usize>() as u64).sum()
+    }
+
+    #[test]
+    fn the_published_models_have_as_many_weights_as_the_catalogue_says() {
+        for (id, guidance_embeds) in [("flux.1-dev", true), ("flux.1-schnell", false)] {
+            let transformer = FluxConfig { guidance_embeds, ..FluxConfig::default() };
+            let clip = ClipConfig {
+                hidden_size: 768,
+                intermediate_size: 3072,
+                num_attention_heads: 12,
+                ..ClipConfig::default()
+            };
+            let own = [
+                weights(&clip.blueprint()),
+                weights(&T5Config::default().blueprint()),
+                weights(&transformer.blueprint()),
+            ];
+            let known = known_model(id).unwrap().footprint(2);
+            for (component, own) in known.components.iter().zip(own) {
+                let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
+                assert_eq!(own, parameters, "{id}: {}", component.architecture);
+            }
+        }
+    }
+
+    #[test]
+    fn names_become_the_authors_own() {
+        let cases = [
+            ("transformer_blocks.3.attn.to_k.weight", "double_blocks.3.img_attn.qkv.weight", Some((1..2, 3))),
+            (
+                "transformer_blocks.0.attn.norm_added_q.weight",
+                "double_blocks.0.txt_attn.norm.query_norm.scale",
+                None,
+            ),
+            ("single_transformer_blocks.37.proj_mlp.bias", "single_blocks.37.linear1.bias", Some((3..7, 7))),
+            ("single_transformer_blocks.1.proj_out.weight", "single_blocks.1.linear2.weight", None),
+            ("proj_out.weight", "final_layer.linear.weight", None),
+            ("norm_out.scale.bias", "final_layer.adaLN_modulation.1.bias", Some((1..2, 2))),
+            ("time_text_embed.guidance_embedder.linear_2.bias", "guidance_in.out_layer.bias", None),
+        ];
+        for (ours, name, part) in cases {
+            assert_eq!(original_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
+        }
+        let scale = StoredName::part("norm_out.linear.weight", 0..1, 2);
+        assert_eq!(diffusers_name("norm_out.scale.weight"), scale);
+    }
+
+    #[test]
+    fn patches_of_latents_come_back_in_their_places() {
+        let latents = Tensor::arange(0f32, 2.0 * 3.0 * 4.0 * 6.0, &Device::Cpu).unwrap();
+        let latents = latents.reshape((2, 3, 4, 6)).unwrap();
+        let patches = patchify(&latents).unwrap();
+        assert_eq!(patches.dims(), [2, 6, 12]);
+        // The first patch of the first channel.
+        let first: Vec<f32> =
+            patches.get(0).unwrap().get(0).unwrap().narrow(0, 0, 4).unwrap().to_vec1().unwrap();
+        assert_eq!(first, [0.0, 1.0, 6.0, 7.0]);
+        let back = unpatchify(&patches, [2, 3]).unwrap();
+        let values = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert_eq!(values(&back), values(&latents));
+    }
 }

@@ -2,6 +2,7 @@
 
 mod family;
 pub mod flux;
+mod modulated;
 pub mod z_image;
 
 pub use family::{

@@ -8,6 +8,15 @@ use std::{
 use candle_core::{DType, Device, Tensor};
 
 use super::PipelineError;
+use crate::hardware::unmetered;
+
+/// A copy that is no activation of the run; floats as f32.
+pub fn aside(tensor: &Tensor) -> candle_core::Result<Tensor> {
+    unmetered(|| {
+        let kept = if tensor.dtype().is_float() { tensor.to_dtype(DType::F32)? } else { tensor.clone() };
+        kept.force_contiguous()
+    })
+}
 
 /// Collects tensors by name if a file was asked for.
 pub struct Dump {
@@ -33,8 +42,7 @@ impl Dump {
     /// Keeps a tensor; floats as f32.
     pub fn add(&mut self, name: impl Into<String>, tensor: &Tensor) -> candle_core::Result<()> {
         if self.is_recording() {
-            let kept = if tensor.dtype().is_float() { tensor.to_dtype(DType::F32)? } else { tensor.clone() };
-            self.tensors.insert(name.into(), kept.contiguous()?);
+            self.tensors.insert(name.into(), aside(tensor)?);
         }
         Ok(())
     }

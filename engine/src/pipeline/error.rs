@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use crate::{
-    checkpoint::CheckpointError, hardware::OutOfMemory, memory::PlanError, request::RequestError, residency::RunError,
+    checkpoint::CheckpointError,
+    hardware::OutOfMemory,
+    memory::{PlanError, size_up},
+    request::RequestError,
+    residency::RunError,
     telemetry::TelemetryError,
 };
 
@@ -90,7 +94,9 @@ impl PipelineError {
             Self::OutOfMemory(_) | Self::Run(RunError::OutOfMemory(_)) => {
                 Some("Make the picture smaller, draw fewer at once, or allow more memory.".to_owned())
             }
-            Self::UnknownCard { known, .. } | Self::UnknownModel { known, .. } => Some(format!("Choose one of {}.", known.join(", "))),
+            Self::UnknownCard { known, .. } | Self::UnknownModel { known, .. } => {
+                Some(format!("Choose one of {}.", known.join(", ")))
+            }
             Self::Telemetry(error) => error.advice().map(str::to_owned),
             Self::Run(RunError::Thread(_)) => {
                 Some("Close other programs and try again; the machine gives no further thread.".to_owned())
@@ -115,7 +121,7 @@ fn fitting(least: Option<u64>) -> String {
     let other = "make the picture smaller, draw fewer at once, or choose the mode auto";
     match least {
         Some(least) => {
-            format!("Allow {:.2} GB of the device's memory, or {other}.", least as f64 / f64::from(1 << 30))
+            format!("Allow {} of the device's memory, or {other}.", size_up(least))
         }
         None => format!("Allow more RAM, or {other}."),
     }

@@ -5,7 +5,7 @@ use candle_core::DType;
 use super::PipelineError;
 use crate::{
     checkpoint::{Component, Role},
-    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Workload},
+    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
     request::{ComputeDtype, Request},
     residency::BlockLayout,
@@ -58,6 +58,9 @@ pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, Pipeline
     prompts.into_iter().map(|prompt| Ok(model.tokenize(prompt, longest)?)).collect()
 }
 
+/// Bytes of lists and small tensors that no formula counts.
+const LISTS: u64 = 128 << 10;
+
 /// What drawing `request` asks of `model`.
 pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workload {
     let value_bytes = |role| dtype_of(role, request.dtype).size_in_bytes();
@@ -74,19 +77,18 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         calls: request.sampler.calls(steps),
         value_bytes: value_bytes(Role::Denoiser),
     };
-    let one = |stage, work| ComponentWork { stage, ways: vec![work] };
+    let with_lists = |mut work: Work| {
+        work.carried += LISTS;
+        work
+    };
+    let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
     let text = model.text.iter().enumerate().map(|(index, part)| {
         let lengths: Vec<usize> = prompts.iter().map(|prompt| prompt.ids[index].len()).collect();
         one(Stage::Encode, part.encoder.work(&lengths, value_bytes(Role::TextEncoder)))
     });
-    let decode = ComponentWork {
-        stage: Stage::Decode,
-        ways: model.autoencoder.decode_work(
-            request.batch as usize,
-            [latents[1], latents[2]],
-            value_bytes(Role::Autoencoder),
-        ),
-    };
+    let side = [latents[1], latents[2]];
+    let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
+    let decode = ComponentWork { stage: Stage::Decode, ways: decode.into_iter().map(with_lists).collect() };
     Workload {
         pictures: request.batch,
         steps: request.steps,

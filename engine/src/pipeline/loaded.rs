@@ -8,7 +8,7 @@ use super::{Target, estimate, preview::Preview};
 use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence},
+    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
     request::ComputeDtype,
     residency::WeightStore,
@@ -79,10 +79,20 @@ impl LoadedModel {
         }
     }
 
-    /// Makes the room that a component needs: what the plan has on the device for others only goes.
-    pub(super) fn enter(&self, plan: &Plan, index: usize) {
+    /// Makes the room that a component needs: what the plan has on the device for others only goes, unless everything
+    /// is to be kept and there is room for it.
+    pub(super) fn enter(&self, plan: &Plan, index: usize, keep: Keep) {
+        let needed = plan.stage(plan.components[index].stage).map_or(0, StagePlan::device);
+        let mut room = plan.device_budget.saturating_sub(needed);
         for (other, (store, component)) in self.stores.iter().zip(&plan.components).enumerate() {
-            if other != index && component.residence != Residence::Resident {
+            if other == index || component.residence == Residence::Resident {
+                continue;
+            }
+            let here = store.resident_bytes();
+            if keep == Keep::All && here <= room {
+                room -= here;
+                store.rest();
+            } else {
                 leave(store, component);
             }
         }

@@ -4,8 +4,8 @@ use super::{LoadedModel, PipelineError, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks},
     memory::{
-        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Stage,
-        Technique, Workload, block_costs,
+        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
+        Stage, Technique, Workload, block_costs, size, size_up,
     },
     models::Prompt,
     request::Request,
@@ -88,7 +88,8 @@ impl PlannedRun {
     /// # Errors
     /// When there is nothing left to give.
     pub fn step_down(&mut self, stage: Stage, error: OutOfMemory) -> Result<String, PipelineError> {
-        let short_by = error.needed.saturating_sub(error.budget).max(1);
+        // What was refused is the first that did not fit, and seldom the last.
+        let short_by = error.needed.saturating_sub(error.budget).max(error.budget / 50);
         let (footprint, workload) = (&self.footprint, &self.workload);
         let lower = memory::step_down(footprint, workload, &self.machine, &self.plan, stage, short_by);
         let Some(lower) = lower else { return Err(PipelineError::OutOfMemory(error)) };
@@ -112,6 +113,10 @@ impl PlannedRun {
             .collect();
         let bytes_per_second = self.observed.bytes / self.observed.load;
         let technique = Technique::new(self.preferences.prefetch);
+        let technique = match component.residence {
+            Residence::OnDemand => technique.without_residents(),
+            _ => technique,
+        };
         let measured = Measured { seconds: &seconds, bytes_per_second };
         let better = memory::refit(&costs, &self.machine, technique, component, measured)?;
         let moved =
@@ -207,11 +212,6 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
     if words.is_empty() {
         words.push("weights come in smaller pieces".to_owned());
     }
-    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-    format!(
-        "Memory ran out ({} MB needed, {} MB may be taken), so {}",
-        mebibytes(error.needed),
-        mebibytes(error.budget),
-        words.join(", ")
-    )
+    let (needed, budget) = (size_up(error.needed), size(error.budget));
+    format!("Memory ran out ({needed} needed, {budget} may be taken), so {}", words.join(", "))
 }

@@ -4,7 +4,12 @@ use std::{cell::RefCell, path::PathBuf, time::Instant};
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate, preview::Preview};
+use super::{
+    LoadedModel, PipelineError, PlannedRun, Target,
+    dump::{Dump, aside},
+    estimate,
+    preview::Preview,
+};
 use crate::{
     checkpoint::read_header,
     hardware::unmetered,
@@ -76,8 +81,11 @@ impl LoadedModel {
     ) -> Result<Rendered, PipelineError> {
         request.validate(self.model.denoiser.size_multiple())?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let prompts = estimate::prompts(&self.model, request)?;
-        let planned = PlannedRun::new(self, request, &prompts, options)?;
+        let (prompts, planned) = unmetered(|| {
+            let prompts = estimate::prompts(&self.model, request)?;
+            let planned = PlannedRun::new(self, request, &prompts, options)?;
+            Ok::<_, PipelineError>((prompts, planned))
+        })?;
         let run = Run {
             loaded: self,
             request,
@@ -112,6 +120,8 @@ impl Run<'_> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
         self.loaded.follow(&self.planned.borrow().plan);
+        let known = self.prompts.iter().all(|prompt| self.loaded.knows(prompt));
+        self.enter(if known { self.loaded.model.denoiser_index() } else { 0 });
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let latents = self.initial_latents()?;
@@ -127,7 +137,8 @@ impl Run<'_> {
 
     fn mark(&self) {
         let recorder = &self.options.recorder;
-        recorder.record(TelemetryEvent::Plan(self.planned.borrow().mark(recorder.now())));
+        let mark = unmetered(|| self.planned.borrow().mark(recorder.now()));
+        recorder.record(TelemetryEvent::Plan(mark));
     }
 
     fn stage<T>(
@@ -155,7 +166,7 @@ impl Run<'_> {
         loop {
             match work() {
                 Err(RunError::OutOfMemory(error)) => {
-                    let reason = self.planned.borrow_mut().step_down(stage, error)?;
+                    let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
                     self.loaded.follow(&self.planned.borrow().plan);
                     self.loaded.account.take_refusal();
                     self.tell(&reason);
@@ -175,7 +186,7 @@ impl Run<'_> {
 
     /// Store and executor of a component, once there is room for it.
     fn enter(&self, component: usize) -> (&WeightStore, Executor) {
-        self.loaded.enter(&self.planned.borrow().plan, component);
+        self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
         let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
         (&self.loaded.stores[component], executor.of_component(component as u8))
     }
@@ -274,7 +285,7 @@ impl Run<'_> {
         let mut pace = Pace::new(store);
         let after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
-                latents_seen.push(step.latents.clone());
+                latents_seen.push(aside(step.latents)?);
             }
             self.step_done(&step, &mut pace)
         };
@@ -308,7 +319,7 @@ impl Run<'_> {
         self.planned.borrow_mut().steps.push(seconds);
         self.observer.borrow_mut().step(number, steps, seconds);
         if number == 1 && steps > 2 {
-            let better = self.planned.borrow_mut().refit(store);
+            let better = unmetered(|| self.planned.borrow_mut().refit(store));
             if let Some(reason) = better {
                 store.follow(self.planned.borrow().component(self.loaded.model.denoiser_index()));
                 self.tell(&reason);
@@ -334,17 +345,17 @@ impl Run<'_> {
             })?;
             let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
             if dump.is_recording() {
-                finished.push(scaled.clamp(0f32, 1f32)?);
-                decoded.push(picture);
-            } else {
-                drop(picture);
+                finished.push(aside(&scaled)?);
+                decoded.push(aside(&picture)?);
             }
+            drop(picture);
             self.check_finite(&scaled)?;
             images.extend(to_images(&scaled)?);
         }
         if dump.is_recording() {
-            dump.add("vae.decode.out", &Tensor::cat(&decoded, 0)?)?;
-            dump.add("output", &Tensor::cat(&finished, 0)?)?;
+            let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
+            dump.add("vae.decode.out", &join(&decoded)?)?;
+            dump.add("output", &unmetered(|| join(&finished)?.clamp(0f32, 1f32))?)?;
         }
         Ok(images)
     }
@@ -425,7 +436,10 @@ fn first_call(outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> 
     let mut named = Vec::new();
     for output in outputs {
         for index in 0..output.dim(0)? {
-            named.push((format!("transformer.0.out.0.{}", named.len()), output.get(index)?.unsqueeze(1)?));
+            named.push((
+                format!("transformer.0.out.0.{}", named.len()),
+                aside(&output.get(index)?.unsqueeze(1)?)?,
+            ));
         }
     }
     Ok(named)

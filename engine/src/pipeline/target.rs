@@ -114,7 +114,9 @@ static RATE: OnceLock<f64> = OnceLock::new();
 /// Floating-point operations a second that the processor reaches in blocks of transformers.
 fn processor_rate() -> f64 {
     const GUESS: f64 = 4e10;
-    RATE.get().copied().unwrap_or_else(|| GUESS * std::thread::available_parallelism().map_or(1, usize::from) as f64)
+    RATE.get()
+        .copied()
+        .unwrap_or_else(|| GUESS * std::thread::available_parallelism().map_or(1, usize::from) as f64)
 }
 
 /// Measures how fast the processor is, with the threads that this is called from; once a process. Plans that are made

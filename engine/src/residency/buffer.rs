@@ -49,6 +49,12 @@ impl TensorPlace {
         Self { offset: 0, ..self.clone() }
     }
 
+    /// A run of its values, at most `length` from number `first` on.
+    pub fn piece(&self, first: usize, length: usize) -> Self {
+        let shape = vec![length.min(self.elements() - first)];
+        Self { shape, offset: self.offset + first, ..self.clone() }
+    }
+
     /// Values of each dtype that a buffer for it alone has.
     pub fn sizes(&self) -> Sizes {
         let mut sizes = [0; DTYPES.len()];
@@ -71,7 +77,9 @@ impl BlockLayout {
         let mut sizes = [0; DTYPES.len()];
         let tensors = block.tensors.iter().map(|(name, stored)| {
             let exact = stored.float_dtype().filter(|&dtype| {
-                stored.shape().len() == 2 && compute == DType::F32 && matches!(dtype, DType::F16 | DType::BF16)
+                stored.shape().len() == 2
+                    && compute == DType::F32
+                    && matches!(dtype, DType::F16 | DType::BF16)
             });
             let dtype = exact.unwrap_or(compute);
             let part = DTYPES.iter().position(|&known| known == dtype).unwrap_or(0);
@@ -184,7 +192,8 @@ impl Buffer {
         piece: usize,
         mut after: impl FnMut(usize) -> bool,
     ) -> Result<bool> {
-        for ((to, from), (&size, dtype)) in self.parts.iter().zip(&other.parts).zip(sizes.iter().zip(DTYPES)) {
+        for ((to, from), (&size, dtype)) in self.parts.iter().zip(&other.parts).zip(sizes.iter().zip(DTYPES))
+        {
             let (Some(to), Some(from)) = (to, from) else { continue };
             let (held, layout) = from.storage_and_layout();
             let first = layout.start_offset();

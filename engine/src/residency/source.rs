@@ -58,8 +58,7 @@ impl Source {
         memory: Arc<dyn DeviceMemory>,
         account: Arc<MemoryAccount>,
     ) -> Self {
-        let layouts: Vec<_> =
-            component.blocks.iter().map(|block| BlockLayout::new(block, dtype)).collect();
+        let layouts: Vec<_> = component.blocks.iter().map(|block| BlockLayout::new(block, dtype)).collect();
         let state = Mutex::new(State {
             kept: vec![false; layouts.len()],
             host: layouts.iter().map(|_| None).collect(),
@@ -103,7 +102,9 @@ impl Source {
     /// Puts `tensor` in the place of a stored one, until the end.
     pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         let place = self.layouts[block].tensors.iter().find(|place| place.name == name).ok_or_else(|| {
-            candle_core::Error::CannotFindTensor { path: format!("{}.{name}", self.component.blocks[block].name) }
+            candle_core::Error::CannotFindTensor {
+                path: format!("{}.{name}", self.component.blocks[block].name),
+            }
         })?;
         let held = unmetered(|| held_values(tensor, place))?;
         let mut state = self.state();
@@ -209,9 +210,31 @@ impl Source {
             self.memory.upload(&copy.buffer.view(place)?, to, &sizes, &|| true)?;
             return Ok(());
         }
-        let from = self.host_buffer(&sizes)?;
-        self.read_tensor(block, tensor, &from.buffer)?;
-        self.memory.upload(&from.buffer, to, &sizes, &|| true)?;
+        self.bring_in_pieces(block, tensor, to)
+    }
+
+    /// Brings a tensor from disk to a card, a piece at a time. The piece is so small that no budget counts it.
+    fn bring_in_pieces(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
+        const PIECE: usize = 1 << 18;
+        let place = self.layouts[block].tensors[tensor].alone();
+        let patch = self.state().patches.get(&(block, place.name.clone())).cloned();
+        let stored = &self.component.blocks[block].tensors[tensor].1;
+        for first in (0..place.elements()).step_by(PIECE) {
+            let piece = place.piece(first, PIECE);
+            let from = unmetered(|| self.memory.allocate_host(&piece.sizes()))?;
+            match &patch {
+                Some(patch) => {
+                    let values = patch.flatten_all()?.narrow(0, first, piece.elements())?;
+                    replace(&from, &piece.alone(), &values)?;
+                }
+                None => {
+                    let mut outcome = Ok(());
+                    from.fill(&piece.alone(), |values| outcome = stored.read_from(first, values))?;
+                    outcome?;
+                }
+            }
+            self.memory.upload(&from, &to.view(&piece)?, &piece.sizes(), &|| true)?;
+        }
         Ok(())
     }
 

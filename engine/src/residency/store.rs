@@ -208,9 +208,9 @@ impl WeightStore {
     pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
         let mut state = self.state();
         let wanted = |state: &State, placement| -> Vec<Request> {
-            let blocks = range.clone().filter(|&block| {
-                state.plan[block].placement == placement && state.resident[block].is_none()
-            });
+            let blocks = range
+                .clone()
+                .filter(|&block| state.plan[block].placement == placement && state.resident[block].is_none());
             let stays = placement == Placement::Resident;
             blocks.map(|block| Request { block, stays }).collect()
         };
@@ -274,7 +274,13 @@ impl WeightStore {
             }
             if state.plan[index].placement == Placement::Leaves {
                 let kind = Kind::Leaves(Weights::one_by_one(Arc::clone(&self.source), index));
-                return Ok(Lease { kind, from: state.plan[index].home, load: Duration::ZERO, slot: None, bytes: 0 });
+                return Ok(Lease {
+                    kind,
+                    from: state.plan[index].home,
+                    load: Duration::ZERO,
+                    slot: None,
+                    bytes: 0,
+                });
             }
         }
         loop {

@@ -101,7 +101,15 @@ pub enum PlanSubject {
 impl Job {
     /// A job that keeps its pictures in memory only.
     pub fn new(id: JobId, request: Request) -> Self {
-        Self { id, request, output: None, previews: false, initial_latents: None, dump: None,
-            memory: MemoryPreferences::default(), reports: Reports::default() }
+        Self {
+            id,
+            request,
+            output: None,
+            previews: false,
+            initial_latents: None,
+            dump: None,
+            memory: MemoryPreferences::default(),
+            reports: Reports::default(),
+        }
     }
 }

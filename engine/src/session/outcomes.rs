@@ -33,7 +33,8 @@ impl Outcomes {
             }),
             None => String::new(),
         };
-        let mut known: Vec<Outcome> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let mut known: Vec<Outcome> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let outdated = known.len().saturating_sub(REMEMBERED);
         known.drain(..outdated);
         let outcomes = Self { known: Arc::new(Mutex::new(known)), file };

@@ -19,9 +19,7 @@ use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory, models,
     output::{Date, Image, OutputError, Settings},
-    pipeline::{
-        self, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
-    },
+    pipeline::{self, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target},
     request::{ComputeDtype, ModelSource},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
@@ -107,7 +105,8 @@ impl Worker {
         if let Some(output) = &job.output {
             output.prepare()?;
         }
-        let files = TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
+        let files =
+            TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
         let request = &job.request;
@@ -197,13 +196,13 @@ impl Worker {
 
     /// Makes the model of this source in this precision on this device the current one.
     fn load(&mut self, source: &ModelSource, dtype: ComputeDtype, target: &Target) -> Result<(), JobError> {
-        let serves =
-            |kept: &Current| kept.source == *source && kept.loaded.serves(dtype, &target.choice);
+        let serves = |kept: &Current| kept.source == *source && kept.loaded.serves(dtype, &target.choice);
         if self.current.as_ref().is_some_and(serves) {
             return Ok(());
         }
         self.current = None;
-        let model = models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
+        let model =
+            models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
         let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &self.account);
         self.current = Some(Current { source: source.clone(), summary, loaded });

@@ -29,15 +29,16 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
     });
 }
 
-/// Values that [`convolve`] takes.
-pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> usize {
+/// Values that [`convolve`] takes, and the number of blocks that it cuts a picture into.
+pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let length = PANELS * tile.columns();
     let plane = sizes.out_height * sizes.out_width;
     let area = sizes.kernel * sizes.kernel;
     let together = (DEPTH / area).max(1).min(sizes.channels);
     let padded = plane.min(length).next_multiple_of(tile.lanes);
-    threads.min(plane.div_ceil(length)) * (padded + together * area * padded)
+    let blocks = plane.div_ceil(length);
+    (threads.min(blocks) * (padded + together * area * padded), blocks)
 }
 
 struct Block<'a> {

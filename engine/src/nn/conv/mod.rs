@@ -127,7 +127,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
-/// Bytes that a convolution takes beside its input and its result.
+/// Bytes that a convolution of one picture takes beside its input and its result.
 pub(super) fn scratch_bytes(
     [channels, out_channels]: [usize; 2],
     [out_height, out_width]: [usize; 2],
@@ -147,11 +147,11 @@ pub(super) fn scratch_bytes(
         stride,
         padding: kernel / 2,
     };
-    let values = match winograd::suits(sizes) {
+    let (values, blocks) = match winograd::suits(sizes) {
         true => winograd::scratch_values(sizes, threads),
         false => direct::scratch_values(sizes, threads),
     };
-    values * size_of::<f32>()
+    values * size_of::<f32>() + blocks * out_channels * size_of::<&mut [f32]>()
 }
 
 /// Cuts each plane of `planes` into blocks of `length` and gathers, for each picture and block, the parts of

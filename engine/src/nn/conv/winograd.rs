@@ -53,8 +53,8 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
     });
 }
 
-/// Values that [`convolve`] takes.
-pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> usize {
+/// Values that [`convolve`] takes, and the number of blocks that it cuts a picture into.
+pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
@@ -63,9 +63,11 @@ pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> usize {
     let wide = tiles.min(tile_columns);
     let most = (rows * wide).next_multiple_of(tile.lanes);
     let together = TOGETHER.next_multiple_of(tile.rows).min(out_channels);
-    let worker = PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + 8 * (wide + 1 + 2 * tile.lanes);
+    let worker =
+        PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + 8 * (wide + 1 + 2 * tile.lanes);
     let kernels = PRODUCTS * out_channels * sizes.channels;
-    kernels + threads.min(tile_rows.div_ceil(rows)) * worker
+    let blocks = tile_rows.div_ceil(rows);
+    (kernels + threads.min(blocks) * worker, blocks)
 }
 
 /// The kernels as the left sides of the sixteen products, in strips of as many output channels as a register

@@ -1,0 +1,103 @@
+//! Budgets hold, and forecasts come true.
+
+use sluice_engine::{
+    memory::{MemoryPreferences, OffloadMode},
+    request::{ComputeDtype, Request},
+    session::Event,
+};
+use sluice_tests::runner::Runner;
+
+use super::support::{SMALL, Tiny, attempt, card, forecast, half_streamed, mode, run, starter, streamed};
+
+#[test]
+fn the_peak_stays_within_every_budget_that_the_planner_accepts() {
+    let mut runner = Runner::start().unwrap();
+    let request = starter(128, 2);
+    let least = forecast(&runner, &request, &card()).least_device.unwrap();
+    for budget in (0..6).map(|step| least + step * (least / 8)) {
+        let memory = MemoryPreferences { vram_budget: Some(budget), ..card() };
+        let ran = run(&mut runner, &request, &memory);
+        let peak = ran.outcome.measured_device;
+        assert!(peak <= budget, "{peak} bytes were held and {budget} were allowed");
+        assert_eq!(ran.replanned(), Vec::<String>::new(), "the plan should have held");
+        let seen = ran.samples().iter().map(|sample| sample.weights + sample.activations).max().unwrap();
+        assert!(seen <= budget, "telemetry shows {seen} of {budget} bytes");
+    }
+}
+
+#[test]
+fn the_smallest_budget_works_and_five_percent_less_is_refused_before_the_run() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    for &mode in OffloadMode::ALL {
+        let preferences = MemoryPreferences { mode, ..card() };
+        let least = forecast(&runner, &tiny.request, &preferences).least_device.unwrap();
+        let with = |budget| MemoryPreferences { vram_budget: Some(budget), ..preferences.clone() };
+        let ran = run(&mut runner, &tiny.request, &with(least));
+        assert!(ran.outcome.measured_device <= least);
+
+        let refused = attempt(&mut runner, &tiny.request, &with(least * 95 / 100));
+        let begun = refused.events.iter().any(|event| matches!(event, Event::StageStarted { .. }));
+        assert!(!begun, "{} began although it cannot fit", mode.name());
+        let failure = refused.failure().unwrap();
+        assert!(failure.message.contains("may be taken"), "{}", failure.message);
+        assert!(failure.advice.unwrap().contains("Allow"));
+    }
+}
+
+#[test]
+fn forecasts_of_the_peak_come_true() {
+    let mut runner = Runner::start().unwrap();
+    let sizes = [(384, 384), (512, 384), (640, 512)];
+    let modes = [
+        card(),
+        mode(OffloadMode::Aggressive),
+        streamed(card()),
+        MemoryPreferences { tile: Some(48), ..card() },
+    ];
+    for (width, height) in sizes {
+        for (index, memory) in modes.iter().enumerate() {
+            let (batch, dtype) = match index {
+                1 => (3, ComputeDtype::F32),
+                2 => (1, ComputeDtype::Bf16),
+                _ => (1, ComputeDtype::F32),
+            };
+            let request = Request { width, height, batch, dtype, ..starter(256, 2) };
+            let outcome = run(&mut runner, &request, memory).outcome;
+            let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
+            assert!(
+                (0.98..1.05).contains(&ratio),
+                "{width}×{height}, {memory:?}: predicted {ratio:.3} of what was measured: {outcome:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_hosts_memory_stays_within_its_budget() {
+    let small = starter(SMALL, 3);
+    let mut runner = Runner::start().unwrap();
+    let plenty = half_streamed(&runner, &small);
+    let all = forecast(&runner, &small, &plenty).plan.unwrap().peak_host();
+    assert!(all > 0);
+    for part in [1, 2, 3] {
+        let memory = MemoryPreferences { ram_budget: Some(all / part), ..plenty.clone() };
+        let plan = forecast(&runner, &small, &memory).plan.unwrap();
+        assert!(plan.peak_host() <= all / part);
+        let ran = run(&mut runner, &small, &memory);
+        let seen = ran.samples().iter().map(|sample| sample.host).max().unwrap();
+        assert!(seen <= all / part, "{seen} bytes of copies and buffers, {} allowed", all / part);
+    }
+}
+
+#[test]
+fn a_budget_may_change_between_jobs() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let least = forecast(&runner, &tiny.request, &card()).least_device.unwrap();
+    for budget in [least * 4, least, least * 3, least] {
+        let memory = MemoryPreferences { vram_budget: Some(budget), ..card() };
+        let ran = run(&mut runner, &tiny.request, &memory);
+        assert!(ran.outcome.measured_device <= budget);
+    }
+}

@@ -1,0 +1,138 @@
+//! Files that vanish, memory that runs out, reports that cannot be written.
+
+use std::{fs, path::PathBuf};
+
+use sluice_engine::{
+    memory::{MemoryPreferences, Outcome},
+    request::Request,
+    session::{Command, Event, Job, Reports, SessionOptions},
+};
+use sluice_tests::runner::Runner;
+
+use super::support::{
+    Copy, Tiny, assert_same, card, forecast, mode, passing_through, run, run_dumped, starter,
+};
+
+/// The largest weight file of the denoiser.
+fn weights(copy: &Copy) -> PathBuf {
+    let folder = copy.folder.path().join("transformer");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let weights = files.filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"));
+    weights.max_by_key(|file| fs::metadata(file).unwrap().len()).unwrap()
+}
+
+#[test]
+fn a_file_that_is_cut_off_during_a_run_is_named_and_the_next_job_runs() {
+    let copy = Copy::new();
+    let mut runner = Runner::start().unwrap();
+    let file = weights(&copy);
+    let whole = fs::read(&file).unwrap();
+    let long = Request { steps: 400, ..copy.request.clone() };
+    let job = Job { memory: passing_through(), ..runner.job(long.clone()) };
+    let id = job.id;
+    runner.send(Command::Generate(Box::new(job))).unwrap();
+    while !matches!(runner.event().unwrap(), Event::Step { step: 2.., .. }) {}
+    fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(whole.len() as u64 / 4).unwrap();
+    let failure = runner.wait(id).unwrap().failure().unwrap();
+    assert!(failure.message.contains("is cut off"), "{}", failure.message);
+    assert!(failure.message.contains(file.file_name().unwrap().to_str().unwrap()), "{}", failure.message);
+    assert!(failure.advice.is_some());
+
+    fs::write(&file, whole).unwrap();
+    let memory = passing_through();
+    run(&mut runner, &copy.request, &memory);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_deleted_during_a_run_is_read_to_the_end() {
+    let copy = Copy::new();
+    let mut runner = Runner::start().unwrap();
+    let long = Request { steps: 40, ..copy.request.clone() };
+    let memory = passing_through();
+    let want = run_dumped(&mut runner, &long, &memory);
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("dump.safetensors");
+    let job = Job { memory: passing_through(), dump: Some(dump.clone()), ..runner.job(long.clone()) };
+    let id = job.id;
+    runner.send(Command::Generate(Box::new(job))).unwrap();
+    while !matches!(runner.event().unwrap(), Event::Step { step: 2.., .. }) {}
+    fs::remove_file(weights(&copy)).unwrap();
+    runner.wait(id).unwrap().pictures().unwrap();
+    let got = sluice_tests::checkpoint::load(&dump).unwrap();
+    assert_same(&got, &want.tensors, "a file that is gone");
+}
+
+/// Past runs that took half of what was predicted make the next forecast too low, so that memory runs out.
+#[test]
+fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
+    let request = starter(256, 3);
+    let mut plain = Runner::start().unwrap();
+    let honest = forecast(&plain, &request, &card());
+    let device = honest.machine.device.clone();
+    let want = run_dumped(&mut plain, &request, &mode(sluice_engine::memory::OffloadMode::None));
+    let enough = honest.least_device.unwrap();
+
+    let data = tempfile::tempdir().unwrap();
+    let wrong = Outcome {
+        model: honest.model.clone(),
+        device,
+        predicted_device: 2,
+        measured_device: 1,
+        predicted_activations: 2,
+        measured_activations: 1,
+        predicted_step_seconds: 0.0,
+        measured_step_seconds: 0.0,
+        measured_operations_per_second: 0.0,
+        measured_link_bytes_per_second: 0.0,
+    };
+    let line = serde_json::to_string(&wrong).unwrap() + "\n";
+    fs::write(data.path().join("outcomes.jsonl"), line.repeat(3)).unwrap();
+    let options = SessionOptions { data: Some(data.path().to_owned()), ..SessionOptions::default() };
+    let mut misled = Runner::with(options).unwrap();
+    let memory = MemoryPreferences {
+        vram_budget: Some(enough + (enough >> 3)),
+        tile: Some(u32::MAX),
+        ..mode(sluice_engine::memory::OffloadMode::LayerStreaming)
+    };
+    let ran = run_dumped(&mut misled, &request, &memory);
+    assert!(!ran.replanned().is_empty(), "memory should have run out");
+    assert!(ran.replanned()[0].starts_with("Memory ran out"), "{:?}", ran.replanned());
+    assert!(ran.outcome.measured_device <= enough + (enough >> 3));
+    for name in ["step.0.latents", "step.2.latents"] {
+        let bits = |tensor: &candle_core::Tensor| {
+            tensor
+                .flatten_all()
+                .unwrap()
+                .to_vec1::<f32>()
+                .unwrap()
+                .into_iter()
+                .map(f32::to_bits)
+                .collect::<Vec<_>>()
+        };
+        assert!(bits(&ran.tensors[name]) == bits(&want.tensors[name]), "{name} differs after a step down");
+    }
+}
+
+#[test]
+fn reports_that_cannot_be_written_are_refused_before_the_run() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let reports = Reports { telemetry: Some(tiny.model.join("missing/telemetry.jsonl")), trace: None };
+    let job = Job { reports, ..runner.job(tiny.request.clone()) };
+    let failure = runner.run(job).unwrap().failure().unwrap();
+    assert!(failure.message.contains("telemetry.jsonl"), "{}", failure.message);
+    run(&mut runner, &tiny.request, &card());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_the_report_and_not_the_picture() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let reports = Reports { telemetry: Some(PathBuf::from("/dev/full")), trace: None };
+    let job = Job { reports, ..runner.job(tiny.request.clone()) };
+    let failure = runner.run(job).unwrap().failure().unwrap();
+    assert!(failure.message.contains("/dev/full"), "{}", failure.message);
+    run(&mut runner, &tiny.request, &card());
+}

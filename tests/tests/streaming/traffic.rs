@@ -1,0 +1,95 @@
+//! What moves, how often, and what does not have to.
+
+use std::collections::BTreeMap;
+
+use sluice_engine::{
+    memory::{Keep, MemoryPreferences, OffloadMode, Tier},
+    request::Request,
+    telemetry::BlockRecord,
+};
+use sluice_tests::runner::Runner;
+
+use super::support::{Ran, SMALL, Tiny, half_streamed, mode, passing_through, run, starter};
+
+const TEXT: u8 = 0;
+const DENOISER: u8 = 1;
+
+/// Bytes moved for the denoiser.
+fn moved(ran: &Ran) -> u64 {
+    ran.blocks().iter().filter(|block| block.component == DENOISER).map(|block| block.bytes).sum()
+}
+
+#[test]
+fn a_block_moves_once_a_step_for_all_branches_and_pictures() {
+    let small = starter(SMALL, 3);
+    let mut runner = Runner::start().unwrap();
+    let one = Request { batch: 1, guidance: 0.0, ..small.clone() };
+    let eight = Request { batch: 4, guidance: 3.0, ..small.clone() };
+    let memory = passing_through();
+    let (one, eight) = (run(&mut runner, &one, &memory), run(&mut runner, &eight, &memory));
+    assert!(moved(&one) > 0);
+    assert_eq!(moved(&one), moved(&eight), "four pictures of two branches each move what one moves");
+}
+
+#[test]
+fn what_depends_on_prompt_and_timestep_alone_moves_once_a_run() {
+    let small = starter(SMALL, 3);
+    let mut runner = Runner::start().unwrap();
+    let memory = passing_through();
+    let ran = run(&mut runner, &small, &memory);
+    let mut uses: BTreeMap<u16, u32> = BTreeMap::new();
+    for block in ran.blocks().iter().filter(|block| block.component == DENOISER) {
+        *uses.entry(block.block).or_default() += 1;
+    }
+    // The caption's embedder and refiners and the modulations come first, then the blocks of every step.
+    let once = uses.values().take_while(|&&count| count == 1).count();
+    assert!(once >= 3, "{uses:?}");
+    assert!(uses.values().skip(once).all(|&count| count == small.steps), "{uses:?}");
+    assert!(uses.len() > once + 3, "{uses:?}");
+}
+
+#[test]
+fn an_unchanged_prompt_needs_no_encoder() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let encoder = |ran: &Ran| ran.blocks().iter().filter(|block| block.component == TEXT).count();
+    let memory = mode(OffloadMode::Aggressive);
+    assert!(encoder(&run(&mut runner, &tiny.request, &memory)) > 0);
+    let other_seed = Request { seed: 99, ..tiny.request.clone() };
+    assert_eq!(encoder(&run(&mut runner, &other_seed, &memory)), 0);
+    let other_prompt = Request { prompt: "another".to_owned(), ..tiny.request.clone() };
+    assert!(encoder(&run(&mut runner, &other_prompt, &memory)) > 0);
+}
+
+#[test]
+fn what_stays_for_the_next_job_is_what_was_asked_for() {
+    let tiny = Tiny::new();
+    let from = |ran: &Ran, tier: Tier| {
+        let is = |block: &&BlockRecord| block.component == DENOISER && block.walk == 0 && block.tier == tier;
+        ran.blocks().iter().filter(is).count()
+    };
+    for (keep, first) in [(Keep::None, Tier::Disk), (Keep::Auto, Tier::Host), (Keep::All, Tier::Device)] {
+        let mut runner = Runner::start().unwrap();
+        let memory = MemoryPreferences { keep, ..mode(OffloadMode::CondDiffusion) };
+        let before = run(&mut runner, &tiny.request, &memory);
+        assert!(from(&before, Tier::Disk) > 0);
+        let after = run(&mut runner, &tiny.request, &memory);
+        let blocks =
+            after.blocks().iter().filter(|block| block.component == DENOISER && block.walk == 0).count();
+        assert_eq!(from(&after, first), blocks, "with {}", keep.name());
+    }
+}
+
+#[test]
+fn streamed_blocks_come_from_the_hosts_copy_after_the_first_step() {
+    let small = starter(SMALL, 3);
+    let mut runner = Runner::start().unwrap();
+    let memory = half_streamed(&runner, &small);
+    let ran = run(&mut runner, &small, &memory);
+    let blocks = ran.blocks();
+    let streamed = blocks.iter().filter(|block| block.component == DENOISER && block.slot.is_some());
+    let (first, later): (Vec<&BlockRecord>, Vec<&BlockRecord>) = streamed.partition(|block| block.walk <= 1);
+    assert!(!first.is_empty() && !later.is_empty());
+    assert!(first.iter().all(|block| block.tier == Tier::Disk), "{first:?}");
+    assert!(later.iter().all(|block| block.tier == Tier::Host && block.bytes > 0), "{later:?}");
+}
