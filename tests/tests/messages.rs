@@ -13,8 +13,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use sluice_engine::{
     hardware::{Probe, card},
     memory::{
-        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence, Wish,
-        known_model, machine_of,
+        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
+        Wish, known_model, machine_of,
     },
     output::{Image, Output},
     request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},

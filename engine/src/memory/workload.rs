@@ -64,12 +64,19 @@ pub struct BlockWork {
 impl Workload {
     /// The same work with activations `factor` times as large.
     pub fn scaled(mut self, factor: f64) -> Self {
+        self.components.iter_mut().for_each(|component| component.scale(factor));
+        self
+    }
+}
+
+impl ComponentWork {
+    /// Makes activations `factor` times as large.
+    pub fn scale(&mut self, factor: f64) {
         let scale = |bytes: &mut u64| *bytes = (*bytes as f64 * factor).ceil() as u64;
-        for way in self.components.iter_mut().flat_map(|component| &mut component.ways) {
+        for way in &mut self.ways {
             scale(&mut way.carried);
             way.blocks.iter_mut().for_each(|block| scale(&mut block.activations));
         }
-        self
     }
 }
 

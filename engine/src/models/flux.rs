@@ -430,6 +430,7 @@ impl Denoiser for FluxTransformer {
                 }
                 return Ok(());
             };
+            self.repeat_left_out(&mut modulations, index)?;
             for layer in self.modulation_layers(index) {
                 let parts = layer.iter().map(|name| w.linear(name, vec)).collect::<Result<Vec<_>>>()?;
                 let all =
@@ -598,6 +599,20 @@ impl FluxTransformer {
         } else {
             &[&["norm_out.shift", "norm_out.scale"]]
         }
+    }
+
+    /// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's, so
+    /// that all of `block`'s come in their places.
+    fn repeat_left_out(&self, modulations: &mut [Modulation], block: usize) -> Result<()> {
+        let double = (block - 1).min(self.config.num_layers);
+        let before = 2 * double + (block - 1 - double);
+        let together = if double < self.config.num_layers || before == 2 * double { 2 } else { 1 };
+        for Modulation { tensors, .. } in modulations {
+            while tensors.len() < before {
+                tensors.push(tensors[tensors.len() - together].copy()?);
+            }
+        }
+        Ok(())
     }
 
     /// `vec`: noise level, guidance and pooled prompt as one, `[noise levels, branches, dim]`.

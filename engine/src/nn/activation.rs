@@ -6,7 +6,7 @@ use candle_core::{DType, Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 use super::simd::{Tiled, exp2, run};
 
 /// Values to a piece of work.
@@ -89,7 +89,7 @@ impl Curve for Tanh {
 
 /// `x · sigmoid(curve(x))`, times `factor` if there is one.
 fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     let wide = contiguous(x)?;
     let held = wide.storage_and_layout();
     let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));

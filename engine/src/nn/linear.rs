@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 
 /// Register tiles of rows of the input that share the weights read into the cache.
@@ -51,7 +51,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let (storage, layout) = weight.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
     let weights = Weights::new(storage, layout.start_offset())?;
-    let mut out = vec![0.0; shape.iter().product()];
+    let mut out = zeros(shape.iter().product());
     if !out.is_empty() {
         multiply(values(&wide)?, weights, &bias, inputs, &mut out);
     }

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 
 /// Rows to a piece of work.
 const ROWS: usize = 8;
@@ -17,7 +17,7 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     let (wide, scales) = (contiguous(x)?, contiguous(scale)?);
     let (held, scales) = (wide.storage_and_layout(), scales.storage_and_layout());
     let (input, scales) = (values(&held)?, &values(&scales)?[..scale.elem_count()]);
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     out.par_chunks_mut(width).zip(input.par_chunks(width)).enumerate().with_min_len(ROWS).for_each(
         |(row, (out, x))| {
             let scale = of_batch(scales, row / tokens, width);
@@ -43,7 +43,7 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
     let held = (wide.storage_and_layout(), scales.storage_and_layout(), shifts.storage_and_layout());
     let input = values(&held.0)?;
     let (scales, shifts) = (&values(&held.1)?[..scale.elem_count()], &values(&held.2)?[..shift.elem_count()]);
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     out.par_chunks_mut(width).zip(input.par_chunks(width)).enumerate().with_min_len(ROWS).for_each(
         |(row, (out, x))| {
             let batch = row / tokens;
@@ -68,7 +68,7 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     let (wide, gates, added) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);
     let held = (wide.storage_and_layout(), gates.storage_and_layout(), added.storage_and_layout());
     let (input, gates, added) = (values(&held.0)?, &values(&held.1)?[..gate.elem_count()], values(&held.2)?);
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     let pieces = out.par_chunks_mut(width).zip(input.par_chunks(width)).zip(added.par_chunks(width));
     pieces.enumerate().with_min_len(ROWS).for_each(|(row, ((out, x), y))| {
         let gate = of_batch(gates, row / tokens, width);

@@ -5,7 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 use super::simd::{Tiled, run};
 
 /// Rows to a piece of work, at least.
@@ -110,7 +110,7 @@ fn fused_rows(
     let wide = contiguous(x)?;
     let held = wide.storage_and_layout();
     let input = values(&held)?;
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     let rows = out.par_chunks_mut(width.max(1)).zip(input.par_chunks(width.max(1)));
     rows.with_min_len(ROWS).for_each(|(out, x)| {
         run(Row { x, out, weight: &weight, bias: &bias, eps, centred });
@@ -156,7 +156,7 @@ fn fused_groups(
     let wide = contiguous(x)?;
     let held = wide.storage_and_layout();
     let input = values(&held)?;
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     if !out.is_empty() {
         let (size, together) = (out.len() / (batch * groups), channels / groups);
         out.par_chunks_mut(size).zip(input.par_chunks(size)).enumerate().for_each(|(index, (out, x))| {

@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 
 /// Tokens to a piece of work, at least.
 const TOKENS: usize = 4;
@@ -93,7 +93,7 @@ fn fused(
     let (wide, cos, sin) = (contiguous(x)?, contiguous(&rope.cos)?, contiguous(&rope.sin)?);
     let held = (wide.storage_and_layout(), cos.storage_and_layout(), sin.storage_and_layout());
     let (input, cos, sin) = (values(&held.0)?, values(&held.1)?, values(&held.2)?);
-    let mut out = vec![0.0; x.elem_count()];
+    let mut out = zeros(x.elem_count());
     let (row, pairs) = ((heads * width).max(1), width / 2);
     let rows = out.par_chunks_mut(row).zip(input.par_chunks(row)).enumerate().with_min_len(TOKENS);
     rows.for_each(|(index, (out, x))| {

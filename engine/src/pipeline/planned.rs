@@ -1,11 +1,11 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, estimate};
+use super::{LoadedModel, PipelineError, RunOptions, dryrun, estimate};
 use crate::{
-    hardware::{OutOfMemory, Peaks},
+    hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, ComponentPlan, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
-        Stage, Technique, Workload, block_costs, size, size_up,
+        self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
+        Residence, Stage, Technique, Work, Workload, block_costs, size, size_up,
     },
     models::Prompt,
     request::Request,
@@ -49,16 +49,39 @@ impl PlannedRun {
         loaded: &LoadedModel,
         request: &Request,
         prompts: &[Prompt],
+        sigmas: &[f32],
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
-        let footprint = loaded.footprint();
-        let workload = estimate::workload(&loaded.model, request, prompts).scaled(options.activation_factor);
-        let machine = options.target.machine.clone();
+        let (footprint, mut workload) = unmetered(|| {
+            let workload = estimate::workload(&loaded.model, request, prompts);
+            (loaded.footprint(), workload.scaled(options.activation_factor))
+        });
+        let mut machine = options.target.machine.clone();
         let preferences = options.memory.clone();
-        let plan = memory::plan(&footprint, &workload, &machine, &preferences).map_err(|error| {
-            let least = memory::least_device_budget(&footprint, &workload, &machine, &preferences);
-            PipelineError::DoesNotFit { error, least }
-        })?;
+        let plan = |workload: &Workload, machine: &Machine| {
+            unmetered(|| memory::plan(&footprint, workload, machine, &preferences)).map_err(|error| {
+                let least = memory::least_device_budget(&footprint, workload, machine, &preferences);
+                PipelineError::DoesNotFit { error, least }
+            })
+        };
+        let mut first = plan(&workload, &machine)?;
+        if preferences.estimate == Estimate::Dryrun {
+            let ways: Vec<&Work> = workload
+                .components
+                .iter()
+                .zip(&first.components)
+                .map(|(component, plan)| &component.ways[plan.way])
+                .collect();
+            let tried = dryrun::try_out(loaded, request, prompts, sigmas, &ways)?;
+            for (component, factor) in workload.components.iter_mut().zip(tried.activations) {
+                component.scale(factor);
+            }
+            if tried.operations_per_second > 0.0 {
+                machine.operations_per_second = tried.operations_per_second;
+            }
+            first = plan(&workload, &machine)?;
+        }
+        let plan = first;
         Ok(Self {
             footprint,
             workload,

@@ -14,7 +14,7 @@ use crate::{
     checkpoint::read_header,
     hardware::unmetered,
     memory::{MemoryPreferences, Stage},
-    models::{Conditioning, DenoiserInput, PrepareInput, Prompt},
+    models::{Conditioning, DenoiserInput, Model, PrepareInput, Prompt},
     output::Image,
     request::{Request, Sampler, Schedule},
     residency::{CancelToken, Executor, RunError, WeightStore},
@@ -81,16 +81,15 @@ impl LoadedModel {
     ) -> Result<Rendered, PipelineError> {
         request.validate(self.model.denoiser.size_multiple())?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let (prompts, planned) = unmetered(|| {
-            let prompts = estimate::prompts(&self.model, request)?;
-            let planned = PlannedRun::new(self, request, &prompts, options)?;
-            Ok::<_, PipelineError>((prompts, planned))
-        })?;
+        let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
+        let sigmas = sigmas(&self.model, request);
+        let planned = PlannedRun::new(self, request, &prompts, &sigmas[..sigmas.len() - 1], options)?;
         let run = Run {
             loaded: self,
             request,
             options,
             prompts,
+            sigmas,
             planned: RefCell::new(planned),
             observer: RefCell::new(observer),
         };
@@ -111,6 +110,7 @@ struct Run<'a> {
     request: &'a Request,
     options: &'a RunOptions<'a>,
     prompts: Vec<Prompt>,
+    sigmas: Vec<f32>,
     planned: RefCell<PlannedRun>,
     observer: RefCell<&'a mut dyn Observer>,
 }
@@ -256,8 +256,8 @@ impl Run<'_> {
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
         let (store, executor) = self.enter(self.loaded.model.denoiser_index());
-        let sigmas = self.sigmas();
-        add_schedule(dump, &sigmas)?;
+        let sigmas = &self.sigmas;
+        add_schedule(dump, sigmas)?;
         let denoiser = self.loaded.model.denoiser.as_ref();
         let guidance = self.request.guidance;
         let input = PrepareInput { branches, sigmas: &sigmas[..sigmas.len() - 1], guidance };
@@ -290,8 +290,8 @@ impl Run<'_> {
             self.step_done(&step, &mut pace)
         };
         let latents = match self.request.sampler {
-            Sampler::Euler => euler(model, latents, &sigmas, after),
-            Sampler::Heun => heun(model, latents, &sigmas, after),
+            Sampler::Euler => euler(model, latents, sigmas, after),
+            Sampler::Heun => heun(model, latents, sigmas, after),
         }?;
         for (name, output) in &outputs_seen {
             dump.add(name, output)?;
@@ -360,18 +360,6 @@ impl Run<'_> {
         Ok(images)
     }
 
-    fn sigmas(&self) -> Vec<f32> {
-        let (request, model) = (self.request, &self.loaded.model);
-        let multiple = model.denoiser.size_multiple();
-        let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
-        let shift = match request.schedule {
-            Schedule::Model => model.shift.own(tokens),
-            Schedule::StaticShift => model.shift.constant(),
-            Schedule::DynamicShift => model.shift.dynamic(tokens),
-        };
-        shift.sigmas(request.steps as usize)
-    }
-
     /// Noise `[batch, channels, height, width]`: each picture's own seed, so that it can be drawn alone.
     fn initial_latents(&self) -> Result<Tensor, PipelineError> {
         let request = self.request;
@@ -401,6 +389,18 @@ impl Run<'_> {
             Err(PipelineError::NotFinite { dtype: self.request.dtype.name() })
         }
     }
+}
+
+/// The noise levels of a request's steps, and 0 at the end.
+fn sigmas(model: &Model, request: &Request) -> Vec<f32> {
+    let multiple = model.denoiser.size_multiple();
+    let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
+    let shift = match request.schedule {
+        Schedule::Model => model.shift.own(tokens),
+        Schedule::StaticShift => model.shift.constant(),
+        Schedule::DynamicShift => model.shift.dynamic(tokens),
+    };
+    shift.sigmas(request.steps as usize)
 }
 
 /// Keeps count of what each step takes.

@@ -67,6 +67,8 @@ pub struct Executor {
     /// Number of the component in what is recorded.
     component: u8,
     walks: Arc<AtomicU32>,
+    /// Whether a block like the one before it is left out.
+    each_kind_once: bool,
 }
 
 impl Default for Executor {
@@ -78,12 +80,18 @@ impl Default for Executor {
 impl Executor {
     /// An executor that stops when `cancel` says so and tells `recorder` about each block.
     pub fn new(cancel: CancelToken, recorder: Recorder) -> Self {
-        Self { cancel, recorder, component: 0, walks: Arc::default() }
+        Self { cancel, recorder, component: 0, walks: Arc::default(), each_kind_once: false }
     }
 
     /// The same for the component of this number.
     pub fn of_component(&self, component: u8) -> Self {
         Self { component, walks: Arc::default(), ..self.clone() }
+    }
+
+    /// The same, leaving out every block whose tensors are like those of the block before it: to try a model out
+    /// whose blocks give what they get another value but not another shape.
+    pub fn of_each_kind(&self) -> Self {
+        Self { each_kind_once: true, ..self.clone() }
     }
 
     /// Calls `forward(index, weights)` for each block of `blocks` in order. Everything that needs a block
@@ -97,8 +105,12 @@ impl Executor {
     ) -> Result<(), RunError> {
         let walk = self.walks.fetch_add(1, Ordering::Relaxed);
         let done = (|| {
-            store.begin_walk(blocks.clone())?;
-            for index in blocks {
+            let first = blocks.start;
+            let used = blocks.clone().filter(|&index| {
+                !(self.each_kind_once && index > first && store.are_alike(index - 1, index))
+            });
+            store.begin_walk(blocks.clone(), used.clone())?;
+            for index in used {
                 if self.cancel.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }

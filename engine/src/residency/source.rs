@@ -10,7 +10,7 @@ use candle_core::{DType, Tensor};
 use super::{
     RunError,
     buffer::{BlockLayout, Buffer, Sizes, bytes, held_values, replace},
-    device::DeviceMemory,
+    device::{CpuMemory, DeviceMemory},
 };
 use crate::{
     checkpoint::Component,
@@ -39,6 +39,8 @@ pub struct Source {
     pub memory: Arc<dyn DeviceMemory>,
     /// The books.
     pub account: Arc<MemoryAccount>,
+    /// Whether all weights are zero and no file is read.
+    blank: bool,
     state: Mutex<State>,
 }
 
@@ -64,7 +66,24 @@ impl Source {
             host: layouts.iter().map(|_| None).collect(),
             patches: HashMap::new(),
         });
-        Self { component, layouts, dtype, memory, account, state }
+        Self { component, layouts, dtype, memory, account, blank: false, state }
+    }
+
+    /// Zeros in the place of all weights, on the processor.
+    pub fn blank(component: Component, dtype: DType, account: Arc<MemoryAccount>) -> Self {
+        Self { blank: true, ..Self::new(component, dtype, Arc::new(CpuMemory), account) }
+    }
+
+    /// Whether all weights are zero.
+    pub fn is_blank(&self) -> bool {
+        self.blank
+    }
+
+    /// Width of the rows of a table.
+    pub fn width(&self, block: usize, name: &str) -> usize {
+        let places = &self.layouts[block].tensors;
+        let table = places.iter().find(|place| place.name == name);
+        table.and_then(|place| place.shape.get(1).copied()).unwrap_or(1)
     }
 
     /// Number of blocks.
@@ -123,6 +142,9 @@ impl Source {
 
     /// Reads a block from disk into a buffer; `false` if it was stopped.
     pub fn read(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
+        if self.blank {
+            return Ok(true);
+        }
         let layout = &self.layouts[block];
         let finished = to.read(&self.component.blocks[block], layout, go_on)?;
         let state = self.state();

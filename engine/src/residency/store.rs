@@ -129,7 +129,10 @@ impl WeightStore {
         memory: Arc<dyn DeviceMemory>,
         account: Arc<MemoryAccount>,
     ) -> Self {
-        let source = Arc::new(Source::new(component, dtype, memory, account));
+        Self::with_source(Arc::new(Source::new(component, dtype, memory, account)))
+    }
+
+    fn with_source(source: Arc<Source>) -> Self {
         let blocks = source.blocks();
         let state = State {
             plan: vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; blocks],
@@ -143,6 +146,19 @@ impl WeightStore {
             waited: Duration::ZERO,
         };
         Self { source, state: Mutex::new(state) }
+    }
+
+    /// A store of zeros on the processor, for blocks that are tried out: one of them is there at a time, and no file
+    /// is read.
+    pub fn blank(component: Component, dtype: DType, account: Arc<MemoryAccount>) -> Self {
+        let source = Arc::new(Source::blank(component, dtype, account));
+        let store = Self::with_source(source);
+        {
+            let mut state = store.state();
+            state.plan.fill(BlockPlan { placement: Placement::Streamed, home: Tier::Disk });
+            state.slots = 1;
+        }
+        store
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -204,11 +220,23 @@ impl WeightStore {
         self.state().announced = walks;
     }
 
-    /// Begins a walk: asks for everything in `range` that is not on the device.
-    pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
+    /// Whether the tensors of two blocks have the same names and shapes.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        let tensors = |block: usize| self.source.layouts[block].tensors.iter();
+        tensors(one)
+            .map(|place| (&place.name, &place.shape))
+            .eq(tensors(other).map(|place| (&place.name, &place.shape)))
+    }
+
+    /// Begins a walk through `range`: asks for those of its blocks that are `used` and not on the device.
+    pub fn begin_walk(
+        &self,
+        range: Range<usize>,
+        used: impl Iterator<Item = usize> + Clone,
+    ) -> Result<(), RunError> {
         let mut state = self.state();
         let wanted = |state: &State, placement| -> Vec<Request> {
-            let blocks = range
+            let blocks = used
                 .clone()
                 .filter(|&block| state.plan[block].placement == placement && state.resident[block].is_none());
             let stays = placement == Placement::Resident;
@@ -327,6 +355,10 @@ impl WeightStore {
     /// # Errors
     /// When there is no such table or row, or the file has become unreadable.
     pub fn rows(&self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
+        if self.source.is_blank() {
+            let width = self.source.width(block, name);
+            return Ok(Tensor::zeros((rows.len(), width), self.dtype(), self.device())?);
+        }
         let table = self.source.component.blocks[block].tensors.iter().find(|(known, _)| known == name);
         let Some((_, table)) = table else {
             return Err(candle_core::Error::CannotFindTensor { path: name.to_owned() }.into());

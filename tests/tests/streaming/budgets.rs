@@ -1,7 +1,7 @@
 //! Budgets hold, and forecasts come true.
 
 use sluice_engine::{
-    memory::{MemoryPreferences, OffloadMode},
+    memory::{Estimate, MemoryPreferences, OffloadMode},
     request::{ComputeDtype, Request},
     session::Event,
 };
@@ -70,6 +70,17 @@ fn forecasts_of_the_peak_come_true() {
                 "{width}×{height}, {memory:?}: predicted {ratio:.3} of what was measured: {outcome:?}"
             );
         }
+    }
+}
+
+#[test]
+fn what_was_tried_out_comes_true_too() {
+    let mut runner = Runner::start().unwrap();
+    let tried = MemoryPreferences { estimate: Estimate::Dryrun, ..card() };
+    for request in [starter(384, 2), Request { guidance: 0.0, batch: 2, ..starter(512, 2) }] {
+        let outcome = run(&mut runner, &request, &tried).outcome;
+        let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
+        assert!((0.98..1.05).contains(&ratio), "predicted {ratio:.3} of what was measured: {outcome:?}");
     }
 }
 

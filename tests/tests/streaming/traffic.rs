@@ -1,6 +1,6 @@
 //! What moves, how often, and what does not have to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_engine::{
     memory::{Keep, MemoryPreferences, OffloadMode, Tier},
@@ -88,8 +88,12 @@ fn streamed_blocks_come_from_the_hosts_copy_after_the_first_step() {
     let ran = run(&mut runner, &small, &memory);
     let blocks = ran.blocks();
     let streamed = blocks.iter().filter(|block| block.component == DENOISER && block.slot.is_some());
-    let (first, later): (Vec<&BlockRecord>, Vec<&BlockRecord>) = streamed.partition(|block| block.walk <= 1);
-    assert!(!first.is_empty() && !later.is_empty());
-    assert!(first.iter().all(|block| block.tier == Tier::Disk), "{first:?}");
-    assert!(later.iter().all(|block| block.tier == Tier::Host && block.bytes > 0), "{later:?}");
+    let mut seen = BTreeSet::new();
+    let mut copies = 0;
+    for block in streamed {
+        let expected = if seen.insert(block.block) { Tier::Disk } else { Tier::Host };
+        assert_eq!(block.tier, expected, "{block:?}");
+        copies += u32::from(expected == Tier::Host);
+    }
+    assert!(copies > 0);
 }

@@ -13,6 +13,7 @@ use sluice_engine::{
     session::{Command, Event, Failure, JobId},
 };
 
+use super::runs::{Scene, telemetry};
 use super::support::{Window, failure, half_way, landscape, machine, picture, starter};
 
 const JOB: JobId = JobId(1);
@@ -320,6 +321,18 @@ fn every_widget_has_a_name() {
     let mut window = Window::with_starter();
     window.says(Event::Hardware(machine()));
     window.click("More settings");
+    window.click("Plan");
+    window.click("Timeline");
+    window.click("Advanced");
+    let scene = Scene::streamed();
+    for query in window.take_plans() {
+        window.says(scene.answer(query.id));
+    }
+    nothing_is_unnamed(&window, "a plan");
+    window.click("Card");
+    nothing_is_unnamed(&window, "cards");
+    window.harness.key_press(Key::Escape);
+    window.frames();
     for popup in ["Model", "Theme", "Settings", "Examples"] {
         window.click(popup);
         nothing_is_unnamed(&window, popup);
@@ -335,6 +348,10 @@ fn every_widget_has_a_name() {
     window.frames();
     window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
     nothing_is_unnamed(&window, "a picture");
+    for event in telemetry(JobId(2), &scene.run(5, 12)) {
+        window.says(event);
+    }
+    nothing_is_unnamed(&window, "a run");
     window.says(Event::Failed { job: None, failure: failure() });
     nothing_is_unnamed(&window, "a failure");
 }

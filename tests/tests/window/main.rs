@@ -3,5 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod behaviour;
+mod memory;
+mod real_run;
+mod runs;
 mod snapshots;
 mod support;
+mod timeline;

@@ -1,6 +1,7 @@
 //! A window over channels, and what an engine would say.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     path::PathBuf,
     sync::Arc,
@@ -19,15 +20,17 @@ use sluice_engine::{
     output::Image,
     request::ModelSource,
     session::{
-        Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, Stage,
+        Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, PlanQuery,
+        Stage,
     },
 };
 
 /// A window and the other ends of its channels.
 pub struct Window {
     pub harness: Harness<'static, SluiceApp>,
-    pub commands: Receiver<Command>,
     pub events: Sender<Event>,
+    commands: Receiver<Command>,
+    waiting: RefCell<(Vec<Command>, Vec<PlanQuery>)>,
 }
 
 impl Window {
@@ -49,7 +52,7 @@ impl Window {
             .with_options(options)
             .wgpu();
         let harness = builder.build_eframe(|creation| SluiceApp::new(&creation.egui_ctx, setup));
-        let mut window = Self { harness, commands, events };
+        let mut window = Self { harness, events, commands, waiting: RefCell::default() };
         window.frames();
         window
     }
@@ -73,9 +76,26 @@ impl Window {
         self.harness.run_steps(3);
     }
 
-    /// What the window has asked for since.
+    /// What the window has asked for since, questions about memory left out.
     pub fn take_commands(&self) -> Vec<Command> {
-        self.commands.try_iter().collect()
+        self.sort();
+        std::mem::take(&mut self.waiting.borrow_mut().0)
+    }
+
+    /// The questions about memory that the window has asked since.
+    pub fn take_plans(&self) -> Vec<PlanQuery> {
+        self.sort();
+        std::mem::take(&mut self.waiting.borrow_mut().1)
+    }
+
+    fn sort(&self) {
+        let (commands, plans) = &mut *self.waiting.borrow_mut();
+        for command in self.commands.try_iter() {
+            match command {
+                Command::Plan(query) => plans.push(*query),
+                command => commands.push(command),
+            }
+        }
     }
 
     /// The one job the window has asked for since.
@@ -101,6 +121,15 @@ impl Window {
         self.harness.get_by_label(label).scroll_to_me();
         self.frames();
         self.harness.get_by_label(label).click();
+        self.frames();
+    }
+
+    /// Presses what has these words in its name.
+    pub fn click_what_says(&mut self, words: &str) {
+        use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label_contains(words).scroll_to_me();
+        self.frames();
+        self.harness.get_by_label_contains(words).click();
         self.frames();
     }
 

@@ -4,7 +4,7 @@ mod tiled;
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use super::cpu::values;
+use super::cpu::{values, zeros};
 
 /// Which keys a query may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
     };
     let (queries, keys, spread) = (wide(q)?, wide(k)?, wide(v)?);
     let held = (queries.storage_and_layout(), keys.storage_and_layout(), spread.storage_and_layout());
-    let mut out = vec![0.0; q.elem_count()];
+    let mut out = zeros(q.elem_count());
     if !out.is_empty() {
         let queries = tiled::Heads::new(values(&held.0)?, &queries);
         let keys = tiled::Heads::new(values(&held.1)?, &keys);

@@ -6,7 +6,7 @@ mod winograd;
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values};
+use super::cpu::{contiguous, values, zeros};
 
 /// How a convolution walks over its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
         None => vec![0.0; sizes.out_channels],
     };
     let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
-    let mut out = vec![0.0; shape.0 * shape.1 * shape.2 * shape.3];
+    let mut out = zeros(shape.0 * shape.1 * shape.2 * shape.3);
     if !out.is_empty() {
         if winograd::suits(sizes) {
             winograd::convolve(input, kernels, &bias, sizes, &mut out);
@@ -178,7 +178,7 @@ pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     let input = x.contiguous()?;
     let input = input.storage_and_layout();
     let rows = values(&input)?;
-    let mut out = vec![0.0; 4 * x.elem_count()];
+    let mut out = zeros(4 * x.elem_count());
     out.par_chunks_mut(4 * width).enumerate().with_min_len(16).for_each(|(row, out)| {
         let (first, second) = out.split_at_mut(2 * width);
         for (pair, value) in first.as_chunks_mut::<2>().0.iter_mut().zip(&rows[row * width..]) {

@@ -1,0 +1,233 @@
+//! How long the window takes for a frame while a run reports a thousand times a second.
+//!
+//! A frame is everything that happens on the main thread: events are taken in, the window is laid out, its shapes
+//! become triangles. No graphics adapter is needed. `cargo bench -p sluice-tests --bench frames`
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a measurement that cannot go on fails"
+)]
+#![allow(dead_code, reason = "shared with the tests of the window")]
+
+#[path = "../tests/window/runs.rs"]
+mod runs;
+#[path = "../tests/window/support.rs"]
+mod support;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use egui::{Context, RawInput, Rect, pos2, vec2};
+use sluice::window::{
+    app::{Setup, SluiceApp},
+    files::Files,
+    link::ChannelLink,
+    persistence::{MemorySettings, Saved},
+};
+use sluice_engine::{
+    session::{Command, Event, JobId},
+    telemetry::TelemetryEvent,
+};
+
+use runs::Scene;
+use support::{landscape, machine, starter};
+
+const JOB: JobId = JobId(1);
+const FRAMES_A_SECOND: usize = 60;
+const EVENTS_A_SECOND: usize = 1000;
+/// What is measured after the warm-up.
+const FRAMES: usize = 600;
+/// What the run has said before.
+const SECONDS_BEFORE: usize = 600;
+const GOAL: Duration = Duration::from_millis(2);
+
+struct Bench {
+    ctx: Context,
+    app: SluiceApp,
+    events: Sender<Event>,
+    commands: Receiver<Command>,
+    scene: Scene,
+    size: [f32; 2],
+    frame: usize,
+}
+
+impl Bench {
+    fn new(size: [f32; 2], open: bool) -> Self {
+        let (to_engine, commands) = unbounded();
+        let (events, from_engine) = unbounded();
+        let link = ChannelLink { commands: to_engine, events: from_engine };
+        let mut setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
+        let memory =
+            MemorySettings { plan_open: Some(open), timeline_open: open, ..MemorySettings::default() };
+        setup.saved = Some(Saved { memory, ..Saved::default() });
+        let ctx = Context::default();
+        let app = SluiceApp::new(&ctx, setup);
+        let scene = Scene::streamed();
+        let mut bench = Self { ctx, app, events, commands, scene, size, frame: 0 };
+        bench.says(Event::Hardware(machine()));
+        bench.says(Event::ModelLoaded(Box::new(starter())));
+        bench.frame(Vec::new());
+        bench.answer();
+        bench
+    }
+
+    fn says(&self, event: Event) {
+        self.events.send(event).unwrap();
+    }
+
+    fn answer(&self) {
+        for command in self.commands.try_iter() {
+            if let Command::Plan(query) = command {
+                self.says(self.scene.answer(query.id));
+            }
+        }
+    }
+
+    /// A run that has gone on for a while.
+    fn begin(&mut self) {
+        let press = |pressed| egui::Event::Key {
+            key: egui::Key::Enter,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: egui::Modifiers::COMMAND,
+        };
+        self.frame(vec![press(true), press(false)]);
+        self.says(Event::Started { job: JOB });
+        self.says(Event::Preview { job: JOB, step: 5, images: vec![landscape(64, 64, 3, 0.6)] });
+        self.says(Event::Telemetry { job: JOB, events: self.scene.run(8, 12) });
+        for _ in 0..60 {
+            self.frame(Vec::new());
+        }
+    }
+
+    /// One frame. Returns how long it took without and with the triangles.
+    fn frame(&mut self, events: Vec<egui::Event>) -> (Duration, Duration) {
+        self.frame += 1;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(self.size[0], self.size[1]))),
+            time: Some(self.frame as f64 / FRAMES_A_SECOND as f64),
+            focused: true,
+            events,
+            ..RawInput::default()
+        };
+        let start = Instant::now();
+        let mut output = self.ctx.run_ui(input, |ui| {
+            self.app.take_events(ui.ctx());
+            self.app.ui(ui);
+        });
+        let laid_out = start.elapsed();
+        let shapes = std::mem::take(&mut output.shapes);
+        let triangles = self.ctx.tessellate(shapes, output.pixels_per_point);
+        let took = start.elapsed();
+        std::hint::black_box(triangles);
+        output.drop_without_applying_deltas();
+        (laid_out, took)
+    }
+}
+
+/// A run that never ends, one event after the other.
+struct Source {
+    events: Vec<TelemetryEvent>,
+    next: usize,
+    turn: u64,
+    length: u64,
+}
+
+impl Source {
+    fn new(scene: &Scene) -> Self {
+        let flows = |event: &TelemetryEvent| {
+            matches!(event, TelemetryEvent::Block(_) | TelemetryEvent::Memory(_) | TelemetryEvent::Step(_))
+        };
+        let events: Vec<_> = scene.run(11, 12).into_iter().filter(flows).collect();
+        let length = events.iter().map(time).max().unwrap_or(0) + 1000;
+        Self { events, next: 0, turn: 1, length }
+    }
+
+    fn next(&mut self) -> TelemetryEvent {
+        let mut event = self.events[self.next].clone();
+        let by = self.turn * self.length;
+        match &mut event {
+            TelemetryEvent::Block(record) => record.at += by,
+            TelemetryEvent::Memory(sample) => sample.at += by,
+            TelemetryEvent::Step(step) => step.at += by,
+            _ => {}
+        }
+        self.next += 1;
+        if self.next == self.events.len() {
+            (self.next, self.turn) = (0, self.turn + 1);
+        }
+        event
+    }
+}
+
+fn time(event: &TelemetryEvent) -> u64 {
+    match event {
+        TelemetryEvent::Block(record) => record.at,
+        TelemetryEvent::Memory(sample) => sample.at,
+        TelemetryEvent::Step(step) => step.at,
+        _ => 0,
+    }
+}
+
+fn measure(name: &str, size: [f32; 2], open: bool, pointer: bool) -> Duration {
+    let mut bench = Bench::new(size, open);
+    bench.begin();
+    let mut source = Source::new(&bench.scene);
+    for _ in 0..SECONDS_BEFORE {
+        let events = (0..EVENTS_A_SECOND).map(|_| source.next()).collect();
+        bench.says(Event::Telemetry { job: JOB, events });
+    }
+    for _ in 0..30 {
+        bench.frame(Vec::new());
+    }
+    let (mut laid_out, mut took) = (Vec::new(), Vec::new());
+    let mut owed = 0;
+    for frame in 0..FRAMES {
+        owed += EVENTS_A_SECOND;
+        // Each in a message of its own, which is the most that can come.
+        while owed >= FRAMES_A_SECOND {
+            owed -= FRAMES_A_SECOND;
+            bench.says(Event::Telemetry { job: JOB, events: vec![source.next()] });
+        }
+        let at = pos2(400.0 + frame as f32, size[1] - 150.0);
+        let moved = pointer.then_some(egui::Event::PointerMoved(at));
+        let (layout, all) = bench.frame(moved.into_iter().collect());
+        laid_out.push(layout);
+        took.push(all);
+    }
+    let mean = |times: &[Duration]| times.iter().sum::<Duration>() / times.len() as u32;
+    took.sort();
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "{name:<44} {:>6.2} ms mean  {:>6.2} ms median  {:>6.2} ms of 99 in 100  {:>6.2} ms most   (layout {:.2} ms)",
+        milliseconds(mean(&took)),
+        milliseconds(took[took.len() / 2]),
+        milliseconds(took[took.len() * 99 / 100]),
+        milliseconds(took[took.len() - 1]),
+        milliseconds(mean(&laid_out)),
+    );
+    took[took.len() / 2]
+}
+
+fn main() {
+    println!(
+        "{EVENTS_A_SECOND} telemetry events a second, {FRAMES_A_SECOND} frames a second, after {SECONDS_BEFORE} s"
+    );
+    let mut worst = Duration::ZERO;
+    for (name, size, open, pointer) in [
+        ("1280×800, plan and timeline folded away", [1280.0, 800.0], false, false),
+        ("1280×800, everything open", [1280.0, 800.0], true, false),
+        ("1920×1080, everything open", [1920.0, 1080.0], true, false),
+        ("1920×1080, the pointer over the timeline", [1920.0, 1080.0], true, true),
+    ] {
+        worst = worst.max(measure(name, size, open, pointer));
+    }
+    let verdict = if worst <= GOAL { "reached" } else { "missed" };
+    println!("goal of {} ms a frame {verdict}", GOAL.as_millis());
+}

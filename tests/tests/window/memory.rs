@@ -1,0 +1,298 @@
+//! The plan, the forecast beside Generate, and the settings behind them.
+
+use egui::Theme;
+use egui_kittest::kittest::Queryable;
+use sluice::window::{persistence::Saved, state::Shown};
+use sluice_engine::{
+    memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, card_presets},
+    output::{Settings, write_png},
+    request::{ComputeDtype, Request},
+    session::{Command, Event, Failure, JobId, PlanSubject},
+};
+
+use super::{
+    runs::Scene,
+    support::{Window, failure, landscape, machine, starter},
+};
+
+const JOB: JobId = JobId(1);
+
+/// A window with the plan open, and the answer to its first question.
+fn planned(scene: &Scene) -> Window {
+    let mut window = Window::with_starter();
+    window.click("Plan");
+    answer(&mut window, scene);
+    window
+}
+
+/// Answers the one question that was asked since.
+fn answer(window: &mut Window, scene: &Scene) {
+    let [query] = window.take_plans().try_into().expect("one question");
+    window.says(scene.answer(query.id));
+}
+
+fn preferences(window: &Window) -> MemoryPreferences {
+    window.harness.state().state().planning.preferences.clone()
+}
+
+#[test]
+fn the_model_is_asked_about_as_soon_as_it_is_read() {
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |_| ());
+    assert_eq!(window.take_plans(), [], "nobody knows the model yet");
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!((query.subject, query.frames), (PlanSubject::Model, 1));
+    assert_eq!(query.request.width, 128);
+    assert_eq!(query.memory, MemoryPreferences::default());
+    assert!(window.shows("Working out what it takes"));
+    window.says(Scene::streamed().answer(query.id));
+    assert!(!window.shows("Working out what it takes"));
+    assert!(window.shows("Forecast, "));
+    window.harness.run_steps(10);
+    assert_eq!(window.take_plans(), [], "nothing has changed");
+}
+
+#[test]
+fn whatever_decides_about_memory_is_asked_about_again() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let mut changes: Vec<(&str, Box<dyn Fn(&mut Window)>)> = Vec::new();
+    changes.push(("size", Box::new(|window| window.click("Aspect 16:9"))));
+    changes.push(("settings", Box::new(|window| window.click("Preset for 8 GB"))));
+    for (what, change) in changes {
+        change(&mut window);
+        let plans = window.take_plans();
+        assert_eq!(plans.len(), 1, "{what}");
+        window.says(scene.answer(plans[0].id));
+    }
+    for (label, value) in [("Steps", 20.0), ("Guidance", 0.0), ("Pictures at once", 3.0)] {
+        window.harness.get_all_by_label(label).last().unwrap().set_value_accesskit(value);
+        window.frames();
+        let plans = window.take_plans();
+        assert_eq!(plans.len(), 1, "{label}");
+        window.says(scene.answer(plans[0].id));
+    }
+    window.click("More settings");
+    window.click("Precision");
+    window.click("16 bit (bf16)");
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.request.dtype, ComputeDtype::Bf16);
+    assert_eq!((query.request.steps, query.request.batch), (20, 3));
+}
+
+#[test]
+fn one_question_is_outstanding_and_the_last_settings_win() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    window.click("Aspect 16:9");
+    let [first] = window.take_plans().try_into().expect("one question");
+    window.click("Aspect 9:16");
+    window.click("Aspect 3:2");
+    assert_eq!(window.take_plans(), [], "the engine still thinks about the first");
+    window.says(scene.answer(first.id));
+    let [second] = window.take_plans().try_into().expect("one question");
+    let draft = &window.harness.state().state().draft;
+    assert_eq!((second.request.width, second.request.height), (draft.width, draft.height));
+}
+
+#[test]
+fn typing_a_prompt_asks_nothing_and_never_waits() {
+    let mut window = planned(&Scene::streamed());
+    window.fill("Prompt", "a red boat");
+    assert_eq!(window.take_plans(), []);
+    window.click("Generate");
+    window.take_job();
+}
+
+#[test]
+fn the_forecast_says_what_the_picture_takes_and_how_good_forecasts_were() {
+    let scene = Scene::streamed();
+    let window = planned(&scene);
+    assert!(window.shows("fits"));
+    assert!(window.shows(&scene.forecast.sentence));
+    assert!(window.shows("Within 1.2 % of memory, 3.4 % of time in 6 runs"));
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_a_way_out() {
+    let scene = Scene::too_large();
+    let mut window = planned(&scene);
+    assert!(window.shows("Forecast, does not fit, "));
+    assert!(window.shows(&scene.forecast.sentence));
+    window.click_what_says("Use ");
+    let chosen = preferences(&window);
+    assert_ne!(chosen.mode, OffloadMode::None);
+    let row = scene.forecast.alternatives.iter().find(|row| row.preferences.as_ref() == Some(&chosen));
+    let row = row.expect("it is one of the alternatives");
+    assert!(row.available && row.device_short == 0 && row.host_short == 0);
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.memory, chosen);
+}
+
+#[test]
+fn a_row_of_the_table_is_taken_over_and_goes_with_the_job() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let row = scene.forecast.alternatives.iter().find(|row| row.id == "model_offload").unwrap();
+    window.click_what_says(&format!("{}, ", row.name));
+    assert_eq!(Some(preferences(&window)), row.preferences);
+    window.click("Generate");
+    assert_eq!(Some(window.take_job().memory), row.preferences);
+}
+
+#[test]
+fn rows_that_cannot_be_chosen_say_why_and_do_nothing() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let row = scene.forecast.alternatives.iter().find(|row| row.id == "nf4").unwrap();
+    assert!(!row.available);
+    window.click_what_says(&format!("{}, ", row.name));
+    assert_eq!(preferences(&window), MemoryPreferences::default());
+    assert!(window.shows("4 bit, not built yet"));
+    let short = scene.forecast.alternatives.iter().find(|row| row.device_short > 0).unwrap();
+    assert!(window.shows(&format!("{}, ", short.name)));
+    assert!(window.shows("too much VRAM"));
+}
+
+#[test]
+fn a_preset_is_one_press_and_is_seen_to_be_in_force() {
+    let mut window = planned(&Scene::streamed());
+    for preset in card_presets() {
+        window.click(&format!("Preset for {}", preset.name));
+        assert_eq!(preferences(&window), preset.memory);
+        assert!(window.shows(&preset.summary));
+    }
+    window.click("Card");
+    window.click_what_says("RTX 4080");
+    let chosen = preferences(&window);
+    assert_eq!(chosen.device, DeviceChoice::Simulated("rtx-4080".to_owned()));
+    assert!(window.shows(&card_presets().last().unwrap().summary), "a preset is for any device");
+}
+
+#[test]
+fn the_cards_that_are_here_and_those_that_are_not_can_be_asked_about() {
+    let mut window = planned(&Scene::streamed());
+    window.says(Event::Hardware(machine()));
+    window.take_plans();
+    window.click("Card");
+    assert!(window.shows("RTX 3060 12.0 GB (found)"));
+    window.click_what_says("RTX 3060 12.0 GB (found)");
+    let DeviceChoice::Simulated(id) = preferences(&window).device else { panic!("a simulated card") };
+    assert!(id.starts_with("rtx-3060"));
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.memory.device, DeviceChoice::Simulated(id));
+    window.click("Card");
+    window.click_what_says("This computer");
+    assert_eq!(preferences(&window).device, DeviceChoice::Auto);
+}
+
+#[test]
+fn everything_can_be_overridden_and_set_back() {
+    let mut window = planned(&Scene::streamed());
+    window.click("Advanced");
+    window.click("Mode");
+    window.click("Layer streaming");
+    window.click("Text encoder");
+    window.click("From disk, on demand");
+    window.click("VRAM budget");
+    window.click("Blocks ahead");
+    let chosen = preferences(&window);
+    assert_eq!(chosen.mode, OffloadMode::LayerStreaming);
+    assert_eq!(chosen.text_encoder, Some(Residence::OnDemand));
+    assert_eq!(chosen.prefetch, Some(1));
+    assert!(chosen.vram_budget.is_some_and(|bytes| bytes > 8 << 30));
+    window.harness.get_by_label("VRAM budget in GB").set_value_accesskit(6.5);
+    window.frames();
+    assert_eq!(preferences(&window).vram_budget, Some((13 << 30) / 2));
+    window.click("Lift the limit");
+    assert_eq!(preferences(&window).vram_budget, None);
+    window.click("Back to the defaults");
+    assert_eq!(preferences(&window), MemoryPreferences::default());
+}
+
+#[test]
+fn memory_settings_survive_a_restart() {
+    let mut window = planned(&Scene::streamed());
+    window.click("Preset for 12 GB");
+    window.click("Timeline");
+    let saved = window.harness.state().to_save();
+    assert_eq!(saved.memory.preferences, card_presets()[1].memory);
+    assert_eq!((saved.memory.plan_open, saved.memory.timeline_open), (Some(true), true));
+    let kept = Saved::from_json(&saved.to_json());
+    let again = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.saved = Some(kept));
+    assert_eq!(preferences(&again), card_presets()[1].memory);
+    assert!(again.shows("Memory plan") && again.shows("What a run does with memory"));
+}
+
+#[test]
+fn a_dropped_picture_changes_nothing_about_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let request = Request { prompt: "a boat".to_owned(), seed: 99, ..Request::default() };
+    write_png(&path, &landscape(128, 128, 9, 1.0), &Settings::new(&request, "Starter", "z_image", 0))
+        .unwrap();
+    let mut window = planned(&Scene::streamed());
+    window.click("Preset for 8 GB");
+    let before = preferences(&window);
+    window.drop_file(path);
+    window.wait_for("the settings", |app| app.state().draft.seed == 99);
+    window.frames();
+    assert_eq!(preferences(&window), before);
+    window.click("Undo");
+    assert_eq!(preferences(&window), before);
+    window.click("Generate");
+    assert_eq!(window.take_job().memory, before);
+}
+
+#[test]
+fn the_plan_is_open_where_there_is_room_and_stays_as_it_was_put() {
+    let mut wide = Window::open([1920.0, 1080.0], Theme::Dark, |_| ());
+    assert!(wide.shows("Memory plan"));
+    wide.click("Fold the plan away");
+    assert!(!wide.shows("Memory plan"));
+    assert_eq!(wide.harness.state().to_save().memory.plan_open, Some(false));
+    let narrow = Window::open([1280.0, 800.0], Theme::Dark, |_| ());
+    assert!(!narrow.shows("Memory plan"));
+}
+
+#[test]
+fn a_question_without_an_answer_says_why() {
+    let mut window = Window::with_starter();
+    let [query] = window.take_plans().try_into().expect("one question");
+    let Failure { message, .. } = failure();
+    window.says(Event::NotPlanned { id: query.id, failure: failure() });
+    assert!(window.shows(&message));
+    assert_eq!(window.harness.state().state().shown, Shown::Nothing);
+    window.click("Generate");
+    assert_eq!(window.take_job().id, JOB, "the engine has the last word");
+}
+
+#[test]
+fn what_a_run_took_is_compared_and_asked_about_again() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    assert!(!window.shows("Last run"));
+    let outcome = scene.outcome();
+    window.says(Event::Outcome { job: JOB, outcome: Box::new(outcome) });
+    assert!(window.shows("Last run"));
+    assert!(window.shows("predicted ") && window.shows(", measured "));
+    assert_eq!(window.take_plans().len(), 1, "the next forecast is corrected by the run");
+}
+
+#[test]
+fn another_model_is_asked_about_anew() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let path = std::env::temp_dir().join("another model.safetensors");
+    window.drop_file(path.clone());
+    window.wait_for("the model", |app| app.state().summary().is_none());
+    window.frames();
+    assert!(!window.shows("Forecast, "));
+    assert_eq!(window.take_plans(), []);
+    let model = sluice_engine::request::ModelSource::Path(path);
+    assert_eq!(window.take_commands(), [Command::Load { model: model.clone() }]);
+    let summary = sluice_engine::session::ModelSummary { source: model.clone(), ..starter() };
+    window.says(Event::ModelLoaded(Box::new(summary)));
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.request.model, model);
+}
