@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What was measured, as factors of what the formulas say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Tried {
     /// Activations of each component, in the order of the model's components.
     pub activations: Vec<f64>,
