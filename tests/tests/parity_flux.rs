@@ -8,8 +8,8 @@
 )]
 
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences, OffloadMode},
-    request::{ComputeDtype, Request},
+    memory::{DeviceChoice, Estimate, Forecast, MemoryPreferences, OffloadMode, Outcome},
+    request::{ComputeDtype, ModelSource, Request},
     session::{Command, Event, Job, PlanQuery, PlanSubject},
 };
 use sluice_tests::{
@@ -68,7 +68,7 @@ fn computing_in_half_precision_stays_near() {
     }
 }
 
-fn least(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> u64 {
+fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Forecast {
     let query = PlanQuery {
         id: 1,
         subject: PlanSubject::Model,
@@ -79,25 +79,98 @@ fn least(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> u64 
     runner.send(Command::Plan(Box::new(query))).unwrap();
     loop {
         match runner.event().unwrap() {
-            Event::Planned { forecast, .. } => return forecast.least_device.unwrap(),
+            Event::Planned { forecast, .. } => return *forecast,
             Event::NotPlanned { failure, .. } => panic!("no plan: {}", failure.message),
             _ => {}
         }
     }
 }
 
-/// The tensors of every stage, and the most bytes that the card held.
-fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> (Tensors, u64) {
+fn card(mode: OffloadMode) -> MemoryPreferences {
+    MemoryPreferences {
+        mode,
+        device: DeviceChoice::Simulated("rtx-4060".to_owned()),
+        min_free_vram: 0,
+        ..MemoryPreferences::default()
+    }
+}
+
+/// The tensors of every stage, and what the card held.
+fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> (Tensors, Outcome) {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("dump.safetensors");
     let job = Job { memory: memory.clone(), dump: Some(dump.clone()), ..runner.job(request.clone()) };
     let ended = runner.run(job).unwrap();
-    let peak = ended.events.iter().find_map(|event| match event {
-        Event::Outcome { outcome, .. } => Some(outcome.measured_device),
+    let outcome = ended.events.iter().find_map(|event| match event {
+        Event::Outcome { outcome, .. } => Some((**outcome).clone()),
         _ => None,
     });
     ended.pictures().unwrap();
-    (load(&dump).unwrap(), peak.unwrap())
+    (load(&dump).unwrap(), outcome.unwrap())
+}
+
+#[test]
+fn forecasts_of_the_peak_come_true() {
+    let (fixture, folder) = (Fixture::new("flux", "dev"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let own = fixture.run("horse").unwrap().request(&model);
+    let mut runner = Runner::start().unwrap();
+    for (mode, batch, dtype) in [
+        (OffloadMode::None, 1, ComputeDtype::F32),
+        (OffloadMode::Aggressive, 3, ComputeDtype::F32),
+        (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
+    ] {
+        for estimate in [Estimate::Formula, Estimate::Dryrun] {
+            // Tiles as small as this leave the denoiser with the peak.
+            let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
+            let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
+            let (_, outcome) = draw(&mut runner, &request, &memory);
+            let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
+            println!(
+                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} of {} bytes",
+                outcome.measured_device
+            );
+            assert!(
+                (0.97..1.08).contains(&ratio),
+                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_summary_names_every_part() {
+    let (fixture, folder) = (Fixture::new("flux", "schnell"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let runner = Runner::start().unwrap();
+    runner.send(Command::Load { model: ModelSource::Path(model) }).unwrap();
+    let Event::ModelLoaded(summary) = runner.event().unwrap() else { panic!("it does not load") };
+    let parts: Vec<(&str, &str)> =
+        summary.components.iter().map(|part| (part.role.as_str(), part.architecture.as_str())).collect();
+    let expected = [
+        ("text_encoder", "CLIP-L"),
+        ("text_encoder", "T5 encoder"),
+        ("denoiser", "FLUX.1 transformer"),
+        ("autoencoder", "AutoencoderKL"),
+    ];
+    assert_eq!(parts, expected);
+    assert_eq!((summary.defaults.steps, summary.defaults.guidance, summary.size_multiple), (4, 0.0, 16));
+    let blocks: Vec<&str> = summary.components[2].blocks.iter().map(|block| block.name.as_str()).collect();
+    let expected = [
+        "conditioning",
+        "transformer_blocks.0.modulation",
+        "transformer_blocks.1.modulation",
+        "single_transformer_blocks.0.modulation",
+        "single_transformer_blocks.1.modulation",
+        "head.modulation",
+        "embedders",
+        "transformer_blocks.0",
+        "transformer_blocks.1",
+        "single_transformer_blocks.0",
+        "single_transformer_blocks.1",
+        "head",
+    ];
+    assert_eq!(blocks, expected);
 }
 
 /// Two text encoders, two kinds of blocks and modulations that are needed once: wherever their weights are, the bytes
@@ -110,19 +183,14 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
         let run = fixture.runs().unwrap().remove(0);
         let request = Request { batch: 2, width: 48, height: 32, steps: 2, ..run.request(&model) };
         let mut runner = Runner::start().unwrap();
-        let card = |mode| MemoryPreferences {
-            mode,
-            device: DeviceChoice::Simulated("rtx-4060".to_owned()),
-            min_free_vram: 0,
-            ..MemoryPreferences::default()
-        };
         let (want, _) = draw(&mut runner, &request, &card(OffloadMode::None));
         for &mode in OffloadMode::ALL {
             let plenty = card(mode);
-            let least = least(&runner, &request, &plenty);
+            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
             for budget in [least, least + least / 8] {
                 let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-                let (got, peak) = draw(&mut runner, &request, &memory);
+                let (got, outcome) = draw(&mut runner, &request, &memory);
+                let peak = outcome.measured_device;
                 assert!(peak <= budget, "{case} {mode:?}: {peak} bytes of {budget} were held");
                 assert_eq!(got.len(), want.len());
                 for (name, want) in &want {
