@@ -1,13 +1,17 @@
 //! A session as the commands use it: with Ctrl-C among the events.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, anyhow};
 use crossbeam_channel::{Receiver, select};
 use sluice_engine::{
+    hardware::HardwareSample,
+    memory::Forecast,
     request::ModelSource,
-    session::{Command, Event, ModelSummary, Session, SessionOptions},
+    session::{Command, Event, ModelSummary, PlanQuery, Session, SessionOptions},
 };
 
-use super::exit::{self, EngineFailure};
+use super::exit::{self, Explained};
 
 /// The engine and the keyboard.
 pub(super) struct Engine {
@@ -23,8 +27,17 @@ pub(super) enum Heard {
 
 impl Engine {
     pub fn start(threads: Option<usize>) -> anyhow::Result<Self> {
+        Self::start_with(SessionOptions { threads, ..SessionOptions::default() })
+    }
+
+    /// An engine that says what the machine has.
+    pub fn start_for_hardware() -> anyhow::Result<Self> {
+        Self::start_with(SessionOptions { hardware: true, ..SessionOptions::default() })
+    }
+
+    fn start_with(options: SessionOptions) -> anyhow::Result<Self> {
         let interrupts = exit::interrupts()?;
-        let options = SessionOptions { threads, ..SessionOptions::default() };
+        let options = SessionOptions { data: data_folder(), ..options };
         let session = Session::start(options).context("the engine cannot be started")?;
         Ok(Self { session, interrupts })
     }
@@ -49,12 +62,44 @@ impl Engine {
         loop {
             match self.next()? {
                 Heard::Event(Event::ModelLoaded(summary)) => return Ok(Some(*summary)),
-                Heard::Event(Event::Failed { failure, .. }) => return Err(EngineFailure(failure).into()),
+                Heard::Event(Event::Failed { failure, .. }) => return Err(Explained(failure).into()),
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),
             }
         }
     }
+
+    /// Works out what a request would take; nothing if Ctrl-C came first.
+    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<Forecast>> {
+        let asked = query.id;
+        self.send(Command::Plan(Box::new(query)))?;
+        loop {
+            match self.next()? {
+                Heard::Event(Event::Planned { id, forecast }) if id == asked => return Ok(Some(*forecast)),
+                Heard::Event(Event::NotPlanned { id, failure }) if id == asked => {
+                    return Err(Explained(failure).into());
+                }
+                Heard::Event(_) => {}
+                Heard::Interrupt => return Ok(None),
+            }
+        }
+    }
+
+    /// Reads the machine; nothing if Ctrl-C came first.
+    pub fn hardware(&self) -> anyhow::Result<Option<HardwareSample>> {
+        loop {
+            match self.next()? {
+                Heard::Event(Event::Hardware(sample)) => return Ok(Some(sample)),
+                Heard::Event(_) => {}
+                Heard::Interrupt => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Where Sluice keeps what it learnt from past runs; nowhere without a home.
+pub fn data_folder() -> Option<PathBuf> {
+    Some(directories::ProjectDirs::from("", "", "sluice")?.data_local_dir().to_owned())
 }
 
 fn ended() -> anyhow::Error {

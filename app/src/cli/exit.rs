@@ -13,26 +13,31 @@ use sluice_engine::session::Failure;
 const FAILED: u8 = 1;
 const CANCELLED: u8 = 130;
 
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a command ended. Of several, the greatest is what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     Done,
-    Cancelled,
     /// What failed has been written to the standard error.
     Failed,
+    Cancelled,
 }
 
-/// A failure that the engine reported.
+/// A failure that says what to do about it.
 #[derive(Debug)]
-pub(super) struct EngineFailure(pub Failure);
+pub(super) struct Explained(pub Failure);
 
-impl fmt::Display for EngineFailure {
+/// What cannot be done, and what can.
+pub(super) fn refuse(message: String, advice: String) -> anyhow::Error {
+    Explained(Failure { message, advice: Some(advice) }).into()
+}
+
+impl fmt::Display for Explained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
     }
 }
 
-impl std::error::Error for EngineFailure {}
+impl std::error::Error for Explained {}
 
 /// Writes an error to the standard error and gives the exit code.
 pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
@@ -45,7 +50,7 @@ pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Failed) => FAILED.into(),
         Err(error) => {
             match error.downcast_ref() {
-                Some(EngineFailure(failure)) => complain(failure),
+                Some(Explained(failure)) => complain(failure),
                 None => stderr_line(&format!("error: {error:#}")),
             }
             FAILED.into()

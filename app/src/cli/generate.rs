@@ -1,20 +1,20 @@
 //! `sluice generate`: draws pictures.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::json;
 use sluice_engine::{
     output::Output,
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
-    session::{Command, Event, Job, JobId, ModelSummary, Picture},
+    request::{ModelSource, Request, Schedule},
+    session::{Command, Event, Job, JobId, ModelSummary, Reports},
 };
 
 use super::{
     engine::{Engine, Heard},
-    exit::{self, EngineFailure, Outcome, stderr_line},
-    progress::Progress,
+    exit::{self, Explained, Outcome, stderr_line},
+    listener::Listener,
+    memory_args::MemoryArgs,
+    names::named,
+    request_args::{RequestArgs, in_words},
     stdout,
 };
 use crate::window::{draft::random_seed, pictures_folder};
@@ -25,6 +25,8 @@ Examples:
   sluice generate --prompt \"a green star\" --seed 7 --batch 4 --output star.png
       Writes star.png, star-2.png, star-3.png and star-4.png.
   sluice generate --model ~/models/z-image --prompt \"a fox\" --width 768 --height 512 --steps 20
+  sluice generate --prompt \"a fox\" --card rtx-3060 --offload layer_streaming --vram-budget 6
+      Draws as a card with 12 GB would of which 6 GB may be taken.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'";
 
 /// Draw pictures.
@@ -34,9 +36,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
-    /// What the picture shows.
-    #[arg(short, long, value_name = "TEXT")]
-    prompt: String,
+    /// What the picture shows. Given several times, the prompts are drawn one after the other.
+    #[arg(short, long = "prompt", value_name = "TEXT", required = true)]
+    prompts: Vec<String>,
     /// What it must not show; used when the guidance is above zero.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     negative: String,
@@ -47,36 +49,14 @@ pub(super) struct Args {
     /// Sluice among your pictures if absent.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Width in pixels.
-    #[arg(long, value_name = "PIXELS")]
-    width: Option<u32>,
-    /// Height in pixels.
-    #[arg(long, value_name = "PIXELS")]
-    height: Option<u32>,
-    /// Denoising steps.
-    #[arg(long, value_name = "COUNT")]
-    steps: Option<u32>,
-    /// How strongly the prompt is followed.
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    guidance: Option<f32>,
+    #[command(flatten)]
+    request: RequestArgs,
     /// Picks the noise; the same seed and settings give the same picture. Random if absent.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Pictures to draw; each further one has the next seed.
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    batch: u32,
-    /// Method that walks from noise to picture.
-    #[arg(long, value_name = "NAME", default_value = Sampler::default().name(), value_parser = named(&Sampler::ALL, Sampler::name))]
-    sampler: Sampler,
     /// Spacing of the noise levels.
     #[arg(long, value_name = "NAME", default_value = Schedule::default().name(), value_parser = named(&Schedule::ALL, Schedule::name))]
     schedule: Schedule,
-    /// Precision of the computation.
-    #[arg(long, value_name = "NAME", default_value = ComputeDtype::default().name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
-    dtype: ComputeDtype,
-    /// Longest prompt in tokens; longer ones are cut.
-    #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
-    max_sequence_length: u32,
     /// Threads that compute; all of the machine's if absent.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -86,125 +66,152 @@ pub(super) struct Args {
     /// A safetensors file to write the tensors of every stage to.
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
+    /// A file for what the run says about itself, one line of JSON each.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    telemetry: Option<PathBuf>,
+    /// A file for the run as a timeline; Perfetto and Chrome open it.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    trace: Option<PathBuf>,
+    /// Lists after each step and stage how every block came to the card and how long it was waited for.
+    #[arg(long, help_heading = "Reports")]
+    offload_log: bool,
     /// Writes the engine's events to the standard output, one line of JSON each, and nothing else.
     #[arg(long)]
     json: bool,
     /// Shows no progress.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten, next_help_heading = "Memory")]
+    memory: MemoryArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let engine = Engine::start(args.threads.map(usize::from))?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
-    let mut listener = Listener { json: args.json, progress: Progress::new(args.quiet || args.json) };
     let request = args.request(&summary);
+    let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
     }
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
+    let jobs = args.jobs(&request);
+    let ids = jobs.iter().map(|job| job.id).collect();
+    for job in jobs {
+        engine.send(Command::Generate(Box::new(job)))?;
+    }
+    follow(&engine, ids, &mut listener)
+}
 
-    let id = JobId(1);
-    let output = match args.output {
-        Some(file) => Output::File(file),
-        None => Output::Folder(pictures_folder().unwrap_or_else(|| PathBuf::from("."))),
-    };
-    engine.send(Command::Generate(Box::new(Job {
-        output: Some(output),
-        initial_latents: args.initial_latents,
-        dump: args.dump,
-        ..Job::new(id, request)
-    })))?;
+/// Listens until every job has ended. A job that fails does not keep the next from being drawn.
+fn follow(engine: &Engine, mut open: Vec<JobId>, listener: &mut Listener) -> anyhow::Result<Outcome> {
+    let mut outcome = Outcome::Done;
     let mut not_saved = Vec::new();
-    loop {
+    while !open.is_empty() {
         let event = match engine.next()? {
             Heard::Event(event) => event,
             Heard::Interrupt => {
-                engine.send(Command::Cancel { job: id })?;
+                // Those that wait go first, so that none of them begins.
+                for &job in open.iter().rev() {
+                    engine.send(Command::Cancel { job })?;
+                }
                 continue;
             }
         };
         listener.hear(&event)?;
         match event {
-            Event::Finished { job, pictures, .. } if job == id => {
+            Event::Finished { job, pictures, .. } => {
                 for path in pictures.iter().filter_map(|picture| picture.path.as_deref()) {
-                    if !args.json {
+                    if !listener.json() {
                         stdout::line(&path.display().to_string())?;
                     }
                 }
-                not_saved.iter().for_each(exit::complain);
-                return Ok(if not_saved.is_empty() { Outcome::Done } else { Outcome::Failed });
+                not_saved.drain(..).for_each(|failure| exit::complain(&failure));
+                open.retain(|&other| other != job);
             }
-            Event::NotSaved { job, failure } if job == id => not_saved.push(failure),
-            Event::Cancelled { job } if job == id => return Ok(Outcome::Cancelled),
-            Event::Failed { job, failure } if job.is_none_or(|job| job == id) => {
-                return Err(EngineFailure(failure).into());
+            Event::NotSaved { failure, .. } => {
+                not_saved.push(failure);
+                outcome = outcome.max(Outcome::Failed);
             }
+            Event::Cancelled { job } => {
+                outcome = Outcome::Cancelled;
+                open.retain(|&other| other != job);
+            }
+            Event::Failed { job: Some(job), failure } => {
+                exit::complain(&failure);
+                outcome = outcome.max(Outcome::Failed);
+                open.retain(|&other| other != job);
+            }
+            Event::Failed { job: None, failure } => return Err(Explained(failure).into()),
             _ => {}
         }
     }
+    Ok(outcome)
 }
 
 impl Args {
     fn request(&self, summary: &ModelSummary) -> Request {
-        let defaults = &summary.defaults;
         Request {
             model: self.model.clone(),
-            prompt: self.prompt.clone(),
             negative_prompt: self.negative.clone(),
-            width: self.width.unwrap_or(defaults.width),
-            height: self.height.unwrap_or(defaults.height),
-            steps: self.steps.unwrap_or(defaults.steps),
-            guidance: self.guidance.unwrap_or(defaults.guidance),
             seed: self.seed.unwrap_or_else(random_seed),
-            batch: self.batch,
-            sampler: self.sampler,
             schedule: self.schedule,
-            dtype: self.dtype,
-            max_sequence_length: self.max_sequence_length,
+            ..self.request.request(&summary.defaults)
         }
     }
-}
 
-/// Passes events on to whoever wants them.
-struct Listener {
-    json: bool,
-    progress: Progress,
-}
-
-impl Listener {
-    fn hear(&mut self, event: &Event) -> anyhow::Result<()> {
-        self.progress.show(event);
-        if self.json { stdout::line(&json_line(event)?) } else { Ok(()) }
+    /// A job for each prompt. Where there are several, the names of their files are numbered.
+    fn jobs(&self, request: &Request) -> Vec<Job> {
+        let one = self.prompts.len() == 1;
+        let prompts = (1..).zip(&self.prompts);
+        prompts
+            .map(|(number, prompt)| {
+                let name = |file: &PathBuf| if one { file.clone() } else { numbered(file, number) };
+                let output = match &self.output {
+                    Some(file) => Output::File(name(file)),
+                    None => Output::Folder(pictures_folder().unwrap_or_else(|| PathBuf::from("."))),
+                };
+                let request = Request { prompt: prompt.clone(), ..request.clone() };
+                Job {
+                    output: Some(output),
+                    initial_latents: self.initial_latents.clone(),
+                    dump: self.dump.as_ref().map(name),
+                    memory: self.memory.preferences(),
+                    reports: Reports {
+                        telemetry: self.telemetry.as_ref().map(name),
+                        trace: self.trace.as_ref().map(name),
+                    },
+                    ..Job::new(JobId(number), request)
+                }
+            })
+            .collect()
     }
 }
 
-/// An event without its pixels, which would be megabytes of numbers.
-fn json_line(event: &Event) -> anyhow::Result<String> {
-    let Event::Finished { job, pictures, seconds } = event else {
-        return serde_json::to_string(event).context("an event cannot be written as JSON");
-    };
-    let pictures = pictures.iter().map(|Picture { image, seed, path }| {
-        let image = json!({ "width": image.width, "height": image.height });
-        json!({ "image": image, "seed": seed, "path": path })
-    });
-    let pictures: Vec<_> = pictures.collect();
-    Ok(json!({ "event": "finished", "job": job, "pictures": pictures, "seconds": seconds }).to_string())
+/// `a.png` as `a-3.png`.
+fn numbered(file: &Path, number: u64) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = file.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    file.with_file_name(name)
 }
 
 fn introduction(summary: &ModelSummary, request: &Request) -> String {
-    let Request { width, height, steps, guidance, seed, batch, .. } = request;
-    let pictures = if *batch == 1 { "a picture".to_owned() } else { format!("{batch} pictures") };
-    let name = &summary.name;
-    format!("{name}: {pictures} of {width}×{height}, {steps} steps, guidance {guidance}, seed {seed}")
+    format!("{}: {}, seed {}", summary.name, in_words(request, 1), request.seed)
 }
 
-/// A choice among names.
-fn named<T: Copy + Send + Sync + 'static>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.iter().map(|&value| name(value))).try_map(move |text| {
-        all.iter().copied().find(|&value| name(value) == text).ok_or("this name is unknown")
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_several_prompts_are_numbered_before_the_extension() {
+        for (file, expected) in
+            [("out/a.png", "out/a-3.png"), ("run.trace.json", "run.trace-3.json"), ("log", "log-3")]
+        {
+            assert_eq!(numbered(Path::new(file), 3), Path::new(expected));
+        }
+    }
 }

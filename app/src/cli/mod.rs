@@ -2,9 +2,19 @@
 
 mod engine;
 mod exit;
+mod forecast;
 mod generate;
 mod inspect;
+mod listener;
+mod measured;
+mod memory_args;
+mod names;
+mod offload_log;
+mod plan;
+mod probe;
 mod progress;
+mod request_args;
+mod size;
 mod stdout;
 mod table;
 pub mod units;
@@ -17,6 +27,7 @@ use std::{
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
+pub use engine::data_folder;
 use exit::Outcome;
 
 const EXAMPLES: &str = "\
@@ -28,7 +39,11 @@ Examples:
   sluice generate --model ~/models/z-image --prompt \"a fox in the snow\" --output fox.png
       Draws with a model of yours.
   sluice inspect ~/models/z-image
-      Says what a model is made of.";
+      Says what a model is made of.
+  sluice plan --model flux.1-dev --card rtx-3060
+      Says what a run would take, before anything is downloaded.
+  sluice probe
+      Says what this machine has, and which cards can be simulated.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -53,7 +68,9 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Generate(Box<generate::Args>),
+    Plan(Box<plan::Args>),
     Inspect(inspect::Args),
+    Probe(probe::Args),
 }
 
 /// Does what the program's arguments say.
@@ -66,7 +83,9 @@ pub fn run() -> ExitCode {
     exit::report(match command {
         None => open_window(),
         Some(Command::Generate(args)) => generate::run(*args),
+        Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
     })
 }
 

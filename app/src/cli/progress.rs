@@ -11,6 +11,7 @@ use sluice_engine::session::{Event, Stage};
 use super::{exit::stderr_line, units};
 
 const BAR: &str = "{msg:8} {bar:32} {pos}/{len}  {prefix}";
+const NOTHING: &str = "{msg}";
 const SPINNER: &str = "{msg:8} {spinner}  {elapsed}";
 
 /// Shows how far a job is.
@@ -24,8 +25,23 @@ impl Progress {
     pub fn new(quiet: bool) -> Self {
         match quiet {
             true => Self::Nothing,
-            false if io::stderr().is_terminal() => Self::Bar(ProgressBar::no_length()),
+            false if io::stderr().is_terminal() => {
+                Self::Bar(ProgressBar::no_length().with_style(style(NOTHING)))
+            }
             false => Self::Lines,
+        }
+    }
+
+    /// Whether nobody wants to see it.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+
+    /// Writes lines to the standard error, above the bar if there is one.
+    pub fn write(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.suspend(|| stderr_line(text)),
+            Self::Lines | Self::Nothing => stderr_line(text),
         }
     }
 
@@ -52,9 +68,16 @@ impl Drop for Progress {
 
 fn show_on_bar(bar: &ProgressBar, event: &Event) {
     match event {
+        // The bar of the job before has finished.
+        Event::Started { .. } => {
+            bar.set_style(style(NOTHING));
+            bar.set_message("");
+            bar.set_prefix("");
+            bar.reset();
+        }
         Event::StageStarted { stage, .. } => {
             bar.set_style(style(SPINNER));
-            bar.set_message(name(*stage));
+            bar.set_message(stage_name(*stage));
             bar.enable_steady_tick(Duration::from_millis(100));
         }
         Event::Step { step, steps, seconds, seconds_left, .. } => {
@@ -67,10 +90,10 @@ fn show_on_bar(bar: &ProgressBar, event: &Event) {
         Event::Finished { .. } | Event::Cancelled { .. } | Event::Failed { .. } => bar.finish_and_clear(),
         _ => {}
     }
-    if let Event::Finished { .. } = event
+    if let Event::Finished { .. } | Event::Replanned { .. } = event
         && let Some(line) = line(event)
     {
-        stderr_line(&line);
+        bar.suspend(|| stderr_line(&line));
     }
 }
 
@@ -82,18 +105,20 @@ fn style(template: &str) -> ProgressStyle {
 fn line(event: &Event) -> Option<String> {
     match event {
         Event::StageFinished { stage, seconds, .. } => {
-            Some(format!("{}: {}", name(*stage), units::seconds(*seconds)))
+            Some(format!("{}: {}", stage_name(*stage), units::seconds(*seconds)))
         }
         Event::Step { step, steps, seconds, seconds_left, .. } => {
             let (seconds, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
             Some(format!("step {step} of {steps}: {seconds}, {left} left"))
         }
+        Event::Replanned { reason, .. } => Some(format!("plan changed: {reason}")),
         Event::Finished { seconds, .. } => Some(format!("done in {}", units::seconds(*seconds))),
         _ => None,
     }
 }
 
-fn name(stage: Stage) -> &'static str {
+/// A stage in words.
+pub(super) fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Encode => "encode",
         Stage::Denoise => "denoise",
@@ -107,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_understood() {
-        for template in [BAR, SPINNER] {
+        for template in [BAR, NOTHING, SPINNER] {
             ProgressStyle::with_template(template).unwrap();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sluice_engine::{request::ModelSource, session::JobId};
+use sluice_engine::{memory::MemoryPreferences, request::ModelSource, session::JobId};
 
 use super::{
     files::Dialog,
@@ -46,6 +46,14 @@ pub enum Action {
     SetPreviews(bool),
     /// Which adapter draws the window from the next start on.
     SetDrawWith(DrawWith),
+    /// Use memory in another way.
+    SetMemory(Box<MemoryPreferences>),
+    /// Open the plan or fold it away.
+    SetPlanOpen(bool),
+    /// Open the timeline or fold it away.
+    SetTimelineOpen(bool),
+    /// That a run went on under another plan was read.
+    DismissReplanned,
     /// The newest failure was read.
     DismissFailure,
     /// The notice was read.

@@ -14,14 +14,17 @@ use super::{
     files::{Files, Task},
     filmstrip,
     link::EngineLink,
-    persistence::{Preferences, Saved},
+    monitor::{self, Monitor},
+    persistence::{MemorySettings, Preferences, Saved},
+    plan_panel::{self, PlanPanel},
+    planning::Planning,
     side_panel::{self, PanelState},
     stage,
     state::{Shown, State},
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
-    top_bar::{self, TopBar},
+    top_bar::{self, Open, TopBar},
 };
 
 /// Queues a job.
@@ -78,6 +81,8 @@ pub struct SluiceApp {
     folder: Option<PathBuf>,
     new_seed: fn() -> u64,
     panel: PanelState,
+    plan: PlanPanel,
+    monitor: Monitor,
     typed_path: String,
     view: View,
     textures: Textures,
@@ -99,8 +104,9 @@ impl SluiceApp {
         if adopt_defaults {
             draft.seed = new_seed();
         }
+        let planning = Planning::new(saved.memory.preferences.clone());
         let mut app = Self {
-            state: State::new(model.clone(), draft, adopt_defaults),
+            state: State::new(model.clone(), draft, adopt_defaults, planning),
             link,
             files,
             saved,
@@ -109,6 +115,8 @@ impl SluiceApp {
             folder,
             new_seed,
             panel: PanelState::default(),
+            plan: PlanPanel::default(),
+            monitor: Monitor::default(),
             typed_path: String::new(),
             view: View::default(),
             textures: Textures::default(),
@@ -130,7 +138,15 @@ impl SluiceApp {
 
     /// What would be kept if the window were closed now.
     pub fn to_save(&self) -> Saved {
-        Saved { draft: self.state.draft.clone(), model: self.state.model.clone(), ..self.saved.clone() }
+        Saved {
+            draft: self.state.draft.clone(),
+            model: self.state.model.clone(),
+            memory: MemorySettings {
+                preferences: self.state.planning.preferences.clone(),
+                ..self.saved.memory
+            },
+            ..self.saved.clone()
+        }
     }
 
     /// Takes in what has come from the engine and the file worker.
@@ -178,12 +194,17 @@ impl SluiceApp {
         for action in actions {
             self.act(ui.ctx(), action);
         }
+        self.ask(ui.ctx());
     }
 
     fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let palette = Palette::of(ui);
         let now = ui.ctx().time();
         let whole = ui.max_rect();
+        let open = Open {
+            plan: self.saved.memory.plan_open.unwrap_or(whole.width() >= size::WIDE_WINDOW),
+            timeline: self.saved.memory.timeline_open,
+        };
         let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
         Panel::top("top").exact_size(size::TOP_BAR).resizable(false).frame(bar(space::M)).show(ui, |ui| {
             let parts = TopBar {
@@ -194,6 +215,7 @@ impl SluiceApp {
                 adapter: self.adapter.as_deref(),
                 folder: self.folder.as_ref(),
                 typed_path: &mut self.typed_path,
+                open,
             };
             top_bar::show(ui, &self.state, parts, actions);
         });
@@ -207,6 +229,25 @@ impl SluiceApp {
             .size_range(280.0..=440.0)
             .frame(Frame::new().fill(palette.panel))
             .show(ui, |ui| side_panel::show(ui, &mut self.state, &mut self.panel, actions));
+        if open.plan {
+            Panel::right("plan")
+                .default_size(size::PLAN_PANEL)
+                .size_range(300.0..=(whole.width() * 0.3).clamp(300.0, 460.0))
+                .frame(Frame::new().fill(palette.panel))
+                .show(ui, |ui| plan_panel::show(ui, &self.state, &mut self.plan, actions));
+        }
+        // Below the picture alone: Generate stays where it is, and the picture stays the larger one.
+        if open.timeline {
+            let panel = match self.state.watches.run {
+                Some(_) => Panel::bottom("timeline")
+                    .default_size((whole.height() * size::TIMELINE).round())
+                    .size_range(150.0..=whole.height() * 0.45),
+                None => Panel::bottom("empty timeline").exact_size(size::EMPTY_TIMELINE).resizable(false),
+            };
+            panel
+                .frame(Frame::new().fill(palette.panel))
+                .show(ui, |ui| monitor::show(ui, &self.state, &mut self.monitor, actions));
+        }
         CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
             self.middle(ui, now, actions);
         });

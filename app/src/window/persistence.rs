@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sluice_engine::request::ModelSource;
+use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
 
 use super::draft::Draft;
 
@@ -35,6 +35,18 @@ impl From<ThemeChoice> for egui::ThemePreference {
     }
 }
 
+/// How memory is used and watched. It belongs to this machine and never comes from a picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemorySettings {
+    /// How it is used.
+    pub preferences: MemoryPreferences,
+    /// Whether the plan is open; while this is absent, it is where the window is wide.
+    pub plan_open: Option<bool>,
+    /// Whether the timeline is open.
+    pub timeline_open: bool,
+}
+
 /// What is kept when the window closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
@@ -50,6 +62,8 @@ pub struct Saved {
     pub theme: ThemeChoice,
     /// Whether forming pictures are shown.
     pub previews: bool,
+    /// How memory is used and watched.
+    pub memory: MemorySettings,
 }
 
 impl Default for Saved {
@@ -61,6 +75,7 @@ impl Default for Saved {
             recent_models: Vec::new(),
             theme: ThemeChoice::default(),
             previews: true,
+            memory: MemorySettings::default(),
         }
     }
 }
@@ -190,6 +205,8 @@ impl Preferences {
 
 #[cfg(test)]
 mod tests {
+    use sluice_engine::memory::{DeviceChoice, OffloadMode, Residence};
+
     use super::*;
 
     #[test]
@@ -200,6 +217,17 @@ mod tests {
             recent_models: vec!["/models/z-image".into()],
             theme: ThemeChoice::Light,
             previews: false,
+            memory: MemorySettings {
+                preferences: MemoryPreferences {
+                    mode: OffloadMode::LayerStreaming,
+                    denoiser: Some(Residence::OnDemand),
+                    vram_budget: Some(8 << 30),
+                    device: DeviceChoice::Simulated("rtx-4060".to_owned()),
+                    ..MemoryPreferences::default()
+                },
+                plan_open: Some(false),
+                timeline_open: true,
+            },
             ..Saved::default()
         };
         assert_eq!(Saved::from_json(&saved.to_json()), saved);
@@ -210,12 +238,18 @@ mod tests {
         let text = r#"{
             "version": 7, "theme": "sepia", "previews": false, "new_in_seven": [1, 2],
             "model": {"path": "/models/a"},
-            "draft": {"prompt": "a boat", "steps": "many", "sampler": "unipc", "width": 256, "later": {}}
+            "draft": {"prompt": "a boat", "steps": "many", "sampler": "unipc", "width": 256, "later": {}},
+            "memory": {"timeline_open": true, "preferences": {"mode": "teleport", "prefetch": 3}}
         }"#;
         let expected = Saved {
             previews: false,
             model: ModelSource::Path("/models/a".into()),
             draft: Draft { prompt: "a boat".to_owned(), width: 256, ..Draft::default() },
+            memory: MemorySettings {
+                preferences: MemoryPreferences { prefetch: Some(3), ..MemoryPreferences::default() },
+                timeline_open: true,
+                ..MemorySettings::default()
+            },
             ..Saved::default()
         };
         assert_eq!(Saved::from_json(text), expected);

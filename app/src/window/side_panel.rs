@@ -6,7 +6,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 use super::{
     action::Action,
     draft::Draft,
-    icons,
+    forecast, icons,
     sizes::{Aspect, MAX_SIDE},
     state::{ModelStatus, State},
     tokens::{Palette, font, radius, size, space},
@@ -242,44 +242,23 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
-    choice(ui, "Sampler", &mut draft.sampler, &Sampler::ALL, |sampler| match sampler {
+    let sampler = |sampler| match sampler {
         Sampler::Euler => "Euler",
         Sampler::Heun => "Heun",
-    });
-    choice(ui, "Schedule", &mut draft.schedule, &Schedule::ALL, |schedule| match schedule {
+    };
+    widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, sampler);
+    let schedule = |schedule| match schedule {
         Schedule::Model => "As the model says",
         Schedule::StaticShift => "Static shift",
         Schedule::DynamicShift => "Dynamic shift",
-    });
-    choice(ui, "Precision", &mut draft.dtype, &ComputeDtype::ALL, |dtype| match dtype {
+    };
+    widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, schedule);
+    let precision = |dtype| match dtype {
         ComputeDtype::F32 => "32 bit",
         ComputeDtype::Bf16 => "16 bit (bf16)",
         ComputeDtype::F16 => "16 bit (f16)",
-    });
-}
-
-fn choice<T: Copy + PartialEq>(
-    ui: &mut Ui,
-    text: &str,
-    value: &mut T,
-    all: &[T],
-    name: fn(T) -> &'static str,
-) {
-    ui.horizontal(|ui| {
-        let label = widgets::field_label(ui, text);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            egui::ComboBox::from_id_salt(text)
-                .selected_text(name(*value))
-                .width(180.0)
-                .show_ui(ui, |ui| {
-                    for &candidate in all {
-                        ui.selectable_value(value, candidate, name(candidate));
-                    }
-                })
-                .response
-                .labelled_by(label.id);
-        });
-    });
+    };
+    widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
@@ -302,7 +281,6 @@ fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             });
         }
     });
-    let palette = Palette::of(ui);
     let words = match (&state.status, state.mistake()) {
         _ if state.engine_ended => Some("The engine has ended. Start Sluice again.".to_owned()),
         (ModelStatus::Loading, _) => Some("The model is being read.".to_owned()),
@@ -311,12 +289,16 @@ fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         (ModelStatus::Ready(_), None) if cancelling => Some("Cancelling…".to_owned()),
         (ModelStatus::Ready(_), None) => None,
     };
-    if let Some(words) = words {
-        ui.horizontal(|ui| {
-            widgets::icon(ui, icons::INFO, 13.0, palette.text_faint);
-            ui.spacing_mut().item_spacing.x = 6.0;
-            ui.add(egui::Label::new(egui::RichText::new(words).small().color(palette.text_muted)).wrap());
-        });
+    match words {
+        Some(words) => {
+            let palette = Palette::of(ui);
+            ui.horizontal(|ui| {
+                widgets::icon(ui, icons::INFO, 13.0, palette.text_faint);
+                ui.spacing_mut().item_spacing.x = 6.0;
+                ui.add(egui::Label::new(egui::RichText::new(words).small().color(palette.text_muted)).wrap());
+            });
+        }
+        None => forecast::show(ui, state, actions),
     }
 }
 

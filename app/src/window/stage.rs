@@ -14,6 +14,7 @@ use super::{
     status_bar::stage_words,
     textures::Textures,
     tokens::{Palette, font, radius, shadow, size, space},
+    watch::Replanned,
     widgets::{self, Weight},
 };
 
@@ -35,6 +36,9 @@ pub fn picture(
         }
         (Shown::Nothing | Shown::Live, _) if state.failures.is_empty() => nothing(ui, area, state, actions),
         (Shown::Nothing | Shown::Live, _) => {}
+    }
+    if let Some(replanned) = &state.watches.replanned {
+        replan_notice(ui, area, replanned, actions);
     }
     if let Some(card) = state.failures.last() {
         if state.shown != Shown::Nothing {
@@ -133,6 +137,57 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
                 }
             }
         });
+    });
+}
+
+/// Says over the picture that its run goes on under another plan.
+fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let Some(reason) = replanned.reasons.last() else { return };
+    let width = (area.width() - 2.0 * space::L).min(size::CARD);
+    Area::new(ui.scope_id().with("replanned"))
+        .order(Order::Middle)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(area.center_top() + vec2(0.0, space::M))
+        .constrain_to(area)
+        .show(ui.ctx(), |ui| {
+            let frame = Frame::new()
+                .fill(palette.panel)
+                .stroke(egui::Stroke::new(1.0, palette.line_strong))
+                .corner_radius(radius::M)
+                .shadow(shadow(palette))
+                .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 });
+            frame.show(ui, |ui| {
+                ui.set_width(width);
+                ui.horizontal_top(|ui| {
+                    ui.spacing_mut().item_spacing.x = space::S;
+                    ui.vertical(|ui| {
+                        ui.add_space(7.0);
+                        widgets::icon(ui, icons::INFO, 15.0, palette.accent);
+                    });
+                    let words = vec2(width - size::CONTROL - 15.0 - 2.0 * space::S, 0.0);
+                    ui.allocate_ui(words, |ui| replan_words(ui, replanned, reason));
+                    if widgets::icon_button(ui, icons::X, "Dismiss the new plan's notice").clicked() {
+                        actions.push(Action::DismissReplanned);
+                    }
+                });
+            });
+        });
+}
+
+fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {
+    let palette = Palette::of(ui);
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.add_space(5.0);
+        let title = match replanned.reasons.len() {
+            1 => "The run goes on under a new plan".to_owned(),
+            count => format!("The run goes on under a new plan, for the {count}. time"),
+        };
+        ui.label(RichText::new(title).font(font::medium(font::BODY)).color(palette.text));
+        let reason = RichText::new(reason).small().color(palette.text_muted);
+        ui.add(egui::Label::new(reason).wrap().selectable(true));
+        ui.add_space(4.0);
     });
 }
 

@@ -11,7 +11,9 @@ use sluice_engine::{
 
 use super::{
     draft::Draft,
+    planning::{Answer, Ask, Planning},
     recent::{RecentId, Recents},
+    watch::Watches,
 };
 
 /// Whether the chosen model can be used.
@@ -139,6 +141,10 @@ pub struct State {
     pub notice: Option<Notice>,
     /// The machine.
     pub hardware: Option<HardwareSample>,
+    /// How memory is to be used, and what that would take.
+    pub planning: Planning,
+    /// What the last run says about itself.
+    pub watches: Watches,
     /// Whether the engine has ended.
     pub engine_ended: bool,
     last_job: u64,
@@ -147,7 +153,7 @@ pub struct State {
 
 impl State {
     /// A window that has just been opened.
-    pub fn new(model: ModelSource, draft: Draft, adopt_defaults: bool) -> Self {
+    pub fn new(model: ModelSource, draft: Draft, adopt_defaults: bool, planning: Planning) -> Self {
         Self {
             draft,
             model,
@@ -160,6 +166,8 @@ impl State {
             failures: Vec::new(),
             notice: None,
             hardware: None,
+            planning,
+            watches: Watches::default(),
             engine_ended: false,
             last_job: 0,
             seed_is_fresh: false,
@@ -194,8 +202,17 @@ impl State {
         self.jobs.iter().find_map(|job| job.progress.as_ref().map(|progress| (job, progress)))
     }
 
+    /// What is to be asked about the memory that the next picture takes.
+    pub fn ask(&mut self, now: f64) -> Ask {
+        let request = self.can_generate().then(|| self.draft.request(self.model.clone()));
+        self.planning.look(request.as_ref(), now)
+    }
+
     /// Chooses another model.
     pub fn choose_model(&mut self, model: ModelSource, adopt_defaults: bool) -> Command {
+        if model != self.model {
+            self.planning.forget();
+        }
         self.model = model.clone();
         self.status = ModelStatus::Loading;
         self.adopt_defaults = adopt_defaults;
@@ -223,6 +240,7 @@ impl State {
         Some(Command::Generate(Box::new(Job {
             output: options.folder.clone().map(Output::Folder),
             previews: options.previews,
+            memory: self.planning.preferences.clone(),
             ..Job::new(id, request)
         })))
     }
@@ -291,7 +309,16 @@ impl State {
             Event::Queued { job, .. } => {
                 tracing::debug!(job = job.0, "queued");
             }
+            Event::Planned { id, forecast } => self.planning.take(id, Answer::Forecast(forecast)),
+            Event::NotPlanned { id, failure } => self.planning.take(id, Answer::Failure(failure)),
+            Event::Telemetry { job, events } => self.watches.telemetry(job, &events),
+            Event::Replanned { job, reason } => self.watches.replan(job, reason),
+            Event::Outcome { outcome, .. } => {
+                self.watches.outcome = Some(outcome);
+                self.planning.ask_again();
+            }
             Event::Started { job } => {
+                self.watches.started(job);
                 if let Some(job) = self.job_mut(job) {
                     job.progress = Some(Progress::default());
                     if self.follow {
@@ -379,6 +406,7 @@ impl State {
     }
 
     fn end(&mut self, id: JobId) -> Option<QueuedJob> {
+        self.watches.ended(id);
         let index = self.jobs.iter().position(|job| job.id == id)?;
         self.jobs.remove(index)
     }

@@ -1,7 +1,7 @@
 //! One line: what runs, and the machine.
 
 use egui::{Align, Layout, RichText, Ui};
-use sluice_engine::{hardware::HardwareSample, session::Stage};
+use sluice_engine::{hardware::HardwareSample, session::Stage, telemetry::History};
 
 use super::{
     icons,
@@ -20,6 +20,9 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
             if let Some(sample) = &state.hardware {
                 machine(ui, sample);
             }
+            if let Some(run) = state.watches.live() {
+                traffic(ui, &run.history);
+            }
         });
     });
 }
@@ -32,7 +35,7 @@ pub fn activity(state: &State, now: f64) -> String {
         }
         let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
         if progress.stage == Some(Stage::Denoise) && progress.step > 0 {
-            parts.push(format!("{} a step", words::duration(progress.step_seconds)));
+            parts.push(format!("{} a step", words::pace(progress.step_seconds)));
         }
         if let Some(seconds) = progress.seconds_left(now) {
             parts.push(words::time_left(seconds));
@@ -56,6 +59,39 @@ pub fn stage_words(stage: Option<Stage>, step: u32, steps: u32) -> String {
         Some(Stage::Denoise) if steps == 0 => "Drawing".to_owned(),
         Some(Stage::Denoise) => format!("Step {step} of {steps}"),
         Some(Stage::Decode) => "Developing the picture".to_owned(),
+    }
+}
+
+/// How the weights of the run flow, where it finds room.
+fn traffic(ui: &mut Ui, history: &History) {
+    let palette = Palette::of(ui);
+    let mut parts = Vec::new();
+    let speed = history.link_bytes_per_second();
+    if speed > 0.0 {
+        parts.push(format!("link {}", words::speed(speed)));
+    }
+    parts.push(format!("stall {}", words::percent(stall(history))));
+    parts.push(format!("peak {} GB", words::gb(history.peaks().device)));
+    let text = RichText::new(parts.join(" · ")).small().color(palette.text_muted);
+    let width = ui.painter().layout_no_wrap(
+        text.text().to_owned(),
+        egui::FontId::proportional(font::SMALL),
+        palette.text_muted,
+    );
+    if width.size().x + space::XL < ui.available_width() {
+        ui.label(text).on_hover_text(
+            "How fast weights come to the device, the share of the time that it waits for them, and the most \
+             of its memory that was taken",
+        );
+        ui.add_space(space::M);
+    }
+}
+
+/// The share of the last step that was spent waiting, or of the run before the first one is done.
+fn stall(history: &History) -> f64 {
+    match history.last_step() {
+        Some(step) if step.took > 0 => step.wait as f64 / step.took as f64,
+        _ => history.totals().stall(),
     }
 }
 

@@ -45,6 +45,18 @@ pub struct Palette {
     pub danger: Color32,
     /// A surface that tells of it.
     pub danger_soft: Color32,
+    /// Something went as it should.
+    pub good: Color32,
+    /// Memory that holds weights, and blocks whose weights are there.
+    pub weights: Color32,
+    /// Memory that holds activations, and time that is spent computing.
+    pub activations: Color32,
+    /// Memory that other programs hold, or that is left to them.
+    pub others: Color32,
+    /// Memory that nobody holds.
+    pub free: Color32,
+    /// Time that is spent waiting for weights.
+    pub wait: Color32,
     /// Over a picture that is not the matter now.
     pub scrim: Color32,
     /// Under popups and pictures.
@@ -74,6 +86,12 @@ pub const DARK: Palette = Palette {
     accent_soft: hex(0x1a_32_41),
     danger: hex(0xee_84_8b),
     danger_soft: hex(0x2a_1a_1d),
+    good: hex(0x6c_c0_8b),
+    weights: hex(0x3f_8f_c4),
+    activations: hex(0xe3_b3_5c),
+    others: hex(0x81_7d_9c),
+    free: hex(0x24_27_2d),
+    wait: hex(0xe8_58_34),
     scrim: Color32::from_black_alpha(150),
     shadow: Color32::from_black_alpha(110),
 };
@@ -97,6 +115,12 @@ pub const LIGHT: Palette = Palette {
     accent_soft: hex(0xd8_e9_f3),
     danger: hex(0xa8_26_31),
     danger_soft: hex(0xfb_eb_ec),
+    good: hex(0x1b_73_40),
+    weights: hex(0x2f_83_b8),
+    activations: hex(0xb2_7a_09),
+    others: hex(0x7d_79_93),
+    free: hex(0xe1_e4_e9),
+    wait: hex(0xbf_2f_2b),
     scrim: Color32::from_rgba_premultiplied(150, 150, 150, 150),
     shadow: Color32::from_black_alpha(45),
 };
@@ -154,6 +178,22 @@ pub mod size {
     pub const POPUP: f32 = 340.0;
     /// A progress bar.
     pub const PROGRESS: f32 = 4.0;
+    /// The panel with the plan.
+    pub const PLAN_PANEL: f32 = 356.0;
+    /// From this width of the window on the plan is open unless it was folded away.
+    pub const WIDE_WINDOW: f32 = 1500.0;
+    /// The timeline when it is opened first, as a part of the window's height.
+    pub const TIMELINE: f32 = 0.27;
+    /// The timeline before there is anything to draw.
+    pub const EMPTY_TIMELINE: f32 = 72.0;
+    /// A bar of memory.
+    pub const BAR: f32 = 8.0;
+    /// A row of cells, one a block.
+    pub const CELLS: f32 = 18.0;
+    /// The track of the machine's memory.
+    pub const TRACK: f32 = 26.0;
+    /// Names of tracks, left of them.
+    pub const GUTTER: f32 = 70.0;
 }
 
 /// Font families and sizes.
@@ -340,8 +380,30 @@ mod tests {
                 (palette.danger, palette.panel),
                 (palette.danger, palette.danger_soft),
                 (palette.accent, palette.panel),
+                (palette.good, palette.panel),
             ] {
                 assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}");
+            }
+        }
+    }
+
+    /// WCAG 2.2 asks for 3 between a part of a graphic and what is beside it.
+    #[test]
+    fn kinds_of_memory_can_be_told_apart() {
+        for palette in [DARK, LIGHT] {
+            let kinds = [palette.weights, palette.activations, palette.others, palette.wait];
+            for kind in kinds {
+                for surface in [palette.panel, palette.field] {
+                    assert!(contrast(kind, surface) >= 3.0, "{kind:?} on {surface:?}");
+                }
+                assert!(contrast(kind, palette.free) >= 2.5, "{kind:?} beside {:?}", palette.free);
+            }
+            for (index, a) in kinds.iter().enumerate() {
+                for b in &kinds[index + 1..] {
+                    let apart: i32 =
+                        (0..3).map(|i| (i32::from(a.to_array()[i]) - i32::from(b.to_array()[i])).abs()).sum();
+                    assert!(apart >= 120, "{a:?} and {b:?}");
+                }
             }
         }
     }

@@ -33,17 +33,35 @@ pub struct TopBar<'a> {
     pub folder: Option<&'a PathBuf>,
     /// A path that is being typed.
     pub typed_path: &'a mut String,
+    /// What is open besides the picture.
+    pub open: Open,
+}
+
+/// What is open besides the picture.
+#[derive(Debug, Clone, Copy)]
+pub struct Open {
+    /// The plan.
+    pub plan: bool,
+    /// The timeline.
+    pub timeline: bool,
 }
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, state: &State, bar: TopBar<'_>, actions: &mut Vec<Action>) {
-    let TopBar { recent_models, theme, previews, draw_with, adapter, folder, typed_path } = bar;
+    let TopBar { recent_models, theme, previews, draw_with, adapter, folder, typed_path, open } = bar;
     ui.horizontal_centered(|ui| {
         model_picker(ui, state, recent_models, typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             window_settings(ui, previews, draw_with, adapter, folder, actions);
             theme_picker(ui, theme, actions);
+            ui.add_space(space::XS);
+            if widgets::toggle_button(ui, "Timeline", open.timeline).clicked() {
+                actions.push(Action::SetTimelineOpen(!open.timeline));
+            }
+            if widgets::toggle_button(ui, "Plan", open.plan).clicked() {
+                actions.push(Action::SetPlanOpen(!open.plan));
+            }
             if !state.jobs.is_empty() {
                 ui.add_space(space::XS);
                 queue(ui, state, actions);

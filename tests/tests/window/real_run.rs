@@ -13,7 +13,7 @@ use sluice::window::{
     persistence::{MemorySettings, Saved},
 };
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences, OffloadMode},
+    memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence},
     session::{Session, SessionOptions},
 };
 
@@ -24,13 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(240);
 fn window(theme: Theme, vram_budget: Option<u64>) -> Window {
     let preferences = MemoryPreferences {
         mode: OffloadMode::LayerStreaming,
+        denoiser: Some(Residence::OnDemand),
         device: DeviceChoice::Simulated("rtx-4060".to_owned()),
         vram_budget,
         ..MemoryPreferences::default()
     };
     let memory = MemorySettings { preferences, plan_open: Some(true), timeline_open: true };
     let session = Session::start(SessionOptions::default()).unwrap();
-    Window::open([1440.0, 900.0], theme, |setup| {
+    let size = if theme == Theme::Dark { [1920.0, 1080.0] } else { [1280.0, 800.0] };
+    Window::open(size, theme, |setup| {
         setup.link = Box::new(session);
         setup.saved = Some(Saved { memory, ..Saved::default() });
     })

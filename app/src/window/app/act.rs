@@ -1,6 +1,9 @@
 //! Carries out what was asked for, and takes in what the file worker found.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use egui::Context;
 use sluice_engine::{request::ModelSource, session::Command};
@@ -11,6 +14,7 @@ use crate::window::{
     draft::Draft,
     files::{FileEvent, Task},
     picture_settings::PictureSettings,
+    planning::Ask,
     recent::file_name,
     stage,
     state::{JobOptions, Notice, Shown},
@@ -88,6 +92,10 @@ impl SluiceApp {
                 self.preferences.draw_with = draw_with;
                 self.request(Task::SavePreferences(self.preferences.clone()));
             }
+            Action::SetMemory(preferences) => self.state.planning.preferences = *preferences,
+            Action::SetPlanOpen(open) => self.saved.memory.plan_open = Some(open),
+            Action::SetTimelineOpen(open) => self.saved.memory.timeline_open = open,
+            Action::DismissReplanned => self.state.watches.replanned = None,
             Action::DismissFailure => {
                 self.state.failures.pop();
             }
@@ -108,6 +116,15 @@ impl SluiceApp {
         }
         let command = self.state.choose_model(model, adopt_defaults);
         self.send(command);
+    }
+
+    /// Asks the engine what the settings would take, if they have changed and rest.
+    pub(super) fn ask(&mut self, ctx: &Context) {
+        match self.state.ask(ctx.time()) {
+            Ask::Now(query) => self.send(Command::Plan(query)),
+            Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
+            Ask::Nothing => {}
+        }
     }
 
     pub(super) fn send(&mut self, command: Command) {

@@ -109,6 +109,18 @@ pub fn button(ui: &mut Ui, icon: Option<&str>, label: &str, weight: Weight) -> R
     response
 }
 
+/// Words that stay pressed.
+pub fn toggle_button(ui: &mut Ui, label: &str, on: bool) -> Response {
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::BODY), Color32::PLACEHOLDER);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(text.size().x + 2.0 * space::M, size::CONTROL), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Switch, ui.is_enabled(), on, label));
+    let look = look(ui, &response, if on { Weight::Selected } else { Weight::Ghost });
+    paint(ui, rect, &look);
+    ui.painter().galley(rect.center() - text.size() / 2.0, text, look.text);
+    response
+}
+
 /// The button that everything leads to, with its shortcut at the right.
 pub fn primary_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32) -> Response {
     wide_button(ui, label, shortcut, width, Weight::Primary)

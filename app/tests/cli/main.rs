@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod memory;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -18,7 +20,7 @@ use tempfile::TempDir;
 fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.args(arguments).current_dir(folder).env("HOME", folder).env_remove("SLUICE_LOG");
-    command.env_remove("XDG_CONFIG_HOME").stdin(Stdio::null());
+    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").stdin(Stdio::null());
     command
 }
 
@@ -71,12 +73,21 @@ fn the_version_and_the_help_are_on_the_standard_output() {
 
     let help = run(folder.path(), &["--help"]);
     assert_fine(&help);
-    for word in ["generate", "inspect", "Examples:", "Exit codes:", "130", "SLUICE_LOG"] {
+    for word in ["generate", "plan", "inspect", "probe", "Examples:", "Exit codes:", "130", "SLUICE_LOG"] {
         assert!(stdout(&help).contains(word), "{word}");
     }
     let help = run(folder.path(), &["help", "generate"]);
     assert_fine(&help);
-    for word in ["--prompt", "--sampler", "euler, heun", "[default: starter]", "Examples:"] {
+    for word in
+        ["--prompt", "--sampler", "euler, heun", "[default: starter]", "Examples:", "Memory:", "--keep"]
+    {
+        assert!(stdout(&help).contains(word), "{word}");
+    }
+    let help = run(folder.path(), &["help", "plan"]);
+    assert_fine(&help);
+    for word in
+        ["--vram", "--ram", "--offload", "layer_streaming", "rtx-3060", "Well-known models:", "flux.1-dev"]
+    {
         assert!(stdout(&help).contains(word), "{word}");
     }
 }
@@ -90,6 +101,13 @@ fn a_command_line_that_is_not_understood_has_code_2() {
         (vec!["generate", "--prompt", "x", "--steps", "many"], "'many'"),
         (vec!["generate", "--prompt", "x", "--sampler", "foo"], "[possible values: euler, heun]"),
         (vec!["generate", "--prompt", "x", "--threads", "0"], "'0'"),
+        (vec!["generate", "--prompt", "x", "--offload", "all"], "[possible values: auto, none, cond_only,"),
+        (vec!["generate", "--prompt", "x", "--card", "rtx-3600"], "rtx-3060"),
+        (vec!["generate", "--prompt", "x", "--vram-budget", "lots"], "such as 7.5GB or 512MB"),
+        (vec!["generate", "--prompt", "x", "--vram-budget=-1"], "not below zero"),
+        (vec!["generate", "--prompt", "x", "--tile", "0"], "'0'"),
+        (vec!["plan", "--card", "voodoo-2"], "rtx-4090"),
+        (vec!["plan", "--frames", "0"], "'0'"),
         (vec!["inspect"], "<PATH>"),
         (vec!["inspect", "starter", "--json", "--blocks"], "cannot be used with"),
     ] {
@@ -319,6 +337,8 @@ fn a_reader_that_leaves_is_no_error() {
     for arguments in [
         vec!["--help"],
         vec!["inspect", "starter"],
+        vec!["plan"],
+        vec!["probe"],
         vec![
             "generate", "--prompt", "x", "--steps", "1", "--width", "64", "--height", "64", "--json", "-o",
             "a.png",

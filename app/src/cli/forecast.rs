@@ -1,0 +1,365 @@
+//! A forecast for people: one sentence, and tables below it.
+
+use sluice_engine::memory::{
+    Accuracy, Alternative, BlockPlan, Bound, ComponentPlan, Forecast, Machine, Placement, Plan, Quality,
+    StagePlan, Tier,
+};
+
+use super::{
+    progress::stage_name,
+    table::{Align, table},
+    units,
+};
+
+/// All of a forecast.
+pub(super) fn describe(forecast: &Forecast) -> String {
+    let Forecast { machine, plan, sentence, least_device, alternatives, accuracy, .. } = forecast;
+    let mut lines = vec![available(machine), String::new(), sentence.clone()];
+    // Why there is none is in the sentence.
+    if let Ok(plan) = plan {
+        lines.push(String::new());
+        lines.extend(stages(plan, machine));
+        lines.push(String::new());
+        lines.extend(placements(plan));
+    }
+    lines.push(String::new());
+    lines.extend(strategies(alternatives, machine));
+    lines.push(String::new());
+    lines.push(least(*least_device, machine));
+    lines.extend(accuracy.as_ref().map(|accuracy| past(accuracy, machine)));
+    lines.join("\n")
+}
+
+fn available(machine: &Machine) -> String {
+    let Machine { device, unified, device_total, device_budget, host_budget, .. } = machine;
+    let budget = units::memory(*device_budget);
+    let of_device = match device_total > device_budget {
+        true => format!("{budget} of its {}", units::memory(*device_total)),
+        false => budget,
+    };
+    match unified {
+        true => format!("on the {device}, which may take {of_device} of memory"),
+        false => format!(
+            "on the {device}, which may take {of_device} of VRAM and {} of RAM for weights",
+            units::memory(*host_budget)
+        ),
+    }
+}
+
+/// What the device's memory is called.
+fn memory_name(machine: &Machine) -> &'static str {
+    if machine.unified { "memory" } else { "VRAM" }
+}
+
+fn host(bytes: u64, machine: &Machine) -> String {
+    if machine.unified { "–".to_owned() } else { units::memory(bytes) }
+}
+
+fn stages(plan: &Plan, machine: &Machine) -> Vec<String> {
+    let row = |stage: &StagePlan| {
+        [
+            stage_name(stage.stage).to_owned(),
+            units::memory(stage.weights),
+            units::memory(stage.activations),
+            units::memory(stage.device()),
+            host(stage.host, machine),
+            units::seconds(stage.seconds),
+            bound_name(stage.bound).to_owned(),
+        ]
+    };
+    let mut rows: Vec<_> = plan.stages.iter().map(row).collect();
+    rows.push([
+        "run".to_owned(),
+        String::new(),
+        String::new(),
+        units::memory(plan.peak_device()),
+        host(plan.peak_host(), machine),
+        units::seconds(plan.seconds),
+        format!("{} a step", units::seconds(plan.seconds_per_step)),
+    ]);
+    let columns = [
+        ("stage", Align::Left),
+        ("weights", Align::Right),
+        ("activations", Align::Right),
+        (memory_name(machine), Align::Right),
+        ("RAM", Align::Right),
+        ("time", Align::Right),
+        ("", Align::Left),
+    ];
+    table(columns, &rows)
+}
+
+fn bound_name(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Compute => "computes all the time",
+        Bound::Link => "waits for the link",
+        Bound::Disk => "waits for the disk",
+    }
+}
+
+fn placements(plan: &Plan) -> Vec<String> {
+    let row = |component: &ComponentPlan| {
+        [component.role.to_string(), component.residence.name().to_owned(), blocks(component)]
+    };
+    let rows: Vec<_> = plan.components.iter().map(row).collect();
+    table([("component", Align::Left), ("placement", Align::Left), ("blocks", Align::Left)], &rows)
+}
+
+/// How many blocks come how: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
+fn blocks(component: &ComponentPlan) -> String {
+    let ComponentPlan { blocks, slots, slot_bytes, tile, .. } = component;
+    let count = |placement, home: Option<Tier>| {
+        let alike =
+            |block: &&BlockPlan| block.placement == placement && home.is_none_or(|home| block.home == home);
+        blocks.iter().filter(alike).count()
+    };
+    // A block that the run has no use for stays on disk like one that is streamed from there.
+    let on_disk = if *slots == 0 { "unused" } else { "on disk" };
+    let parts = [
+        (count(Placement::Resident, None), "resident"),
+        (count(Placement::Streamed, Some(Tier::Host)), "streamed from RAM"),
+        (count(Placement::Leaves, None), "tensor by tensor"),
+        (count(Placement::Streamed, Some(Tier::Disk)), on_disk),
+    ];
+    let parts =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    let slots = match slots {
+        0 => String::new(),
+        1 => format!(", through 1 slot of {}", units::memory(*slot_bytes)),
+        slots => format!(", through {slots} slots of {}", units::memory(*slot_bytes)),
+    };
+    let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of {side}×{side} latents"));
+    format!("{}{slots}{tiles}", parts.collect::<Vec<_>>().join(", "))
+}
+
+fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
+    let row = |alternative: &Alternative| {
+        let mut marks = Vec::new();
+        if alternative.recommended {
+            marks.push("recommended");
+        }
+        if !alternative.available {
+            marks.push("not built yet");
+        }
+        [
+            alternative.name.clone(),
+            units::memory(alternative.device),
+            host(alternative.host, machine),
+            units::seconds(alternative.seconds_per_step),
+            units::seconds(alternative.seconds_per_picture),
+            quality_name(alternative.quality).to_owned(),
+            fit(alternative, machine),
+            marks.join(", "),
+        ]
+    };
+    let rows: Vec<_> = alternatives.iter().map(row).collect();
+    let columns = [
+        ("strategy", Align::Left),
+        (memory_name(machine), Align::Right),
+        ("RAM", Align::Right),
+        ("step", Align::Right),
+        ("picture", Align::Right),
+        ("quality", Align::Left),
+        ("fits", Align::Left),
+        ("", Align::Left),
+    ];
+    table(columns, &rows)
+}
+
+fn quality_name(quality: Quality) -> &'static str {
+    match quality {
+        Quality::Exact => "exact",
+        Quality::Blended => "tiles blend",
+        Quality::EightBit => "8 bits",
+        Quality::FourBit => "4 bits",
+    }
+}
+
+fn fit(alternative: &Alternative, machine: &Machine) -> String {
+    let (device, host) = (units::memory(alternative.device_short), units::memory(alternative.host_short));
+    match (alternative.device_short, alternative.host_short) {
+        (0, 0) => "yes".to_owned(),
+        (_, 0) if machine.unified => format!("short by {device}"),
+        (_, 0) => format!("short by {device} VRAM"),
+        (0, _) => format!("short by {host} RAM"),
+        _ => format!("short by {device} VRAM, {host} RAM"),
+    }
+}
+
+fn least(bytes: Option<u64>, machine: &Machine) -> String {
+    let memory = memory_name(machine);
+    match bytes {
+        Some(bytes) if machine.unified => {
+            format!("The least {memory} that works is {}.", units::memory_needed(bytes))
+        }
+        Some(bytes) => format!(
+            "The least {memory} that works is {}, besides what the desktop and the driver take.",
+            units::memory_needed(bytes)
+        ),
+        None => format!("No amount of {memory} is enough with these settings."),
+    }
+}
+
+fn past(accuracy: &Accuracy, machine: &Machine) -> String {
+    let Accuracy { runs, memory_error, time_error } = accuracy;
+    let runs = if *runs == 1 { "the one run".to_owned() } else { format!("{runs} runs") };
+    format!(
+        "In {runs} of this model so far, {} was foretold within {:.0} % and time within {:.0} %.",
+        memory_name(machine),
+        100.0 * memory_error,
+        100.0 * time_error
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::{
+        checkpoint::Role,
+        memory::{Link, OffloadMode, PlanError, Residence, Stage},
+    };
+
+    use super::*;
+
+    const GB: u64 = 1 << 30;
+
+    fn machine() -> Machine {
+        Machine {
+            device: "RTX 3060".to_owned(),
+            unified: false,
+            device_total: 12 * GB,
+            device_budget: 23 * GB / 2,
+            host_budget: 28 * GB,
+            link: Link { bytes_per_second: 12e9, latency: 2e-5 },
+            disk: Link { bytes_per_second: 3e9, latency: 1e-4 },
+            operations_per_second: 25e12,
+            block_latency: 1e-4,
+        }
+    }
+
+    fn plan() -> Plan {
+        let stage = |stage, bound| StagePlan {
+            stage,
+            weights: 9 * GB,
+            activations: GB / 2,
+            host: 20 * GB,
+            link_bytes: 0,
+            disk_bytes: 0,
+            seconds: 40.0,
+            bound,
+        };
+        let block = |placement, home| BlockPlan { placement, home };
+        let denoiser = ComponentPlan {
+            role: Role::Denoiser,
+            stage: Stage::Denoise,
+            residence: Residence::Streamed,
+            blocks: vec![
+                block(Placement::Resident, Tier::Host),
+                block(Placement::Streamed, Tier::Host),
+                block(Placement::Streamed, Tier::Host),
+                block(Placement::Streamed, Tier::Disk),
+            ],
+            slots: 2,
+            slot_bytes: 340 << 20,
+            way: 0,
+            tile: None,
+        };
+        let autoencoder = ComponentPlan {
+            role: Role::Autoencoder,
+            stage: Stage::Decode,
+            residence: Residence::Staged,
+            blocks: vec![block(Placement::Streamed, Tier::Disk), block(Placement::Resident, Tier::Host)],
+            slots: 0,
+            slot_bytes: 0,
+            way: 1,
+            tile: Some(64),
+        };
+        Plan {
+            mode: OffloadMode::Auto,
+            device_budget: 23 * GB / 2,
+            host_budget: 28 * GB,
+            components: vec![denoiser, autoencoder],
+            stages: vec![stage(Stage::Denoise, Bound::Compute), stage(Stage::Decode, Bound::Link)],
+            seconds_per_step: 2.05,
+            seconds: 80.0,
+        }
+    }
+
+    fn alternative(name: &str, device: u64, device_short: u64, available: bool) -> Alternative {
+        Alternative {
+            id: String::new(),
+            name: name.to_owned(),
+            device,
+            host: 0,
+            seconds_per_step: 1.0,
+            seconds_per_picture: 70.0,
+            quality: Quality::Exact,
+            device_short,
+            host_short: 0,
+            available,
+            recommended: available,
+            preferences: None,
+        }
+    }
+
+    fn forecast() -> Forecast {
+        Forecast {
+            model: "Example".to_owned(),
+            machine: machine(),
+            plan: Ok(plan()),
+            sentence: "A sentence.".to_owned(),
+            least_device: Some(2 * GB),
+            alternatives: vec![
+                alternative("Streaming", 9 * GB, 0, true),
+                alternative("Everything on the card", 32 * GB, 32 * GB - 23 * GB / 2, false),
+            ],
+            accuracy: Some(Accuracy { runs: 3, memory_error: 0.012, time_error: 0.04 }),
+        }
+    }
+
+    #[test]
+    fn a_forecast_is_a_sentence_and_three_tables() {
+        let expected = "\
+on the RTX 3060, which may take 11.5 GB of its 12.0 GB of VRAM and 28.0 GB of RAM for weights
+
+A sentence.
+
+stage    weights  activations    VRAM      RAM        time
+denoise   9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  computes all the time
+decode    9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  waits for the link
+run                            9.5 GB  20.0 GB  1 min 20 s  2.0 s a step
+
+component    placement  blocks
+denoiser     streamed   1 resident, 2 streamed from RAM, 1 on disk, through 2 slots of 340 MB
+autoencoder  staged     1 resident, 1 unused, in tiles of 64×64 latents
+
+strategy                   VRAM   RAM   step     picture  quality  fits
+Streaming                9.0 GB  0 MB  1.0 s  1 min 10 s  exact    yes                    recommended
+Everything on the card  32.0 GB  0 MB  1.0 s  1 min 10 s  exact    short by 20.5 GB VRAM  not built yet
+
+The least VRAM that works is 2.0 GB, besides what the desktop and the driver take.
+In 3 runs of this model so far, VRAM was foretold within 1 % and time within 4 %.";
+        assert_eq!(describe(&forecast()), expected);
+    }
+
+    #[test]
+    fn what_does_not_fit_has_the_table_of_strategies_alone() {
+        let error = PlanError::Device {
+            what: "The mode none".to_owned(),
+            device: "RTX 3060".to_owned(),
+            stage: "denoise".to_owned(),
+            needed: 32 * GB,
+            budget: 8 * GB,
+        };
+        let text = describe(&Forecast { plan: Err(error), least_device: None, ..forecast() });
+        assert!(text.contains("No amount of VRAM is enough with these settings."), "{text}");
+        assert!(text.contains("A sentence.\n\nstrategy"), "{text}");
+    }
+
+    #[test]
+    fn a_device_in_the_machines_own_memory_has_no_vram() {
+        let machine = Machine { unified: true, device: "CPU".to_owned(), ..machine() };
+        let text = describe(&Forecast { machine, ..forecast() });
+        assert!(!text.contains("VRAM"), "{text}");
+        assert!(text.contains("The least memory that works is 2.0 GB."), "{text}");
+    }
+}

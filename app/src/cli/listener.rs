@@ -1,0 +1,74 @@
+//! Who hears what the engine says while it draws.
+
+use anyhow::Context;
+use serde_json::json;
+use sluice_engine::session::{Event, JobId, Picture};
+
+use super::{measured::Measured, offload_log::OffloadLog, progress::Progress, stdout};
+
+/// Passes events on to whoever wants them.
+pub(super) struct Listener {
+    json: bool,
+    log: Option<OffloadLog>,
+    progress: Progress,
+    measured: Measured,
+    prompts: Vec<String>,
+}
+
+impl Listener {
+    /// `offload_log` asks for tables of blocks, or, where events are written as JSON, for the events that they are
+    /// made from.
+    pub fn new(prompts: &[String], json: bool, quiet: bool, offload_log: bool) -> Self {
+        let log = offload_log.then(OffloadLog::default);
+        let progress = Progress::new(quiet || json);
+        Self { json, log, progress, measured: Measured::default(), prompts: prompts.to_vec() }
+    }
+
+    /// Whether the standard output is for events alone.
+    pub fn json(&self) -> bool {
+        self.json
+    }
+
+    pub fn hear(&mut self, event: &Event) -> anyhow::Result<()> {
+        if self.json {
+            // Telemetry is thousands of lines a minute, which few readers want.
+            let wanted = self.log.is_some() || !matches!(event, Event::Telemetry { .. });
+            return if wanted { stdout::line(&json_line(event)?) } else { Ok(()) };
+        }
+        if let (Some(log), Event::Telemetry { events, .. }) = (&mut self.log, event) {
+            events.iter().filter_map(|event| log.hear(event)).for_each(|text| self.progress.write(&text));
+        }
+        // The log has it already.
+        if self.log.is_none() || !matches!(event, Event::Replanned { .. }) {
+            self.progress.show(event);
+        }
+        if !self.progress.is_nothing() {
+            let measured = self.measured.hear(event);
+            for line in self.prompt_line(event).into_iter().chain(measured) {
+                self.progress.write(&line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which prompt begins, where there are several.
+    fn prompt_line(&self, event: &Event) -> Option<String> {
+        let Event::Started { job: JobId(number) } = event else { return None };
+        let prompt = self.prompts.get(usize::try_from(*number).ok()?.checked_sub(1)?)?;
+        let count = self.prompts.len();
+        (count > 1).then(|| format!("prompt {number} of {count}: {prompt}"))
+    }
+}
+
+/// An event without its pixels, which would be megabytes of numbers.
+fn json_line(event: &Event) -> anyhow::Result<String> {
+    let Event::Finished { job, pictures, seconds } = event else {
+        return serde_json::to_string(event).context("an event cannot be written as JSON");
+    };
+    let pictures = pictures.iter().map(|Picture { image, seed, path }| {
+        let image = json!({ "width": image.width, "height": image.height });
+        json!({ "image": image, "seed": seed, "path": path })
+    });
+    let pictures: Vec<_> = pictures.collect();
+    Ok(json!({ "event": "finished", "job": job, "pictures": pictures, "seconds": seconds }).to_string())
+}

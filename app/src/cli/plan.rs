@@ -1,0 +1,212 @@
+//! `sluice plan`: says what a run would take, without running it.
+
+use std::path::Path;
+
+use anyhow::Context;
+use sluice_engine::{
+    hardware::{CardProfile, cards},
+    memory::{
+        DeviceChoice, KnownDefaults, KnownModel, MemoryPreferences, known_model, known_models, machine_of,
+    },
+    request::{ModelSource, Request},
+    session::{Defaults, PlanQuery, PlanSubject},
+};
+
+use super::{
+    engine::Engine,
+    exit::{Outcome, refuse},
+    forecast,
+    memory_args::MemoryArgs,
+    names::nearest,
+    request_args::{RequestArgs, in_words},
+    size, stdout, units,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice plan --model flux.1-dev --card rtx-3060
+      What would this model take on such a card? Nothing needs to be downloaded.
+  sluice plan --model ~/models/z-image --vram 8 --ram 32 --width 1536
+  sluice plan --model wan-2.2-5b --card rtx-4090 --frames 81 --json | jq .least_device";
+
+/// Say what a run would take: memory, time, and what else could be done.
+///
+/// No weight is read, and a well-known model need not be on this machine. That a run does not fit is an answer,
+/// not an error: the exit code is 0 all the same.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = after_long_help(), args_override_self = true)]
+pub(super) struct Args {
+    /// A model's folder or file, the identifier of a well-known model, or `starter` for the small one that comes
+    /// with the program.
+    #[arg(short, long, value_name = "MODEL", default_value = "starter")]
+    model: String,
+    /// VRAM of the card, such as 8, 12GB or 900MB. Without `--card`, the slowest known card that has it is meant.
+    #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
+    vram: Option<u64>,
+    /// RAM of the machine; an eighth of it, at least 2 GB, is left to the system and other programs.
+    #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
+    ram: Option<u64>,
+    /// A prompt; only its length counts.
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    prompt: String,
+    /// A negative prompt; only its length counts.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    negative: String,
+    /// Frames of a video.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    frames: Option<u32>,
+    #[command(flatten)]
+    request: RequestArgs,
+    /// Writes all of it as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten, next_help_heading = "Memory")]
+    memory: MemoryArgs,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let memory = args.preferences()?;
+    let subject = Subject::find(&args.model)?;
+    let engine = Engine::start(None)?;
+    let (request, frames, subject) = match subject {
+        Subject::Model(model) => {
+            let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
+            (Request { model, ..args.request.request(&summary.defaults) }, 1, PlanSubject::Model)
+        }
+        Subject::Known(known) => {
+            let KnownDefaults { width, height, steps, guidance, .. } = known.defaults;
+            let request = args.request.request(&Defaults { width, height, steps, guidance });
+            (request, known.defaults.frames, PlanSubject::Known(known.id.clone()))
+        }
+    };
+    let frames = args.frames.unwrap_or(frames);
+    let asked = in_words(&request, frames);
+    let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
+    let query = PlanQuery { id: 1, subject, request, memory, frames };
+    let Some(forecast) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
+    if args.json {
+        stdout::line(
+            &serde_json::to_string_pretty(&forecast).context("the forecast cannot be written as JSON")?,
+        )?;
+    } else {
+        stdout::line(&format!("{}: {asked},", forecast.model))?;
+        stdout::line(&forecast::describe(&forecast))?;
+    }
+    Ok(Outcome::Done)
+}
+
+impl Args {
+    fn preferences(&self) -> anyhow::Result<MemoryPreferences> {
+        let mut memory = self.memory.preferences();
+        if let Some(vram) = self.vram {
+            let card = card_with(vram, self.memory.card.as_deref())?;
+            memory.device = DeviceChoice::Simulated(card.id.clone());
+            let card = CardProfile { vram, ..card.clone() };
+            let budget = machine_of(&card, 0, memory.min_free_vram).device_budget;
+            memory.vram_budget = Some(memory.vram_budget.map_or(budget, |most| most.min(budget)));
+        }
+        if let Some(ram) = self.ram {
+            let budget = ram_for_weights(ram);
+            memory.ram_budget = Some(memory.ram_budget.map_or(budget, |most| most.min(budget)));
+        }
+        Ok(memory)
+    }
+}
+
+/// What of a machine's memory a run may take for weights.
+fn ram_for_weights(ram: u64) -> u64 {
+    const LEAST_FOR_OTHERS: u64 = 2 << 30;
+    ram - (ram / 8).max(LEAST_FOR_OTHERS).min(ram / 2)
+}
+
+/// The card of this identifier, or the slowest that has as much VRAM.
+fn card_with(vram: u64, id: Option<&str>) -> anyhow::Result<&'static CardProfile> {
+    let named = |card: &&CardProfile| id.is_none_or(|id| card.id == id);
+    let large_enough = cards().iter().filter(named).filter(|card| card.vram >= vram);
+    let slowest = large_enough.min_by(|one, other| {
+        let speed = |card: &CardProfile| (card.link_bytes_per_second, card.operations_per_second);
+        let ((link, rate), (other_link, other_rate)) = (speed(one), speed(other));
+        one.vram.cmp(&other.vram).then(link.total_cmp(&other_link)).then(rate.total_cmp(&other_rate))
+    });
+    slowest.ok_or_else(|| {
+        let largest = cards().iter().filter(named).max_by_key(|card| card.vram);
+        let (name, most) = largest.map_or(("largest", 0), |card| (card.name.as_str(), card.vram));
+        refuse(
+            format!("there is no simulated card with {} of VRAM", units::memory(vram)),
+            format!("The {name} has {}; `sluice probe` lists all cards.", units::memory(most)),
+        )
+    })
+}
+
+/// What a plan is for.
+#[derive(Debug)]
+enum Subject {
+    Model(ModelSource),
+    Known(&'static KnownModel),
+}
+
+impl Subject {
+    fn find(model: &str) -> anyhow::Result<Self> {
+        if model == "starter" || Path::new(model).exists() {
+            let Ok(source) = model.parse::<ModelSource>();
+            return Ok(Self::Model(source));
+        }
+        if let Some(known) = known_model(model) {
+            return Ok(Self::Known(known));
+        }
+        let ids: Vec<_> = known_models().iter().map(|known| known.id.as_str()).collect();
+        let guess = nearest(model, ids.iter().copied());
+        let guess = guess.map_or_else(String::new, |id| format!("Did you mean {id}? "));
+        Err(refuse(
+            format!("there is no file or folder {model}, and no well-known model is called so"),
+            format!("{guess}Check the path, or use one of {}.", ids.join(", ")),
+        ))
+    }
+}
+
+fn after_long_help() -> String {
+    let line = |known: &KnownModel| format!("  {:<20}{}", known.id, known.name);
+    let models: Vec<_> = known_models().iter().map(line).collect();
+    format!("{EXAMPLES}\n\nWell-known models:\n{}", models.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_machines_memory_is_left_to_others() {
+        const GB: u64 = 1 << 30;
+        for (ram, expected) in
+            [(64 * GB, 56 * GB), (16 * GB, 14 * GB), (8 * GB, 6 * GB), (2 * GB, GB), (0, 0)]
+        {
+            assert_eq!(ram_for_weights(ram), expected);
+        }
+    }
+
+    #[test]
+    fn an_amount_of_vram_means_the_slowest_card_that_has_it() {
+        for vram in [1 << 30, 8 << 30, 11 << 30, 24 << 30] {
+            let card = card_with(vram, None).unwrap();
+            assert!(card.vram >= vram);
+            for other in cards().iter().filter(|other| other.vram == card.vram) {
+                assert!(other.link_bytes_per_second >= card.link_bytes_per_second, "{}", other.id);
+            }
+        }
+        assert_eq!(card_with(10 << 30, Some("rtx-4090")).unwrap().id, "rtx-4090");
+        assert!(card_with(32 << 30, Some("rtx-4090")).is_err());
+        assert!(card_with(1 << 45, None).is_err());
+    }
+
+    #[test]
+    fn a_model_is_a_path_or_a_well_known_name() {
+        assert!(matches!(Subject::find("starter").unwrap(), Subject::Model(ModelSource::Starter)));
+        assert!(matches!(Subject::find(".").unwrap(), Subject::Model(ModelSource::Path(_))));
+        assert!(
+            matches!(Subject::find("FLUX.1-dev").unwrap(), Subject::Known(known) if known.id == "flux.1-dev")
+        );
+        let error = Subject::find("flux.1-dew").unwrap_err();
+        let crate::cli::exit::Explained(failure) = error.downcast_ref().unwrap();
+        assert!(failure.advice.as_ref().unwrap().starts_with("Did you mean flux.1-dev? "), "{failure:?}");
+    }
+}

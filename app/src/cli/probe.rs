@@ -1,0 +1,79 @@
+//! `sluice probe`: says what the machine has, and which cards can be simulated.
+
+use anyhow::Context;
+use serde_json::json;
+use sluice_engine::hardware::{CardProfile, GpuSample, HardwareSample, cards};
+
+use super::{
+    engine::Engine,
+    exit::Outcome,
+    stdout,
+    table::{Align, table},
+    units,
+};
+
+/// Say what the machine has, and which cards can be simulated.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Writes all of it as JSON, with the sources of the cards' figures.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let Some(sample) = Engine::start_for_hardware()?.hardware()? else { return Ok(Outcome::Cancelled) };
+    if args.json {
+        let all = json!({ "hardware": sample, "cards": cards() });
+        stdout::line(&serde_json::to_string_pretty(&all).context("the machine cannot be written as JSON")?)?;
+    } else {
+        stdout::line(&describe(&sample, cards()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(sample: &HardwareSample, cards: &[CardProfile]) -> String {
+    let mut lines = machine(sample);
+    lines.push(String::new());
+    lines.push("cards that can be simulated with --card".to_owned());
+    lines.extend(card_table(cards).into_iter().map(|line| format!("  {line}")));
+    lines.join("\n")
+}
+
+fn machine(sample: &HardwareSample) -> Vec<String> {
+    let HardwareSample { cpu, threads, ram_total, ram_available, gpus, gpu_note, .. } = sample;
+    let cpu = if cpu.is_empty() { "unknown" } else { cpu };
+    let (total, available) = (units::memory(*ram_total), units::memory(*ram_available));
+    let mut lines = vec![
+        format!("processor  {cpu}, {threads} threads"),
+        format!("RAM        {total}, {available} available"),
+    ];
+    lines.extend(gpus.iter().map(|GpuSample { name, vram_total, vram_used, .. }| {
+        let (total, used) = (units::memory(*vram_total), units::memory(*vram_used));
+        format!("card       {name}: {total} of VRAM, {used} in use")
+    }));
+    lines.extend(gpu_note.iter().map(|note| format!("card       {note}")));
+    lines
+}
+
+fn card_table(cards: &[CardProfile]) -> Vec<String> {
+    let row = |card: &CardProfile| {
+        [
+            card.id.clone(),
+            card.name.clone(),
+            units::memory(card.vram),
+            format!("{:.1} GB/s", card.link_bytes_per_second / 1e9),
+            format!("{:.0} GB/s", card.memory_bytes_per_second / 1e9),
+            format!("{:.0} TFLOPS", card.operations_per_second / 1e12),
+        ]
+    };
+    let rows: Vec<_> = cards.iter().map(row).collect();
+    let columns = [
+        ("name", Align::Left),
+        ("card", Align::Left),
+        ("VRAM", Align::Right),
+        ("link", Align::Right),
+        ("memory", Align::Right),
+        ("16-bit rate", Align::Right),
+    ];
+    table(columns, &rows)
+}

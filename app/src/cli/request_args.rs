@@ -1,0 +1,91 @@
+//! What decides how much work a picture is, for every command that draws or plans.
+
+use sluice_engine::{
+    request::{ComputeDtype, Request, Sampler},
+    session::Defaults,
+};
+
+use super::names::named;
+
+/// Flags about size and number.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct RequestArgs {
+    /// Width in pixels.
+    #[arg(long, value_name = "PIXELS")]
+    width: Option<u32>,
+    /// Height in pixels.
+    #[arg(long, value_name = "PIXELS")]
+    height: Option<u32>,
+    /// Denoising steps.
+    #[arg(long, value_name = "COUNT")]
+    steps: Option<u32>,
+    /// How strongly the prompt is followed.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    guidance: Option<f32>,
+    /// Pictures to draw; each further one has the next seed.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    batch: u32,
+    /// Method that walks from noise to picture.
+    #[arg(long, value_name = "NAME", default_value = Sampler::default().name(), value_parser = named(&Sampler::ALL, Sampler::name))]
+    sampler: Sampler,
+    /// Precision of the computation.
+    #[arg(long, value_name = "NAME", default_value = ComputeDtype::default().name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
+    dtype: ComputeDtype,
+    /// Longest prompt in tokens; longer ones are cut.
+    #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
+    max_sequence_length: u32,
+}
+
+impl RequestArgs {
+    /// A request with these settings; what is not said is as the model likes it.
+    pub fn request(&self, defaults: &Defaults) -> Request {
+        Request {
+            width: self.width.unwrap_or(defaults.width),
+            height: self.height.unwrap_or(defaults.height),
+            steps: self.steps.unwrap_or(defaults.steps),
+            guidance: self.guidance.unwrap_or(defaults.guidance),
+            batch: self.batch,
+            sampler: self.sampler,
+            dtype: self.dtype,
+            max_sequence_length: self.max_sequence_length,
+            ..Request::default()
+        }
+    }
+}
+
+/// A request in words: `2 pictures of 1024×1024, 8 steps, guidance 0`.
+pub(super) fn in_words(request: &Request, frames: u32) -> String {
+    let Request { width, height, steps, guidance, batch, .. } = request;
+    let what = match (batch, frames) {
+        (1, 1) => "a picture".to_owned(),
+        (_, 1) => format!("{batch} pictures"),
+        (1, _) => format!("a video of {frames} frames"),
+        _ => format!("{batch} videos of {frames} frames each"),
+    };
+    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_and_videos_are_counted_in_words() {
+        let request = |batch| Request {
+            width: 832,
+            height: 480,
+            steps: 20,
+            guidance: 3.5,
+            batch,
+            ..Request::default()
+        };
+        for (batch, frames, expected) in [
+            (1, 1, "a picture of 832×480, 20 steps, guidance 3.5"),
+            (4, 1, "4 pictures of 832×480, 20 steps, guidance 3.5"),
+            (1, 81, "a video of 81 frames of 832×480, 20 steps, guidance 3.5"),
+            (2, 81, "2 videos of 81 frames each of 832×480, 20 steps, guidance 3.5"),
+        ] {
+            assert_eq!(in_words(&request(batch), frames), expected);
+        }
+    }
+}

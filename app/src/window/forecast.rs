@@ -1,0 +1,123 @@
+//! What the next picture takes, beside the button that makes it.
+
+use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use sluice_engine::memory::{Accuracy, Alternative, Forecast, MemoryPreferences, Plan, PlanError};
+
+use super::{
+    action::Action,
+    icons,
+    planning::Answer,
+    state::State,
+    tokens::{Palette, font, space},
+    widgets::{self, Weight},
+    words,
+};
+
+/// Draws it.
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let asking = state.planning.is_asking();
+    match state.planning.answer() {
+        None if asking => {
+            widgets::hint(ui, "Working out what it takes…");
+        }
+        None => {}
+        Some(Answer::Failure(failure)) => {
+            let words = RichText::new(&failure.message).small().color(palette.text_muted);
+            let label = ui.add(Label::new(words).wrap());
+            if let Some(advice) = &failure.advice {
+                label.on_hover_text(advice);
+            }
+        }
+        Some(Answer::Forecast(forecast)) => match &forecast.plan {
+            Ok(plan) => fits(ui, forecast, plan, asking, actions),
+            Err(error) => does_not_fit(ui, forecast, error, actions),
+        },
+    }
+}
+
+fn fits(ui: &mut Ui, forecast: &Forecast, plan: &Plan, asking: bool, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let peak = plan.peak_device();
+    let words = format!("{} GB · about {}", words::gb(peak), words::pace(plan.seconds));
+    let spoken = format!("Forecast, {words}, fits");
+    let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
+    if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
+        actions.push(Action::SetPlanOpen(true));
+    }
+    if let Some(accuracy) = &forecast.accuracy {
+        widgets::hint(ui, experience(accuracy)).on_hover_text(
+            "How far forecasts for this model on this device were off, on average. Each run corrects the next \
+             forecast.",
+        );
+    }
+}
+
+fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let (needed, budget, of) = match error {
+        PlanError::Device { needed, budget, .. } => (*needed, *budget, ""),
+        PlanError::Host { needed, budget } => (*needed, *budget, " of RAM"),
+    };
+    let short = words::missing_gb(needed.saturating_sub(budget));
+    let words = format!("Does not fit · {short} GB{of} short");
+    let spoken = format!("Forecast, does not fit, {short} GB{of} short");
+    if line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger).clicked() {
+        actions.push(Action::SetPlanOpen(true));
+    }
+    let sentence = RichText::new(&forecast.sentence).small().color(palette.text_muted);
+    ui.add(Label::new(sentence).wrap());
+    if let Some((alternative, preferences)) = way_out(forecast) {
+        ui.add_space(space::XS);
+        let words = match alternative.recommended {
+            true => "Use what is recommended".to_owned(),
+            false => format!("Use {}", alternative.name),
+        };
+        if widgets::button(ui, None, &words, Weight::Plain).clicked() {
+            actions.push(Action::SetMemory(Box::new(preferences.clone())));
+        }
+    }
+}
+
+/// What can be chosen and fits: the recommendation, or else the fastest.
+fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
+    let fitting = forecast.alternatives.iter().filter(|alternative| {
+        alternative.available && alternative.device_short == 0 && alternative.host_short == 0
+    });
+    fitting.filter_map(|alternative| Some((alternative, alternative.preferences.as_ref()?))).min_by(
+        |(a, _), (b, _)| {
+            b.recommended.cmp(&a.recommended).then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
+        },
+    )
+}
+
+/// How good forecasts were, in words.
+pub fn experience(accuracy: &Accuracy) -> String {
+    let Accuracy { runs, memory_error, time_error } = *accuracy;
+    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    format!(
+        "Off by {} of memory, {} of time in {runs}",
+        words::percent(memory_error),
+        words::percent(time_error)
+    )
+}
+
+/// A line that is pressed to see more.
+fn line(ui: &mut Ui, text: &str, spoken: &str, icon: &str, color: egui::Color32) -> egui::Response {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken));
+    if response.has_focus() || response.hovered() {
+        let line = if response.has_focus() { palette.accent } else { palette.hover };
+        let stroke = egui::Stroke::new(1.0, line);
+        ui.painter().rect_stroke(rect.expand2(vec2(4.0, 0.0)), 4.0, stroke, egui::StrokeKind::Inside);
+    }
+    let font = if icon == "✓" { FontId::proportional(font::BODY) } else { font::icons(14.0) };
+    ui.painter().text(pos2(rect.left() + 7.0, rect.center().y), Align2::CENTER_CENTER, icon, font, color);
+    let ink = if color == palette.danger { palette.danger } else { palette.text };
+    let text = widgets::cut(ui, text, font::medium(font::BODY), ink, rect.width() - 22.0);
+    let place = pos2(rect.left() + 22.0, rect.center().y - text.size().y / 2.0);
+    ui.painter().galley(place, text, ink);
+    response
+}

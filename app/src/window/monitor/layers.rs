@@ -1,0 +1,185 @@
+//! The layer strip: one cell a block in the order in which they run.
+
+use egui::{Color32, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, lerp, pos2};
+use sluice_engine::{
+    checkpoint::Role as Part,
+    memory::{Placement, Stage, Tier},
+    telemetry::{BlockHistory, BlockMark, BlockState, ComponentMark, History},
+};
+
+use super::named;
+use crate::window::{
+    tokens::{Palette, space},
+    watch::Watch,
+    words,
+};
+
+/// One component in the strip.
+struct Shown<'a> {
+    mark: &'a ComponentMark,
+    blocks: &'a [BlockHistory],
+    states: Vec<BlockState>,
+}
+
+/// Draws the strip of the stage that runs, or of the denoiser when nothing does.
+pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
+    let place = named(ui, row, "Layers");
+    let palette = Palette::of(ui);
+    let shown = components(&run.history);
+    let count: usize = shown.iter().map(|shown| shown.mark.blocks.len()).sum();
+    let response = ui.interact(place, Id::unique("sluice layers"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, summary(&shown)));
+    if count == 0 {
+        ui.painter().rect_stroke(place, 2.0, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+        return;
+    }
+    let gaps = (shown.len() - 1) as f32 * space::M;
+    let step = (place.width() - gaps) / count as f32;
+    let inset = if step >= 7.0 { 1.0 } else { step * 0.12 };
+    let pointer = response.hover_pos();
+    let at_rest = run.over || run.history.stage().is_none();
+    let mut left = place.left();
+    let mut under = None;
+    for shown in &shown {
+        for (index, state) in shown.states.iter().enumerate() {
+            let whole = Rect::from_min_max(pos2(left, place.top()), pos2(left + step, place.bottom()));
+            cell(ui, whole.shrink2(egui::vec2(inset, 0.0)), shown, index, *state, at_rest);
+            if pointer.is_some_and(|pointer| whole.x_range().contains(pointer.x)) {
+                ui.painter().rect_stroke(whole, 2.0, Stroke::new(1.0, palette.text), StrokeKind::Outside);
+                under = Some((shown, index, *state));
+            }
+            left += step;
+        }
+        left += space::M;
+    }
+    if let Some((shown, index, state)) = under {
+        response.on_hover_ui_at_pointer(|ui| figures(ui, shown, index, state, at_rest));
+    }
+}
+
+fn components(history: &History) -> Vec<Shown<'_>> {
+    let Some(plan) = history.plan() else { return Vec::new() };
+    let stage = history.stage().unwrap_or(Stage::Denoise);
+    let of_stage = |(_, mark): &(usize, &ComponentMark)| mark.stage == stage;
+    let shown = plan.components.iter().enumerate().filter(of_stage).map(|(index, mark)| {
+        let mut states = history.states(index);
+        states.resize(mark.blocks.len(), BlockState::Idle);
+        Shown { mark, blocks: history.blocks(index), states }
+    });
+    shown.collect()
+}
+
+/// The state as a colour, the time waited as a line of colour below.
+fn cell(ui: &Ui, rect: Rect, shown: &Shown<'_>, index: usize, state: BlockState, at_rest: bool) {
+    let palette = Palette::of(ui);
+    let rounding = CornerRadius::same(if rect.width() > 6.0 { 2 } else { 0 });
+    let resident = shown.mark.blocks[index].placement == Placement::Resident;
+    let known = shown.blocks.get(index);
+    let used = known.is_some_and(|block| block.latest.is_some());
+    let fill = match state {
+        BlockState::Waiting => palette.wait,
+        BlockState::Computing => palette.activations,
+        BlockState::Resident => palette.weights,
+        // When nothing runs, the plan stays in sight.
+        BlockState::Idle if at_rest && resident && used => palette.weights,
+        BlockState::InFlight | BlockState::Idle => palette.free,
+    };
+    let painter = ui.painter();
+    painter.rect_filled(rect, rounding, fill);
+    if state == BlockState::InFlight {
+        let half = Rect::from_min_max(pos2(rect.left(), rect.center().y), rect.max);
+        painter.rect_filled(half, rounding, palette.weights);
+    }
+    if !resident && rect.width() > 3.0 {
+        let line = if state == BlockState::InFlight { palette.weights } else { palette.line_strong };
+        painter.rect_stroke(rect, rounding, Stroke::new(1.0, line), StrokeKind::Inside);
+    }
+    let waited = known.map_or(0.0, waited);
+    if waited > 0.0 {
+        let heat = Rect::from_min_max(pos2(rect.left(), rect.bottom() - 5.0), rect.max);
+        painter.rect_filled(heat, rounding, blend(palette.free, palette.wait, waited));
+    }
+}
+
+/// The share of its last use that a block waited, 0…1, with small shares brought out; nothing below 0.5 %.
+fn waited(block: &BlockHistory) -> f32 {
+    let Some(latest) = block.latest else { return 0.0 };
+    let share = latest.wait as f32 / (latest.wait + latest.compute).max(1) as f32;
+    if share < 0.005 { 0.0 } else { 0.25 + 0.75 * share.sqrt() }
+}
+
+fn blend(from: Color32, to: Color32, part: f32) -> Color32 {
+    let [a, b] = [from, to].map(|color| color.to_array());
+    let channel = |i: usize| lerp(f32::from(a[i])..=f32::from(b[i]), part.clamp(0.0, 1.0)).round() as u8;
+    Color32::from_rgb(channel(0), channel(1), channel(2))
+}
+
+fn summary(shown: &[Shown<'_>]) -> String {
+    if shown.is_empty() {
+        return "Layers, none known yet".to_owned();
+    }
+    let parts = shown.iter().map(|shown| {
+        let stay = shown.mark.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
+        let pass = shown.mark.blocks.len() - stay;
+        let now = shown
+            .states
+            .iter()
+            .position(|state| matches!(state, BlockState::Computing | BlockState::Waiting));
+        let now = now.map_or_else(String::new, |index| format!(", now {}", shown.mark.blocks[index].name));
+        format!("Layers of the {}, {stay} stay, {pass} pass through{now}", part_name(shown.mark.role))
+    });
+    parts.collect::<Vec<_>>().join(". ")
+}
+
+/// What a component is called.
+pub fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::TextEncoder => "text encoder",
+        Part::Denoiser => "denoiser",
+        Part::Autoencoder => "autoencoder",
+    }
+}
+
+fn figures(ui: &mut Ui, shown: &Shown<'_>, index: usize, state: BlockState, at_rest: bool) {
+    let BlockMark { name, bytes, placement } = &shown.mark.blocks[index];
+    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.strong(name);
+    ui.small(format!("Block {} of the {}", index + 1, part_name(shown.mark.role)));
+    let how = match placement {
+        Placement::Resident => "stays on the device during its stage",
+        Placement::Streamed => "passes through a slot",
+        Placement::Leaves => "comes tensor by tensor",
+    };
+    ui.small(format!("{} GB, {how}", words::gb(*bytes)));
+    if !at_rest {
+        ui.small(match state {
+            BlockState::Resident => "Now on the device",
+            BlockState::InFlight => "Now on its way or in a slot",
+            BlockState::Waiting => "Now waited for",
+            BlockState::Computing => "Now computing",
+            BlockState::Idle => "Now not on the device",
+        });
+    }
+    let Some(BlockHistory { latest: Some(latest), totals }) = shown.blocks.get(index) else {
+        ui.small("Not used yet");
+        return;
+    };
+    let from = match latest.tier {
+        Tier::Disk => "from disk",
+        Tier::Host => "from RAM",
+        Tier::Device => "was there",
+    };
+    let slot = latest.slot.map_or_else(String::new, |slot| format!(", slot {}", slot + 1));
+    ui.small(format!("Last: {from}{slot}"));
+    for (what, last, all) in [
+        ("waited", latest.wait, totals.wait),
+        ("load", latest.load, totals.load),
+        ("compute", latest.compute, totals.compute),
+        ("letting go", latest.evict, totals.evict),
+    ] {
+        if all > 0 {
+            let mean = words::micros(all / totals.uses.max(1));
+            ui.small(format!("{what} {}, on average {mean}", words::micros(last)));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The table of strategies: what each takes, and which of them is used.
+
+use std::cmp::Ordering;
+
+use egui::{
+    Align2, Color32, FontId, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+use sluice_engine::memory::{Alternative, Forecast, Machine, MemoryPreferences, Quality};
+
+use crate::window::{
+    tokens::{Palette, font, radius, space},
+    widgets::{self, MemoryBar},
+    words,
+};
+
+const ROW: f32 = 46.0;
+/// The room for bars and their numbers.
+const BARS: f32 = 104.0;
+const NUMBER: f32 = 34.0;
+
+/// Draws the table; a press on a row that can be chosen takes its preferences over.
+pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
+    let chosen = chosen(forecast, preferences);
+    let (mut possible, others): (Vec<&Alternative>, Vec<_>) =
+        forecast.alternatives.iter().partition(|alternative| alternative.available);
+    possible.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    heading(ui, "What can be done", &forecast.machine);
+    for alternative in possible {
+        let used = chosen == Some(alternative.id.as_str());
+        let row = row(ui, alternative, &forecast.machine, used);
+        if let Some(wanted) = &alternative.preferences
+            && row.clicked()
+        {
+            *preferences = wanted.clone();
+        }
+    }
+    if !others.is_empty() {
+        ui.add_space(space::S);
+        heading(ui, "For comparison", &forecast.machine);
+        for alternative in others {
+            row(ui, alternative, &forecast.machine, false);
+        }
+    }
+}
+
+/// The recommendation first, then what fits from fast to slow, then what does not from little to much.
+fn rank(alternative: &Alternative) -> (bool, u64, f64) {
+    let short = alternative.device_short.saturating_add(alternative.host_short);
+    (!alternative.recommended, short, alternative.seconds_per_picture)
+}
+
+/// The row that is in force; none if the preferences are those of no row.
+fn chosen<'a>(forecast: &'a Forecast, preferences: &MemoryPreferences) -> Option<&'a str> {
+    let in_force = |row: &&Alternative| row.available && row.preferences.as_ref() == Some(preferences);
+    forecast.alternatives.iter().find(in_force).map(|row| row.id.as_str())
+}
+
+fn heading(ui: &mut Ui, text: &str, machine: &Machine) {
+    let palette = Palette::of(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
+    let (left, right) = (rect.left_center(), rect.right_center() - vec2(space::S, 0.0));
+    ui.painter().text(left, Align2::LEFT_CENTER, text, font::medium(font::SMALL), palette.text_muted);
+    let what = if machine.unified { "memory, GB" } else { "VRAM, RAM, GB" };
+    let tiny = FontId::proportional(font::TINY);
+    ui.painter().text(right, Align2::RIGHT_CENTER, what, tiny, palette.text_faint);
+}
+
+fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) -> Response {
+    let palette = Palette::of(ui);
+    let enabled = alternative.available && alternative.preferences.is_some();
+    let sense = if enabled { Sense::click() } else { Sense::hover() };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, used, spoken(alternative, machine)));
+    if !ui.is_rect_visible(rect) {
+        return response;
+    }
+    let (fill, line) = match (used, response.hovered() && enabled) {
+        (true, _) => (palette.accent_soft, palette.accent.gamma_multiply(0.4)),
+        (false, true) => (palette.hover, Color32::TRANSPARENT),
+        (false, false) => (Color32::TRANSPARENT, Color32::TRANSPARENT),
+    };
+    let line = if response.has_focus() { palette.accent } else { line };
+    ui.painter().rect(rect, radius::M, fill, Stroke::new(1.0, line), StrokeKind::Inside);
+
+    let ink = if alternative.available { palette.text } else { palette.text_faint };
+    let left = rect.left() + space::S;
+    let right = rect.right() - BARS - space::S;
+    let name =
+        widgets::cut(ui, &alternative.name, font::medium(font::BODY - 0.5), ink, right - left - space::S);
+    let (detail, color) = detail(alternative, palette);
+    let detail = widgets::cut(ui, &detail, FontId::proportional(font::TINY), color, right - left - space::S);
+    let top = rect.center().y - (name.size().y + detail.size().y) / 2.0;
+    let below = top + name.size().y;
+    ui.painter().galley(pos2(left, top), name, ink);
+    ui.painter().galley(pos2(left, below), detail, color);
+
+    let place = Rect::from_min_max(pos2(right, rect.top()), pos2(rect.right() - space::S, rect.bottom()));
+    bars(ui, place, alternative, machine);
+    response.on_hover_text(explained(alternative, machine))
+}
+
+fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
+    let palette = Palette::of(ui);
+    let faded = !alternative.available;
+    let device = (
+        alternative.device,
+        super::shown_total(machine),
+        machine.device_budget,
+        alternative.device_short > 0,
+    );
+    let host = (alternative.host, machine.host_budget, machine.host_budget, alternative.host_short > 0);
+    let rows: &[_] = if machine.unified { &[device] } else { &[device, host] };
+    let step = if rows.len() == 1 { 0.0 } else { 8.0 };
+    for (index, &(bytes, total, limit, short)) in rows.iter().enumerate() {
+        let y = place.center().y + (index as f32 * 2.0 - 1.0) * step;
+        let bar = Rect::from_min_max(pos2(place.left(), y - 3.0), pos2(place.right() - NUMBER, y + 3.0));
+        let parts = [(bytes, palette.weights)];
+        widgets::memory_bar(ui, bar, MemoryBar { parts: &parts, total, limit: Some(limit), faded });
+        let color = match (short, alternative.available) {
+            (true, true) => palette.danger,
+            (_, false) => palette.text_faint,
+            (false, true) => palette.text_muted,
+        };
+        let number = words::gb(bytes);
+        let tiny = FontId::proportional(font::TINY);
+        ui.painter().text(pos2(place.right(), y), Align2::RIGHT_CENTER, number, tiny, color);
+    }
+}
+
+/// The line below the name: by how much it does not fit, or how fast and how good it is.
+fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
+    let short = short(alternative);
+    let time = words::pace(alternative.seconds_per_picture);
+    let quality = quality_name(alternative.quality);
+    match short {
+        Some(short) if alternative.available => (short, palette.danger),
+        Some(short) => (format!("{} · {short}", missing(alternative)), palette.text_faint),
+        None if !alternative.available => (format!("{} · {time}", missing(alternative)), palette.text_faint),
+        None if alternative.recommended => (format!("{time} · {quality} · recommended"), palette.text_muted),
+        None => (format!("{time} · {quality}"), palette.text_muted),
+    }
+}
+
+fn short(alternative: &Alternative) -> Option<String> {
+    let parts: Vec<_> = [(alternative.device_short, "VRAM"), (alternative.host_short, "RAM")]
+        .into_iter()
+        .filter(|&(bytes, _)| bytes > 0)
+        .map(|(bytes, name)| format!("{} GB too much {name}", words::missing_gb(bytes)))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Why it cannot be chosen, in a word or two.
+fn missing(alternative: &Alternative) -> &'static str {
+    match alternative.quality {
+        Quality::EightBit => "8 bit, not built yet",
+        Quality::FourBit => "4 bit, not built yet",
+        Quality::Exact | Quality::Blended => "diffusers only",
+    }
+}
+
+fn quality_name(quality: Quality) -> &'static str {
+    match quality {
+        Quality::Exact => "exact",
+        Quality::Blended => "tiles blend",
+        Quality::EightBit => "8 bit",
+        Quality::FourBit => "4 bit",
+    }
+}
+
+fn spoken(alternative: &Alternative, machine: &Machine) -> String {
+    let mut parts = vec![alternative.name.clone(), format!("{} GB", words::gb(alternative.device))];
+    if !machine.unified {
+        parts.push(format!("{} GB of RAM", words::gb(alternative.host)));
+    }
+    parts.push(format!("{} a picture", words::pace(alternative.seconds_per_picture)));
+    parts.push(quality_name(alternative.quality).to_owned());
+    match short(alternative) {
+        Some(short) => parts.push(short),
+        None => parts.push("fits".to_owned()),
+    }
+    if alternative.recommended {
+        parts.push("recommended".to_owned());
+    }
+    if !alternative.available {
+        parts.push(missing(alternative).to_owned());
+    }
+    parts.join(", ")
+}
+
+fn explained(alternative: &Alternative, machine: &Machine) -> String {
+    let quality = match alternative.quality {
+        Quality::Exact => "The same picture to the last byte",
+        Quality::Blended => "The same weights; tiles of the decoder blend into each other",
+        Quality::EightBit => "Weights of eight bits: differences that are hard to see",
+        Quality::FourBit => "Weights of four bits: differences that can be seen",
+    };
+    let mut lines = vec![
+        alternative.name.clone(),
+        format!(
+            "{} a step, {} a picture",
+            words::pace(alternative.seconds_per_step),
+            words::pace(alternative.seconds_per_picture)
+        ),
+        format!(
+            "{} GB of {}",
+            words::gb(alternative.device),
+            if machine.unified { "memory" } else { "VRAM" }
+        ),
+    ];
+    if !machine.unified {
+        lines.push(format!("{} GB of RAM", words::gb(alternative.host)));
+    }
+    lines.push(quality.to_owned());
+    lines.extend(short(alternative));
+    if !alternative.available {
+        lines.push(match alternative.quality {
+            Quality::EightBit | Quality::FourBit => "This program has no such weights yet".to_owned(),
+            _ => "What diffusers does; Sluice's own plans need less".to_owned(),
+        });
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,241 @@
+//! What memory the next picture takes, why, and what else could be done.
+
+mod advanced;
+mod alternatives;
+mod card;
+mod presets;
+
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+use sluice_engine::memory::{Bound, Forecast, Machine, Outcome, Plan, PlanError, Stage, StagePlan};
+
+use super::{
+    action::Action,
+    forecast::experience,
+    icons,
+    planning::Answer,
+    state::State,
+    tokens::{Palette, font, radius, size, space},
+    widgets::{self, MemoryBar},
+    words,
+};
+
+/// What the panel remembers between frames and not beyond.
+#[derive(Debug, Default)]
+pub struct PlanPanel {
+    advanced: bool,
+}
+
+/// Draws the panel. Nothing is changed here: what was chosen is among the actions.
+pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec<Action>) {
+    let before = &state.planning.preferences;
+    let mut preferences = before.clone();
+    header(ui, actions);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let side = space::L as i8;
+        Frame::new().inner_margin(Margin { left: side, right: side, top: 0, bottom: side }).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 6.0;
+            card::show(ui, state, &mut preferences);
+            presets::show(ui, &mut preferences);
+            ui.add_space(space::S);
+            match state.planning.answer() {
+                Some(Answer::Forecast(forecast)) => answer(ui, forecast, state.planning.is_asking()),
+                Some(Answer::Failure(failure)) => {
+                    widgets::mistake(ui, &failure.message);
+                    if let Some(advice) = &failure.advice {
+                        widgets::hint(ui, advice.as_str());
+                    }
+                }
+                None if state.planning.is_asking() => {
+                    widgets::hint(ui, "Working out what it takes…");
+                }
+                None => {
+                    widgets::hint(ui, "What the next picture takes is said here once a model is open.");
+                }
+            }
+            if let Some(outcome) = &state.watches.outcome {
+                last_run(ui, outcome);
+            }
+            if let Some(forecast) = state.planning.forecast()
+                && !forecast.alternatives.is_empty()
+            {
+                ui.add_space(space::S);
+                alternatives::show(ui, forecast, &mut preferences);
+            }
+            ui.add_space(space::S);
+            advanced::show(ui, state, &mut panel.advanced, &mut preferences);
+        });
+    });
+    if preferences != *before {
+        actions.push(Action::SetMemory(Box::new(preferences)));
+    }
+}
+
+fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let margin = Margin { left: space::L as i8, right: space::S as i8, top: 8, bottom: 4 };
+    Frame::new().inner_margin(margin).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("Memory plan").font(font::semibold(font::HEADING)).color(palette.text));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if widgets::icon_button(ui, icons::CHEVRON_RIGHT, "Fold the plan away").clicked() {
+                    actions.push(Action::SetPlanOpen(false));
+                }
+            });
+        });
+    });
+}
+
+/// The recommendation and what it takes.
+fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
+    let palette = Palette::of(ui);
+    let machine = &forecast.machine;
+    let color = match &forecast.plan {
+        Err(_) => palette.danger,
+        Ok(_) if asking => palette.text_muted,
+        Ok(_) => palette.text,
+    };
+    ui.add(Label::new(RichText::new(&forecast.sentence).color(color)).wrap().selectable(true));
+    ui.add_space(2.0);
+    match &forecast.plan {
+        Ok(plan) => {
+            bars(ui, machine, plan);
+            pace(ui, plan);
+        }
+        Err(PlanError::Device { needed, budget, .. }) => {
+            let parts = [(*needed, palette.weights)];
+            let total = shown_total(machine);
+            let bar = MemoryBar { parts: &parts, total, limit: Some(*budget), faded: false };
+            measured(ui, device_name(machine), *needed, total, bar);
+        }
+        Err(PlanError::Host { needed, budget }) => {
+            let parts = [(*needed, palette.weights)];
+            let bar = MemoryBar { parts: &parts, total: *budget, limit: Some(*budget), faded: false };
+            measured(ui, "RAM", *needed, *budget, bar);
+        }
+    }
+    if let Some(accuracy) = &forecast.accuracy {
+        widgets::hint(ui, format!("Past forecasts for this model: {}", lower(&experience(accuracy))));
+    }
+}
+
+fn lower(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// What a bar of the device is drawn against: all that it has, or what may be taken where that is far less.
+fn shown_total(machine: &Machine) -> u64 {
+    let Machine { device_total, device_budget, .. } = *machine;
+    if device_budget < device_total / 4 { device_budget } else { device_total }
+}
+
+/// What the device's memory is called.
+fn device_name(machine: &Machine) -> &'static str {
+    if machine.unified { "Memory" } else { "VRAM" }
+}
+
+fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
+    let palette = Palette::of(ui);
+    let peak = plan.stages.iter().max_by_key(|stage| stage.device());
+    let (weights, activations) = peak.map_or((0, 0), |stage| (stage.weights, stage.activations));
+    let parts = [(weights, palette.weights), (activations, palette.activations)];
+    let total = shown_total(machine);
+    let bar = MemoryBar { parts: &parts, total, limit: Some(machine.device_budget), faded: false };
+    let row = measured(ui, device_name(machine), plan.peak_device(), total, bar);
+    row.on_hover_ui(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for stage in &plan.stages {
+            stage_figures(ui, stage);
+        }
+        ui.small(format!("{} GB may be taken", words::gb(machine.device_budget)));
+    });
+    if !machine.unified {
+        let host = plan.peak_host();
+        let parts = [(host, palette.weights)];
+        let bar = MemoryBar { parts: &parts, total: machine.host_budget, limit: None, faded: false };
+        measured(ui, "RAM", host, machine.host_budget, bar)
+            .on_hover_text("Copies of weights, and buffers that weights are read through");
+    }
+}
+
+fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
+    let name = match stage.stage {
+        Stage::Encode => "Encode",
+        Stage::Denoise => "Denoise",
+        Stage::Decode => "Decode",
+    };
+    ui.small(format!(
+        "{name}: {} GB of weights, {} GB of activations, {}",
+        words::gb(stage.weights),
+        words::gb(stage.activations),
+        words::pace(stage.seconds),
+    ));
+}
+
+/// A name, a bar and an amount of what is there.
+fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) -> egui::Response {
+    let palette = Palette::of(ui);
+    let height = 18.0;
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), height),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.spacing_mut().interact_size.y = height;
+            let (rect, _) = ui.allocate_exact_size(vec2(52.0, height), Sense::hover());
+            let left = rect.left_center();
+            let small = font::medium(font::SMALL);
+            ui.painter().text(left, egui::Align2::LEFT_CENTER, name, small, palette.text_muted);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let amount = ui.label(RichText::new(words::of_gb(part, whole)).small().color(palette.text));
+                let (rect, response) =
+                    ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+                let place = egui::Rect::from_center_size(rect.center(), vec2(rect.width(), size::BAR));
+                widgets::memory_bar(ui, place, bar);
+                amount.union(response)
+            })
+            .inner
+        },
+    )
+    .inner
+}
+
+fn pace(ui: &mut Ui, plan: &Plan) {
+    let bound = plan.stage(Stage::Denoise).map(|stage| match stage.bound {
+        Bound::Compute => "limited by computing",
+        Bound::Link => "limited by the link",
+        Bound::Disk => "limited by the disk",
+    });
+    let step = words::pace(plan.seconds_per_step);
+    let all = words::pace(plan.seconds);
+    let bound = bound.map_or_else(String::new, |bound| format!(" · {bound}"));
+    widgets::hint(ui, format!("{step} a step · {all} a run{bound}"));
+}
+
+/// What was said before the last run, and what it took. What was not measured is not said.
+fn last_run(ui: &mut Ui, outcome: &Outcome) {
+    let palette = Palette::of(ui);
+    let mut lines = Vec::new();
+    if outcome.measured_device > 0 {
+        let (said, was) = (words::gb(outcome.predicted_device), words::gb(outcome.measured_device));
+        lines.push(format!("predicted {said}, measured {was} GB"));
+    }
+    if outcome.measured_step_seconds > 0.0 {
+        let said = words::pace(outcome.predicted_step_seconds);
+        let was = words::pace(outcome.measured_step_seconds);
+        lines.push(format!("predicted {said}, measured {was} a step"));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    Frame::new().fill(palette.raised).corner_radius(radius::M).inner_margin(Margin::symmetric(10, 7)).show(
+        ui,
+        |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.set_width(ui.available_width());
+            widgets::field_label(ui, "Last run");
+            for words in lines {
+                ui.label(RichText::new(words).small().color(palette.text));
+            }
+        },
+    );
+}

@@ -1,0 +1,61 @@
+//! What works on cards of the common sizes, in one press.
+
+use egui::{Align2, FontId, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
+use sluice_engine::memory::{CardPreset, MemoryPreferences, card_presets};
+
+use crate::window::{
+    tokens::{Palette, font, radius, size, space},
+    widgets,
+};
+
+/// Draws the presets and what the one in force costs and gains.
+pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
+    let presets = card_presets();
+    if presets.is_empty() {
+        return;
+    }
+    let chosen = presets.iter().find(|preset| applied(preset, preferences) == *preferences);
+    ui.add_space(2.0);
+    widgets::field_label(ui, "Presets for cards of");
+    let mut wanted = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let count = presets.len() as f32;
+        let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
+        for preset in presets {
+            let on = chosen.is_some_and(|chosen| std::ptr::eq(chosen, preset));
+            if segment(ui, &preset.name, width, on).on_hover_text(&preset.summary).clicked() {
+                wanted = Some(preset);
+            }
+        }
+    });
+    if let Some(preset) = chosen {
+        widgets::hint(ui, preset.summary.as_str());
+    }
+    if let Some(preset) = wanted {
+        *preferences = applied(preset, preferences);
+    }
+}
+
+/// The preferences with a preset in force. The device stays: a preset says how, not on what.
+fn applied(preset: &CardPreset, preferences: &MemoryPreferences) -> MemoryPreferences {
+    MemoryPreferences { device: preferences.device.clone(), ..preset.memory.clone() }
+}
+
+fn segment(ui: &mut Ui, name: &str, width: f32, on: bool) -> egui::Response {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL - 2.0), Sense::click());
+    let spoken = format!("Preset for {name}");
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, &spoken));
+    let over = response.hovered();
+    let (fill, line) = match (on, over) {
+        (true, _) => (palette.accent_soft, palette.accent.gamma_multiply(0.4)),
+        (false, true) => (palette.hover, palette.line_strong),
+        (false, false) => (palette.raised, palette.line),
+    };
+    let line = if response.has_focus() { palette.accent } else { line };
+    ui.painter().rect(rect, radius::M, fill, Stroke::new(1.0, line), StrokeKind::Inside);
+    let font = FontId { size: font::SMALL + 0.5, ..font::medium(font::SMALL) };
+    ui.painter().text(rect.center(), Align2::CENTER_CENTER, name, font, palette.text);
+    response
+}

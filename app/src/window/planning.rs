@@ -1,0 +1,250 @@
+//! What a request would take: questions to the engine and its answers. No drawing and no I/O.
+
+use sluice_engine::{
+    memory::{Forecast, MemoryPreferences, Plan},
+    request::Request,
+    session::{Failure, PlanQuery, PlanSubject},
+};
+
+/// How long settings must rest before they are asked about, in seconds.
+pub const REST: f64 = 0.15;
+
+/// Characters of a prompt that may come or go before it is asked about again: a longer prompt takes more.
+const PROMPT_GRAIN: usize = 64;
+
+/// What the engine said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// What the request would take.
+    Forecast(Box<Forecast>),
+    /// Why that cannot be said.
+    Failure(Failure),
+}
+
+/// What is to be done about the settings as they are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// Send this.
+    Now(Box<PlanQuery>),
+    /// Look again after this many seconds.
+    Later(f64),
+    /// All is asked, or there is nothing to ask.
+    Nothing,
+}
+
+/// How memory is to be used, and what the engine says about it.
+#[derive(Debug, Default)]
+pub struct Planning {
+    /// How memory is to be used.
+    pub preferences: MemoryPreferences,
+    answer: Option<Answer>,
+    asked: Option<Question>,
+    changing: Option<(Question, f64)>,
+    waiting: Option<u64>,
+    last_id: u64,
+}
+
+/// What an answer depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct Question {
+    request: Request,
+    prompt_grains: usize,
+    memory: MemoryPreferences,
+}
+
+impl Question {
+    fn new(request: &Request, memory: &MemoryPreferences) -> Self {
+        let longest = request.prompt.len().max(request.negative_prompt.len());
+        Self {
+            request: Request {
+                model: request.model.clone(),
+                prompt: String::new(),
+                negative_prompt: String::new(),
+                seed: 0,
+                ..*request
+            },
+            prompt_grains: longest / PROMPT_GRAIN,
+            memory: memory.clone(),
+        }
+    }
+}
+
+impl Planning {
+    /// Nothing is known yet.
+    pub fn new(preferences: MemoryPreferences) -> Self {
+        Self { preferences, ..Self::default() }
+    }
+
+    /// The last answer, whether or not the settings have changed since.
+    pub fn answer(&self) -> Option<&Answer> {
+        self.answer.as_ref()
+    }
+
+    /// The last answer, if it is a forecast.
+    pub fn forecast(&self) -> Option<&Forecast> {
+        match &self.answer {
+            Some(Answer::Forecast(forecast)) => Some(forecast),
+            _ => None,
+        }
+    }
+
+    /// What will be done, if it can be.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.forecast().and_then(|forecast| forecast.plan.as_ref().ok())
+    }
+
+    /// Whether an answer is outstanding or about to be asked for.
+    pub fn is_asking(&self) -> bool {
+        self.waiting.is_some() || self.changing.is_some()
+    }
+
+    /// Looks at what would be drawn now; `None` if that is no request that makes sense. `now` is the window's
+    /// clock in seconds. Settings that change all the time are asked about when they rest, and one question is
+    /// outstanding at a time.
+    pub fn look(&mut self, request: Option<&Request>, now: f64) -> Ask {
+        let Some(request) = request else {
+            (self.changing, self.asked) = (None, None);
+            return Ask::Nothing;
+        };
+        let question = Question::new(request, &self.preferences);
+        if self.asked.as_ref() == Some(&question) {
+            self.changing = None;
+            return Ask::Nothing;
+        }
+        let since = match &self.changing {
+            Some((changing, since)) if *changing == question => *since,
+            // What was never asked about is not being moved by a hand.
+            _ if self.asked.is_none() => now - REST,
+            _ => now,
+        };
+        self.changing = Some((question.clone(), since));
+        // The clock has the precision of a frame; a rest that is over but for rounding is over.
+        let rest = REST - (now - since);
+        if rest > 1e-6 {
+            return Ask::Later(rest);
+        }
+        if self.waiting.is_some() {
+            return Ask::Nothing;
+        }
+        self.changing = None;
+        self.asked = Some(question);
+        self.last_id += 1;
+        self.waiting = Some(self.last_id);
+        Ask::Now(Box::new(PlanQuery {
+            id: self.last_id,
+            subject: PlanSubject::Model,
+            request: request.clone(),
+            memory: self.preferences.clone(),
+            frames: 1,
+        }))
+    }
+
+    /// Takes an answer in; one to an older question is left out.
+    pub fn take(&mut self, id: u64, answer: Answer) {
+        if self.waiting == Some(id) {
+            self.waiting = None;
+            self.answer = Some(answer);
+        }
+    }
+
+    /// Asks again, because something has changed that no question names: a run has ended, and its figures
+    /// correct the next forecast.
+    pub fn ask_again(&mut self) {
+        self.asked = None;
+    }
+
+    /// Forgets the answer, because it was about another model.
+    pub fn forget(&mut self) {
+        self.answer = None;
+        self.asked = None;
+        self.waiting = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure() -> Answer {
+        Answer::Failure(Failure { message: "no".to_owned(), advice: None })
+    }
+
+    fn sent(ask: Ask) -> PlanQuery {
+        match ask {
+            Ask::Now(query) => *query,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_first_question_is_asked_at_once_and_only_once() {
+        let mut planning = Planning::default();
+        let request = Request::default();
+        let query = sent(planning.look(Some(&request), 0.0));
+        assert_eq!((query.id, &query.request), (1, &request));
+        assert_eq!(planning.look(Some(&request), 0.01), Ask::Nothing);
+        assert!(planning.is_asking());
+        planning.take(1, failure());
+        assert!(!planning.is_asking());
+        assert_eq!(planning.look(Some(&request), 9.0), Ask::Nothing);
+        assert_eq!(planning.answer(), Some(&failure()));
+    }
+
+    #[test]
+    fn settings_that_move_are_asked_about_when_they_rest() {
+        let mut planning = Planning::default();
+        let mut request = Request::default();
+        sent(planning.look(Some(&request), 0.0));
+        planning.take(1, failure());
+        for (steps, now) in [(13, 1.0), (14, 1.1), (15, 1.2)] {
+            request.steps = steps;
+            assert_eq!(planning.look(Some(&request), now), Ask::Later(REST));
+        }
+        assert!(matches!(planning.look(Some(&request), 1.3), Ask::Later(_)));
+        assert_eq!(sent(planning.look(Some(&request), 1.35)).request.steps, 15);
+    }
+
+    #[test]
+    fn one_question_is_outstanding_at_a_time() {
+        let mut planning = Planning::default();
+        let mut request = Request::default();
+        sent(planning.look(Some(&request), 0.0));
+        request.width = 256;
+        assert_eq!(planning.look(Some(&request), 1.0), Ask::Later(REST));
+        assert_eq!(planning.look(Some(&request), 2.0), Ask::Nothing);
+        planning.take(7, failure());
+        assert_eq!(planning.answer(), None, "nobody asked number 7");
+        planning.take(1, failure());
+        assert_eq!(sent(planning.look(Some(&request), 2.1)).id, 2);
+    }
+
+    #[test]
+    fn what_decides_about_memory_is_asked_about_and_the_rest_is_not() {
+        let first = Request { prompt: "a boat".to_owned(), ..Request::default() };
+        let asks = |change: &dyn Fn(&mut Request, &mut MemoryPreferences)| {
+            let mut planning = Planning::default();
+            sent(planning.look(Some(&first), 0.0));
+            planning.take(1, failure());
+            let mut request = first.clone();
+            change(&mut request, &mut planning.preferences);
+            planning.look(Some(&request), 1.0) != Ask::Nothing
+        };
+        assert!(asks(&|request, _| request.height = 512));
+        assert!(asks(&|request, _| request.batch = 4));
+        assert!(asks(&|request, _| request.guidance = 0.0));
+        assert!(asks(&|request, _| request.prompt = "a very long prompt ".repeat(20)));
+        assert!(asks(&|_, memory| memory.vram_budget = Some(1 << 30)));
+        assert!(!asks(&|request, _| request.seed = 99));
+        assert!(!asks(&|request, _| request.prompt = "a red boat".to_owned()));
+    }
+
+    #[test]
+    fn a_request_that_makes_no_sense_is_not_asked_about_until_it_does() {
+        let mut planning = Planning::default();
+        let request = Request::default();
+        sent(planning.look(Some(&request), 0.0));
+        planning.take(1, failure());
+        assert_eq!(planning.look(None, 1.0), Ask::Nothing);
+        assert_eq!(sent(planning.look(Some(&request), 2.0)).id, 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! Rows with a name at the left and something to choose or fill in at the right.
+
+use std::ops::RangeInclusive;
+
+use egui::{Align, ComboBox, DragValue, Layout, RichText, Ui, vec2};
+
+use super::field_label;
+use crate::window::tokens::{Palette, size};
+
+/// The width of what is chosen in.
+const CHOICE: f32 = 180.0;
+
+/// A name and a list to choose from.
+pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut T,
+    all: impl IntoIterator<Item = T>,
+    name: impl Fn(T) -> S,
+) {
+    ui.horizontal(|ui| {
+        let label = field_label(ui, text);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ComboBox::from_id_salt(text)
+                .selected_text(name(*value).into())
+                .width(CHOICE.min(ui.available_width()))
+                .truncate()
+                .show_ui(ui, |ui| {
+                    for candidate in all {
+                        ui.selectable_value(value, candidate, name(candidate).into());
+                    }
+                })
+                .response
+                .labelled_by(label.id);
+        });
+    });
+}
+
+/// A number that is set or left to the plan.
+pub fn optional_row(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut Option<f64>,
+    otherwise: f64,
+    range: RangeInclusive<f64>,
+    (speed, unit): (f64, &str),
+) {
+    ui.horizontal(|ui| {
+        let mut set = value.is_some();
+        if ui.checkbox(&mut set, RichText::new(text).small()).changed() {
+            *value = set.then_some(otherwise);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| match value {
+            Some(number) => field(ui, text, number, range, (speed, unit)),
+            None => {
+                ui.label(RichText::new("as planned").small().color(Palette::of(ui).text_faint));
+            }
+        });
+    });
+}
+
+/// A number with its unit.
+pub fn number_row(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut f64,
+    range: RangeInclusive<f64>,
+    (speed, unit): (f64, &str),
+) {
+    ui.horizontal(|ui| {
+        field_label(ui, text);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            field(ui, text, value, range, (speed, unit));
+        });
+    });
+}
+
+fn field(ui: &mut Ui, text: &str, value: &mut f64, range: RangeInclusive<f64>, (speed, unit): (f64, &str)) {
+    let digits = if speed < 0.1 { 0 } else { 3 };
+    let field = DragValue::new(value)
+        .range(range)
+        .speed(speed)
+        .max_decimals(digits)
+        .update_while_editing(false)
+        .suffix(unit);
+    let named = if unit.trim().is_empty() { text.to_owned() } else { format!("{text} in{unit}") };
+    ui.add_sized(vec2(90.0, size::CONTROL - 4.0), field).accessible_name(named);
+}
