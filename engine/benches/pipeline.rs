@@ -13,7 +13,10 @@ use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
-    models::{Conditioning, Denoiser, DenoiserInput, PrepareInput, z_image::ZImageConfig, z_image::ZImageTransformer},
+    models::{
+        Conditioning, Denoiser, DenoiserInput, PrepareInput, z_image::ZImageConfig,
+        z_image::ZImageTransformer,
+    },
     residency::{CpuMemory, Executor, WeightStore},
     vae::{AutoencoderKl, AutoencoderKlConfig},
 };
