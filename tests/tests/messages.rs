@@ -105,7 +105,7 @@ fn commands_come_back() {
                 | Command::Unload
                 | Command::ShutDown => {}
             }
-            let value: serde_json::Value = serde_json::from_str(&round_trip(command)).unwrap();
+            let value: Value = serde_json::from_str(&round_trip(command)).unwrap();
             value["command"].as_str().unwrap().to_owned()
         })
         .collect();
