@@ -13,7 +13,10 @@ use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
-    models::{Conditioning, Denoiser, DenoiserInput, z_image::ZImageConfig, z_image::ZImageTransformer},
+    models::{
+        Conditioning, Denoiser, DenoiserInput, PrepareInput, z_image::ZImageConfig,
+        z_image::ZImageTransformer,
+    },
     residency::{CpuMemory, Executor, WeightStore},
     vae::{AutoencoderKl, AutoencoderKlConfig},
 };
@@ -74,7 +77,9 @@ fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Res
     let model = ZImageTransformer::new(config, 8);
     let executor = Executor::default();
     let prompt = Tensor::randn(0f32, 1f32, (caption, width), &Device::Cpu)?;
-    let prepared = model.prepare(&executor, &store, &[Conditioning { prompt }], &[0.5])?;
+    let branches = [Conditioning { prompt, pooled: None }];
+    let input = PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0 };
+    let prepared = model.prepare(&executor, &store, &input)?;
     let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: 0.5 };
     fastest(|| {

@@ -44,6 +44,53 @@ class Checkpoint:
 
 
 CASES = {
+    "flux": {
+        "dev": Checkpoint(
+            runs={
+                "horse": Run(HORSE, "", 3, 3.5, 64, 64),
+                "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
+                "heun": Run("dance monkey", "", 3, 2.0, 48, 32, sampler="heun"),
+            },
+        ),
+        "schnell": Checkpoint(
+            salt="schnell",
+            options={"guidance": False},
+            runs={"mixed": Run(MIXED, "", 2, 0.0, 48, 80), "batch": Run("", "", 2, 0.0, 32, 48, batch=2)},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 1, "num_single_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3,
+                    "axes_dims_rope": (8, 4, 12),
+                },
+                "text": {"width": 48, "blocks": 3, "heads": 3, "eps": 1e-3, "activation": "gelu", "end": None},
+                "text_2": {
+                    "width": 80, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {
+                    "use_dynamic_shifting": True, "base_shift": 0.4, "max_shift": 1.3, "base_image_seq_len": 8,
+                    "max_image_seq_len": 512, "shift": 1.0,
+                },
+            },
+            runs={
+                "mixed": Run(MIXED, "", 3, 6.5, 80, 48, max_tokens=100),
+                "batch": Run("<|endoftext|> </s> twice", "", 2, 2.5, 48, 32, batch=2),
+            },
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            runs={"small": Run(HORSE, "", 2, 2.0, 32, 48)},
+            scales={
+                "text_encoder": [(r"embedding|out_proj|fc2", 1e-3)],
+                "text_encoder_2": [(r"shared|\.o\.|wo\.", 1e-3)],
+                "transformer": [(r"x_embedder|context_embedder|to_(add_)?out|to_[qk]\.|add_[qk]_|net\.2|proj_out", 1e-3)],
+                "vae": [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)],
+            },
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={

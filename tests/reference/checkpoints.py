@@ -14,7 +14,7 @@ import quiet  # noqa: F401  (has to come first)
 
 import numpy
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import hash_weights
 
@@ -74,6 +74,14 @@ def restore_old_names(path):
     write_json(path, config, indent=2)
 
 
+def restore_clip_keys(path):
+    """Puts back what published weights of CLIP have before every key, and transformers 5 leaves out."""
+    metadata, tensors = header(path)
+    if "embeddings.position_embedding.weight" in tensors:
+        prefixed = {f"text_model.{key}": value for key, value in load_file(path).items()}
+        save_file(prefixed, path, metadata=metadata)
+
+
 def save(name, tiny, folder, salt="", scales=None):
     """Writes a whole checkpoint with its manifest.json."""
     tiny.pipeline.save_pretrained(folder, safe_serialization=True)
@@ -81,6 +89,8 @@ def save(name, tiny, folder, salt="", scales=None):
         save_tokenizer(f"{folder}/{component}")
     for path in glob.glob(f"{folder}/text_encoder*/config.json"):
         restore_old_names(path)
+    for path in glob.glob(f"{folder}/text_encoder*/*.safetensors"):
+        restore_clip_keys(path)
     manifest = {}
     for path in sorted(glob.glob(f"{folder}/*/*.safetensors")):
         relative = os.path.relpath(path, folder)

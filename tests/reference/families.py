@@ -12,7 +12,9 @@ import quiet  # noqa: F401  (has to come first)
 import diffusers
 import transformers
 
+import clip_tokenizer
 import qwen_tokenizer
+import t5_tokenizer
 
 FAMILIES = {}
 
@@ -49,12 +51,68 @@ def autoencoder_kl(
 def qwen3(tokenizer, width=64, blocks=3, heads=4, kv_heads=2, head_width=16, eps=1e-6, theta=1e6):
     """A Qwen3 language model without its output head."""
     config = transformers.Qwen3Config(
-        vocab_size=(len(tokenizer) + 7) // 8 * 8, hidden_size=width, intermediate_size=width * 2,
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2,
         num_hidden_layers=blocks, num_attention_heads=heads, num_key_value_heads=kv_heads,
         head_dim=head_width, max_position_embeddings=2048, rms_norm_eps=eps, tie_word_embeddings=True,
         rope_theta=theta,
     )  # fmt: skip
     return transformers.Qwen3Model(config)
+
+
+def padded(tokenizer):
+    """The number of embeddings for a tokenizer: as in published models, some more than it has tokens."""
+    return (len(tokenizer) + 7) // 8 * 8
+
+
+def clip(tokenizer, width=64, blocks=2, heads=1, eps=1e-5, activation="quick_gelu", end=2):
+    """A CLIP text encoder. Published configurations have an `end` of 2, whatever the tokenizer's is."""
+    config = transformers.CLIPTextConfig(
+        vocab_size=len(tokenizer), hidden_size=width, intermediate_size=width * 4, num_hidden_layers=blocks,
+        num_attention_heads=heads, max_position_embeddings=77, hidden_act=activation, projection_dim=width,
+        layer_norm_eps=eps, bos_token_id=0, eos_token_id=len(tokenizer) - 1 if end is None else end, pad_token_id=1,
+    )  # fmt: skip
+    return transformers.CLIPTextModel(config)
+
+
+def t5(tokenizer, width=64, blocks=2, heads=4, head_width=16, inner=128, eps=1e-6, buckets=32, distance=128):
+    """A T5 encoder of version 1.1."""
+    config = transformers.T5Config(
+        vocab_size=padded(tokenizer), d_model=width, d_kv=head_width, d_ff=inner, num_layers=blocks, num_heads=heads,
+        feed_forward_proj="gated-gelu", relative_attention_num_buckets=buckets,
+        relative_attention_max_distance=distance, layer_norm_epsilon=eps, tie_word_embeddings=False,
+    )  # fmt: skip
+    return transformers.T5EncoderModel(config)
+
+
+@family
+def flux(guidance=True, transformer=None, text=None, text_2=None, vae=None, scheduler=None):
+    """FLUX.1: CLIP and T5, a transformer of double and single blocks; dev is told the guidance, schnell is not."""
+    (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), t5_tokenizer.make()
+    text_encoder, text_encoder_2 = clip(tokenizer, **(text or {})), t5(tokenizer_2, **(text_2 or {}))
+    options = dict(
+        patch_size=1, in_channels=64, num_layers=2, num_single_layers=2, attention_head_dim=32,
+        num_attention_heads=2, joint_attention_dim=text_encoder_2.config.d_model, guidance_embeds=guidance,
+        pooled_projection_dim=text_encoder.config.hidden_size, axes_dims_rope=(4, 14, 14),
+    )  # fmt: skip
+    dynamic = dict(
+        shift=3.0, use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256,
+        max_image_seq_len=4096,
+    )  # fmt: skip
+    scheduler = scheduler or (dynamic if guidance else {"shift": 1.0})
+    pipeline = diffusers.FluxPipeline(
+        transformer=diffusers.FluxTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**scheduler),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        text_encoder_2=text_encoder_2,
+        tokenizer_2=tokenizer_2,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer, "tokenizer_2": save_tokenizer_2},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )
 
 
 @family

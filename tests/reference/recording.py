@@ -51,12 +51,13 @@ class Recorder:
         pipeline.encode_prompt = encode_prompt
 
     def watch_text_encoder(self, name, module):
-        """Records the token ids of each call, without padding."""
+        """Records the token ids of each call, without the padding that a mask hides."""
 
         def hook(module, arguments, options, output):
             """Called after each forward pass."""
-            mask = options["attention_mask"].bool()
-            self.add(f"{name}.{self.call(name)}.input_ids", options["input_ids"][mask])
+            ids = options["input_ids"] if "input_ids" in options else arguments[0]
+            mask = options.get("attention_mask")
+            self.add(f"{name}.{self.call(name)}.input_ids", ids if mask is None else ids[mask.bool()])
 
         module.register_forward_hook(hook, with_kwargs=True)
 
@@ -69,7 +70,7 @@ class Recorder:
             number = self.call(name)
             if number == 0:
                 given = {**dict(zip(parameters, arguments)), **options}
-                self.add(f"{name}.{number}.in.t", given["t"])
+                self.add(f"{name}.{number}.in.t", given["t"] if "t" in given else given["timestep"])
                 self.add(f"{name}.{number}.out", output)
 
         module.register_forward_hook(hook, with_kwargs=True)
@@ -88,6 +89,42 @@ class Recorder:
         autoencoder.decode = decode
 
 
+class Patches:
+    """Pipelines that denoise a sequence of patches: what is recorded has the shape of latents all the same."""
+
+    def __init__(self, pipeline, shape):
+        self.pipeline = pipeline
+        self.shape = shape
+
+    def pack(self, latents):
+        """Latents to patches."""
+        return self.pipeline._pack_latents(latents, *self.shape)
+
+    def unpack(self, patches):
+        """Patches to latents."""
+        scale = self.pipeline.vae_scale_factor
+        _, _, height, width = self.shape
+        return self.pipeline._unpack_latents(patches, height * scale, width * scale, scale)
+
+    def tidy(self, tensors):
+        """The tensors of a run by the names and in the shapes that pipelines of latents have."""
+        tidied = {}
+        for name, value in tensors.items():
+            kind, _, number = name.rpartition(".")
+            if name.startswith("step."):
+                tidied[name] = self.unpack(value)
+            elif kind == "transformer.0.out":
+                pictures = self.unpack(value)[:, :, None]
+                tidied.update({f"{name}.{index}": picture for index, picture in enumerate(pictures)})
+            elif kind == "encode_prompt.0":
+                # Embeddings, pooled embeddings, places of the text; one row for each picture.
+                if number in "01":
+                    tidied[f"encode_prompt.0.0.{number}"] = value[0]
+            else:
+                tidied[name] = value
+        return tidied
+
+
 def describe(name, salt, tiny, run):
     """What request.json says about a run."""
     shape = tiny.latents(run.batch, run.height, run.width)
@@ -104,13 +141,16 @@ def run(kind, folder, request):
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
     recorder = Recorder()
     recorder.watch_prompt_encoding(pipeline)
-    recorder.watch_text_encoder("text_encoder", pipeline.text_encoder)
+    for name in ("text_encoder", "text_encoder_2"):
+        if getattr(pipeline, name, None) is not None:
+            recorder.watch_text_encoder(name, getattr(pipeline, name))
     recorder.watch_denoiser("transformer", pipeline.transformer)
     recorder.watch_decoding(pipeline.vae)
     latents = torch.from_numpy(
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
+    patches = Patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") else None
 
     def on_step_end(pipeline, evaluation, timestep, tensors):
         """Keeps the latents after each step; one of Heun's steps is two evaluations, but for the last."""
@@ -122,10 +162,11 @@ def run(kind, folder, request):
     output = pipeline(
         prompt=wanted.prompt, negative_prompt=wanted.negative, num_inference_steps=wanted.steps,
         guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
-        num_images_per_prompt=wanted.batch, max_sequence_length=wanted.max_tokens, latents=latents,
+        num_images_per_prompt=wanted.batch, max_sequence_length=wanted.max_tokens,
+        latents=patches.pack(latents) if patches else latents,
         output_type="pt", callback_on_step_end=on_step_end,
     )  # fmt: skip
     recorder.add_picture("output", output.images)
     recorder.add("scheduler.sigmas", pipeline.scheduler.sigmas)
     recorder.add("scheduler.timesteps", pipeline.scheduler.timesteps)
-    return recorder.tensors
+    return patches.tidy(recorder.tensors) if patches else recorder.tensors

@@ -133,7 +133,13 @@ impl Fixture {
                 tensors.iter().map(|(name, tensor)| Ok((name.clone(), stored.convert(tensor)?))).collect();
             components.insert(path, tensors?);
         }
-        copy_tree(&self.family.join("tokenizer"), &folder.join("tokenizer"))?;
+        for entry in fs::read_dir(&self.family)? {
+            let tokenizer = entry?.path();
+            let name = tokenizer.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("tokenizer") {
+                copy_tree(&tokenizer, &folder.join(name))?;
+            }
+        }
         match layout {
             Layout::Diffusers | Layout::Sharded => {
                 copy_tree(&checkpoint, folder)?;
@@ -233,16 +239,23 @@ impl Run {
 }
 
 fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+    let is_flux = tensors.contains_key("single_transformer_blocks.0.proj_mlp.weight");
     let (file, tensors) = match path.split('/').next() {
         Some("transformer") => {
+            let original =
+                if is_flux { original_names::flux(&tensors)? } else { original_names::z_image(&tensors)? };
             let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
-            (
-                "diffusion_models/tiny_z_image.safetensors",
-                prefixed(prefix, original_names::z_image(&tensors)?),
-            )
+            let file = if is_flux { "tiny_flux" } else { "tiny_z_image" };
+            (format!("diffusion_models/{file}.safetensors"), prefixed(prefix, original))
         }
-        Some("text_encoder") => ("text_encoders/tiny_qwen3.safetensors", prefixed("model.", tensors)),
-        Some("vae") => ("vae/ae.safetensors", original_names::autoencoder(&tensors)?),
+        Some("text_encoder") if tensors.contains_key("text_model.final_layer_norm.weight") => {
+            ("text_encoders/clip_l.safetensors".to_owned(), tensors)
+        }
+        Some("text_encoder") => {
+            ("text_encoders/tiny_qwen3.safetensors".to_owned(), prefixed("model.", tensors))
+        }
+        Some("text_encoder_2") => ("text_encoders/t5xxl.safetensors".to_owned(), tensors),
+        Some("vae") => ("vae/ae.safetensors".to_owned(), original_names::autoencoder(&tensors)?),
         _ => anyhow::bail!("{path} has no place among split files"),
     };
     save(&tensors, &folder.join(file))

@@ -7,6 +7,7 @@ pub mod golden;
 pub mod hash_weights;
 pub mod original_names;
 pub mod packed;
+pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod stores;

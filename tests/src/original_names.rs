@@ -30,6 +30,80 @@ pub fn z_image(diffusers: &Tensors) -> Result<Tensors> {
     Ok(original)
 }
 
+/// Layers of a FLUX.1 transformer that are only renamed: the original name and diffusers'.
+const FLUX: [(&str, &str); 25] = [
+    ("img_in", "x_embedder"),
+    ("txt_in", "context_embedder"),
+    ("time_in.in_layer", "time_text_embed.timestep_embedder.linear_1"),
+    ("time_in.out_layer", "time_text_embed.timestep_embedder.linear_2"),
+    ("vector_in.in_layer", "time_text_embed.text_embedder.linear_1"),
+    ("vector_in.out_layer", "time_text_embed.text_embedder.linear_2"),
+    ("guidance_in.in_layer", "time_text_embed.guidance_embedder.linear_1"),
+    ("guidance_in.out_layer", "time_text_embed.guidance_embedder.linear_2"),
+    ("final_layer.linear", "proj_out"),
+    ("double_blocks.{}.img_mod.lin", "transformer_blocks.{}.norm1.linear"),
+    ("double_blocks.{}.txt_mod.lin", "transformer_blocks.{}.norm1_context.linear"),
+    ("double_blocks.{}.img_attn.norm.query_norm", "transformer_blocks.{}.attn.norm_q"),
+    ("double_blocks.{}.img_attn.norm.key_norm", "transformer_blocks.{}.attn.norm_k"),
+    ("double_blocks.{}.txt_attn.norm.query_norm", "transformer_blocks.{}.attn.norm_added_q"),
+    ("double_blocks.{}.txt_attn.norm.key_norm", "transformer_blocks.{}.attn.norm_added_k"),
+    ("double_blocks.{}.img_attn.proj", "transformer_blocks.{}.attn.to_out.0"),
+    ("double_blocks.{}.txt_attn.proj", "transformer_blocks.{}.attn.to_add_out"),
+    ("double_blocks.{}.img_mlp.0", "transformer_blocks.{}.ff.net.0.proj"),
+    ("double_blocks.{}.img_mlp.2", "transformer_blocks.{}.ff.net.2"),
+    ("double_blocks.{}.txt_mlp.0", "transformer_blocks.{}.ff_context.net.0.proj"),
+    ("double_blocks.{}.txt_mlp.2", "transformer_blocks.{}.ff_context.net.2"),
+    ("single_blocks.{}.modulation.lin", "single_transformer_blocks.{}.norm.linear"),
+    ("single_blocks.{}.norm.query_norm", "single_transformer_blocks.{}.attn.norm_q"),
+    ("single_blocks.{}.norm.key_norm", "single_transformer_blocks.{}.attn.norm_k"),
+    ("single_blocks.{}.linear2", "single_transformer_blocks.{}.proj_out"),
+];
+
+/// Layers of a FLUX.1 transformer that are joined along their outputs: the original name and diffusers'.
+const FLUX_JOINED: [(&str, &str, &[&str]); 3] = [
+    ("double_blocks.{}.img_attn.qkv", "transformer_blocks.{}.attn", &["to_q", "to_k", "to_v"]),
+    (
+        "double_blocks.{}.txt_attn.qkv",
+        "transformer_blocks.{}.attn",
+        &["add_q_proj", "add_k_proj", "add_v_proj"],
+    ),
+    (
+        "single_blocks.{}.linear1",
+        "single_transformer_blocks.{}",
+        &["attn.to_q", "attn.to_k", "attn.to_v", "proj_mlp"],
+    ),
+];
+
+/// A FLUX.1 transformer under its original names: what reads the same values is one matrix, and the last layer is
+/// given its shift before its scale.
+pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = Tensors::new();
+    for number in 0..diffusers.len() {
+        let of_block = |name: &str| name.replace("{}", &number.to_string());
+        for parameter in ["weight", "bias"] {
+            for (theirs, ours) in FLUX {
+                if let Some(tensor) = diffusers.get(&format!("{}.{parameter}", of_block(ours))) {
+                    let parameter = if theirs.ends_with("_norm") { "scale" } else { parameter };
+                    original.insert(format!("{}.{parameter}", of_block(theirs)), tensor.clone());
+                }
+            }
+            for (theirs, ours, parts) in FLUX_JOINED {
+                let part = |part: &&str| diffusers.get(&format!("{}.{part}.{parameter}", of_block(ours)));
+                let parts: Option<Vec<&Tensor>> = parts.iter().map(part).collect();
+                if let Some(parts) = parts {
+                    original.insert(format!("{}.{parameter}", of_block(theirs)), Tensor::cat(&parts, 0)?);
+                }
+            }
+        }
+    }
+    for parameter in ["weight", "bias"] {
+        let halves = diffusers[&format!("norm_out.linear.{parameter}")].chunk(2, 0)?;
+        let swapped = Tensor::cat(&[&halves[1], &halves[0]], 0)?;
+        original.insert(format!("final_layer.adaLN_modulation.1.{parameter}"), swapped);
+    }
+    Ok(original)
+}
+
 /// An autoencoder under its original names: the decoder's levels are counted from the outside, and the
 /// linear layers of its attention are convolutions.
 pub fn autoencoder(diffusers: &Tensors) -> Result<Tensors> {

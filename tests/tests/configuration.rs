@@ -21,6 +21,7 @@ use sluice_tests::{
 type Change = (&'static str, &'static str, Value, &'static str);
 
 const TEXT: &str = "encode_prompt.0.0.0";
+const POOLED: &str = "encode_prompt.0.0.1";
 const DENOISER: &str = "transformer.0.out.0.0";
 const FIRST_STEP: &str = "step.0.latents";
 const LAST_STEP: &str = "step.1.latents";
@@ -29,8 +30,8 @@ const DECODER: &str = "vae.decode.in";
 /// How far a tensor must move at least, of its largest value: far more than rounding gives.
 const VISIBLE: f64 = 1e-3;
 
-fn run_on(case: &str, run: &str, change: Option<&Change>) -> Tensors {
-    let (fixture, folder) = (Fixture::new("z_image", case), tempfile::tempdir().unwrap());
+fn run_on(family: &str, case: &str, run: &str, change: Option<&Change>) -> Tensors {
+    let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir().unwrap());
     let model = fixture.write_diffusers(folder.path()).unwrap();
     if let Some((file, key, value, _)) = change {
         set_json(&model.join(file), key, value.clone()).unwrap();
@@ -53,15 +54,16 @@ fn moved(before: &Tensor, after: &Tensor) -> f64 {
 }
 
 /// Checks that each change moves its tensor, and moves nothing that is computed before.
-fn check(case: &str, run: &str, changes: &[Change]) {
-    let before = run_on(case, run, None);
-    let order = [TEXT, DENOISER, FIRST_STEP, LAST_STEP, DECODER];
+fn check(family: &str, case: &str, run: &str, changes: &[Change]) {
+    let before = run_on(family, case, run, None);
+    let order = [TEXT, POOLED, DENOISER, FIRST_STEP, LAST_STEP, DECODER];
     for change in changes {
         let (file, key, value, first) = change;
-        let after = run_on(case, run, Some(change));
+        let after = run_on(family, case, run, Some(change));
         let distance = moved(&before[*first], &after[*first]);
         assert!(distance > VISIBLE, "{case}: {file} {key} = {value} moves {first} by {distance:.1e} only");
-        for name in order.iter().take_while(|name| *name != first) {
+        let earlier = order.iter().take_while(|name| *name != first && before.contains_key(**name));
+        for name in earlier {
             assert_eq!(moved(&before[*name], &after[*name]), 0.0, "{case}: {file} {key} moves {name}");
         }
     }
@@ -70,6 +72,7 @@ fn check(case: &str, run: &str, changes: &[Change]) {
 #[test]
 fn numbers_that_every_checkpoint_shows() {
     check(
+        "z_image",
         "salted",
         "heun",
         &[
@@ -93,6 +96,7 @@ fn numbers_that_every_checkpoint_shows() {
 #[test]
 fn the_scale_of_time_shows_from_the_second_step_on() {
     check(
+        "z_image",
         "faint",
         "small",
         &[
@@ -105,11 +109,47 @@ fn the_scale_of_time_shows_from_the_second_step_on() {
 #[test]
 fn epsilons_that_a_healthy_checkpoint_hides() {
     check(
+        "z_image",
         "faint",
         "small",
         &[
             ("text_encoder/config.json", "rms_norm_eps", json!(1e-5), TEXT),
             ("transformer/config.json", "norm_eps", json!(1e-6), DENOISER),
+        ],
+    );
+}
+
+#[test]
+fn numbers_that_every_flux_checkpoint_shows() {
+    check(
+        "flux",
+        "salted",
+        "mixed",
+        &[
+            ("text_encoder_2/config.json", "layer_norm_epsilon", json!(1e-6), TEXT),
+            ("text_encoder_2/config.json", "relative_attention_max_distance", json!(128), TEXT),
+            ("text_encoder/config.json", "layer_norm_eps", json!(1e-5), POOLED),
+            ("text_encoder/config.json", "hidden_act", json!("quick_gelu"), POOLED),
+            ("text_encoder/config.json", "eos_token_id", json!(0), POOLED),
+            ("transformer/config.json", "axes_dims_rope", json!([8, 8, 8]), DENOISER),
+            ("scheduler/scheduler_config.json", "use_dynamic_shifting", json!(false), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "base_shift", json!(0.5), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "max_shift", json!(8.0), FIRST_STEP),
+            ("vae/config.json", "scaling_factor", json!(0.3611), DECODER),
+            ("vae/config.json", "shift_factor", json!(0.1159), DECODER),
+        ],
+    );
+}
+
+#[test]
+fn epsilons_that_a_healthy_flux_checkpoint_hides() {
+    check(
+        "flux",
+        "faint",
+        "small",
+        &[
+            ("text_encoder_2/config.json", "layer_norm_epsilon", json!(1e-5), TEXT),
+            ("text_encoder/config.json", "layer_norm_eps", json!(1e-6), POOLED),
         ],
     );
 }

@@ -100,7 +100,7 @@ fn read_all(path: &Path, account: &Arc<MemoryAccount>) {
                 // At most 16 values to a byte, in any format.
                 assert!(values <= 16 * length, "{values} values from {length} bytes");
                 let _ = tensor.row(0).and_then(|row| row.load(&Device::Cpu));
-                let _ = tensor.part(1, 3).load(&Device::Cpu);
+                let _ = tensor.parts(1..2, 3).load(&Device::Cpu);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -104,14 +105,19 @@ impl BlockSpec {
 pub struct StoredName {
     /// The stored tensor.
     pub name: String,
-    /// `(index, parts)` where several tensors are joined along the first dimension.
-    pub part: Option<(usize, usize)>,
+    /// Which of how many equal parts along the first dimension, where several tensors are joined there.
+    pub part: Option<(Range<usize>, usize)>,
 }
 
 impl StoredName {
     /// A tensor that is stored whole.
     pub fn whole(name: impl Into<String>) -> Self {
         Self { name: name.into(), part: None }
+    }
+
+    /// Some of so many equal parts of a tensor, counted along its first dimension.
+    pub fn part(name: impl Into<String>, parts: Range<usize>, of: usize) -> Self {
+        Self { name: name.into(), part: Some((parts, of)) }
     }
 }
 
@@ -197,7 +203,7 @@ fn find(table: &TensorTable, name: &str, original: impl Fn(&str) -> StoredName) 
     let stored = original(name);
     let tensor = table.get(&stored.name)?;
     Some(match stored.part {
-        Some((index, parts)) => tensor.part(index, parts),
+        Some((parts, of)) => tensor.parts(parts, of),
         None => tensor.clone(),
     })
 }

@@ -105,16 +105,18 @@ impl StoredTensor {
         }
     }
 
-    /// Part `index` of `parts` equal parts along the first dimension: the layout of joined projections.
-    pub fn part(&self, index: usize, parts: usize) -> Self {
+    /// Some of `of` equal parts along the first dimension: the layout of joined projections. All of it if it cannot
+    /// be cut so.
+    pub fn parts(&self, parts: Range<usize>, of: usize) -> Self {
+        let Some(rows) = self.shape.first().copied().filter(|rows| of > 0 && rows.is_multiple_of(of)) else {
+            return self.clone();
+        };
         let mut shape = self.shape.clone();
-        if let Some(rows) = shape.first_mut() {
-            *rows /= parts.max(1);
-        }
+        shape[0] = rows / of * parts.len();
         let count = values_of(&shape);
+        let first = self.count() / of * parts.start;
         let mut part = Self { shape, ..self.clone() };
         let Ok(encoding) = self.encoding else { return part };
-        let first = index * count;
         let start = self.range.start + encoding.format.bytes(first) as u64;
         part.range = start..start + encoding.format.bytes(count) as u64;
         let (block, _) = encoding.format.block();
@@ -275,7 +277,7 @@ impl StoredTensor {
                 reason: format!("row {index} of {rows} was asked for"),
             });
         }
-        let mut row = self.part(index, rows);
+        let mut row = self.parts(index..index + 1, rows);
         row.shape = self.shape[1..].to_vec();
         Ok(row)
     }

@@ -9,11 +9,11 @@ use candle_core::Tensor;
 
 use super::FAMILIES;
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Component, Layout},
+    checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::Work,
     residency::{Executor, RunError, WeightStore},
     sampling::FlowShift,
-    text::{Qwen2Tokenizer, Qwen3},
+    text::{Encoded, TextEncoder},
     vae::AutoencoderKl,
 };
 
@@ -42,8 +42,8 @@ pub struct Model {
     pub root: PathBuf,
     /// How its files are arranged.
     pub layout: Layout,
-    /// Prompt to conditioning.
-    pub text: TextStage,
+    /// What reads prompts, in the order in which a run uses it.
+    pub text: Vec<TextPart>,
     /// The part that repeats.
     pub denoiser: Box<dyn Denoiser>,
     /// Where the denoiser's weights are.
@@ -61,7 +61,24 @@ pub struct Model {
 impl Model {
     /// Its components, in the order in which a run uses them.
     pub fn components(&self) -> impl Iterator<Item = &Component> {
-        [&self.text.component, &self.denoiser_component, &self.autoencoder_component].into_iter()
+        let text = self.text.iter().map(|part| &part.component);
+        text.chain([&self.denoiser_component, &self.autoencoder_component])
+    }
+
+    /// The number of the denoiser among the components; the text encoders stand before it.
+    pub fn denoiser_index(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The number of the autoencoder among the components.
+    pub fn autoencoder_index(&self) -> usize {
+        self.text.len() + 1
+    }
+
+    /// The ids of a prompt, `longest` at most for each text encoder.
+    pub fn tokenize(&self, prompt: &str, longest: usize) -> Result<Prompt, CheckpointError> {
+        let ids = self.text.iter().map(|part| part.encoder.tokenize(prompt, longest));
+        Ok(Prompt { ids: ids.collect::<Result<_, _>>()? })
     }
 }
 
@@ -84,15 +101,34 @@ pub struct ModelDefaults {
     pub guidance: f32,
 }
 
-/// A prompt encoder and where its weights are.
+/// A text encoder and where its weights are.
 #[derive(Debug)]
-pub struct TextStage {
-    /// Text to ids.
-    pub tokenizer: Qwen2Tokenizer,
-    /// Ids to embeddings.
-    pub encoder: Qwen3,
-    /// Where the encoder's weights are.
+pub struct TextPart {
+    /// Prompt to embeddings.
+    pub encoder: Box<dyn TextEncoder>,
+    /// Where its weights are.
     pub component: Component,
+}
+
+impl TextPart {
+    /// From what opening an encoder gives.
+    pub fn new((encoder, component): (impl TextEncoder + 'static, Component)) -> Self {
+        Self { encoder: Box::new(encoder), component }
+    }
+}
+
+/// A prompt in tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The ids for each of the model's text encoders.
+    pub ids: Vec<Vec<u32>>,
+}
+
+impl Prompt {
+    /// The numbers of ids.
+    pub fn lengths(&self) -> Vec<usize> {
+        self.ids.iter().map(Vec::len).collect()
+    }
 }
 
 /// What the denoiser is told about one guidance branch.
@@ -100,6 +136,19 @@ pub struct TextStage {
 pub struct Conditioning {
     /// Embedded prompt `[tokens, width]`.
     pub prompt: Tensor,
+    /// One row `[width]` about the whole prompt, in families that have it.
+    pub pooled: Option<Tensor>,
+}
+
+/// What a run does not change from step to step.
+#[derive(Debug, Clone, Copy)]
+pub struct PrepareInput<'a> {
+    /// One for each guidance branch.
+    pub branches: &'a [Conditioning],
+    /// Noise levels of all predictions.
+    pub sigmas: &'a [f32],
+    /// How strongly the prompt is followed.
+    pub guidance: f32,
 }
 
 /// What is computed once a run.
@@ -116,7 +165,7 @@ pub struct Prepared {
 pub struct Modulation {
     /// The noise level.
     pub sigma: f32,
-    /// One tensor for each modulated block, in their order.
+    /// One tensor for each modulation that a block has, in their order.
     pub tensors: Vec<Tensor>,
 }
 
@@ -138,7 +187,7 @@ pub struct DenoiserShape {
     pub latents: [usize; 3],
     /// Pictures of the batch.
     pub batch: usize,
-    /// Tokens of each guidance branch's prompt.
+    /// Tokens of each guidance branch's conditioning.
     pub prompts: [usize; 2],
     /// Guidance branches, 1 or 2.
     pub branches: usize,
@@ -172,14 +221,19 @@ pub trait Denoiser: Send + Sync {
     /// Whether a run with this guidance scale needs the negative prompt's branch too.
     fn uses_negative(&self, scale: f32) -> bool;
 
-    /// Everything that depends on the prompt alone, and what depends on the noise level alone for each of
-    /// `sigmas`: computed once a run, with blocks that are not needed again.
+    /// What it is told about a prompt, made of what the model's text encoders make of it.
+    fn conditioning(&self, encoded: Vec<Encoded>) -> candle_core::Result<Conditioning>;
+
+    /// The tokens of [`conditioning`](Self::conditioning) for a prompt of these numbers of ids.
+    fn prompt_tokens(&self, ids: &[usize]) -> usize;
+
+    /// Everything that depends on the prompt alone, and what depends on the noise level for each of them: computed
+    /// once a run, with blocks that are not needed again.
     fn prepare(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        branches: &[Conditioning],
-        sigmas: &[f32],
+        input: &PrepareInput<'_>,
     ) -> Result<Prepared, RunError>;
 
     /// The network's output `[batch, channels, height, width]` for each prepared branch. Every block of
@@ -198,6 +252,20 @@ pub trait Denoiser: Send + Sync {
 
     /// The direction from picture to noise, f32, made of the outputs of all branches.
     fn velocity(&self, outputs: &[Tensor], scale: f32) -> candle_core::Result<Tensor>;
+}
+
+/// The part of a checkpoint for a role that `fits`; `expected` says what it would be where there is none.
+pub fn part<'a>(
+    checkpoint: &'a Checkpoint,
+    role: Role,
+    expected: &str,
+    fits: impl Fn(&Part) -> bool,
+) -> Result<&'a Part, CheckpointError> {
+    checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| CheckpointError::MissingPart {
+        model: checkpoint.path.clone(),
+        role,
+        expected: expected.to_owned(),
+    })
 }
 
 /// Opens the model at a path.

@@ -1,12 +1,14 @@
 //! The denoisers: one file a family, one line in [`FAMILIES`].
 
 mod family;
+pub mod flux;
+mod modulated;
 pub mod z_image;
 
 pub use family::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared,
-    TextStage, open,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
+    PrepareInput, Prepared, Prompt, TextPart, open,
 };
 
 /// Every family that Sluice draws with.
-pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage];
+pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage, &flux::Flux];

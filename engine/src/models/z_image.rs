@@ -7,8 +7,8 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Prepared,
-    TextStage,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
+    PrepareInput, Prepared, TextPart, family::part,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -18,7 +18,7 @@ use crate::{
     },
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::FlowShift,
-    text::{Qwen2Tokenizer, Qwen3, Qwen3Config},
+    text::{Encoded, Qwen3Chat},
     vae::AutoencoderKl,
 };
 
@@ -232,7 +232,7 @@ fn original_name(name: &str) -> StoredName {
     for (part, projection) in ["to_q", "to_k", "to_v"].into_iter().enumerate() {
         let own = format!(".attention.{projection}.");
         if name.contains(&own) {
-            return StoredName { name: name.replace(&own, ".attention.qkv."), part: Some((part, 3)) };
+            return StoredName::part(name.replace(&own, ".attention.qkv."), part..part + 1, 3);
         }
     }
     StoredName::whole(
@@ -258,14 +258,7 @@ impl Family for ZImage {
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
-        let part = |role, expected: &str, fits: &dyn Fn(&Part) -> bool| {
-            checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| CheckpointError::MissingPart {
-                model: checkpoint.path.clone(),
-                role,
-                expected: expected.to_owned(),
-            })
-        };
-        let denoiser = part(Role::Denoiser, "no Z-Image transformer was found", &is_transformer)?;
+        let denoiser = part(checkpoint, Role::Denoiser, "no Z-Image transformer was found", is_transformer)?;
         let config = match denoiser.parse_config::<ZImageConfig>() {
             Some(config) => config?,
             None => ZImageConfig::from_shapes(&denoiser.tensors).unwrap_or_default(),
@@ -283,9 +276,9 @@ impl Family for ZImage {
 
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
-        let text = part(Role::TextEncoder, &expected, &|part| is_qwen3(part, width))?;
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| is_qwen3(part, width))?;
         let expected = format!("no autoencoder with {} channels was found in vae", config.in_channels);
-        let vae = part(Role::Autoencoder, &expected, &|part| {
+        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
             AutoencoderKl::latent_channels(&part.tensors) == Some(config.in_channels)
         })?;
         let (autoencoder, autoencoder_component) = AutoencoderKl::open(vae)?;
@@ -295,7 +288,7 @@ impl Family for ZImage {
             path: checkpoint.path.clone(),
             root: checkpoint.root.clone(),
             layout: checkpoint.layout,
-            text: open_text(checkpoint, text)?,
+            text: vec![TextPart::new(Qwen3Chat::open(checkpoint, text)?)],
             denoiser: Box::new(ZImageTransformer::new(config, autoencoder.scale())),
             denoiser_component,
             autoencoder,
@@ -319,29 +312,6 @@ fn is_qwen3(part: &Part, width: usize) -> bool {
         && embedding.is_some_and(|tensor| tensor.shape().get(1) == Some(&width))
 }
 
-fn open_text(checkpoint: &Checkpoint, part: &Part) -> std::result::Result<TextStage, CheckpointError> {
-    let config = match part.parse_config::<Qwen3Config>() {
-        Some(config) => config?,
-        None => Qwen3Config::from_shapes(&part.tensors).ok_or_else(|| CheckpointError::MissingTensor {
-            path: part.path.clone(),
-            name: "layers.0.mlp.gate_proj.weight".to_owned(),
-            missing: 1,
-        })?,
-    };
-    config.check(part)?;
-    let (role, name) = (Role::TextEncoder, "Qwen3");
-    let component = Component::bind(
-        role,
-        name,
-        &config.blueprint(),
-        &part.tensors,
-        |name| StoredName::whole(name),
-        &part.path,
-    )?;
-    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-    Ok(TextStage { tokenizer, encoder: Qwen3::new(config), component })
-}
-
 /// The transformer's shape; its weights come from a store.
 #[derive(Debug, Clone)]
 pub struct ZImageTransformer {
@@ -363,12 +333,22 @@ impl Denoiser for ZImageTransformer {
         scale > 0.0
     }
 
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            None => candle_core::bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prompt_tokens(&self, ids: &[usize]) -> usize {
+        ids[0]
+    }
+
     fn prepare(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        branches: &[Conditioning],
-        sigmas: &[f32],
+        &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let ropes: Vec<Rope> = branches
             .iter()
@@ -394,7 +374,7 @@ impl Denoiser for ZImageTransformer {
             }
             Ok(())
         })?;
-        let branches = captions.into_iter().map(|prompt| Conditioning { prompt }).collect();
+        let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
         Ok(Prepared { branches, modulations })
     }
 

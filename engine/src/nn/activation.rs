@@ -1,6 +1,8 @@
 //! Activation functions.
 
-use candle_core::{Result, Tensor, bail};
+use std::marker::PhantomData;
+
+use candle_core::{DType, Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
@@ -12,18 +14,81 @@ const PIECE: usize = 1 << 14;
 
 /// `x · sigmoid(x)`.
 pub fn silu(x: &Tensor) -> Result<Tensor> {
-    if x.device().is_cpu() { fused(x, None) } else { x.silu() }
+    if x.device().is_cpu() { fused::<Plain>(x, None) } else { x.silu() }
 }
 
 /// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
 pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    check_gate(gate, up)?;
+    if gate.device().is_cpu() { fused::<Plain>(gate, Some(up)) } else { gate.silu()? * up }
+}
+
+/// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016):
+/// `x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`.
+pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
+    if x.device().is_cpu() { fused::<Tanh>(x, None) } else { x.gelu() }
+}
+
+/// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
+pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    check_gate(gate, up)?;
+    if gate.device().is_cpu() { fused::<Tanh>(gate, Some(up)) } else { gate.gelu()? * up }
+}
+
+/// The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))`.
+pub fn gelu(x: &Tensor) -> Result<Tensor> {
+    x.to_dtype(DType::F32)?.gelu_erf()?.to_dtype(x.dtype())
+}
+
+/// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
+pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
+    if x.device().is_cpu() { fused::<Quick>(x, None) } else { x * candle_nn::ops::sigmoid(&(x * 1.702)?)? }
+}
+
+fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
     if gate.dims() != up.dims() {
         bail!("a gate of shape {:?} for values of shape {:?}", gate.dims(), up.dims());
     }
-    if gate.device().is_cpu() { fused(gate, Some(up)) } else { gate.silu()? * up }
+    Ok(())
 }
 
-fn fused(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
+/// What the sigmoid is taken of.
+trait Curve: Send + Sync {
+    /// It, of a vector.
+    fn of<S: Simd>(simd: S, x: S::f32s) -> S::f32s;
+}
+
+struct Plain;
+struct Quick;
+struct Tanh;
+
+impl Curve for Plain {
+    #[inline(always)]
+    fn of<S: Simd>(_: S, x: S::f32s) -> S::f32s {
+        x
+    }
+}
+
+impl Curve for Quick {
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+        simd.mul_f32s(x, simd.splat_f32s(1.702))
+    }
+}
+
+/// `(1 + tanh(y)) / 2` is `sigmoid(2 · y)`.
+impl Curve for Tanh {
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+        const TWICE: f32 = std::f32::consts::FRAC_2_SQRT_PI * std::f32::consts::SQRT_2;
+        let square = simd.mul_f32s(x, x);
+        let factor = simd.mul_add_e_f32s(square, simd.splat_f32s(TWICE * 0.044_715), simd.splat_f32s(TWICE));
+        simd.mul_f32s(x, factor)
+    }
+}
+
+/// `x · sigmoid(curve(x))`, times `factor` if there is one.
+fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
     let mut out = zeros(x.elem_count());
     let wide = contiguous(x)?;
     let held = wide.storage_and_layout();
@@ -32,22 +97,23 @@ fn fused(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
         Some(factor) => {
             let wide = contiguous(factor)?;
             let held = wide.storage_and_layout();
-            pieces
-                .zip(values(&held)?.par_chunks(PIECE))
-                .for_each(|((out, x), factor)| run(Silu { x, factor: Some(factor), out }));
+            pieces.zip(values(&held)?.par_chunks(PIECE)).for_each(|((out, x), factor)| {
+                run(Gated::<C> { x, factor: Some(factor), out, curve: PhantomData })
+            });
         }
-        None => pieces.for_each(|(out, x)| run(Silu { x, factor: None, out })),
+        None => pieces.for_each(|(out, x)| run(Gated::<C> { x, factor: None, out, curve: PhantomData })),
     }
     Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
 }
 
-struct Silu<'a> {
+struct Gated<'a, C> {
     x: &'a [f32],
     factor: Option<&'a [f32]>,
     out: &'a mut [f32],
+    curve: PhantomData<C>,
 }
 
-impl Tiled for Silu<'_> {
+impl<C: Curve> Tiled for Gated<'_, C> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let length = self.out.len();
@@ -58,16 +124,16 @@ impl Tiled for Silu<'_> {
             Some(factor) => {
                 let (factor, factor_rest) = S::as_simd_f32s(&factor[..length]);
                 for ((out, x), factor) in out.iter_mut().zip(x).zip(factor) {
-                    *out = simd.mul_f32s(silu_of(simd, *x), *factor);
+                    *out = simd.mul_f32s(gated_of::<S, C>(simd, *x), *factor);
                 }
-                let rest = simd.mul_f32s(silu_of(simd, x_rest), simd.partial_load_f32s(factor_rest));
+                let rest = simd.mul_f32s(gated_of::<S, C>(simd, x_rest), simd.partial_load_f32s(factor_rest));
                 simd.partial_store_f32s(out_rest, rest);
             }
             None => {
                 for (out, x) in out.iter_mut().zip(x) {
-                    *out = silu_of(simd, *x);
+                    *out = gated_of::<S, C>(simd, *x);
                 }
-                simd.partial_store_f32s(out_rest, silu_of(simd, x_rest));
+                simd.partial_store_f32s(out_rest, gated_of::<S, C>(simd, x_rest));
             }
         }
     }
@@ -76,16 +142,22 @@ impl Tiled for Silu<'_> {
 /// `x / (1 + exp(-x))` of a vector.
 #[inline(always)]
 pub(super) fn silu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+    gated_of::<S, Plain>(simd, x)
+}
+
+/// `x / (1 + exp(-curve(x)))` of a vector.
+#[inline(always)]
+fn gated_of<S: Simd, C: Curve>(simd: S, x: S::f32s) -> S::f32s {
     // Beyond this the exponential would overflow; the quotient is nil there.
     let limit = simd.splat_f32s(126.0);
-    let exponent = simd.mul_f32s(x, simd.splat_f32s(-std::f32::consts::LOG2_E));
+    let exponent = simd.mul_f32s(C::of(simd, x), simd.splat_f32s(-std::f32::consts::LOG2_E));
     let exponent = simd.select_f32s(simd.less_than_f32s(limit, exponent), limit, exponent);
     simd.div_f32s(x, simd.add_f32s(simd.splat_f32s(1.0), exp2(simd, exponent)))
 }
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{DType, Device};
+    use candle_core::Device;
 
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
@@ -117,6 +189,21 @@ mod tests {
         let (gate, up) = (gate.to_dtype(DType::BF16).unwrap(), up.to_dtype(DType::BF16).unwrap());
         assert_close(&silu_mul(&gate, &up).unwrap(), &want.to_dtype(DType::BF16).unwrap(), 1e-2);
         assert!(silu_mul(&gate, &up.narrow(0, 0, 1).unwrap()).is_err());
+    }
+
+    #[test]
+    fn gelus_are_what_their_formulas_say() {
+        let x = (random(&[3, 40, 333], 6) * 12.0).unwrap();
+        assert_close(&gelu_tanh(&x).unwrap(), &x.gelu().unwrap(), 5e-7);
+        let quick = (&x * candle_nn::ops::sigmoid(&(&x * 1.702).unwrap()).unwrap()).unwrap();
+        assert_close(&quick_gelu(&x).unwrap(), &quick, 5e-7);
+        let up = random(&[3, 40, 333], 7);
+        let want = (x.gelu().unwrap() * &up).unwrap();
+        assert_close(&gelu_tanh_mul(&x, &up).unwrap(), &want, 5e-7);
+        assert!(gelu_tanh_mul(&x, &up.narrow(0, 0, 1).unwrap()).is_err());
+        let ends = Tensor::new(&[-1e30f32, -200.0, 200.0, 1e30], &Device::Cpu).unwrap();
+        let ends: Vec<f32> = gelu_tanh(&ends).unwrap().to_vec1().unwrap();
+        assert!(ends[0].abs() < 1e-6 && ends[1].abs() < 1e-30 && ends[2..] == [200.0, 1e30], "{ends:?}");
     }
 
     #[test]

@@ -16,11 +16,11 @@ mod norm;
 mod rope;
 mod simd;
 
-pub use activation::{silu, silu_mul};
-pub use attention::{Mask, attention};
+pub use activation::{gelu, gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
+pub use attention::{Mask, attention, attention_with_bias};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cost::{Cost, Costs, Tape};
 pub use linear::{Weight, linear};
-pub use modulation::{gated_add, modulate};
+pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};
 pub use rope::{Rope, rope_half, rope_interleaved};

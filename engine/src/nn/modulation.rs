@@ -1,4 +1,4 @@
-//! Adaptive scales and gates (Peebles and Xie 2023).
+//! Adaptive scales, shifts and gates (Peebles and Xie 2023).
 
 use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
@@ -23,6 +23,33 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
             let scale = of_batch(scales, row / tokens, width);
             for ((out, x), scale) in out.iter_mut().zip(x).zip(scale) {
                 *out = x * (1.0 + scale);
+            }
+        },
+    );
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+/// `x · (1 + scale) + shift`: `x` is `[batch, tokens, width]`, `scale` and `shift` are `[batch, 1, width]` or
+/// `[1, 1, width]`.
+pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Tensor> {
+    let (tokens, width) = rows(x, scale)?;
+    if scale.dims() != shift.dims() {
+        bail!("a shift of shape {:?} with a scale of shape {:?}", shift.dims(), scale.dims());
+    }
+    if !x.device().is_cpu() {
+        return plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
+    }
+    let (wide, scales, shifts) = (contiguous(x)?, contiguous(scale)?, contiguous(shift)?);
+    let held = (wide.storage_and_layout(), scales.storage_and_layout(), shifts.storage_and_layout());
+    let input = values(&held.0)?;
+    let (scales, shifts) = (&values(&held.1)?[..scale.elem_count()], &values(&held.2)?[..shift.elem_count()]);
+    let mut out = zeros(x.elem_count());
+    out.par_chunks_mut(width).zip(input.par_chunks(width)).enumerate().with_min_len(ROWS).for_each(
+        |(row, (out, x))| {
+            let batch = row / tokens;
+            let (scale, shift) = (of_batch(scales, batch, width), of_batch(shifts, batch, width));
+            for (((out, x), scale), shift) in out.iter_mut().zip(x).zip(scale).zip(shift) {
+                *out = x * (1.0 + scale) + shift;
             }
         },
     );
@@ -90,6 +117,9 @@ mod tests {
             assert_close(&modulate(&x, &factor).unwrap(), &plain_modulate(&x, &factor).unwrap(), 1e-6);
             let want = plain_gated_add(&x, &factor, &y).unwrap();
             assert_close(&gated_add(&x, &factor, &y).unwrap(), &want, 1e-6);
+            let shift = random(&[factor_batch, 1, width], 4);
+            let want = plain_modulate(&x, &factor).unwrap().broadcast_add(&shift).unwrap();
+            assert_close(&scale_and_shift(&x, &factor, &shift).unwrap(), &want, 1e-6);
         }
     }
 
@@ -107,6 +137,7 @@ mod tests {
         let x = random(&[2, 4, 6], 1);
         assert!(modulate(&x, &random(&[3, 1, 6], 2)).is_err());
         assert!(modulate(&x, &random(&[2, 4, 6], 2)).is_err());
+        assert!(scale_and_shift(&x, &random(&[2, 1, 6], 2), &random(&[1, 1, 6], 2)).is_err());
         assert!(gated_add(&x, &random(&[2, 1, 6], 2), &random(&[2, 1, 6], 2)).is_err());
     }
 

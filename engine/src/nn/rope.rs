@@ -29,6 +29,16 @@ impl Rope {
         })
     }
 
+    /// From angles whose sines and cosines are taken before anything is rounded, as FLUX.1 does.
+    pub fn from_exact_angles(angles: &[f64], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
+        let cos: Vec<f32> = angles.iter().map(|angle| angle.cos() as f32).collect();
+        let sin: Vec<f32> = angles.iter().map(|angle| angle.sin() as f32).collect();
+        Ok(Self {
+            cos: Tensor::from_vec(cos, (tokens, pairs), device)?,
+            sin: Tensor::from_vec(sin, (tokens, pairs), device)?,
+        })
+    }
+
     /// The rotations of `self` followed by those of `other`, along the tokens.
     pub fn concat(&self, other: &Self) -> Result<Self> {
         Ok(Self {

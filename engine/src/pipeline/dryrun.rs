@@ -2,36 +2,33 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{
-    LoadedModel, PipelineError,
-    loaded::{AUTOENCODER, DENOISER, TEXT},
-};
+use super::{LoadedModel, PipelineError};
 use crate::{
     hardware::MemoryAccount,
     memory::Work,
-    models::{Conditioning, DenoiserInput},
+    models::{DenoiserInput, PrepareInput, Prompt},
     request::Request,
     residency::{Executor, WeightStore},
     vae::Tiling,
 };
 
 /// What was measured, as factors of what the formulas say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Tried {
     /// Activations of each component, in the order of the model's components.
-    pub activations: [f64; 3],
+    pub activations: Vec<f64>,
     /// Floating-point operations a second in the denoiser's blocks.
     pub operations_per_second: f64,
 }
 
-/// Runs the encoder, one prediction and one tile, with a block of each kind, and reads the peaks back. No weight is
+/// Runs the encoders, one prediction and one tile, with a block of each kind, and reads the peaks back. No weight is
 /// read; memory is taken for one block of weights at a time.
 pub fn try_out(
     loaded: &LoadedModel,
     request: &Request,
-    prompts: &[Vec<u32>],
+    prompts: &[Prompt],
     sigmas: &[f32],
-    works: [&Work; 3],
+    works: &[&Work],
 ) -> Result<Tried, PipelineError> {
     let model = &loaded.model;
     let blank = |index: usize| {
@@ -41,42 +38,50 @@ pub fn try_out(
     let peak =
         |work: &Work| loaded.account.take_peaks().activations as f64 / work.peak_activations().max(1) as f64;
     let once = Executor::default();
-    let (kinds, text, denoiser) = (once.of_each_kind(), blank(TEXT), blank(DENOISER));
+    let kinds = once.of_each_kind();
 
+    let mut activations = Vec::new();
+    let mut encoded = vec![Vec::new(); prompts.len()];
+    for (index, part) in model.text.iter().enumerate() {
+        let ids: Vec<&[u32]> = prompts.iter().map(|prompt| prompt.ids[index].as_slice()).collect();
+        loaded.account.take_peaks();
+        let fresh = part.encoder.encode(&kinds, &blank(index), &ids)?;
+        encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
+        activations.push(peak(works[index]));
+    }
+
+    let (number, denoiser) = (model.denoiser_index(), blank(model.denoiser_index()));
+    let branches: Vec<_> =
+        encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded)).collect::<Result<_, _>>()?;
     loaded.account.take_peaks();
-    let prompts = model.text.encoder.penultimate(&kinds, &text, prompts)?;
-    let text_factor = peak(works[TEXT]);
-
-    let branches: Vec<_> = prompts.into_iter().map(|prompt| Conditioning { prompt }).collect();
-    let prepared = model.denoiser.prepare(&kinds, &denoiser, &branches, sigmas)?;
+    let given = PrepareInput { branches: &branches, sigmas, guidance: request.guidance };
+    let prepared = model.denoiser.prepare(&kinds, &denoiser, &given)?;
     denoiser.take_measured();
     let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);
     let shape = [request.batch as usize, channels, height, width];
     let latents = Tensor::zeros(&shape, DType::F32, &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: sigmas[0] };
     let outputs = model.denoiser.predict(&kinds, &denoiser, &input, &prepared)?;
-    let denoiser_factor = peak(works[DENOISER]);
-    let tried = denoiser.take_measured().into_iter().zip(&works[DENOISER].blocks);
+    activations.push(peak(works[number]));
+    let tried = denoiser.take_measured().into_iter().zip(&works[number].blocks);
     let (operations, seconds) = tried.fold((0.0, 0.0), |(operations, seconds), (block, work)| {
         (operations + work.operations * f64::from(block.passes), seconds + block.compute.as_secs_f64())
     });
     drop((prepared, outputs, branches));
 
-    let store = blank(AUTOENCODER);
+    let number = model.autoencoder_index();
+    let store = blank(number);
     let latents = latents.narrow(0, 0, 1)?.to_dtype(store.dtype())?;
-    let tile = works[AUTOENCODER].tile.map(|tile| tile as usize);
+    let tile = works[number].tile.map(|tile| tile as usize);
     let size = |side: usize| tile.map_or(side, |tile| side.min(tile));
     let corner = latents.narrow(2, 0, size(height))?.narrow(3, 0, size(width))?.contiguous()?;
     loaded.account.take_peaks();
     model.autoencoder.decode(&once, &store, &corner, None::<Tiling>)?;
     // What the stage holds beside the tile is counted, not tried.
     let tried = loaded.account.take_peaks().activations as f64;
-    let counted = works[AUTOENCODER].peak_activations().max(1) as f64;
-    let alone = counted - works[AUTOENCODER].carried as f64;
-    let autoencoder_factor = (counted - alone + tried) / counted;
+    let counted = works[number].peak_activations().max(1) as f64;
+    let alone = counted - works[number].carried as f64;
+    activations.push((counted - alone + tried) / counted);
 
-    Ok(Tried {
-        activations: [text_factor, denoiser_factor, autoencoder_factor],
-        operations_per_second: if seconds > 0.0 { operations / seconds } else { 0.0 },
-    })
+    Ok(Tried { activations, operations_per_second: if seconds > 0.0 { operations / seconds } else { 0.0 } })
 }

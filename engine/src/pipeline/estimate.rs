@@ -4,31 +4,28 @@ use candle_core::DType;
 
 use super::PipelineError;
 use crate::{
-    checkpoint::Component,
+    checkpoint::{Component, Role},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
-    models::{DenoiserShape, Model},
+    models::{DenoiserShape, Model, Prompt},
     request::{ComputeDtype, Request},
     residency::BlockLayout,
 };
 
-/// The dtypes of a model's components in their order: text encoder, denoiser, autoencoder. The autoencoder is
-/// computed in f32 where the rest is in f16, whose range it exceeds.
-pub fn dtypes(dtype: ComputeDtype) -> [DType; 3] {
-    let compute = match dtype {
+/// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
+/// it exceeds.
+pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
+    match dtype {
         ComputeDtype::F32 => DType::F32,
         ComputeDtype::Bf16 => DType::BF16,
+        ComputeDtype::F16 if role == Role::Autoencoder => DType::F32,
         ComputeDtype::F16 => DType::F16,
-    };
-    [compute, compute, if compute == DType::F16 { DType::F32 } else { compute }]
+    }
 }
 
 /// The blocks of a model as they are held for a computation in `dtype`.
 pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
-    let components = model.components().zip(dtypes(dtype));
-    Footprint {
-        model: name.to_owned(),
-        components: components.map(|(component, dtype)| component_footprint(component, dtype)).collect(),
-    }
+    let held = |component: &Component| component_footprint(component, dtype_of(component.role, dtype));
+    Footprint { model: name.to_owned(), components: model.components().map(held).collect() }
 }
 
 fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprint {
@@ -52,53 +49,49 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
 }
 
 /// A prompt for each guidance branch, in tokens.
-pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Vec<u32>>, PipelineError> {
+pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, PipelineError> {
     let mut prompts = vec![&request.prompt];
     if model.denoiser.uses_negative(request.guidance) {
         prompts.push(&request.negative_prompt);
     }
     let longest = request.max_sequence_length as usize;
-    prompts.into_iter().map(|prompt| Ok(model.text.tokenizer.encode_chat(prompt, longest)?)).collect()
+    prompts.into_iter().map(|prompt| Ok(model.tokenize(prompt, longest)?)).collect()
 }
 
 /// Bytes of lists and small tensors that no formula counts.
 const LISTS: u64 = 128 << 10;
 
 /// What drawing `request` asks of `model`.
-pub fn workload(model: &Model, request: &Request, prompts: &[Vec<u32>]) -> Workload {
-    let [text, denoiser, autoencoder] = dtypes(request.dtype).map(|dtype| dtype.size_in_bytes());
-    let lengths: Vec<usize> = prompts.iter().map(Vec::len).collect();
+pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workload {
+    let value_bytes = |role| dtype_of(role, request.dtype).size_in_bytes();
+    let tokens: Vec<usize> =
+        prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
     let latents = model.denoiser.latents_shape(request.width, request.height);
     let steps = request.steps as usize;
     let shape = DenoiserShape {
         latents,
         batch: request.batch as usize,
-        prompts: [lengths[0], lengths.get(1).copied().unwrap_or(0)],
-        branches: lengths.len(),
+        prompts: [tokens[0], tokens.get(1).copied().unwrap_or(0)],
+        branches: tokens.len(),
         sigmas: steps,
         calls: request.sampler.calls(steps),
-        value_bytes: denoiser,
+        value_bytes: value_bytes(Role::Denoiser),
     };
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
         work
     };
     let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
+    let text = model.text.iter().enumerate().map(|(index, part)| {
+        let lengths: Vec<usize> = prompts.iter().map(|prompt| prompt.ids[index].len()).collect();
+        one(Stage::Encode, part.encoder.work(&lengths, value_bytes(Role::TextEncoder)))
+    });
+    let side = [latents[1], latents[2]];
+    let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
+    let decode = ComponentWork { stage: Stage::Decode, ways: decode.into_iter().map(with_lists).collect() };
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: vec![
-            one(Stage::Encode, model.text.encoder.work(&lengths, text)),
-            one(Stage::Denoise, model.denoiser.work(&shape)),
-            ComponentWork {
-                stage: Stage::Decode,
-                ways: model
-                    .autoencoder
-                    .decode_work(request.batch as usize, [latents[1], latents[2]], autoencoder)
-                    .into_iter()
-                    .map(with_lists)
-                    .collect(),
-            },
-        ],
+        components: text.chain([one(Stage::Denoise, model.denoiser.work(&shape)), decode]).collect(),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::{cell::RefCell, collections::VecDeque, sync::Arc};
 
-use candle_core::Tensor;
+use candle_core::{Device, Tensor};
 
 use super::{Target, estimate, preview::Preview};
 use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, Stage, StagePlan},
-    models::Model,
+    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, StagePlan},
+    models::{Conditioning, Model, Prompt},
     request::ComputeDtype,
-    residency::{DeviceMemory, WeightStore},
+    residency::WeightStore,
 };
 
 /// Embedded prompts that are kept.
@@ -24,18 +24,11 @@ pub struct LoadedModel {
     dtype: ComputeDtype,
     choice: DeviceChoice,
     pub(super) account: Arc<MemoryAccount>,
-    /// In the order of the model's components: text encoder, denoiser, autoencoder.
-    pub(super) stores: [WeightStore; 3],
+    /// In the order of the model's components.
+    pub(super) stores: Vec<WeightStore>,
     pub(super) preview: RefCell<Option<Preview>>,
-    prompts: RefCell<VecDeque<(Vec<u32>, Tensor)>>,
+    prompts: RefCell<VecDeque<(Prompt, Conditioning)>>,
 }
-
-/// The numbers of the stores.
-pub const TEXT: usize = 0;
-/// The numbers of the stores.
-pub const DENOISER: usize = 1;
-/// The numbers of the stores.
-pub const AUTOENCODER: usize = 2;
 
 impl LoadedModel {
     /// Makes stores for the weights of `model` on a device. Reads none yet.
@@ -47,16 +40,11 @@ impl LoadedModel {
         account: &Arc<MemoryAccount>,
     ) -> Self {
         let memory = target.memory();
-        let dtypes = estimate::dtypes(dtype);
-        let store = |component: &Component, index: usize| {
-            let memory: Arc<dyn DeviceMemory> = Arc::clone(&memory);
-            WeightStore::new(component.clone(), dtypes[index], memory, Arc::clone(account))
+        let store = |component: &Component| {
+            let dtype = estimate::dtype_of(component.role, dtype);
+            WeightStore::new(component.clone(), dtype, Arc::clone(&memory), Arc::clone(account))
         };
-        let stores = [
-            store(&model.text.component, TEXT),
-            store(&model.denoiser_component, DENOISER),
-            store(&model.autoencoder_component, AUTOENCODER),
-        ];
+        let stores = model.components().map(store).collect();
         Self {
             model,
             name,
@@ -91,13 +79,13 @@ impl LoadedModel {
         }
     }
 
-    /// Makes the room that a stage needs: what the plan has on the device in other stages only goes, unless
-    /// everything is to be kept and there is room for it.
-    pub(super) fn enter(&self, plan: &Plan, stage: Stage, keep: Keep) {
-        let needed = plan.stage(stage).map_or(0, StagePlan::device);
+    /// Makes the room that a component needs: what the plan has on the device for others only goes, unless everything
+    /// is to be kept and there is room for it.
+    pub(super) fn enter(&self, plan: &Plan, index: usize, keep: Keep) {
+        let needed = plan.stage(plan.components[index].stage).map_or(0, StagePlan::device);
         let mut room = plan.device_budget.saturating_sub(needed);
-        for (store, component) in self.stores.iter().zip(&plan.components) {
-            if component.stage == stage || component.residence == Residence::Resident {
+        for (other, (store, component)) in self.stores.iter().zip(&plan.components).enumerate() {
+            if other == index || component.residence == Residence::Resident {
                 continue;
             }
             let here = store.resident_bytes();
@@ -124,26 +112,43 @@ impl LoadedModel {
         }
     }
 
-    /// Whether a prompt was embedded before.
-    pub(super) fn is_embedded(&self, ids: &[u32]) -> bool {
-        self.prompts.borrow().iter().any(|(known, _)| known == ids)
+    /// The store of the denoiser.
+    pub(super) fn denoiser_store(&self) -> &WeightStore {
+        &self.stores[self.model.denoiser_index()]
     }
 
-    /// The embedding of a prompt that was embedded before, on the device.
-    pub(super) fn embedded(&self, ids: &[u32]) -> candle_core::Result<Option<Tensor>> {
+    /// Whether a prompt was encoded before.
+    pub(super) fn knows(&self, prompt: &Prompt) -> bool {
+        self.prompts.borrow().iter().any(|(known, _)| known == prompt)
+    }
+
+    /// What a prompt that was encoded before became, on the device.
+    pub(super) fn encoded(&self, prompt: &Prompt) -> candle_core::Result<Option<Conditioning>> {
         let prompts = self.prompts.borrow();
-        let known = prompts.iter().find(|(known, _)| known == ids);
-        known.map(|(_, embedding)| embedding.to_device(self.stores[DENOISER].device())?.copy()).transpose()
+        let known = prompts.iter().find(|(known, _)| known == prompt);
+        known.map(|(_, known)| copied(known, self.denoiser_store().device())).transpose()
     }
 
-    /// Keeps the embedding of a prompt, in the host's memory.
-    pub(super) fn keep_embedding(&self, ids: &[u32], embedding: &Tensor) -> candle_core::Result<()> {
-        let copy = unmetered(|| embedding.to_device(&candle_core::Device::Cpu)?.copy())?;
+    /// Keeps what a prompt became, in the host's memory.
+    pub(super) fn keep_encoded(
+        &self,
+        prompt: &Prompt,
+        conditioning: &Conditioning,
+    ) -> candle_core::Result<()> {
+        let copy = unmetered(|| copied(conditioning, &Device::Cpu))?;
         let mut prompts = self.prompts.borrow_mut();
         prompts.truncate(PROMPTS - 1);
-        prompts.push_front((ids.to_vec(), copy));
+        prompts.push_front((prompt.clone(), copy));
         Ok(())
     }
+}
+
+fn copied(conditioning: &Conditioning, device: &Device) -> candle_core::Result<Conditioning> {
+    let copy = |tensor: &Tensor| tensor.to_device(device)?.copy();
+    Ok(Conditioning {
+        prompt: copy(&conditioning.prompt)?,
+        pooled: conditioning.pooled.as_ref().map(copy).transpose()?,
+    })
 }
 
 fn leave(store: &WeightStore, component: &ComponentPlan) {

@@ -1,12 +1,13 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, dryrun, estimate, loaded::DENOISER};
+use super::{LoadedModel, PipelineError, RunOptions, dryrun, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
         Residence, Stage, Technique, Work, Workload, block_costs, size, size_up,
     },
+    models::Prompt,
     request::Request,
     residency::{self, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark},
@@ -25,7 +26,9 @@ pub struct PlannedRun {
     /// Seconds of each step.
     pub steps: Vec<f64>,
     activation_factor: f64,
-    denoiser: Observed,
+    /// The number of the denoiser among the components.
+    denoiser: usize,
+    observed: Observed,
 }
 
 /// What the denoiser's blocks took.
@@ -45,7 +48,7 @@ impl PlannedRun {
     pub fn new(
         loaded: &LoadedModel,
         request: &Request,
-        prompts: &[Vec<u32>],
+        prompts: &[Prompt],
         sigmas: &[f32],
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
@@ -69,17 +72,14 @@ impl PlannedRun {
                 .zip(&first.components)
                 .map(|(component, plan)| &component.ways[plan.way])
                 .collect();
-            if let [text, denoiser, autoencoder] = ways[..] {
-                let works = [text, denoiser, autoencoder];
-                let tried = dryrun::try_out(loaded, request, prompts, sigmas, works)?;
-                for (component, factor) in workload.components.iter_mut().zip(tried.activations) {
-                    component.scale(factor);
-                }
-                if tried.operations_per_second > 0.0 {
-                    machine.operations_per_second = tried.operations_per_second;
-                }
-                first = plan(&workload, &machine)?;
+            let tried = dryrun::try_out(loaded, request, prompts, sigmas, &ways)?;
+            for (component, factor) in workload.components.iter_mut().zip(tried.activations) {
+                component.scale(factor);
             }
+            if tried.operations_per_second > 0.0 {
+                machine.operations_per_second = tried.operations_per_second;
+            }
+            first = plan(&workload, &machine)?;
         }
         let plan = first;
         Ok(Self {
@@ -91,7 +91,8 @@ impl PlannedRun {
             peaks: Vec::new(),
             steps: Vec::new(),
             activation_factor: options.activation_factor,
-            denoiser: Observed::default(),
+            denoiser: loaded.model.denoiser_index(),
+            observed: Observed::default(),
         })
     }
 
@@ -123,17 +124,17 @@ impl PlannedRun {
     /// Places the denoiser's blocks anew by what the first step has shown; says what has changed.
     pub fn refit(&mut self, store: &WeightStore) -> Option<String> {
         let measured = self.observe(store);
-        let component = &self.plan.components[DENOISER];
+        let component = &self.plan.components[self.denoiser];
         let costs = block_costs(
-            &self.footprint.components[DENOISER],
-            &self.workload.components[DENOISER].ways[component.way],
+            &self.footprint.components[self.denoiser],
+            &self.workload.components[self.denoiser].ways[component.way],
             &self.machine,
         );
         let seconds: Vec<f64> = measured
             .iter()
             .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
             .collect();
-        let bytes_per_second = self.denoiser.bytes / self.denoiser.load;
+        let bytes_per_second = self.observed.bytes / self.observed.load;
         let technique = Technique::new(self.preferences.prefetch);
         let technique = match component.residence {
             Residence::OnDemand => technique.without_residents(),
@@ -143,20 +144,20 @@ impl PlannedRun {
         let better = memory::refit(&costs, &self.machine, technique, component, measured)?;
         let moved =
             component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
-        self.plan.components[DENOISER] = better;
+        self.plan.components[self.denoiser] = better;
         Some(format!("{moved} blocks changed places after the first step, by what it took"))
     }
 
     /// Takes down what the denoiser's blocks took since the last call.
     pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::Measured> {
         let measured = store.take_measured();
-        let way = self.plan.components[DENOISER].way;
-        let work = &self.workload.components[DENOISER].ways[way].blocks;
+        let way = self.plan.components[self.denoiser].way;
+        let work = &self.workload.components[self.denoiser].ways[way].blocks;
         for (block, work) in measured.iter().zip(work) {
-            self.denoiser.operations += work.operations * f64::from(block.passes);
-            self.denoiser.compute += block.compute.as_secs_f64();
-            self.denoiser.bytes += block.bytes as f64;
-            self.denoiser.load += block.load.as_secs_f64();
+            self.observed.operations += work.operations * f64::from(block.passes);
+            self.observed.compute += block.compute.as_secs_f64();
+            self.observed.bytes += block.bytes as f64;
+            self.observed.load += block.load.as_secs_f64();
         }
         measured
     }
@@ -167,7 +168,7 @@ impl PlannedRun {
         let peak = |of: fn(&Peaks) -> u64| self.peaks.iter().map(|(_, peaks)| of(peaks)).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
         steps.sort_by(f64::total_cmp);
-        let Observed { operations, compute, bytes, load } = self.denoiser;
+        let Observed { operations, compute, bytes, load } = self.observed;
         let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Outcome {
             model: self.footprint.model.clone(),

@@ -8,19 +8,19 @@ use super::{
     LoadedModel, PipelineError, PlannedRun, Target,
     dump::{Dump, aside},
     estimate,
-    loaded::{AUTOENCODER, DENOISER, TEXT},
     preview::Preview,
 };
 use crate::{
     checkpoint::read_header,
     hardware::unmetered,
     memory::{MemoryPreferences, Stage},
-    models::{Conditioning, DenoiserInput, Model},
+    models::{Conditioning, DenoiserInput, Model, PrepareInput, Prompt},
     output::Image,
     request::{Request, Sampler, Schedule},
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::{Step, euler, heun, randn},
     telemetry::{Recorder, StepRecord, TelemetryEvent},
+    text::Encoded,
     vae::Tiling,
 };
 
@@ -95,7 +95,7 @@ impl LoadedModel {
         };
         let images = run.whole(&mut dump);
         let mut planned = run.planned.into_inner();
-        planned.observe(&self.stores[DENOISER]);
+        planned.observe(self.denoiser_store());
         self.account.set_budget(None);
         self.end(&planned.plan, options.memory.keep);
         let images = images?;
@@ -109,7 +109,7 @@ struct Run<'a> {
     loaded: &'a LoadedModel,
     request: &'a Request,
     options: &'a RunOptions<'a>,
-    prompts: Vec<Vec<u32>>,
+    prompts: Vec<Prompt>,
     sigmas: Vec<f32>,
     planned: RefCell<PlannedRun>,
     observer: RefCell<&'a mut dyn Observer>,
@@ -120,8 +120,8 @@ impl Run<'_> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
         self.loaded.follow(&self.planned.borrow().plan);
-        let known = self.prompts.iter().all(|ids| self.loaded.is_embedded(ids));
-        self.enter(if known { Stage::Denoise } else { Stage::Encode });
+        let known = self.prompts.iter().all(|prompt| self.loaded.knows(prompt));
+        self.enter(if known { self.loaded.model.denoiser_index() } else { 0 });
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let latents = self.initial_latents()?;
@@ -184,54 +184,56 @@ impl Run<'_> {
         self.observer.borrow_mut().replanned(reason);
     }
 
-    fn enter(&self, stage: Stage) {
-        self.loaded.enter(&self.planned.borrow().plan, stage, self.options.memory.keep);
+    /// Store and executor of a component, once there is room for it.
+    fn enter(&self, component: usize) -> (&WeightStore, Executor) {
+        self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
+        let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
+        (&self.loaded.stores[component], executor.of_component(component as u8))
     }
 
-    fn store(&self, index: usize) -> &WeightStore {
-        &self.loaded.stores[index]
-    }
-
-    fn executor(&self, component: usize) -> Executor {
-        Executor::new(self.options.cancel.clone(), self.options.recorder.clone())
-            .of_component(component as u8)
-    }
-
-    /// Embeds the prompt and, where guidance needs it, the negative prompt. Those that were embedded before need no
+    /// Encodes the prompt and, where guidance needs it, the negative prompt. Those that were encoded before need no
     /// encoder.
     fn encode(&self, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
-        for (branch, ids) in self.prompts.iter().enumerate() {
-            dump.add_ids(format!("text_encoder.{branch}.input_ids"), ids)?;
+        self.add_ids(dump)?;
+        let mut new: Vec<&Prompt> = Vec::new();
+        for prompt in &self.prompts {
+            if !self.loaded.knows(prompt) && !new.contains(&prompt) {
+                new.push(prompt);
+            }
         }
-        let mut embedded = Vec::new();
-        for ids in &self.prompts {
-            embedded.push(self.loaded.embedded(ids)?);
+        let mut fresh: Vec<Vec<Encoded>> = vec![Vec::new(); new.len()];
+        for (index, part) in self.loaded.model.text.iter().enumerate().filter(|_| !new.is_empty()) {
+            let (store, executor) = self.enter(index);
+            let ids: Vec<&[u32]> = new.iter().map(|prompt| prompt.ids[index].as_slice()).collect();
+            let encoded =
+                self.within_memory(Stage::Encode, || part.encoder.encode(&executor, store, &ids))?;
+            fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));
         }
-        let new: Vec<Vec<u32>> = self
-            .prompts
-            .iter()
-            .zip(&embedded)
-            .filter(|(_, known)| known.is_none())
-            .map(|(ids, _)| ids.clone())
-            .collect();
-        let mut fresh = Vec::new();
-        if !new.is_empty() {
-            self.enter(Stage::Encode);
-            let (encoder, executor) = (&self.loaded.model.text.encoder, self.executor(TEXT));
-            fresh =
-                self.within_memory(Stage::Encode, || encoder.penultimate(&executor, self.store(TEXT), &new))?;
+        for (prompt, encoded) in new.into_iter().zip(fresh) {
+            let conditioning = self.loaded.model.denoiser.conditioning(encoded)?;
+            self.loaded.keep_encoded(prompt, &conditioning)?;
         }
-        for (ids, embedding) in new.iter().zip(&fresh) {
-            self.loaded.keep_embedding(ids, embedding)?;
-        }
-        let mut fresh = fresh.into_iter();
         let mut branches = Vec::new();
-        for (branch, known) in embedded.into_iter().enumerate() {
-            let Some(prompt) = known.or_else(|| fresh.next()) else { continue };
-            dump.add(format!("encode_prompt.0.{branch}.0"), &prompt)?;
-            branches.push(Conditioning { prompt });
+        for (branch, prompt) in self.prompts.iter().enumerate() {
+            let Some(conditioning) = self.loaded.encoded(prompt)? else { continue };
+            dump.add(format!("encode_prompt.0.{branch}.0"), &conditioning.prompt)?;
+            if let Some(pooled) = &conditioning.pooled {
+                dump.add(format!("encode_prompt.0.{branch}.1"), pooled)?;
+            }
+            branches.push(conditioning);
         }
         Ok(branches)
+    }
+
+    /// The ids of every text encoder; the second encoder is `text_encoder_2`.
+    fn add_ids(&self, dump: &mut Dump) -> candle_core::Result<()> {
+        for (branch, prompt) in self.prompts.iter().enumerate() {
+            for (encoder, ids) in prompt.ids.iter().enumerate() {
+                let number = if encoder == 0 { String::new() } else { format!("_{}", encoder + 1) };
+                dump.add_ids(format!("text_encoder{number}.{branch}.input_ids"), ids)?;
+            }
+        }
+        Ok(())
     }
 
     /// Fits the map that previews are made with, once a model.
@@ -239,10 +241,9 @@ impl Run<'_> {
         if self.loaded.preview.borrow().is_some() {
             return Ok(());
         }
-        self.enter(Stage::Decode);
-        let (autoencoder, executor) = (&self.loaded.model.autoencoder, self.executor(AUTOENCODER));
-        let preview = self
-            .within_memory(Stage::Decode, || Preview::fit(autoencoder, self.store(AUTOENCODER), &executor))?;
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let preview = self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor))?;
         *self.loaded.preview.borrow_mut() = Some(preview);
         self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
         Ok(())
@@ -254,14 +255,15 @@ impl Run<'_> {
         branches: &[Conditioning],
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
-        self.enter(Stage::Denoise);
+        let (store, executor) = self.enter(self.loaded.model.denoiser_index());
         let sigmas = &self.sigmas;
         add_schedule(dump, sigmas)?;
-        let (store, executor) = (self.store(DENOISER), self.executor(DENOISER));
         let denoiser = self.loaded.model.denoiser.as_ref();
+        let guidance = self.request.guidance;
+        let input = PrepareInput { branches, sigmas: &sigmas[..sigmas.len() - 1], guidance };
         let prepared = self.within_memory(Stage::Denoise, || {
             store.announce(0);
-            denoiser.prepare(&executor, store, branches, &sigmas[..sigmas.len() - 1])
+            denoiser.prepare(&executor, store, &input)
         })?;
         let calls_in_all = self.request.sampler.calls(self.request.steps as usize);
         let mut calls = 0;
@@ -277,7 +279,7 @@ impl Run<'_> {
             if calls == 1 && recording {
                 outputs_seen = first_call(&outputs)?;
             }
-            Ok(denoiser.velocity(&outputs, self.request.guidance)?)
+            Ok(denoiser.velocity(&outputs, guidance)?)
         };
         let mut latents_seen: Vec<Tensor> = Vec::new();
         let mut pace = Pace::new(store);
@@ -302,7 +304,7 @@ impl Run<'_> {
 
     /// Says that a step is done; after the first, blocks may change places.
     fn step_done(&self, step: &Step<'_>, pace: &mut Pace) -> Result<(), PipelineError> {
-        let (store, recorder) = (self.store(DENOISER), &self.options.recorder);
+        let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
         let (number, steps) = (step.index as u32 + 1, self.request.steps);
         {
             let mut observer = self.observer.borrow_mut();
@@ -319,7 +321,7 @@ impl Run<'_> {
         if number == 1 && steps > 2 {
             let better = unmetered(|| self.planned.borrow_mut().refit(store));
             if let Some(reason) = better {
-                store.follow(self.planned.borrow().component(DENOISER));
+                store.follow(self.planned.borrow().component(self.loaded.model.denoiser_index()));
                 self.tell(&reason);
             }
         }
@@ -328,9 +330,8 @@ impl Run<'_> {
 
     /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
     fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
-        self.enter(Stage::Decode);
         let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = (self.store(AUTOENCODER), self.executor(AUTOENCODER));
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
         let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?)?;
         dump.add("vae.decode.in", &latents)?;
         let (mut decoded, mut finished) = (Vec::new(), Vec::new());
@@ -338,7 +339,7 @@ impl Run<'_> {
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
             let picture = self.within_memory(Stage::Decode, || {
-                let tile = self.planned.borrow().component(AUTOENCODER).tile;
+                let tile = self.planned.borrow().component(self.loaded.model.autoencoder_index()).tile;
                 let tiling = tile.map(|tile| Tiling::with_tile(tile as usize));
                 autoencoder.decode(&executor, store, &latents, tiling)
             })?;

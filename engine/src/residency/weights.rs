@@ -113,6 +113,12 @@ impl Weights {
         nn::rms_norm(x, &self.get(&format!("{name}.weight"))?, eps)
     }
 
+    /// `x` through the layer norm `name`, which has scale and bias.
+    pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
+        let (weight, bias) = (self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?);
+        nn::layer_norm(x, Some(&weight), Some(&bias), eps)
+    }
+
     /// `x` through the convolution `name`.
     pub fn conv2d(&self, name: &str, x: &Tensor, conv: nn::Conv2d) -> Result<Tensor> {
         let weight = self.get(&format!("{name}.weight"))?;

@@ -1,7 +1,18 @@
 //! Prompts: tokenizers and text encoders.
 
+mod clip;
+mod clip_tokenizer;
+mod encoder;
 mod qwen2_tokenizer;
 mod qwen3;
+mod t5;
+mod t5_tokenizer;
+mod tokenizer_files;
 
+pub use clip::{Clip, ClipConfig, ClipEncoder};
+pub use clip_tokenizer::ClipTokenizer;
+pub use encoder::{Encoded, TextEncoder};
 pub use qwen2_tokenizer::Qwen2Tokenizer;
-pub use qwen3::{Qwen3, Qwen3Config};
+pub use qwen3::{Qwen3, Qwen3Chat, Qwen3Config};
+pub use t5::{T5, T5Config, T5Encoder};
+pub use t5_tokenizer::T5Tokenizer;

@@ -15,7 +15,8 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset};
+use super::tokenizer_files::{check_size, find_folder, missing};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
 
 const FILE: &str = "tokenizer.json";
 /// The merges of the published models, among the assets.
@@ -65,28 +66,15 @@ impl Qwen2Tokenizer {
     /// `tokenizer` of the model, from beside the encoder's file or a folder of its name, or else that of the published models if
     /// the encoder is large enough for it.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
-        let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
-        let own = encoder.path.with_extension("");
-        let folders = [checkpoint.root.join("tokenizer"), beside.join("tokenizer"), own, beside.to_owned()];
-        match folders.iter().find(|folder| folder.join(FILE).is_file()) {
-            Some(folder) => Self::load(folder)?.fitting(vocab_size),
+        match find_folder(checkpoint, encoder, "tokenizer", |folder| folder.join(FILE).is_file()) {
+            Some(folder) => {
+                let found = Self::load(&folder)?;
+                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+                Ok(found)
+            }
             None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
-            None => Err(CheckpointError::MissingPart {
-                model: checkpoint.path.clone(),
-                role: Role::TextEncoder,
-                expected: format!("its tokenizer is not there, put {FILE} into {}", folders[0].display()),
-            }),
+            None => Err(missing(checkpoint, "tokenizer", FILE)),
         }
-    }
-
-    /// Itself, if an encoder of this many embeddings has one for each token.
-    fn fitting(self, vocab_size: usize) -> Result<Self, CheckpointError> {
-        let tokens = self.tokenizer.get_vocab_size(true);
-        if tokens <= vocab_size {
-            return Ok(self);
-        }
-        let reason = format!("it has {tokens} tokens, the text encoder has embeddings for {vocab_size}");
-        Err(CheckpointError::Tokenizer { path: self.path, reason })
     }
 
     /// The tokenizer of the published models, from the program's own assets.

@@ -3,8 +3,9 @@
 use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
+use super::{Encoded, Qwen2Tokenizer, TextEncoder};
 use crate::{
-    checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
     nn::{Costs, Mask, Rope, Tape, attention, rope_half, silu_mul},
     residency::{Executor, RunError, WeightStore, Weights},
@@ -130,7 +131,7 @@ impl Qwen3 {
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[Vec<u32>],
+        prompts: &[&[u32]],
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let mut states = Vec::new();
         for ids in prompts {
@@ -229,5 +230,62 @@ impl Qwen3 {
         let angles: Vec<f32> =
             (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
         Rope::from_angles(&angles, tokens, half, like.device())
+    }
+}
+
+/// A Qwen3 model that reads prompts as the user's turn of a chat.
+#[derive(Debug)]
+pub struct Qwen3Chat {
+    tokenizer: Qwen2Tokenizer,
+    model: Qwen3,
+}
+
+impl Qwen3Chat {
+    /// Finds every tensor of the model in `part`, and its tokenizer.
+    pub fn open(
+        checkpoint: &Checkpoint,
+        part: &Part,
+    ) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = match part.parse_config::<Qwen3Config>() {
+            Some(config) => config?,
+            None => {
+                Qwen3Config::from_shapes(&part.tensors).ok_or_else(|| CheckpointError::MissingTensor {
+                    path: part.path.clone(),
+                    name: "layers.0.mlp.gate_proj.weight".to_owned(),
+                    missing: 1,
+                })?
+            }
+        };
+        config.check(part)?;
+        let component = Component::bind(
+            Role::TextEncoder,
+            "Qwen3",
+            &config.blueprint(),
+            &part.tensors,
+            |name| StoredName::whole(name),
+            &part.path,
+        )?;
+        let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
+        Ok((Self { tokenizer, model: Qwen3::new(config) }, component))
+    }
+}
+
+impl TextEncoder for Qwen3Chat {
+    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
+        self.tokenizer.encode_chat(prompt, longest)
+    }
+
+    fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        prompts: &[&[u32]],
+    ) -> std::result::Result<Vec<Encoded>, RunError> {
+        let states = self.model.penultimate(executor, store, prompts)?;
+        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+    }
+
+    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        self.model.work(prompts, value_bytes)
     }
 }

@@ -21,6 +21,42 @@ pub enum Mask {
 ///
 /// On the CPU the scores of all keys are never held at once.
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+    check(q, k, v)?;
+    let divisor = (q.dim(3)? as f64).sqrt();
+    if q.device().is_cpu() {
+        fused(q, k, v, Scores { divisor, causal: mask == Mask::Causal, bias: None })
+    } else {
+        plain(q, k, v, divisor, hidden(q, k, mask)?.as_ref(), DType::F32)
+    }
+}
+
+/// Attention without a mask whose scores are `q · k + bias`, not scaled, as in T5 (Raffel et al. 2020). `bias`, f32
+/// `[heads, tokens + keys − 1]`, is by the place of the key less that of the query, from `1 − tokens` to `keys − 1`.
+pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    check(q, k, v)?;
+    let (_, tokens, heads, _) = q.dims4()?;
+    let keys = k.dim(1)?;
+    if bias.dims() != [heads, tokens + keys - 1] {
+        bail!("a bias of shape {:?} for {tokens} queries and {keys} keys of {heads} heads", bias.dims());
+    }
+    if q.device().is_cpu() {
+        let bias = super::cpu::contiguous(bias)?;
+        let held = bias.storage_and_layout();
+        return fused(q, k, v, Scores { divisor: 1.0, causal: false, bias: Some(values(&held)?) });
+    }
+    plain(q, k, v, 1.0, Some(&spread_bias(bias, tokens, keys)?), DType::F32)
+}
+
+/// How scores come from the products of queries and keys.
+#[derive(Clone, Copy)]
+struct Scores<'a> {
+    divisor: f64,
+    causal: bool,
+    /// `[heads, tokens + keys − 1]`.
+    bias: Option<&'a [f32]>,
+}
+
+fn check(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<()> {
     let (batch, _, heads, width) = q.dims4()?;
     let (key_batch, keys, kv_heads, key_width) = k.dims4()?;
     if k.dims() != v.dims() || (key_batch, key_width) != (batch, width) || kv_heads == 0 || keys == 0 {
@@ -29,12 +65,38 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     if heads % kv_heads != 0 {
         bail!("attention with {heads} heads over {kv_heads} key heads");
     }
-    if q.device().is_cpu() { fused(q, k, v, mask) } else { plain(q, k, v, mask, DType::F32) }
+    Ok(())
 }
 
-/// The definition, computed in `dtype`.
-fn plain(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask, dtype: DType) -> Result<Tensor> {
-    let (batch, tokens, heads, width) = q.dims4()?;
+/// What is added to scores `[tokens, keys]` to hide keys.
+fn hidden(q: &Tensor, k: &Tensor, mask: Mask) -> Result<Option<Tensor>> {
+    if mask == Mask::None {
+        return Ok(None);
+    }
+    let (tokens, keys) = (q.dim(1)?, k.dim(1)?);
+    let hidden: Vec<f32> = (0..tokens)
+        .flat_map(|query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 }))
+        .collect();
+    Ok(Some(Tensor::from_vec(hidden, (tokens, keys), q.device())?))
+}
+
+/// A bias by distance as one `[heads, tokens, keys]` by query and key.
+fn spread_bias(bias: &Tensor, tokens: usize, keys: usize) -> Result<Tensor> {
+    let rows: Vec<Tensor> =
+        (0..tokens).map(|query| bias.narrow(1, tokens - 1 - query, keys)).collect::<Result<_>>()?;
+    Tensor::stack(&rows, 1)
+}
+
+/// The definition, computed in `dtype`; `added` is added to the scores.
+fn plain(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    divisor: f64,
+    added: Option<&Tensor>,
+    dtype: DType,
+) -> Result<Tensor> {
+    let (batch, _, heads, width) = q.dims4()?;
     let (_, keys, kv_heads, _) = k.dims4()?;
     let spread = |x: &Tensor| -> Result<Tensor> {
         let x = x.to_dtype(dtype)?.transpose(1, 2)?;
@@ -45,13 +107,9 @@ fn plain(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask, dtype: DType) -> Result
         x.unsqueeze(2)?.broadcast_as(shape)?.reshape((batch, heads, keys, width))
     };
     let queries = q.to_dtype(dtype)?.transpose(1, 2)?.contiguous()?;
-    let mut scores = (queries.matmul(&spread(k)?.transpose(2, 3)?)? / (width as f64).sqrt())?;
-    if mask == Mask::Causal {
-        let hidden: Vec<f32> = (0..tokens)
-            .flat_map(|query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 }))
-            .collect();
-        scores =
-            scores.broadcast_add(&Tensor::from_vec(hidden, (tokens, keys), q.device())?.to_dtype(dtype)?)?;
+    let mut scores = (queries.matmul(&spread(k)?.transpose(2, 3)?)? / divisor)?;
+    if let Some(added) = added {
+        scores = scores.broadcast_add(&added.to_dtype(dtype)?)?;
     }
     let weights = candle_nn::ops::softmax_last_dim(&scores)?;
     weights.matmul(&spread(v)?)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
@@ -62,7 +120,7 @@ pub(super) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize
     tiled::scratch_bytes(q, keys, threads)
 }
 
-fn fused(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
     let wide = |x: &Tensor| -> Result<Tensor> {
         let x = x.to_dtype(DType::F32)?;
         if x.stride()[3] == 1 || x.dim(3)? == 1 { Ok(x) } else { x.contiguous() }
@@ -74,7 +132,7 @@ fn fused(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
         let queries = tiled::Heads::new(values(&held.0)?, &queries);
         let keys = tiled::Heads::new(values(&held.1)?, &keys);
         let spread = tiled::Heads::new(values(&held.2)?, &spread);
-        tiled::attend(queries, keys, spread, mask, q.dims4()?, k.dims4()?, &mut out);
+        tiled::attend(queries, keys, spread, scores, q.dims4()?, k.dims4()?, &mut out);
     }
     Tensor::from_vec(out, q.dims(), q.device())?.to_dtype(q.dtype())
 }
@@ -92,7 +150,9 @@ mod tests {
     /// The definition in f64: in f32 it is itself no nearer to the truth than what is tested.
     fn exact(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
         let [q64, k64, v64] = [q, k, v].map(|x| x.to_dtype(DType::F64).unwrap());
-        plain(&q64, &k64, &v64, mask, DType::F64)?.to_dtype(q.dtype())
+        let divisor = (q.dim(3)? as f64).sqrt();
+        let hidden = hidden(q, k, mask)?;
+        plain(&q64, &k64, &v64, divisor, hidden.as_ref(), DType::F64)?.to_dtype(q.dtype())
     }
 
     #[test]
@@ -111,6 +171,23 @@ mod tests {
                 let want = exact(&q, &k, &v, mask).unwrap();
                 assert_close(&attention(&q, &k, &v, mask).unwrap(), &want, 3e-6);
             }
+        }
+    }
+
+    #[test]
+    fn a_bias_is_added_by_distance() {
+        for (q, keys) in
+            [([1, 1, 1, 4], 1), ([2, 7, 3, 5], 9), ([1, 200, 2, 40], 257), ([1, 100, 4, 16], 100)]
+        {
+            let [q, k, v] = inputs(q, keys, q[2]);
+            let (tokens, heads) = (q.dim(1).unwrap(), q.dim(2).unwrap());
+            let bias = (random(&[heads, tokens + keys - 1], 4) * 5.0).unwrap();
+            let added = spread_bias(&bias, tokens, keys).unwrap();
+            let [q64, k64, v64] = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
+            let want = plain(&q64, &k64, &v64, 1.0, Some(&added), DType::F64).unwrap();
+            let got = attention_with_bias(&q, &k, &v, &bias).unwrap();
+            assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 1e-5);
+            assert!(attention_with_bias(&q, &k, &v, &bias.narrow(1, 0, tokens + keys - 2).unwrap()).is_err());
         }
     }
 

@@ -11,7 +11,7 @@ use super::super::simd::{
     Rows, Scratch, Store, Tile, Tiled, VECTORS, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
-use super::Mask;
+use super::Scores;
 
 /// Where the rows of each head lie: `[batch, tokens, heads, head_dim]` with any strides but the last.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub(super) fn attend(
     queries: Heads,
     keys: Heads,
     values: Heads,
-    mask: Mask,
+    scores: Scores,
     (batch, tokens, heads, width): (usize, usize, usize, usize),
     (_, key_count, kv_heads, _): (usize, usize, usize, usize),
     out: &mut [f32],
@@ -66,8 +66,13 @@ pub(super) fn attend(
             key_stride: keys.token,
             values: values.from(batch, kv_head),
             value_stride: values.token,
-            key_count: if mask == Mask::Causal { key_count.min(first + out.len()) } else { key_count },
-            first: (mask == Mask::Causal).then_some(first),
+            key_count: if scores.causal { key_count.min(first + out.len()) } else { key_count },
+            first,
+            causal: scores.causal,
+            // The bias of a key in the place of the first query stands after those of the keys before it.
+            bias: scores.bias.map(|bias| &bias[head * (tokens + key_count - 1)..][..tokens + key_count - 1]),
+            last: tokens - 1,
+            divisor: scores.divisor,
             width,
             out,
             scratch,
@@ -100,8 +105,16 @@ struct Work<'a> {
     value_stride: usize,
     /// Keys that any of the queries may see.
     key_count: usize,
-    /// The place of the first query, if it may not see later keys.
-    first: Option<usize>,
+    /// The place of the first query.
+    first: usize,
+    /// Whether no query may see later keys.
+    causal: bool,
+    /// What is added to scores, by the key's place from the last query's on.
+    bias: Option<&'a [f32]>,
+    /// The place of the last query of all.
+    last: usize,
+    /// What scores are divided by.
+    divisor: f64,
     width: usize,
     /// A row for each query.
     out: Vec<&'a mut [f32]>,
@@ -162,8 +175,12 @@ impl Tiled for Work<'_> {
             self.pack_values::<R>(start, keys, values, strip_length);
             self.score::<S, R>(simd, start, keys, &mut panels);
             for (index, panel) in panels.iter_mut().enumerate() {
-                if let Some(first) = self.first {
-                    panel.hide(start, keys, first + index * columns);
+                let first = self.first + index * columns;
+                if let Some(bias) = self.bias {
+                    panel.add_bias(start, keys, bias, self.last, first);
+                }
+                if self.causal {
+                    panel.hide(start, keys, first);
                 }
                 panel.exponentiate(simd, keys);
             }
@@ -190,7 +207,7 @@ impl Work<'_> {
     /// Scaled so that the softmax can be taken to the base 2.
     #[inline(always)]
     fn transpose_queries(&self, first: usize, queries: &mut [f32], width: usize) {
-        let scale = (std::f64::consts::LOG2_E / (self.width as f64).sqrt()) as f32;
+        let scale = (std::f64::consts::LOG2_E / self.divisor) as f32;
         queries.fill(0.0);
         for query in 0..width.min(self.out.len() - first) {
             let row = &self.queries[(first + query) * self.query_stride..][..self.width];
@@ -241,6 +258,19 @@ impl Work<'_> {
 }
 
 impl Panel<'_> {
+    /// Adds to each score what the distance of its key from its query is worth; the first query is at place `first`.
+    #[inline(always)]
+    fn add_bias(&mut self, start: usize, keys: usize, bias: &[f32], last: usize, first: usize) {
+        let width = self.highest.len();
+        for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
+            // Beyond the last query there are columns without a query.
+            let places = (first..=last).map(|query| start + key + last - query);
+            for (score, place) in scores.iter_mut().zip(places) {
+                *score += bias[place] * std::f32::consts::LOG2_E;
+            }
+        }
+    }
+
     /// Hides the keys that come after a query, the first of which is at place `first`.
     #[inline(always)]
     fn hide(&mut self, start: usize, keys: usize, first: usize) {

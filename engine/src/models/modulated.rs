@@ -1,0 +1,66 @@
+//! What transformers have in common whose norms are modulated by the timestep (Peebles and Xie 2023,
+//! arXiv:2212.09748).
+
+use candle_core::{DType, Device, Result, Tensor};
+
+use crate::{
+    memory::BlockWork,
+    nn::{Costs, Tape, gelu_tanh, layer_norm, scale_and_shift},
+    residency::Weights,
+};
+
+/// Sines and cosines that describe a number.
+pub const FREQUENCY_WIDTH: usize = 256;
+/// Added to the variance in norms that are modulated.
+const EPS: f64 = 1e-6;
+
+/// `x` normed and modulated by shift and scale.
+pub fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
+    scale_and_shift(&layer_norm(x, None, None, EPS)?, &modulation[1], &modulation[0])
+}
+
+/// [`normed`], function by function; the bytes of its result.
+pub fn norm_tape(tape: &mut Tape, costs: Costs, values: usize) -> u64 {
+    let h = tape.run(costs.pointwise(values, 1));
+    tape.replace(costs.pointwise(values, 1));
+    h
+}
+
+/// `x` through the two layers below `name`.
+pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
+    let wide = w.linear(&format!("{name}.net.0.proj"), &x)?;
+    drop(x);
+    let h = gelu_tanh(&wide)?;
+    drop(wide);
+    w.linear(&format!("{name}.net.2"), &h)
+}
+
+/// Streams may leave the range of f16.
+pub fn within_range(x: Tensor) -> Result<Tensor> {
+    if x.dtype() == DType::F16 { x.clamp(-65_504f32, 65_504f32) } else { Ok(x) }
+}
+
+/// Sines and cosines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
+pub fn frequencies(numbers: &[f32], device: &Device) -> Result<Tensor> {
+    let half = FREQUENCY_WIDTH / 2;
+    let angle = |number: f32, index: usize| number * (-10_000_f32.ln() * index as f32 / half as f32).exp();
+    let row = |number: f32| {
+        let cosines = (0..half).map(move |index| angle(number, index).cos());
+        cosines.chain((0..half).map(move |index| angle(number, index).sin()))
+    };
+    let values: Vec<f32> = numbers.iter().flat_map(|&number| row(number)).collect();
+    Tensor::from_vec(values, (numbers.len(), FREQUENCY_WIDTH), device)
+}
+
+/// A block that is needed once a run.
+pub fn once(tape: Tape) -> BlockWork {
+    BlockWork { passes: 1, operations: tape.operations, activations: tape.peak, reads: 1 }
+}
+
+/// A block that is needed in every one of `calls` predictions, with a tape for each branch.
+pub fn each(calls: usize, tapes: impl ExactSizeIterator<Item = Tape>) -> BlockWork {
+    let reads = tapes.len() as u32;
+    let (operations, activations) =
+        tapes.fold((0.0, 0), |(sum, peak), tape| (sum + tape.operations, tape.peak.max(peak)));
+    BlockWork { passes: calls as u32, operations, activations, reads }
+}

@@ -1,0 +1,311 @@
+//! The text half of CLIP (Radford et al. 2021, arXiv:2103.00020).
+
+use candle_core::{Result, Tensor};
+use serde::Deserialize;
+
+use super::{ClipTokenizer, Encoded, TextEncoder};
+use crate::{
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    memory::{BlockWork, Work},
+    nn::{Costs, Mask, Tape, attention, gelu, quick_gelu},
+    residency::{Executor, RunError, WeightStore, Weights},
+};
+
+/// The number of the block with the tables of embeddings.
+const EMBEDDINGS: usize = 0;
+const TOKENS: &str = "embeddings.token_embedding.weight";
+const PLACES: &str = "embeddings.position_embedding.weight";
+/// What stands before the names in published files.
+const PREFIX: &str = "text_model.";
+/// What configurations give as the token of the end that were written before transformers looked for it there.
+const LEGACY_END: u32 = 2;
+
+/// Shape of a CLIP text encoder, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ClipConfig {
+    /// Number of token embeddings.
+    pub vocab_size: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Width inside the feed-forward layers.
+    pub intermediate_size: usize,
+    /// Number of layers.
+    pub num_hidden_layers: usize,
+    /// Attention heads.
+    pub num_attention_heads: usize,
+    /// Tokens of every prompt.
+    pub max_position_embeddings: usize,
+    /// `quick_gelu` or `gelu`.
+    pub hidden_act: String,
+    /// Added to the variance in every norm.
+    pub layer_norm_eps: f64,
+    /// The token at whose place the pooled output is; 2 stands for the highest one.
+    pub eos_token_id: u32,
+}
+
+impl Default for ClipConfig {
+    fn default() -> Self {
+        Self {
+            vocab_size: 49_408,
+            hidden_size: 512,
+            intermediate_size: 2048,
+            num_hidden_layers: 12,
+            num_attention_heads: 8,
+            max_position_embeddings: 77,
+            hidden_act: "quick_gelu".to_owned(),
+            layer_norm_eps: 1e-5,
+            eos_token_id: 49_407,
+        }
+    }
+}
+
+impl ClipConfig {
+    /// Reads the shape off the tensors, for files that come without a configuration. Heads are 64 wide in all
+    /// published encoders; the small ones have OpenAI's activation.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| stored(tensors, name).map(|tensor| tensor.shape().to_vec());
+        let (tokens, places) = (shape(TOKENS)?, shape(PLACES)?);
+        let width = *tokens.get(1)?;
+        let layers = tensors
+            .keys()
+            .filter(|name| name.ends_with(".layer_norm1.weight") && !name.contains("vision"))
+            .count();
+        Some(Self {
+            vocab_size: *tokens.first()?,
+            hidden_size: width,
+            intermediate_size: *shape("encoder.layers.0.mlp.fc1.weight")?.first()?,
+            num_hidden_layers: layers,
+            num_attention_heads: (width / 64).max(1),
+            max_position_embeddings: *places.first()?,
+            hidden_act: if width <= 768 { "quick_gelu" } else { "gelu" }.to_owned(),
+            eos_token_id: LEGACY_END,
+            ..Self::default()
+        })
+    }
+
+    /// Refuses what no model can have.
+    pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let wrong = |field, value: String, reason: &str| {
+            let path = part.path.join("config.json");
+            Err(CheckpointError::Config { path, field, value, reason: reason.to_owned() })
+        };
+        if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
+            let value = self.num_attention_heads.to_string();
+            return wrong("num_attention_heads", value, "heads have to share the width evenly");
+        }
+        if self.max_position_embeddings < 2 {
+            let value = self.max_position_embeddings.to_string();
+            return wrong("max_position_embeddings", value, "start and end are two tokens");
+        }
+        if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
+            let value = self.hidden_act.clone();
+            return wrong("hidden_act", value, "CLIP has quick_gelu or gelu");
+        }
+        Ok(())
+    }
+
+    /// The blocks: embeddings, layers, last norm.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (width, inner) = (self.hidden_size, self.intermediate_size);
+        let layer = |index: usize| {
+            BlockSpec::new(format!("encoder.layers.{index}"))
+                .norm("layer_norm1", width)
+                .linear("self_attn.q_proj", width, width)
+                .linear("self_attn.k_proj", width, width)
+                .linear("self_attn.v_proj", width, width)
+                .linear("self_attn.out_proj", width, width)
+                .norm("layer_norm2", width)
+                .linear("mlp.fc1", inner, width)
+                .linear("mlp.fc2", width, inner)
+        };
+        let mut blocks = vec![
+            BlockSpec::stem("embeddings")
+                .tensor(TOKENS, &[self.vocab_size, width])
+                .tensor(PLACES, &[self.max_position_embeddings, width]),
+        ];
+        blocks.extend((0..self.num_hidden_layers).map(layer));
+        blocks.push(BlockSpec::stem("head").norm("final_layer_norm", width));
+        blocks
+    }
+}
+
+fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpoint::StoredTensor> {
+    tensors.get(name).or_else(|| tensors.get(&format!("{PREFIX}{name}")))
+}
+
+/// A CLIP text encoder.
+#[derive(Debug, Clone)]
+pub struct Clip {
+    config: ClipConfig,
+}
+
+impl Clip {
+    /// From its shape.
+    pub fn new(config: ClipConfig) -> Self {
+        Self { config }
+    }
+
+    /// The width of the encoder in `tensors`, if there is one.
+    pub fn width(tensors: &TensorTable) -> Option<usize> {
+        stored(tensors, PLACES).and_then(|tensor| tensor.shape().get(1).copied())
+    }
+
+    /// For each prompt the last hidden states `[tokens, hidden_size]`, normed, and the row of them at the end of
+    /// the prompt.
+    pub fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        prompts: &[&[u32]],
+    ) -> std::result::Result<Vec<Encoded>, RunError> {
+        let mut states = Vec::new();
+        for ids in prompts {
+            let places: Vec<u32> = (0..ids.len() as u32).collect();
+            let tokens = store.rows(EMBEDDINGS, TOKENS, ids)?;
+            states.push((tokens + store.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
+        }
+        let last = EMBEDDINGS + 1 + self.config.num_hidden_layers;
+        executor.walk(store, EMBEDDINGS + 1..last + 1, |index, w| {
+            for x in &mut states {
+                *x = if index == last {
+                    w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps)?
+                } else {
+                    self.layer(w, x)?
+                };
+            }
+            Ok(())
+        })?;
+        let encoded = states.into_iter().zip(prompts).map(|(x, ids)| {
+            let states = x.squeeze(0)?;
+            let pooled = states.get(self.end(ids))?;
+            Ok(Encoded { states, pooled: Some(pooled) })
+        });
+        Ok(encoded.collect::<Result<_>>()?)
+    }
+
+    /// The place of the first token of the end.
+    fn end(&self, ids: &[u32]) -> usize {
+        let end = match self.config.eos_token_id {
+            LEGACY_END => ids.iter().copied().max(),
+            end => Some(end),
+        };
+        ids.iter().position(|&id| Some(id) == end).unwrap_or(0)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let eps = self.config.layer_norm_eps;
+        let (batch, tokens, _) = x.dims3()?;
+        let h = w.layer_norm("layer_norm1", x, eps)?;
+        let heads =
+            |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_attention_heads, ()));
+        let (q, k, v) = (heads("self_attn.q_proj")?, heads("self_attn.k_proj")?, heads("self_attn.v_proj")?);
+        let attended = attention(&q, &k, &v, Mask::Causal)?;
+        drop((h, q, k, v));
+        let x = (x + w.linear("self_attn.out_proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
+
+        let h = w.linear("mlp.fc1", &w.layer_norm("layer_norm2", &x, eps)?)?;
+        let h = if self.config.hidden_act == "gelu" { gelu(&h)? } else { quick_gelu(&h)? };
+        x + w.linear("mlp.fc2", &h)?
+    }
+
+    /// What the blocks have to do for prompts of these lengths. The tables of embeddings are looked up in and never
+    /// leased.
+    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        let (config, costs) = (&self.config, Costs { value_bytes });
+        let carried = prompts.iter().map(|&tokens| (tokens * config.hidden_size * value_bytes) as u64).sum();
+        let used = |tapes: Vec<Tape>| BlockWork {
+            passes: 1,
+            operations: tapes.iter().map(|tape| tape.operations).sum(),
+            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
+            reads: prompts.len() as u32,
+        };
+        let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
+        let norm = |&tokens: &usize| {
+            let mut tape = Tape::default();
+            tape.run(costs.pointwise(tokens * config.hidden_size, 1));
+            tape
+        };
+        let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
+        blocks.extend(std::iter::repeat_n(layer, config.num_hidden_layers));
+        blocks.push(used(prompts.iter().map(norm).collect()));
+        Work { tile: None, carried, blocks }
+    }
+
+    /// [`layer`](Self::layer), function by function.
+    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
+        let (width, inner) = (self.config.hidden_size, self.config.intermediate_size);
+        let heads = self.config.num_attention_heads;
+        let all = costs.pointwise(tokens * width, 1);
+        let mut tape = Tape::default();
+        let h = tape.run(all);
+        let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, width))).sum();
+        let attended = tape.run(costs.attention([1, tokens, heads, width / heads], tokens, heads));
+        tape.free(h + qkv);
+        let projected = tape.run(costs.linear(tokens, width, width));
+        tape.run(costs.copy(tokens * width));
+        tape.free(projected + attended);
+        let normed = tape.run(all);
+        let h = tape.run(costs.linear(tokens, width, inner));
+        tape.free(normed);
+        let active = tape.run(costs.pointwise(tokens * inner, 1));
+        tape.free(h);
+        let projected = tape.run(costs.linear(tokens, inner, width));
+        tape.run(costs.copy(tokens * width));
+        tape.free(projected + active);
+        tape
+    }
+}
+
+/// A CLIP text encoder and its tokenizer.
+#[derive(Debug)]
+pub struct ClipEncoder {
+    tokenizer: ClipTokenizer,
+    model: Clip,
+}
+
+impl ClipEncoder {
+    /// Finds every tensor of the encoder in `part`, and the tokenizer in the model's folder of this name.
+    pub fn open(
+        checkpoint: &Checkpoint,
+        part: &Part,
+        tokenizer: &str,
+    ) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = match part.parse_config::<ClipConfig>() {
+            Some(config) => config?,
+            None => ClipConfig::from_shapes(&part.tensors).unwrap_or_default(),
+        };
+        config.check(part)?;
+        let component = Component::bind(
+            Role::TextEncoder,
+            if config.hidden_size <= 768 { "CLIP-L" } else { "CLIP-G" },
+            &config.blueprint(),
+            &part.tensors,
+            |name| StoredName::whole(format!("{PREFIX}{name}")),
+            &part.path,
+        )?;
+        let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
+        Ok((Self { tokenizer, model: Clip::new(config) }, component))
+    }
+}
+
+impl TextEncoder for ClipEncoder {
+    /// All prompts have as many tokens as there are places.
+    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
+        self.tokenizer.encode(prompt, self.model.config.max_position_embeddings)
+    }
+
+    fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        prompts: &[&[u32]],
+    ) -> std::result::Result<Vec<Encoded>, RunError> {
+        self.model.encode(executor, store, prompts)
+    }
+
+    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        self.model.work(prompts, value_bytes)
+    }
+}

@@ -1,0 +1,390 @@
+//! The encoder of T5 1.1 (Raffel et al. 2020, arXiv:1910.10683; Shazeer 2020, arXiv:2002.05202).
+//!
+//! The residual stream is f32 whatever the rest is computed in: it exceeds the range of f16.
+
+use candle_core::{DType, Result, Tensor};
+use serde::Deserialize;
+
+use super::{Encoded, T5Tokenizer, TextEncoder};
+use crate::{
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    memory::{BlockWork, Work},
+    nn::{Costs, Tape, attention_with_bias, gelu_tanh_mul},
+    residency::{Executor, RunError, WeightStore, Weights},
+};
+
+/// The number of the block with the table of embeddings.
+const EMBEDDINGS: usize = 0;
+const TOKENS: &str = "shared.weight";
+const BIAS: &str = "layer.0.SelfAttention.relative_attention_bias.weight";
+const WIDE: Costs = Costs { value_bytes: size_of::<f32>() };
+
+/// Shape of a T5 encoder, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct T5Config {
+    /// Number of token embeddings.
+    pub vocab_size: usize,
+    /// Width of the residual stream.
+    pub d_model: usize,
+    /// Width of a head.
+    pub d_kv: usize,
+    /// Width inside the feed-forward layers.
+    pub d_ff: usize,
+    /// Number of layers.
+    pub num_layers: usize,
+    /// Attention heads.
+    pub num_heads: usize,
+    /// Kinds of distances that attention tells apart.
+    pub relative_attention_num_buckets: usize,
+    /// Distances from here on are all of one kind.
+    pub relative_attention_max_distance: usize,
+    /// Added to the mean square in every norm.
+    pub layer_norm_epsilon: f64,
+    /// The kind of feed-forward layers: `gated-gelu`.
+    pub feed_forward_proj: String,
+}
+
+impl Default for T5Config {
+    fn default() -> Self {
+        Self {
+            vocab_size: 32_128,
+            d_model: 4096,
+            d_kv: 64,
+            d_ff: 10_240,
+            num_layers: 24,
+            num_heads: 64,
+            relative_attention_num_buckets: 32,
+            relative_attention_max_distance: 128,
+            layer_norm_epsilon: 1e-6,
+            feed_forward_proj: "gated-gelu".to_owned(),
+        }
+    }
+}
+
+impl T5Config {
+    /// Reads the shape off the tensors, for files that come without a configuration.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let table = shape(TOKENS).or_else(|| shape("encoder.embed_tokens.weight"))?;
+        let bias = shape(&format!("encoder.block.0.{BIAS}"))?;
+        let heads = *bias.get(1)?;
+        let inner = *shape("encoder.block.0.layer.0.SelfAttention.q.weight")?.first()?;
+        Some(Self {
+            vocab_size: *table.first()?,
+            d_model: *table.get(1)?,
+            d_kv: inner.checked_div(heads)?,
+            d_ff: *shape("encoder.block.0.layer.1.DenseReluDense.wi_0.weight")?.first()?,
+            num_layers: tensors.keys().filter(|name| name.ends_with(".SelfAttention.q.weight")).count(),
+            num_heads: heads,
+            relative_attention_num_buckets: *bias.first()?,
+            ..Self::default()
+        })
+    }
+
+    /// Refuses what no model can have.
+    pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let wrong = |field, value: String, reason: &str| {
+            let path = part.path.join("config.json");
+            Err(CheckpointError::Config { path, field, value, reason: reason.to_owned() })
+        };
+        if self.feed_forward_proj != "gated-gelu" {
+            let value = self.feed_forward_proj.clone();
+            return wrong("feed_forward_proj", value, "only T5 1.1 with gated-gelu is known here");
+        }
+        let buckets = self.relative_attention_num_buckets;
+        if buckets < 4 || !buckets.is_multiple_of(4) {
+            let reason = "half of them are for each direction, and half of those for single places";
+            return wrong("relative_attention_num_buckets", buckets.to_string(), reason);
+        }
+        let distance = self.relative_attention_max_distance;
+        if distance <= buckets / 4 {
+            let reason = "it has to be beyond the single places";
+            return wrong("relative_attention_max_distance", distance.to_string(), reason);
+        }
+        Ok(())
+    }
+
+    /// The blocks: embeddings, layers, last norm.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (width, inner, heads) = (self.d_model, self.d_ff, self.num_heads * self.d_kv);
+        let layer = |index: usize| {
+            let block = BlockSpec::new(format!("encoder.block.{index}"))
+                .scale("layer.0.layer_norm", width)
+                .matrix("layer.0.SelfAttention.q", heads, width)
+                .matrix("layer.0.SelfAttention.k", heads, width)
+                .matrix("layer.0.SelfAttention.v", heads, width)
+                .matrix("layer.0.SelfAttention.o", width, heads)
+                .scale("layer.1.layer_norm", width)
+                .matrix("layer.1.DenseReluDense.wi_0", inner, width)
+                .matrix("layer.1.DenseReluDense.wi_1", inner, width)
+                .matrix("layer.1.DenseReluDense.wo", width, inner);
+            if index > 0 {
+                return block;
+            }
+            block.tensor(BIAS, &[self.relative_attention_num_buckets, self.num_heads])
+        };
+        let mut blocks = vec![BlockSpec::stem("embeddings").tensor(TOKENS, &[self.vocab_size, width])];
+        blocks.extend((0..self.num_layers).map(layer));
+        blocks.push(BlockSpec::stem("head").scale("encoder.final_layer_norm", width));
+        blocks
+    }
+
+    /// The kind of a distance from a query to a key: one for each place nearby, then ever wider ones.
+    fn bucket(&self, distance: i64) -> usize {
+        let buckets = self.relative_attention_num_buckets / 2;
+        let direction = if distance > 0 { buckets } else { 0 };
+        let (places, near) = (distance.unsigned_abs() as usize, buckets / 2);
+        if places < near {
+            return direction + places;
+        }
+        let octaves = (self.relative_attention_max_distance as f64 / near as f64).ln() as f32;
+        let beyond = (places as f32 / near as f32).ln() / octaves * (buckets - near) as f32;
+        direction + (near + beyond as usize).min(buckets - 1)
+    }
+}
+
+/// A T5 encoder.
+#[derive(Debug, Clone)]
+pub struct T5 {
+    config: T5Config,
+}
+
+impl T5 {
+    /// From its shape.
+    pub fn new(config: T5Config) -> Self {
+        Self { config }
+    }
+
+    /// The width of the encoder in `tensors`, if there is one.
+    pub fn width(tensors: &TensorTable) -> Option<usize> {
+        let norm = tensors.get("encoder.final_layer_norm.weight")?;
+        tensors.contains_key(&format!("encoder.block.0.{BIAS}")).then_some(*norm.shape().first()?)
+    }
+
+    /// For each prompt the last hidden states `[tokens, d_model]`, normed.
+    pub fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        prompts: &[&[u32]],
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let mut states = Vec::new();
+        for ids in prompts {
+            states.push(store.rows(EMBEDDINGS, TOKENS, ids)?.to_dtype(DType::F32)?.unsqueeze(0)?);
+        }
+        let mut biases = Vec::new();
+        let (first, last) = (EMBEDDINGS + 1, EMBEDDINGS + 1 + self.config.num_layers);
+        executor.walk(store, first..last + 1, |index, w| {
+            if index == first {
+                biases = prompts.iter().map(|ids| self.bias(w, ids.len())).collect::<Result<_>>()?;
+            }
+            for (x, bias) in states.iter_mut().zip(&biases) {
+                *x = if index == last {
+                    w.rms_norm("encoder.final_layer_norm", x, self.config.layer_norm_epsilon)?
+                } else {
+                    self.layer(w, x, bias, store.dtype())?
+                };
+            }
+            Ok(())
+        })?;
+        Ok(states.into_iter().map(|x| x.squeeze(0)?.to_dtype(store.dtype())).collect::<Result<_>>()?)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor, bias: &Tensor, dtype: DType) -> Result<Tensor> {
+        let eps = self.config.layer_norm_epsilon;
+        let (batch, tokens, _) = x.dims3()?;
+        let h = w.rms_norm("layer.0.layer_norm", x, eps)?.to_dtype(dtype)?;
+        let heads = |name: &str| {
+            let name = format!("layer.0.SelfAttention.{name}");
+            w.linear(&name, &h)?.reshape((batch, tokens, self.config.num_heads, self.config.d_kv))
+        };
+        let (q, k, v) = (heads("q")?, heads("k")?, heads("v")?);
+        let attended = attention_with_bias(&q, &k, &v, bias)?;
+        drop((h, q, k, v));
+        let attended = attended.flatten_from(2)?.to_dtype(DType::F32)?;
+        let x = (x + w.linear("layer.0.SelfAttention.o", &attended)?)?;
+        drop(attended);
+
+        let h = w.rms_norm("layer.1.layer_norm", &x, eps)?.to_dtype(dtype)?;
+        let inner = |name: &str| w.linear(&format!("layer.1.DenseReluDense.{name}"), &h);
+        let (gate, up) = (inner("wi_0")?, inner("wi_1")?);
+        let product = gelu_tanh_mul(&gate, &up)?;
+        drop((h, gate, up));
+        x + w.linear("layer.1.DenseReluDense.wo", &product.to_dtype(DType::F32)?)?
+    }
+
+    /// What distances are worth to the heads, f32 `[heads, 2 · tokens − 1]`.
+    fn bias(&self, w: &Weights, tokens: usize) -> Result<Tensor> {
+        let table = w.get(BIAS)?.to_dtype(DType::F32)?.to_vec2::<f32>()?;
+        let places = tokens as i64;
+        let rows: Vec<&Vec<f32>> =
+            (1 - places..places).map(|distance| &table[self.config.bucket(distance)]).collect();
+        let values: Vec<f32> =
+            (0..self.config.num_heads).flat_map(|head| rows.iter().map(move |row| row[head])).collect();
+        Tensor::from_vec(values, (self.config.num_heads, rows.len()), w.get(BIAS)?.device())
+    }
+
+    /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
+    /// leased.
+    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        let config = &self.config;
+        let state = |tokens: usize| (tokens * config.d_model * size_of::<f32>()) as u64;
+        let bias = |tokens: usize| (2 * tokens * config.num_heads * size_of::<f32>()) as u64;
+        let carried = prompts.iter().map(|&tokens| state(tokens) + bias(tokens)).sum();
+        let used = |tapes: Vec<Tape>| BlockWork {
+            passes: 1,
+            operations: tapes.iter().map(|tape| tape.operations).sum(),
+            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
+            reads: prompts.len() as u32,
+        };
+        let costs = Costs { value_bytes };
+        let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
+        let norm = |&tokens: &usize| {
+            let mut tape = Tape::default();
+            tape.run(WIDE.pointwise(tokens * config.d_model, 1));
+            tape.run(narrowed(costs, tokens * config.d_model));
+            tape
+        };
+        let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
+        blocks.extend(std::iter::repeat_n(layer, config.num_layers));
+        blocks.push(used(prompts.iter().map(norm).collect()));
+        Work { tile: None, carried, blocks }
+    }
+
+    /// [`layer`](Self::layer), function by function.
+    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
+        let config = &self.config;
+        let (width, inner, heads) = (config.d_model, config.d_ff, config.num_heads * config.d_kv);
+        let mut tape = Tape::default();
+        let norm = |tape: &mut Tape| {
+            let normed = tape.run(WIDE.pointwise(tokens * width, 1));
+            if costs == WIDE {
+                return normed;
+            }
+            let h = tape.run(narrowed(costs, tokens * width));
+            tape.free(normed);
+            h
+        };
+        let widen =
+            |tape: &mut Tape, values: usize| if costs == WIDE { 0 } else { tape.run(WIDE.copy(values)) };
+        let h = norm(&mut tape);
+        let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, heads))).sum();
+        let shape = [1, tokens, config.num_heads, config.d_kv];
+        let attended = tape.run(costs.attention(shape, tokens, config.num_heads));
+        tape.free(h + qkv);
+        let wide = widen(&mut tape, tokens * heads);
+        let projected = tape.run(WIDE.linear(tokens, heads, width));
+        tape.run(WIDE.copy(tokens * width));
+        tape.free(projected + wide + attended);
+        let h = norm(&mut tape);
+        let both: u64 = (0..2).map(|_| tape.run(costs.linear(tokens, width, inner))).sum();
+        let product = tape.run(costs.pointwise(tokens * inner, 2));
+        tape.free(both + h);
+        let wide = widen(&mut tape, tokens * inner);
+        let projected = tape.run(WIDE.linear(tokens, inner, width));
+        tape.run(WIDE.copy(tokens * width));
+        tape.free(projected + wide + product);
+        tape
+    }
+}
+
+/// Rounding values to the dtype of the computation.
+fn narrowed(costs: Costs, values: usize) -> crate::nn::Cost {
+    if costs == WIDE { crate::nn::Cost::default() } else { costs.copy(values) }
+}
+
+/// A T5 encoder and its tokenizer.
+#[derive(Debug)]
+pub struct T5Encoder {
+    tokenizer: T5Tokenizer,
+    model: T5,
+    /// Prompts are cut and filled up to this many tokens at most.
+    length: usize,
+}
+
+impl T5Encoder {
+    /// Finds every tensor of the encoder in `part`, and the tokenizer in the model's folder of this name, for
+    /// prompts of up to `length` tokens.
+    pub fn open(
+        checkpoint: &Checkpoint,
+        part: &Part,
+        tokenizer: &str,
+        length: usize,
+    ) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = match part.parse_config::<T5Config>() {
+            Some(config) => config?,
+            None => T5Config::from_shapes(&part.tensors).unwrap_or_default(),
+        };
+        config.check(part)?;
+        let original = |name: &str| {
+            let other = if name == TOKENS { "encoder.embed_tokens.weight" } else { name };
+            StoredName::whole(other)
+        };
+        let component = Component::bind(
+            Role::TextEncoder,
+            "T5 encoder",
+            &config.blueprint(),
+            &part.tensors,
+            original,
+            &part.path,
+        )?;
+        let tokenizer = T5Tokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
+        Ok((Self { tokenizer, model: T5::new(config), length }, component))
+    }
+}
+
+impl TextEncoder for T5Encoder {
+    /// Shorter prompts are filled up, as the models behind T5 were trained with that.
+    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
+        self.tokenizer.encode(prompt, longest.min(self.length))
+    }
+
+    fn encode(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        prompts: &[&[u32]],
+    ) -> std::result::Result<Vec<Encoded>, RunError> {
+        let states = self.model.encode(executor, store, prompts)?;
+        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+    }
+
+    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+        self.model.work(prompts, value_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_fall_into_the_buckets_of_transformers() {
+        let config = T5Config::default();
+        // From T5Attention._relative_position_bucket.
+        let cases = [
+            (0, 0),
+            (-1, 1),
+            (1, 17),
+            (-7, 7),
+            (-8, 8),
+            (8, 24),
+            (-11, 8),
+            (-12, 9),
+            (-16, 10),
+            (16, 26),
+            (-22, 10),
+            (-23, 11),
+            (-32, 12),
+            (-64, 14),
+            (-90, 14),
+            (-91, 15),
+            (-128, 15),
+            (500, 31),
+        ];
+        for (distance, bucket) in cases {
+            assert_eq!(config.bucket(distance), bucket, "{distance}");
+        }
+    }
+}

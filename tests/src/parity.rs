@@ -1,0 +1,103 @@
+//! Whole runs against diffusers, through the session, stage by stage.
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Tensor};
+use sluice_engine::output::Image;
+
+use crate::{
+    checkpoint::{Fixture, Layout, Run, Stored},
+    golden::{MODULE, WHOLE_RUN, compare, distance, ids},
+    original_names::Tensors,
+    runner::Runner,
+};
+
+/// How close a tensor of a run has to be.
+fn tolerance(name: &str) -> f64 {
+    match name {
+        "latents.init" => 0.0,
+        name if name.starts_with("encode_prompt.") || name.starts_with("transformer.0.out.") => MODULE,
+        _ => WHOLE_RUN,
+    }
+}
+
+/// Repeats every run of a case, and compares all tensors of it and the pictures.
+pub fn check_case(family: &str, case: &str) -> Result<()> {
+    let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir()?);
+    let model = fixture.write_diffusers(folder.path())?;
+    let mut runner = Runner::start()?;
+    for run in fixture.runs()? {
+        let (pictures, dump) = runner.repeat(&run, &model)?;
+        check(&run, &dump)?;
+        check_pixels(&dump["output"], &pictures.iter().map(|picture| &picture.image).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn check(run: &Run, dump: &Tensors) -> Result<()> {
+    let golden = run.golden()?;
+    let mut wrong = Vec::new();
+    for name in golden.keys() {
+        let found = if name.ends_with(".input_ids") {
+            let found = dump.get(name).with_context(|| format!("{name} is missing"))?;
+            ensure!(ids(found)? == ids(&golden[name])?, "{} {name}: other ids", run.name());
+            continue;
+        } else if name.ends_with(".in.t") {
+            continue; // what a dump does not have; the outputs depend on it
+        } else if name.starts_with("scheduler.") {
+            // Heun's method in diffusers counts the levels in between twice.
+            distance(name, &without_repeats(&golden[name])?, &dump[name], MODULE)
+        } else {
+            compare(name, &golden, dump, tolerance(name))
+        };
+        match found {
+            Ok(distance) => println!("{} {name}: {distance:.1e}", run.name()),
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    ensure!(wrong.is_empty(), "{}\n{}", run.name(), wrong.join("\n"));
+    for name in ["encode_prompt.0.1.0", "text_encoder.1.input_ids", "transformer.0.out.0.1"] {
+        let expected = golden.contains_key(name);
+        ensure!(dump.contains_key(name) == expected, "{}: {name} is there only with guidance", run.name());
+    }
+    Ok(())
+}
+
+fn without_repeats(levels: &Tensor) -> Result<Tensor> {
+    let mut values: Vec<f32> = levels.to_vec1()?;
+    values.dedup();
+    Ok(Tensor::new(values.as_slice(), levels.device())?)
+}
+
+/// The pictures are the floats of `output`, rounded.
+fn check_pixels(output: &Tensor, images: &[&Image]) -> Result<()> {
+    let (batch, _, height, width) = output.dims4()?;
+    ensure!(images.len() == batch, "{} pictures of {batch}", images.len());
+    for (index, image) in images.iter().enumerate() {
+        ensure!((image.width as usize, image.height as usize) == (width, height), "another size");
+        let rows = output.get(index)?.permute((1, 2, 0))?.flatten_all()?.to_vec1::<f32>()?;
+        let expected: Vec<u8> = rows.iter().map(|value| (value * 255.0).round_ties_even() as u8).collect();
+        ensure!(expected == image.pixels, "picture {index} is not what `output` says");
+    }
+    Ok(())
+}
+
+/// Repeats a run on the same weights in every layout; all tensors have the same bits.
+pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
+    let mut runner = Runner::start()?;
+    let mut dump_of = |layout| {
+        let folder = tempfile::tempdir()?;
+        let model = fixture.write(folder.path(), layout, Stored::F32)?;
+        runner.repeat(run, &model)
+    };
+    let (pictures, expected) = dump_of(Layout::Diffusers)?;
+    for layout in [Layout::Sharded, Layout::Split, Layout::SplitPrefixed] {
+        let (others, dump) = dump_of(layout)?;
+        ensure!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{layout:?}: other pixels");
+        ensure!(dump.len() == expected.len(), "{layout:?}: other tensors");
+        for (name, tensor) in &expected {
+            distance(name, &tensor.to_dtype(DType::F64)?, &dump[name], 0.0)
+                .with_context(|| format!("{layout:?}"))?;
+        }
+    }
+    Ok(())
+}
