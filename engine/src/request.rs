@@ -75,32 +75,142 @@ impl ComputeDtype {
 
 /// The method that walks from noise to picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Sampler {
     /// One step along the predicted direction.
     #[default]
+    #[serde(rename = "euler")]
     Euler,
+    /// Euler's steps with new noise in each.
+    #[serde(rename = "euler_ancestral")]
+    EulerAncestral,
     /// Two predictions a step, their mean followed: slower, more exact.
+    #[serde(rename = "heun")]
     Heun,
+    /// Two predictions a step, the second half-way followed.
+    #[serde(rename = "dpm2")]
+    Dpm2,
+    /// Two predictions of the picture a step, and new noise.
+    #[serde(rename = "dpmpp_2s_ancestral")]
+    Dpmpp2sAncestral,
+    /// Extrapolates the last two predictions.
+    #[serde(rename = "dpmpp_2m")]
+    Dpmpp2m,
+    /// The same with new noise in each step.
+    #[serde(rename = "dpmpp_2m_sde")]
+    Dpmpp2mSde,
+    /// Extrapolates the last three predictions, with new noise in each step.
+    #[serde(rename = "dpmpp_3m_sde")]
+    Dpmpp3mSde,
+    /// Predicted picture and noise, mixed anew.
+    #[serde(rename = "ddim")]
+    Ddim,
+    /// Extrapolates the last four directions, for uneven steps.
+    #[serde(rename = "lms")]
+    Lms,
+    /// Extrapolates the last four directions, as if steps were even.
+    #[serde(rename = "ipndm")]
+    Ipndm,
+    /// Extrapolates two predictions, and corrects each step by the next prediction.
+    #[serde(rename = "uni_pc")]
+    UniPc,
+    /// For models distilled into consistency models: the predicted picture with new noise.
+    #[serde(rename = "lcm")]
+    Lcm,
+    /// Extrapolates the last three predictions, and takes back part of the noise.
+    #[serde(rename = "er_sde")]
+    ErSde,
+    /// Extrapolates the last two predictions exponentially.
+    #[serde(rename = "res_multistep")]
+    ResMultistep,
 }
 
 impl Sampler {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 2] = [Self::Euler, Self::Heun];
+    pub const ALL: [Self; 15] = [
+        Self::Euler,
+        Self::EulerAncestral,
+        Self::Heun,
+        Self::Dpm2,
+        Self::Dpmpp2sAncestral,
+        Self::Dpmpp2m,
+        Self::Dpmpp2mSde,
+        Self::Dpmpp3mSde,
+        Self::Ddim,
+        Self::Lms,
+        Self::Ipndm,
+        Self::UniPc,
+        Self::Lcm,
+        Self::ErSde,
+        Self::ResMultistep,
+    ];
 
-    /// The name on the command line and in files.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Euler => "euler",
+            Self::EulerAncestral => "euler-ancestral",
             Self::Heun => "heun",
+            Self::Dpm2 => "dpm2",
+            Self::Dpmpp2sAncestral => "dpmpp-2s-ancestral",
+            Self::Dpmpp2m => "dpmpp-2m",
+            Self::Dpmpp2mSde => "dpmpp-2m-sde",
+            Self::Dpmpp3mSde => "dpmpp-3m-sde",
+            Self::Ddim => "ddim",
+            Self::Lms => "lms",
+            Self::Ipndm => "ipndm",
+            Self::UniPc => "uni-pc",
+            Self::Lcm => "lcm",
+            Self::ErSde => "er-sde",
+            Self::ResMultistep => "res-multistep",
         }
     }
 
-    /// Predictions that this many steps need.
+    /// The name that people know it by, from AUTOMATIC1111's web UI where it has the sampler.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Euler => "Euler",
+            Self::EulerAncestral => "Euler a",
+            Self::Heun => "Heun",
+            Self::Dpm2 => "DPM2",
+            Self::Dpmpp2sAncestral => "DPM++ 2S a",
+            Self::Dpmpp2m => "DPM++ 2M",
+            Self::Dpmpp2mSde => "DPM++ 2M SDE",
+            Self::Dpmpp3mSde => "DPM++ 3M SDE",
+            Self::Ddim => "DDIM",
+            Self::Lms => "LMS",
+            Self::Ipndm => "IPNDM",
+            Self::UniPc => "UniPC",
+            Self::Lcm => "LCM",
+            Self::ErSde => "ER SDE",
+            Self::ResMultistep => "RES multistep",
+        }
+    }
+
+    /// Predictions that this many steps need, the last of which ends at noise level 0.
     pub fn calls(self, steps: usize) -> usize {
         match self {
-            Self::Euler => steps,
-            Self::Heun => (2 * steps).saturating_sub(1),
+            Self::Heun | Self::Dpm2 | Self::Dpmpp2sAncestral => (2 * steps).saturating_sub(1),
+            _ => steps,
+        }
+    }
+
+    /// Noise levels at which so many steps call the model.
+    pub fn levels(self, steps: usize) -> usize {
+        match self {
+            Self::Heun => steps,
+            _ => self.calls(steps),
+        }
+    }
+
+    /// Tensors of the latents' size, in f32, that it holds while the model is called, beside the latents and
+    /// the last prediction.
+    pub fn held(self) -> usize {
+        match self {
+            Self::Euler | Self::Heun => 0,
+            Self::EulerAncestral | Self::Dpm2 | Self::Ddim | Self::Lcm => 1,
+            Self::Dpmpp2m | Self::Dpmpp2sAncestral | Self::ResMultistep => 2,
+            Self::Dpmpp2mSde | Self::UniPc => 3,
+            Self::Dpmpp3mSde | Self::Lms | Self::Ipndm | Self::ErSde => 4,
         }
     }
 }
@@ -116,18 +226,71 @@ pub enum Schedule {
     StaticShift,
     /// Even steps, shifted by an amount that grows with the size of the picture.
     DynamicShift,
+    /// Even steps in the model's own time, both ends included.
+    Normal,
+    /// Even steps in the seventh root of the noise level.
+    Karras,
+    /// Even steps in the logarithm of the noise level.
+    Exponential,
+    /// Even steps in the model's own time, the last of which would end at its lowest level.
+    SgmUniform,
+    /// Every so manieth of the model's noise levels.
+    Simple,
+    /// Denser at both ends, by the beta distribution.
+    Beta,
+    /// Tiny even steps first, then ever longer ones.
+    LinearQuadratic,
+    /// Even steps in the arc tangent of the noise level.
+    KlOptimal,
 }
 
 impl Schedule {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Model, Self::StaticShift, Self::DynamicShift];
+    pub const ALL: [Self; 11] = [
+        Self::Model,
+        Self::StaticShift,
+        Self::DynamicShift,
+        Self::Normal,
+        Self::Karras,
+        Self::Exponential,
+        Self::SgmUniform,
+        Self::Simple,
+        Self::Beta,
+        Self::LinearQuadratic,
+        Self::KlOptimal,
+    ];
 
-    /// The name on the command line and in files.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::StaticShift => "static-shift",
             Self::DynamicShift => "dynamic-shift",
+            Self::Normal => "normal",
+            Self::Karras => "karras",
+            Self::Exponential => "exponential",
+            Self::SgmUniform => "sgm-uniform",
+            Self::Simple => "simple",
+            Self::Beta => "beta",
+            Self::LinearQuadratic => "linear-quadratic",
+            Self::KlOptimal => "kl-optimal",
+        }
+    }
+
+    /// The name in the window, which is that of AUTOMATIC1111's web UI where it has the schedule.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Model => "As the model says",
+            Self::StaticShift => "Static shift",
+            Self::DynamicShift => "Dynamic shift",
+            Self::Normal => "Normal",
+            Self::Karras => "Karras",
+            Self::Exponential => "Exponential",
+            Self::SgmUniform => "SGM Uniform",
+            Self::Simple => "Simple",
+            Self::Beta => "Beta",
+            Self::LinearQuadratic => "Linear quadratic",
+            Self::KlOptimal => "KL Optimal",
         }
     }
 }

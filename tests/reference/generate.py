@@ -17,6 +17,7 @@ import families
 import modules
 import recording
 import samplers
+import walks
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 WEIGHTS = shutil.ignore_patterns("*.safetensors", "tokenizer*")
@@ -78,6 +79,8 @@ def write_all(out, names):
     save_tensors(samplers.noise(), f"{out}/noise.safetensors")
     save_tensors(samplers.schedules(), f"{out}/schedules.safetensors")
     save_tensors(samplers.steps(), f"{out}/samplers.safetensors")
+    save_tensors(walks.steps(), f"{out}/walks.safetensors")
+    save_tensors(walks.spacings(), f"{out}/spacings.safetensors")
     save_tensors(modules.functions(), f"{out}/functions.safetensors")
 
 

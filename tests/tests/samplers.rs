@@ -9,8 +9,11 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::{Device, Tensor};
-use sluice_engine::sampling::{self, FlowShift, Shift, Step, randn};
+use candle_core::Tensor;
+use sluice_engine::{
+    request::Sampler,
+    sampling::{self, FlowShift, Mixing, Shift, Walk, randn},
+};
 use sluice_tests::{
     checkpoint::{fixtures, load},
     golden::{MODULE, distance},
@@ -82,20 +85,19 @@ fn stand_in(matrix: &Tensor, x: &Tensor, sigma: f32) -> candle_core::Result<Tens
 fn samplers_step_as_those_of_diffusers() {
     let golden = load(&fixtures().join("samplers.safetensors")).unwrap();
     let sigmas = FlowShift::fixed(3.0).constant().sigmas(6);
-    for name in ["euler", "heun"] {
-        let model =
-            |x: &Tensor, sigma: f32| -> candle_core::Result<Tensor> { stand_in(&golden["matrix"], x, sigma) };
+    for (name, sampler) in [("euler", Sampler::Euler), ("heun", Sampler::Heun)] {
         let mut steps = Vec::new();
-        let after = |step: Step<'_>| -> candle_core::Result<()> {
-            steps.push((step.index, step.latents.clone()));
-            Ok(())
+        let walk = Walk {
+            sigmas: &sigmas,
+            mixing: Mixing::Flow,
+            model: &mut |x, sigma| -> candle_core::Result<Tensor> { stand_in(&golden["matrix"], x, sigma) },
+            noise: &mut Tensor::zeros_like,
+            after: &mut |step| {
+                steps.push((step.index, step.latents.clone()));
+                Ok(())
+            },
         };
-        let start = golden["start"].to_device(&Device::Cpu).unwrap();
-        match name {
-            "euler" => sampling::euler(model, start, &sigmas, after),
-            _ => sampling::heun(model, start, &sigmas, after),
-        }
-        .unwrap();
+        sampling::walk(sampler, walk, golden["start"].clone()).unwrap();
         assert_eq!(steps.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
         for (step, x) in &steps {
             let name = format!("{name}.{step}");

@@ -15,7 +15,7 @@ use std::{
 
 use sluice_engine::{
     output::Output,
-    request::{ModelSource, Request},
+    request::{ModelSource, Request, Sampler},
     session::{Command, Event, Job, JobId, Session, SessionOptions},
 };
 use sluice_tests::{
@@ -328,14 +328,16 @@ fn a_seed_is_the_noise_of_pytorch() {
 fn a_batch_is_its_seeds_one_by_one() {
     let tiny = tiny();
     let mut runner = Runner::start().unwrap();
-    let request = Request { seed: 41, batch: 2, ..tiny.request.clone() };
-    let (pictures, together) = runner.dump(request.clone(), None).unwrap();
-    assert_eq!(pictures.iter().map(|picture| picture.seed).collect::<Vec<_>>(), [41, 42]);
-    for (index, seed) in [41, 42].into_iter().enumerate() {
-        let (_, alone) = runner.dump(Request { seed, batch: 1, ..request.clone() }, None).unwrap();
-        for name in ["latents.init", "step.1.latents", "vae.decode.out"] {
-            let part = together[name].narrow(0, index, 1).unwrap();
-            distance(&format!("{name} of seed {seed}"), &alone[name], &part, 1e-5).unwrap();
+    for sampler in [Sampler::Euler, Sampler::EulerAncestral] {
+        let request = Request { seed: 41, batch: 2, sampler, ..tiny.request.clone() };
+        let (pictures, together) = runner.dump(request.clone(), None).unwrap();
+        assert_eq!(pictures.iter().map(|picture| picture.seed).collect::<Vec<_>>(), [41, 42]);
+        for (index, seed) in [41, 42].into_iter().enumerate() {
+            let (_, alone) = runner.dump(Request { seed, batch: 1, ..request.clone() }, None).unwrap();
+            for name in ["latents.init", "step.1.latents", "vae.decode.out"] {
+                let part = together[name].narrow(0, index, 1).unwrap();
+                distance(&format!("{name} of seed {seed}"), &alone[name], &part, 1e-5).unwrap();
+            }
         }
     }
 }

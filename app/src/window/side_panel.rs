@@ -242,17 +242,8 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
-    let sampler = |sampler| match sampler {
-        Sampler::Euler => "Euler",
-        Sampler::Heun => "Heun",
-    };
-    widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, sampler);
-    let schedule = |schedule| match schedule {
-        Schedule::Model => "As the model says",
-        Schedule::StaticShift => "Static shift",
-        Schedule::DynamicShift => "Dynamic shift",
-    };
-    widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, schedule);
+    widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
+    widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
     let precision = |dtype| match dtype {
         ComputeDtype::F32 => "32 bit",
         ComputeDtype::Bf16 => "16 bit (bf16)",

@@ -79,9 +79,15 @@ fn the_version_and_the_help_are_on_the_standard_output() {
     }
     let help = run(folder.path(), &["help", "generate"]);
     assert_fine(&help);
-    for word in
-        ["--prompt", "--sampler", "euler, heun", "[default: starter]", "Examples:", "Memory:", "--keep"]
-    {
+    for word in [
+        "--prompt",
+        "--sampler",
+        "euler-ancestral, heun",
+        "[default: starter]",
+        "Examples:",
+        "Memory:",
+        "--keep",
+    ] {
         assert!(stdout(&help).contains(word), "{word}");
     }
     let help = run(folder.path(), &["help", "plan"]);
@@ -100,7 +106,7 @@ fn a_command_line_that_is_not_understood_has_code_2() {
         (vec!["draw"], "unrecognized subcommand 'draw'"),
         (vec!["generate"], "--prompt <TEXT>"),
         (vec!["generate", "--prompt", "x", "--steps", "many"], "'many'"),
-        (vec!["generate", "--prompt", "x", "--sampler", "foo"], "[possible values: euler, heun]"),
+        (vec!["generate", "--prompt", "x", "--sampler", "foo"], "[possible values: euler, euler-ancestral,"),
         (vec!["generate", "--prompt", "x", "--threads", "0"], "'0'"),
         (vec!["generate", "--prompt", "x", "--offload", "all"], "[possible values: auto, none, cond_only,"),
         (vec!["generate", "--prompt", "x", "--card", "rtx-3600"], "rtx-3060"),

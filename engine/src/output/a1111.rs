@@ -18,7 +18,7 @@ pub(super) fn write(settings: &Settings) -> String {
     };
     let pairs = [
         ("Steps", steps.to_string()),
-        ("Sampler", sampler_name(*sampler).to_owned()),
+        ("Sampler", sampler.title().to_owned()),
         ("Schedule type", schedule_name(*schedule).to_owned()),
         ("CFG scale", guidance.to_string()),
         ("Seed", settings.seed.to_string()),
@@ -81,11 +81,13 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
                 (width.parse().map_err(|_| misread())?, height.parse().map_err(|_| misread())?);
         }
         "Sampler" => {
-            let (sampler, known) = nearest_sampler(value);
+            let (name, schedule) = split_schedule(value);
+            let (sampler, known) = nearest_sampler(name);
             request.sampler = sampler;
+            request.schedule = schedule.unwrap_or(request.schedule);
             if !known {
-                let chosen = sampler_name(sampler);
-                return Err(format!("The sampler “{value}” is not known here; {chosen} takes its place."));
+                let chosen = sampler.title();
+                return Err(format!("The sampler “{name}” is not known here; {chosen} takes its place."));
             }
         }
         "Schedule type" => match Schedule::ALL.into_iter().find(|&known| schedule_name(known) == value) {
@@ -123,27 +125,29 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
 
 /// The sampler that walks most like the named one, and whether it is the same.
 fn nearest_sampler(name: &str) -> (Sampler, bool) {
-    if let Some(sampler) = Sampler::ALL.into_iter().find(|&known| sampler_name(known) == name) {
+    if let Some(sampler) = Sampler::ALL.into_iter().find(|&known| known.title() == name) {
         return (sampler, true);
     }
-    // These predict twice a step, as Heun does.
-    let twice = ["Heun", "DPM2", "DPM++ 2S", "DPM++ SDE"];
-    let twice = twice.iter().any(|start| name.starts_with(start));
-    (if twice { Sampler::Heun } else { Sampler::Euler }, false)
+    if name.starts_with("DPM++ SDE") {
+        return (Sampler::Dpmpp2sAncestral, false);
+    }
+    let alike = Sampler::ALL.into_iter().filter(|known| name.starts_with(known.title()));
+    (alike.max_by_key(|known| known.title().len()).unwrap_or_default(), false)
 }
 
-fn sampler_name(sampler: Sampler) -> &'static str {
-    match sampler {
-        Sampler::Euler => "Euler",
-        Sampler::Heun => "Heun",
+/// A sampler's name without the schedule that older versions wrote behind it, and that schedule.
+fn split_schedule(name: &str) -> (&str, Option<Schedule>) {
+    let with = |schedule: Schedule| name.strip_suffix(schedule.title()).map(|rest| (rest, schedule));
+    match [Schedule::Karras, Schedule::Exponential].into_iter().find_map(with) {
+        Some((sampler, schedule)) => (sampler.trim_end(), Some(schedule)),
+        None => (name, None),
     }
 }
 
 fn schedule_name(schedule: Schedule) -> &'static str {
     match schedule {
         Schedule::Model => "Automatic",
-        Schedule::StaticShift => "Static shift",
-        Schedule::DynamicShift => "Dynamic shift",
+        other => other.title(),
     }
 }
 

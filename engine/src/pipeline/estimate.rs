@@ -73,12 +73,17 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         batch: request.batch as usize,
         prompts: [tokens[0], tokens.get(1).copied().unwrap_or(0)],
         branches: tokens.len(),
-        sigmas: steps,
+        sigmas: request.sampler.levels(steps),
         calls: request.sampler.calls(steps),
         value_bytes: value_bytes(Role::Denoiser),
     };
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
+        work
+    };
+    let held = request.sampler.held() * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
+    let with_held = |mut work: Work| {
+        work.carried += held as u64;
         work
     };
     let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
@@ -92,6 +97,8 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: text.chain([one(Stage::Denoise, model.denoiser.work(&shape)), decode]).collect(),
+        components: text
+            .chain([one(Stage::Denoise, with_held(model.denoiser.work(&shape))), decode])
+            .collect(),
     }
 }

@@ -16,9 +16,9 @@ use crate::{
     memory::{MemoryPreferences, Stage},
     models::{Conditioning, DenoiserInput, Model, PrepareInput, Prompt},
     output::Image,
-    request::{Request, Sampler, Schedule},
+    request::{Request, Schedule},
     residency::{CancelToken, Executor, RunError, WeightStore},
-    sampling::{Step, euler, heun, randn},
+    sampling::{self, Levels, Mixing, NoiseStream, Step, Walk},
     telemetry::{Recorder, StepRecord, TelemetryEvent},
     text::Encoded,
     vae::Tiling,
@@ -83,7 +83,7 @@ impl LoadedModel {
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);
-        let planned = PlannedRun::new(self, request, &prompts, &sigmas[..sigmas.len() - 1], options)?;
+        let planned = PlannedRun::new(self, request, &prompts, &evaluated(request, &sigmas), options)?;
         let run = Run {
             loaded: self,
             request,
@@ -260,7 +260,8 @@ impl Run<'_> {
         add_schedule(dump, sigmas)?;
         let denoiser = self.loaded.model.denoiser.as_ref();
         let guidance = self.request.guidance;
-        let input = PrepareInput { branches, sigmas: &sigmas[..sigmas.len() - 1], guidance };
+        let evaluated = evaluated(self.request, sigmas);
+        let input = PrepareInput { branches, sigmas: &evaluated, guidance };
         let prepared = self.within_memory(Stage::Denoise, || {
             store.announce(0);
             denoiser.prepare(&executor, store, &input)
@@ -269,7 +270,7 @@ impl Run<'_> {
         let mut calls = 0;
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
-        let model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
+        let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             calls += 1;
             let input = DenoiserInput { latents, sigma };
             let outputs = self.within_memory(Stage::Denoise, || {
@@ -283,16 +284,16 @@ impl Run<'_> {
         };
         let mut latents_seen: Vec<Tensor> = Vec::new();
         let mut pace = Pace::new(store);
-        let after = |step: Step<'_>| -> Result<(), PipelineError> {
+        let mut after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
                 latents_seen.push(aside(step.latents)?);
             }
             self.step_done(&step, &mut pace)
         };
-        let latents = match self.request.sampler {
-            Sampler::Euler => euler(model, latents, sigmas, after),
-            Sampler::Heun => heun(model, latents, sigmas, after),
-        }?;
+        let mut streams = self.streams(&latents)?;
+        let mut noise = |like: &Tensor| draw(&mut streams, like.dims());
+        let walk = Walk { sigmas, mixing: MIXING, model: &mut model, noise: &mut noise, after: &mut after };
+        let latents = sampling::walk(self.request.sampler, walk, latents)?;
         for (name, output) in &outputs_seen {
             dump.add(name, output)?;
         }
@@ -367,10 +368,7 @@ impl Run<'_> {
         let [channels, height, width] = denoiser.latents_shape(request.width, request.height);
         let shape = [request.batch as usize, channels, height, width];
         let Some(path) = self.options.initial_latents else {
-            let noise: Vec<f32> = (0..request.batch)
-                .flat_map(|index| randn(request.seed.wrapping_add(index.into()), channels * height * width))
-                .collect();
-            return Ok(Tensor::from_vec(noise, &shape, &Device::Cpu)?);
+            return Ok(draw(&mut seeds(request), &shape)?);
         };
         let wrong = |reason: String| PipelineError::InitialLatents { path: path.clone(), reason };
         let tensors = read_header(path).map_err(|error| wrong(error.to_string()))?;
@@ -379,6 +377,13 @@ impl Run<'_> {
             return Err(wrong(format!("their shape is {:?} and {shape:?} is needed", stored.shape())));
         }
         Ok(stored.load(&Device::Cpu)?)
+    }
+
+    /// Each picture's noise after that which it starts from.
+    fn streams(&self, latents: &Tensor) -> candle_core::Result<Vec<NoiseStream>> {
+        let mut streams = seeds(self.request);
+        draw(&mut streams, latents.dims())?;
+        Ok(streams)
     }
 
     fn check_finite(&self, picture: &Tensor) -> Result<(), PipelineError> {
@@ -391,16 +396,39 @@ impl Run<'_> {
     }
 }
 
+/// What the noise levels of the families mean.
+const MIXING: Mixing = Mixing::Flow;
+
+/// The noise of each picture of the batch: its own seed, so that it can be drawn alone.
+fn seeds(request: &Request) -> Vec<NoiseStream> {
+    (0..request.batch).map(|index| NoiseStream::new(request.seed.wrapping_add(index.into()))).collect()
+}
+
+/// The next draw of each stream, side by side.
+fn draw(streams: &mut [NoiseStream], shape: &[usize]) -> candle_core::Result<Tensor> {
+    let each = shape.iter().skip(1).product();
+    let noise: Vec<f32> = streams.iter_mut().flat_map(|stream| stream.draw(each)).collect();
+    Tensor::from_vec(noise, shape, &Device::Cpu)
+}
+
+/// The noise levels at which a request calls the model.
+fn evaluated(request: &Request, sigmas: &[f32]) -> Vec<f32> {
+    sampling::evaluated(request.sampler, MIXING, sigmas)
+}
+
 /// The noise levels of a request's steps, and 0 at the end.
 fn sigmas(model: &Model, request: &Request) -> Vec<f32> {
     let multiple = model.denoiser.size_multiple();
     let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
-    let shift = match request.schedule {
-        Schedule::Model => model.shift.own(tokens),
-        Schedule::StaticShift => model.shift.constant(),
-        Schedule::DynamicShift => model.shift.dynamic(tokens),
-    };
-    shift.sigmas(request.steps as usize)
+    let steps = request.steps as usize;
+    let own = model.shift.own(tokens);
+    let levels = Levels::Flow(own);
+    match request.schedule {
+        Schedule::Model => own.sigmas(steps),
+        Schedule::StaticShift => model.shift.constant().sigmas(steps),
+        Schedule::DynamicShift => model.shift.dynamic(tokens).sigmas(steps),
+        other => levels.spaced(other, steps),
+    }
 }
 
 /// Keeps count of what each step takes.

@@ -1,9 +1,68 @@
 //! From noise to latents: noise, noise levels and the methods that walk along them.
 
+mod ancestral;
+mod beta;
+mod dpm_solver;
+mod er_sde;
+mod levels;
+mod multistep;
 mod noise;
-mod sampler;
 mod schedule;
+mod single_step;
+mod unipc;
+mod walk;
 
-pub use noise::randn;
-pub use sampler::{Step, euler, heun};
+use candle_core::Tensor;
+
+use crate::request::Sampler;
+
+pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral};
+pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
+pub use er_sde::er_sde;
+pub use levels::Levels;
+pub use multistep::{ipndm, lms, res_multistep};
+pub use noise::{NoiseStream, randn};
 pub use schedule::{FlowShift, Shift};
+pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
+pub use unipc::unipc;
+pub use walk::{Mixing, Prediction, Step, Walk};
+
+/// Walks with the named sampler from `x`, noise at the first level, to the picture.
+pub fn walk<E: From<candle_core::Error>>(
+    sampler: Sampler,
+    walk: Walk<'_, E>,
+    x: Tensor,
+) -> Result<Tensor, E> {
+    match sampler {
+        Sampler::Euler => euler(walk, x),
+        Sampler::EulerAncestral => euler_ancestral(walk, x),
+        Sampler::Heun => heun(walk, x),
+        Sampler::Dpm2 => dpm2(walk, x),
+        Sampler::Dpmpp2sAncestral => dpmpp_2s_ancestral(walk, x),
+        Sampler::Dpmpp2m => dpmpp_2m(walk, x),
+        Sampler::Dpmpp2mSde => dpmpp_2m_sde(walk, x),
+        Sampler::Dpmpp3mSde => dpmpp_3m_sde(walk, x),
+        Sampler::Ddim => ddim(walk, x),
+        Sampler::Lms => lms(walk, x),
+        Sampler::Ipndm => ipndm(walk, x),
+        Sampler::UniPc => unipc(walk, x),
+        Sampler::Lcm => lcm(walk, x),
+        Sampler::ErSde => er_sde(walk, x),
+        Sampler::ResMultistep => res_multistep(walk, x),
+    }
+}
+
+/// The noise levels at which a sampler calls the model, to the last bit, each once, in the order of the calls.
+pub fn evaluated(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
+    let between = |from, to| match sampler {
+        Sampler::Dpm2 => Some(between_dpm2(from, to)),
+        Sampler::Dpmpp2sAncestral => Some(between_2s(mixing, from, to)),
+        _ => None,
+    };
+    let mut levels = Vec::new();
+    for pair in sigmas.windows(2) {
+        levels.push(pair[0]);
+        levels.extend(between(pair[0], pair[1]).filter(|_| pair[1] > 0.0));
+    }
+    levels
+}

@@ -1,26 +1,62 @@
 //! The noise that PyTorch's CPU generator gives for a seed.
 
-/// `count` normal numbers, as `torch.randn(count, generator=torch.Generator().manual_seed(seed))`.
-///
-/// The generator is the Mersenne Twister MT19937, seeded with the low 32 bits. From 16 numbers on PyTorch
-/// draws uniform numbers first and then turns blocks of 16 into normal ones by the Box-Muller method, the
-/// first eight of a block being radii and the last eight angles; a rest that does not fill a block is drawn
-/// again together with the numbers before it. Below 16 it draws pairs in double precision.
+/// `count` normal numbers, as `torch.randn(count, generator=torch.Generator().manual_seed(seed))`: the first
+/// draw of a [`NoiseStream`].
 pub fn randn(seed: u64, count: usize) -> Vec<f32> {
-    let mut generator = MersenneTwister::new(seed as u32);
-    if count < BLOCK {
-        return pairs(&mut generator, count);
+    NoiseStream::new(seed).draw(count)
+}
+
+/// One seed's noise, draw after draw: what `torch.randn(count, generator=generator)` gives when it is called
+/// again and again with the same generator.
+///
+/// Each picture has a stream of its own, with the seed of the request plus its number in the batch. The first
+/// draw is the noise that it starts from, whether or not other latents take its place; stochastic samplers draw
+/// once more in each step but the last. So a picture of a batch can be drawn again alone.
+pub struct NoiseStream {
+    generator: MersenneTwister,
+    /// The second number of a pair of which only the first was used.
+    spare: Option<f64>,
+}
+
+impl NoiseStream {
+    /// The stream of a seed.
+    ///
+    /// The generator is the Mersenne Twister MT19937, seeded with the low 32 bits.
+    pub fn new(seed: u64) -> Self {
+        Self { generator: MersenneTwister::new(seed as u32), spare: None }
     }
-    let mut values: Vec<f32> = (0..count).map(|_| generator.uniform_f32()).collect();
-    for block in values.chunks_exact_mut(BLOCK) {
-        box_muller(block);
+
+    /// The next `count` normal numbers.
+    ///
+    /// From 16 numbers on PyTorch draws uniform numbers first and then turns blocks of 16 into normal ones by
+    /// the Box-Muller method, the first eight of a block being radii and the last eight angles; a rest that does
+    /// not fill a block is drawn again together with the numbers before it. Below 16 it draws pairs in double
+    /// precision.
+    pub fn draw(&mut self, count: usize) -> Vec<f32> {
+        if count < BLOCK {
+            return (0..count).map(|_| self.one()).collect();
+        }
+        let mut values: Vec<f32> = (0..count).map(|_| self.generator.uniform_f32()).collect();
+        for block in values.chunks_exact_mut(BLOCK) {
+            box_muller(block);
+        }
+        if !count.is_multiple_of(BLOCK) {
+            let last = &mut values[count - BLOCK..];
+            last.fill_with(|| self.generator.uniform_f32());
+            box_muller(last);
+        }
+        values
     }
-    if !count.is_multiple_of(BLOCK) {
-        let last = &mut values[count - BLOCK..];
-        last.fill_with(|| generator.uniform_f32());
-        box_muller(last);
+
+    fn one(&mut self) -> f32 {
+        if let Some(spare) = self.spare.take() {
+            return spare as f32;
+        }
+        let angle = std::f64::consts::TAU * self.generator.uniform_f64();
+        let radius = (-2.0 * (-self.generator.uniform_f64()).ln_1p()).sqrt();
+        self.spare = Some(radius * angle.sin());
+        (radius * angle.cos()) as f32
     }
-    values
 }
 
 const BLOCK: usize = 16;
@@ -32,17 +68,6 @@ fn box_muller(block: &mut [f32]) {
         let angle = std::f32::consts::TAU * *second;
         (*first, *second) = (radius * angle.cos(), radius * angle.sin());
     }
-}
-
-fn pairs(generator: &mut MersenneTwister, count: usize) -> Vec<f32> {
-    let mut values = Vec::with_capacity(count + 1);
-    while values.len() < count {
-        let angle = std::f64::consts::TAU * generator.uniform_f64();
-        let radius = (-2.0 * (-generator.uniform_f64()).ln_1p()).sqrt();
-        values.extend([(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]);
-    }
-    values.truncate(count);
-    values
 }
 
 /// MT19937 (Matsumoto and Nishimura 1998).

@@ -85,6 +85,14 @@ impl FlowShift {
 }
 
 impl Shift {
+    /// A level, shifted.
+    pub(super) fn at(self, sigma: f64) -> f64 {
+        match self {
+            Self::Static(shift) => shift * sigma / (1.0 + (shift - 1.0) * sigma),
+            Self::Exponential(mu) => mu.exp() / (mu.exp() + (1.0 / sigma - 1.0)),
+        }
+    }
+
     /// The noise levels of `steps` steps, from 1 to 0, `steps + 1` numbers: evenly spaced between 1 and
     /// `1 / steps`, shifted, then 0.
     pub fn sigmas(self, steps: usize) -> Vec<f32> {

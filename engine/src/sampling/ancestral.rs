@@ -1,0 +1,83 @@
+//! Ancestral samplers: each step goes below its level and comes back with new noise.
+
+use std::result::Result as StdResult;
+
+use candle_core::{Result, Tensor};
+
+use super::walk::{Mixing, Walk, blend, toward};
+
+/// How a step is divided.
+struct Descent {
+    /// The level that is reached without noise.
+    down: f64,
+    /// What the latents there are multiplied by.
+    keep: f64,
+    /// How much noise is added.
+    noise: f64,
+}
+
+/// The division that leaves, at the level `to`, the variance that it should have. With levels that explode it
+/// is that of ancestral sampling (Ho et al. 2020, arXiv:2006.11239, as k-diffusion has it); in a flow the level
+/// below is `to² / from`, and the latents are scaled so that the picture has its share again.
+fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
+    match mixing {
+        Mixing::Flow => {
+            let down = to * to / from;
+            let keep = (1.0 - to) / (1.0 - down);
+            Descent { down, keep, noise: (to.powi(2) - (down * keep).powi(2)).max(0.0).sqrt() }
+        }
+        Mixing::Exploding => {
+            let noise = (to.powi(2) * (from.powi(2) - to.powi(2)) / from.powi(2)).sqrt().min(to);
+            Descent { down: (to.powi(2) - noise.powi(2)).sqrt(), keep: 1.0, noise }
+        }
+    }
+}
+
+impl Descent {
+    fn ascend<E: From<candle_core::Error>>(&self, walk: &mut Walk<'_, E>, x: &Tensor) -> Result<Tensor> {
+        walk.renoised(blend(&[(self.keep, x)])?, self.noise)
+    }
+}
+
+/// Ancestral sampling with steps of Euler's method (k-diffusion's `sample_euler_ancestral`, with its form for
+/// flows).
+pub fn euler_ancestral<E: From<candle_core::Error>>(
+    mut walk: Walk<'_, E>,
+    mut x: Tensor,
+) -> StdResult<Tensor, E> {
+    for (index, from, to) in walk.steps() {
+        let denoised = walk.denoised(&x, from)?;
+        let descent = descent(walk.mixing, from.into(), to.into());
+        let below = toward(&x, &denoised, from.into(), descent.down)?;
+        x = descent.ascend(&mut walk, &below)?;
+        walk.stepped(index, &x, &denoised, to)?;
+    }
+    Ok(x)
+}
+
+/// Ancestral sampling with steps of DPM-Solver++(2S) (Lu et al. 2022, arXiv:2211.01095, algorithm 1): the
+/// picture is predicted again half-way, in the logarithm of the signal-to-noise ratio.
+pub fn dpmpp_2s_ancestral<E: From<candle_core::Error>>(
+    mut walk: Walk<'_, E>,
+    mut x: Tensor,
+) -> StdResult<Tensor, E> {
+    for (index, from, to) in walk.steps() {
+        let mut denoised = walk.denoised(&x, from)?;
+        let descent = descent(walk.mixing, from.into(), to.into());
+        if to > 0.0 {
+            let between = between_2s(walk.mixing, from, to);
+            let half_way = toward(&x, &denoised, from.into(), between.into())?;
+            denoised = walk.denoised(&half_way, between)?;
+        }
+        let below = toward(&x, &denoised, from.into(), descent.down)?;
+        x = descent.ascend(&mut walk, &below)?;
+        walk.stepped(index, &x, &denoised, to)?;
+    }
+    Ok(x)
+}
+
+/// The noise level inside a step at which [`dpmpp_2s_ancestral`] calls the model.
+pub fn between_2s(mixing: Mixing, from: f32, to: f32) -> f32 {
+    let down = descent(mixing, from.into(), to.into()).down;
+    mixing.sigma(f64::midpoint(mixing.lambda(from.into()), mixing.lambda(down))) as f32
+}
