@@ -22,7 +22,7 @@ from diffusers import AutoencoderKL, ZImageTransformer2DModel  # noqa: E402
 torch.set_num_threads(int(THREADS))
 torch.manual_seed(0)
 HALVES = dict(
-    down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4, layers_per_block=2,
+    down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4,
     use_quant_conv=False, use_post_quant_conv=False,
 )
 
@@ -55,18 +55,20 @@ def decode(side, **config):
     return fastest(lambda: model.decode(latents))
 
 
-SMALL = dict(
-    in_channels=12, dim=192, n_layers=5, n_refiner_layers=1, n_heads=3, n_kv_heads=3, cap_feat_dim=160,
-    axes_dims=[16, 24, 24], axes_lens=[1024, 256, 256],
+STARTER = dict(
+    in_channels=12, dim=160, n_layers=4, n_refiner_layers=1, n_heads=5, n_kv_heads=5, cap_feat_dim=128,
+    axes_dims=[8, 12, 12], axes_lens=[1024, 256, 256],
 )
 ONE_BLOCK = dict(in_channels=16, n_layers=1, n_refiner_layers=0, cap_feat_dim=2560)
 CASES = {
-    "step small z_image 128": lambda: step(16, 32, **SMALL),
+    "step starter 128": lambda: step(16, 32, **STARTER),
     "step z_image one block 512": lambda: step(64, 64, **ONE_BLOCK),
-    "decode small autoencoder 128": lambda: decode(
-        16, latent_channels=12, block_out_channels=(16, 32, 64, 96), norm_num_groups=2
+    "decode starter 128": lambda: decode(
+        16, latent_channels=12, block_out_channels=(16, 32, 64, 96), layers_per_block=1, norm_num_groups=4
     ),
-    "decode flux 256": lambda: decode(32, latent_channels=16, block_out_channels=(128, 256, 512, 512)),
+    "decode flux 256": lambda: decode(
+        32, latent_channels=16, block_out_channels=(128, 256, 512, 512), layers_per_block=2
+    ),
 }
 
 

@@ -37,21 +37,22 @@ fn main() -> Result<()> {
 }
 
 fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
-    let small = ZImageConfig {
+    let starter = ZImageConfig {
         in_channels: 12,
-        dim: 192,
-        n_layers: 5,
+        dim: 160,
+        n_layers: 4,
         n_refiner_layers: 1,
-        n_heads: 3,
-        cap_feat_dim: 160,
-        axes_dims: vec![16, 24, 24],
+        n_heads: 5,
+        cap_feat_dim: 128,
+        axes_dims: vec![8, 12, 12],
         ..ZImageConfig::default()
     };
     let one_block = ZImageConfig { n_layers: 1, n_refiner_layers: 0, ..ZImageConfig::default() };
-    let small_vae = AutoencoderKlConfig {
+    let starter_vae = AutoencoderKlConfig {
         latent_channels: 12,
         block_out_channels: vec![16, 32, 64, 96],
-        norm_num_groups: 2,
+        layers_per_block: 1,
+        norm_num_groups: 4,
         use_quant_conv: false,
         use_post_quant_conv: false,
         ..AutoencoderKlConfig::default()
@@ -63,9 +64,9 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         ..AutoencoderKlConfig::default()
     };
     Ok(vec![
-        ("step small z_image 128".to_owned(), step(folder, small, 16, 32)?),
+        ("step starter 128".to_owned(), step(folder, starter, 16, 32)?),
         ("step z_image one block 512".to_owned(), step(folder, one_block, 64, 64)?),
-        ("decode small autoencoder 128".to_owned(), decode(folder, small_vae, 16)?),
+        ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
         ("decode flux 256".to_owned(), decode(folder, flux_vae, 32)?),
     ])
 }

@@ -4,6 +4,7 @@
 //! parallel; each is checked against the plain composition of candle operations it stands for.
 
 mod activation;
+mod addition;
 mod attention;
 #[cfg(test)]
 mod check;
@@ -17,6 +18,7 @@ mod rope;
 mod simd;
 
 pub use activation::{gelu, gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
+pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cost::{Cost, Costs, Tape};

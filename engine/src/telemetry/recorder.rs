@@ -7,10 +7,12 @@ use std::{
 };
 
 use super::{BlockRecord, TelemetryEvent};
-use crate::memory::Tier;
+use crate::{hardware::unmetered, memory::Tier};
 
 /// Events that wait at most.
 const CAPACITY: usize = 65_536;
+/// Events that room is made for at a time, at least.
+const GROWTH: usize = 1024;
 /// Those of `CAPACITY` that blocks and memory samples leave to plans, stages, steps and notes, without which the
 /// rest cannot be read.
 const RESERVED: usize = 1024;
@@ -67,6 +69,10 @@ impl Recorder {
             _ => CAPACITY,
         };
         if waiting.events.len() < room {
+            if waiting.events.len() == waiting.events.capacity() {
+                // What the run says about itself is none of its activations.
+                unmetered(|| waiting.events.reserve(GROWTH));
+            }
             waiting.events.push(event);
         } else {
             waiting.dropped += 1;

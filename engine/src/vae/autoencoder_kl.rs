@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 use super::{AutoencoderKlConfig, Tiling, original_names::original_name};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Conv2d, Mask, attention, group_norm, group_norm_silu, upsample_nearest_2x},
+    nn::{Conv2d, Mask, add, attention, group_norm, group_norm_silu, upsample_nearest_2x},
     residency::{Executor, RunError, WeightStore, Weights},
 };
 
@@ -196,9 +196,9 @@ impl AutoencoderKl {
         h = w.conv2d(&format!("{name}.conv2"), &h, Conv2d::SAME_3X3)?;
         let shortcut = format!("{name}.conv_shortcut");
         if w.has(&format!("{shortcut}.weight")) {
-            return w.conv2d(&shortcut, x, Conv2d::POINTWISE)? + h;
+            return add(&w.conv2d(&shortcut, x, Conv2d::POINTWISE)?, &h);
         }
-        x + h
+        add(x, &h)
     }
 
     /// One head over all pixels.
@@ -213,7 +213,7 @@ impl AutoencoderKl {
         h = attention(&q, &k, &v, Mask::None)?.squeeze(2)?;
         drop((q, k, v));
         h = w.linear(&format!("{name}.to_out.0"), &h)?;
-        x + h.transpose(1, 2)?.reshape((batch, channels, height, width))?
+        add(x, &h.transpose(1, 2)?.reshape((batch, channels, height, width))?)
     }
 
     fn head(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
