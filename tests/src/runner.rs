@@ -70,6 +70,12 @@ impl Runner {
         Self::with(SessionOptions::default())
     }
 
+    /// Starts an engine of two threads, as many as find work in small pictures: with more, some take no memory of their
+    /// own, and what is foretold is more than what is measured.
+    pub fn of_two_threads() -> Result<Self> {
+        Self::with(SessionOptions { threads: Some(2), ..SessionOptions::default() })
+    }
+
     /// Starts an engine with these options.
     pub fn with(options: SessionOptions) -> Result<Self> {
         Ok(Self { session: Session::start(options)?, next: 1 })

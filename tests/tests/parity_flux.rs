@@ -114,7 +114,7 @@ fn forecasts_of_the_peak_come_true() {
     let (fixture, folder) = (Fixture::new("flux", "dev"), tempfile::tempdir().unwrap());
     let model = fixture.write_diffusers(folder.path()).unwrap();
     let own = fixture.run("horse").unwrap().request(&model);
-    let mut runner = Runner::start().unwrap();
+    let mut runner = Runner::of_two_threads().unwrap();
     for (mode, batch, dtype) in [
         (OffloadMode::None, 1, ComputeDtype::F32),
         (OffloadMode::Aggressive, 3, ComputeDtype::F32),

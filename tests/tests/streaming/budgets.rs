@@ -47,7 +47,7 @@ fn the_smallest_budget_works_and_five_percent_less_is_refused_before_the_run() {
 
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    let mut runner = Runner::start().unwrap();
+    let mut runner = Runner::of_two_threads().unwrap();
     let sizes = [(384, 384), (512, 384), (640, 512)];
     let modes = [
         card(),
@@ -75,7 +75,7 @@ fn forecasts_of_the_peak_come_true() {
 
 #[test]
 fn what_was_tried_out_comes_true_too() {
-    let mut runner = Runner::start().unwrap();
+    let mut runner = Runner::of_two_threads().unwrap();
     let tried = MemoryPreferences { estimate: Estimate::Dryrun, ..card() };
     for request in [starter(384, 2), Request { guidance: 0.0, batch: 2, ..starter(512, 2) }] {
         let outcome = run(&mut runner, &request, &tried).outcome;
