@@ -26,13 +26,20 @@ use sluice_engine::{
     telemetry::TelemetryEvent,
 };
 
-fn round_trip<T: Serialize + DeserializeOwned>(value: &T) -> String {
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap();
     let back: T = serde_json::from_str(&text).unwrap();
-    let (there, back) = (serde_json::to_value(value).unwrap(), serde_json::to_value(&back).unwrap());
-    assert!(alike(&there, &back), "{text}");
+    assert_eq!(&back, value, "{text}");
     assert!(!text.contains('\n'), "a message is one line");
     text
+}
+
+/// The same for a forecast, whose computed times may come back with another last digit.
+fn round_trip_of_forecast(event: &Event) {
+    let text = serde_json::to_string(event).unwrap();
+    let back: Event = serde_json::from_str(&text).unwrap();
+    assert!(alike(&serde_json::to_value(event).unwrap(), &serde_json::to_value(&back).unwrap()), "{text}");
+    assert!(!text.contains('\n'), "a message is one line");
 }
 
 /// Whether two values are the same but for the last digit of numbers, which text does not keep.
@@ -230,6 +237,9 @@ fn events_come_back() {
             | Event::Failed { .. }
             | Event::ShutDown => {}
         }
-        round_trip(event);
+        match event {
+            Event::Planned { .. } => round_trip_of_forecast(event),
+            _ => drop(round_trip(event)),
+        }
     }
 }

@@ -128,6 +128,21 @@ fn a_walk_that_is_abandoned_leaves_nothing_in_the_way_of_the_next() {
 }
 
 #[test]
+fn a_slower_device_takes_as_many_times_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = Arc::new(SimulatedCard::new(1e9, 0.0).with_slowdown(4.0));
+    let store = store(component(folder.path()), memory, Placement::Resident, Tier::Disk, 0);
+    let pass = Duration::from_millis(5);
+    let started = Instant::now();
+    let slept = |_, _: &_| {
+        thread::sleep(pass);
+        Ok(())
+    };
+    Executor::default().walk(&store, 0..BLOCKS, slept).unwrap();
+    assert!(started.elapsed() >= 4 * pass * BLOCKS as u32, "{:?}", started.elapsed());
+}
+
+#[test]
 fn cancelling_does_not_wait_for_a_slow_link() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.safetensors");

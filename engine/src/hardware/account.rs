@@ -190,13 +190,6 @@ impl fmt::Debug for MemoryAccount {
     }
 }
 
-impl Held {
-    /// How many.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
 impl fmt::Debug for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes of {:?}", self.bytes, self.kind)

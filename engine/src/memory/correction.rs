@@ -20,7 +20,8 @@ pub struct Outcome {
     pub predicted_device: u64,
     /// Bytes at the device's peak.
     pub measured_device: u64,
-    /// Bytes of activations at their peak, as the formulas say before any correction.
+    /// Bytes of activations at their peak, as the formulas say before any correction; 0 if they were tried out
+    /// instead, which says nothing about the formulas.
     pub predicted_activations: u64,
     /// Bytes of activations at their peak.
     pub measured_activations: u64,
@@ -179,6 +180,12 @@ mod tests {
             assert!((correction.activation_factor - factor).abs() < 1e-9);
         }
         assert_eq!(correct(&[outcome(1e12, 102)], "model", &machine()).activation_factor, 1.0);
+    }
+
+    #[test]
+    fn runs_that_were_tried_out_say_nothing_about_the_formulas() {
+        let tried = Outcome { predicted_activations: 0, ..outcome(1e12, 300) };
+        assert_eq!(correct(&vec![tried; 8], "model", &machine()).activation_factor, 1.0);
     }
 
     #[test]

@@ -96,11 +96,6 @@ impl PlannedRun {
         })
     }
 
-    /// What it was planned from, for a forecast.
-    pub fn inputs(&self) -> (&Footprint, &Workload, &Machine) {
-        (&self.footprint, &self.workload, &self.machine)
-    }
-
     /// A component's part of the plan.
     pub fn component(&self, index: usize) -> &ComponentPlan {
         &self.plan.components[index]
@@ -175,7 +170,10 @@ impl PlannedRun {
             device: self.machine.device.clone(),
             predicted_device: self.plan.peak_device(),
             measured_device: peak(|peaks| peaks.device),
-            predicted_activations: (activations as f64 / self.activation_factor) as u64,
+            predicted_activations: match self.preferences.estimate {
+                Estimate::Formula => (activations as f64 / self.activation_factor) as u64,
+                Estimate::Dryrun => 0,
+            },
             measured_activations: peak(|peaks| peaks.activations),
             predicted_step_seconds: self.plan.seconds_per_step,
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
