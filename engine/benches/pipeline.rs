@@ -79,7 +79,13 @@ fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Res
     let executor = Executor::default();
     let prompt = Tensor::randn(0f32, 1f32, (caption, width), &Device::Cpu)?;
     let branches = [Conditioning { prompt, pooled: None }];
-    let input = PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0 };
+    let input = PrepareInput {
+        branches: &branches,
+        sigmas: &[0.5],
+        guidance: 0.0,
+        latents: [channels, side, side],
+        pixels: [8 * side; 2],
+    };
     let prepared = model.prepare(&executor, &store, &input)?;
     let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: 0.5 };

@@ -14,7 +14,7 @@ use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
     residency::{Executor, WeightStore},
-    vae::{AutoencoderKl, Tiling},
+    vae::{AutoencoderKl, LatentScaling, Tiling},
 };
 use sluice_tests::{
     checkpoint::{fixtures, load, manifest_tensors, save},
@@ -44,7 +44,8 @@ impl Opened {
             config,
             tensors: read_header(&file).unwrap(),
         };
-        let (autoencoder, component) = AutoencoderKl::open(&part).unwrap();
+        let scaling = if name == "flux" { LatentScaling::FLUX } else { LatentScaling::STABLE_DIFFUSION };
+        let (autoencoder, component) = AutoencoderKl::open(&part, scaling).unwrap();
         let store = on_processor(component, placement);
         Self { autoencoder, store, golden: load(&fixture.join("golden.safetensors")).unwrap() }
     }

@@ -44,14 +44,18 @@ pub struct Part {
 }
 
 impl Part {
-    /// The configuration read into `T`.
-    pub fn parse_config<T: DeserializeOwned>(&self) -> Option<Result<T, CheckpointError>> {
-        let config = self.config.as_ref()?;
+    /// The configuration read into `T`; what `from_shapes` reads off the tensors where there is none, or
+    /// a usual one, so that the tensors which are missing are named.
+    pub fn config<T: DeserializeOwned + Default>(
+        &self,
+        from_shapes: impl FnOnce(&TensorTable) -> Option<T>,
+    ) -> Result<T, CheckpointError> {
+        let Some(config) = &self.config else {
+            return Ok(from_shapes(&self.tensors).unwrap_or_default());
+        };
         let path = self.path.join("config.json");
-        Some(
-            serde_json::from_value(config.clone())
-                .map_err(|error| CheckpointError::Json { path, reason: error.to_string() }),
-        )
+        serde_json::from_value(config.clone())
+            .map_err(|error| CheckpointError::Json { path, reason: error.to_string() })
     }
 }
 

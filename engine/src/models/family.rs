@@ -12,8 +12,8 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::Work,
     residency::{Executor, RunError, WeightStore},
-    sampling::FlowShift,
-    text::{Encoded, TextEncoder},
+    sampling::Training,
+    text::{Clip, Encoded, T5, TextEncoder},
     vae::AutoencoderKl,
 };
 
@@ -52,13 +52,45 @@ pub struct Model {
     pub autoencoder: AutoencoderKl,
     /// Where the autoencoder's weights are.
     pub autoencoder_component: Component,
-    /// How its noise levels are spaced.
-    pub shift: FlowShift,
+    /// What its noise levels mean.
+    pub training: Training,
     /// What to start from.
     pub defaults: ModelDefaults,
 }
 
+/// What a family finds of a model in a checkpoint.
+pub struct Opened {
+    /// See [`Model::text`].
+    pub text: Vec<TextPart>,
+    /// See [`Model::denoiser`].
+    pub denoiser: (Box<dyn Denoiser>, Component),
+    /// See [`Model::autoencoder`].
+    pub autoencoder: (AutoencoderKl, Component),
+    /// See [`Model::training`].
+    pub training: Training,
+    /// See [`Model::defaults`].
+    pub defaults: ModelDefaults,
+}
+
 impl Model {
+    /// What a family found in a checkpoint.
+    pub fn new(family: &'static dyn Family, checkpoint: &Checkpoint, opened: Opened) -> Self {
+        let Opened { text, denoiser, autoencoder, training, defaults } = opened;
+        Self {
+            family,
+            path: checkpoint.path.clone(),
+            root: checkpoint.root.clone(),
+            layout: checkpoint.layout,
+            text,
+            denoiser: denoiser.0,
+            denoiser_component: denoiser.1,
+            autoencoder: autoencoder.0,
+            autoencoder_component: autoencoder.1,
+            training,
+            defaults,
+        }
+    }
+
     /// Its components, in the order in which a run uses them.
     pub fn components(&self) -> impl Iterator<Item = &Component> {
         let text = self.text.iter().map(|part| &part.component);
@@ -149,6 +181,10 @@ pub struct PrepareInput<'a> {
     pub sigmas: &'a [f32],
     /// How strongly the prompt is followed.
     pub guidance: f32,
+    /// Shape `[channels, height, width]` of the latents of one picture.
+    pub latents: [usize; 3],
+    /// Height and width of a picture, in pixels.
+    pub pixels: [usize; 2],
 }
 
 /// What is computed once a run.
@@ -251,7 +287,32 @@ pub trait Denoiser: Send + Sync {
     fn work(&self, shape: &DenoiserShape) -> Work;
 
     /// The direction from picture to noise, f32, made of the outputs of all branches.
-    fn velocity(&self, outputs: &[Tensor], scale: f32) -> candle_core::Result<Tensor>;
+    fn velocity(
+        &self,
+        input: &DenoiserInput<'_>,
+        outputs: &[Tensor],
+        scale: f32,
+    ) -> candle_core::Result<Tensor>;
+
+    /// The outputs of a run's first prediction by their names and shapes in diffusers. Here, each picture of each
+    /// branch stands alone and has an axis for frames.
+    fn recorded(&self, outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> {
+        let mut named = Vec::new();
+        for output in outputs {
+            for index in 0..output.dim(0)? {
+                let alone = output.get(index)?.unsqueeze(1)?;
+                named.push((format!("transformer.0.out.0.{}", named.len()), alone));
+            }
+        }
+        Ok(named)
+    }
+}
+
+/// The outputs of all branches as one, that of the negative prompt first, as diffusers has them where one call serves
+/// both.
+pub fn negative_first(outputs: &[Tensor]) -> candle_core::Result<Tensor> {
+    let turned: Vec<&Tensor> = outputs.iter().rev().collect();
+    Tensor::cat(&turned, 0)
 }
 
 /// The part of a checkpoint for a role that `fits`; `expected` says what it would be where there is none.
@@ -265,6 +326,26 @@ pub fn part<'a>(
         model: checkpoint.path.clone(),
         role,
         expected: expected.to_owned(),
+    })
+}
+
+/// The CLIP text encoder of this width.
+pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
+    let expected = format!("no CLIP text encoder of width {width} was found in text_encoders");
+    part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
+}
+
+/// The T5 encoder of this width.
+pub fn t5_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
+    let expected = format!("no T5 encoder of width {width} was found in text_encoders");
+    part(checkpoint, Role::TextEncoder, &expected, |part| T5::width(&part.tensors) == Some(width))
+}
+
+/// The autoencoder whose latents have this many channels.
+pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Part, CheckpointError> {
+    let expected = format!("no autoencoder with {channels} channels was found in vae");
+    part(checkpoint, Role::Autoencoder, &expected, |part| {
+        AutoencoderKl::latent_channels(&part.tensors) == Some(channels)
     })
 }
 

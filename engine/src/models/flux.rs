@@ -10,9 +10,9 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
     PrepareInput, Prepared, TextPart,
-    family::part,
+    family::{autoencoder_part, clip_part, part, t5_part},
     modulated::{FREQUENCY_WIDTH, each, feed_forward, frequencies, norm_tape, normed, once, within_range},
 };
 use crate::{
@@ -20,9 +20,9 @@ use crate::{
     memory::Work,
     nn::{Costs, Mask, Rope, Tape, attention, gated_add, gelu_tanh, rope_interleaved, silu},
     residency::{Executor, RunError, WeightStore, Weights},
-    sampling::FlowShift,
-    text::{Clip, ClipEncoder, Encoded, T5, T5Encoder},
-    vae::AutoencoderKl,
+    sampling::{FlowShift, Training},
+    text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
+    vae::{AutoencoderKl, LatentScaling},
 };
 
 /// Side of the square patches of latents.
@@ -314,13 +314,10 @@ impl Family for Flux {
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no FLUX.1 transformer was found", is_transformer)?;
-        let config = match denoiser.parse_config::<FluxConfig>() {
-            Some(config) => config?,
-            None => FluxConfig::from_shapes(&denoiser.tensors).unwrap_or_default(),
-        };
+        let config = denoiser.config(FluxConfig::from_shapes)?;
         config.check(denoiser)?;
         let is_original = denoiser.tensors.contains_key("img_in.weight");
-        let denoiser_component = Component::bind(
+        let component = Component::bind(
             Role::Denoiser,
             "FLUX.1 transformer",
             &config.blueprint(),
@@ -329,42 +326,27 @@ impl Family for Flux {
             &denoiser.path,
         )?;
 
-        let width = config.pooled_projection_dim;
-        let expected = format!("no CLIP text encoder of width {width} was found in text_encoders");
-        let clip =
-            part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))?;
-        let width = config.joint_attention_dim;
-        let expected = format!("no T5 encoder of width {width} was found in text_encoders");
-        let t5 =
-            part(checkpoint, Role::TextEncoder, &expected, |part| T5::width(&part.tensors) == Some(width))?;
-        let channels = config.latent_channels();
-        let expected = format!("no autoencoder with {channels} channels was found in vae");
-        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
-            AutoencoderKl::latent_channels(&part.tensors) == Some(channels)
-        })?;
-        let (autoencoder, autoencoder_component) = AutoencoderKl::open(vae)?;
+        let clip = clip_part(checkpoint, config.pooled_projection_dim)?;
+        let t5 = t5_part(checkpoint, config.joint_attention_dim)?;
+        let vae = autoencoder_part(checkpoint, config.latent_channels())?;
+        let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
 
         let is_dev = config.guidance_embeds;
         let shift =
             FlowShift { use_dynamic_shifting: is_dev, ..FlowShift::fixed(if is_dev { 3.0 } else { 1.0 }) };
         let (steps, guidance) = if is_dev { (28, 3.5) } else { (4, 0.0) };
         let longest_prompt = if is_dev { 512 } else { 256 };
-        Ok(Model {
-            family: &Flux,
-            path: checkpoint.path.clone(),
-            root: checkpoint.root.clone(),
-            layout: checkpoint.layout,
+        let opened = Opened {
             text: vec![
-                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer")?),
+                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::LAST)?),
                 TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_2", longest_prompt)?),
             ],
-            denoiser: Box::new(FluxTransformer::new(config, autoencoder.scale())),
-            denoiser_component,
+            denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
-            autoencoder_component,
-            shift: FlowShift::open(checkpoint, shift)?,
+            training: Training::Flow(FlowShift::open(checkpoint, shift)?),
             defaults: ModelDefaults { width: 1024, height: 1024, steps, guidance },
-        })
+        };
+        Ok(Model::new(&Flux, checkpoint, opened))
     }
 }
 
@@ -574,7 +556,7 @@ impl Denoiser for FluxTransformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, outputs: &[Tensor], _: f32) -> Result<Tensor> {
+    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], _: f32) -> Result<Tensor> {
         outputs[0].to_dtype(DType::F32)
     }
 }
@@ -854,7 +836,7 @@ mod tests {
                 ..ClipConfig::default()
             };
             let own = [
-                weights(&clip.blueprint()),
+                weights(&clip.blueprint(false)),
                 weights(&T5Config::default().blueprint()),
                 weights(&transformer.blueprint()),
             ];

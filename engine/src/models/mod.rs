@@ -6,7 +6,7 @@ mod modulated;
 pub mod z_image;
 
 pub use family::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
     PrepareInput, Prepared, Prompt, TextPart, open,
 };
 

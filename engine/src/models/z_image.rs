@@ -7,8 +7,9 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation,
-    PrepareInput, Prepared, TextPart, family::part,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
+    PrepareInput, Prepared, TextPart,
+    family::{autoencoder_part, part},
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -17,9 +18,9 @@ use crate::{
         Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
     },
     residency::{Executor, RunError, WeightStore, Weights},
-    sampling::FlowShift,
+    sampling::{FlowShift, Training},
     text::{Encoded, Qwen3Chat},
-    vae::AutoencoderKl,
+    vae::{AutoencoderKl, LatentScaling},
 };
 
 /// Token counts are padded to a multiple of this.
@@ -259,13 +260,10 @@ impl Family for ZImage {
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no Z-Image transformer was found", is_transformer)?;
-        let config = match denoiser.parse_config::<ZImageConfig>() {
-            Some(config) => config?,
-            None => ZImageConfig::from_shapes(&denoiser.tensors).unwrap_or_default(),
-        };
+        let config = denoiser.config(ZImageConfig::from_shapes)?;
         config.check(denoiser)?;
         let (role, name) = (Role::Denoiser, "Z-Image transformer");
-        let denoiser_component = Component::bind(
+        let component = Component::bind(
             role,
             name,
             &config.blueprint(),
@@ -277,25 +275,17 @@ impl Family for ZImage {
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
         let text = part(checkpoint, Role::TextEncoder, &expected, |part| is_qwen3(part, width))?;
-        let expected = format!("no autoencoder with {} channels was found in vae", config.in_channels);
-        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
-            AutoencoderKl::latent_channels(&part.tensors) == Some(config.in_channels)
-        })?;
-        let (autoencoder, autoencoder_component) = AutoencoderKl::open(vae)?;
+        let vae = autoencoder_part(checkpoint, config.in_channels)?;
+        let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
         let pixels = 1024;
-        Ok(Model {
-            family: &ZImage,
-            path: checkpoint.path.clone(),
-            root: checkpoint.root.clone(),
-            layout: checkpoint.layout,
+        let opened = Opened {
             text: vec![TextPart::new(Qwen3Chat::open(checkpoint, text)?)],
-            denoiser: Box::new(ZImageTransformer::new(config, autoencoder.scale())),
-            denoiser_component,
+            denoiser: (Box::new(ZImageTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
-            autoencoder_component,
-            shift: FlowShift::open(checkpoint, FlowShift::fixed(3.0))?,
+            training: Training::Flow(FlowShift::open(checkpoint, FlowShift::fixed(3.0))?),
             defaults: ModelDefaults { width: pixels, height: pixels, steps: 9, guidance: 0.0 },
-        })
+        };
+        Ok(Model::new(&ZImage, checkpoint, opened))
     }
 }
 
@@ -510,7 +500,7 @@ impl Denoiser for ZImageTransformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
+    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
         let positive = outputs[0].to_dtype(DType::F32)?;
         match outputs.get(1) {
             Some(negative) => {

@@ -2,11 +2,11 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{LoadedModel, PipelineError};
+use super::{LoadedModel, PipelineError, run::prepare_input};
 use crate::{
     hardware::MemoryAccount,
     memory::Work,
-    models::{DenoiserInput, PrepareInput, Prompt},
+    models::{DenoiserInput, Prompt},
     request::Request,
     residency::{Executor, WeightStore},
     vae::Tiling,
@@ -54,7 +54,7 @@ pub fn try_out(
     let branches: Vec<_> =
         encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded)).collect::<Result<_, _>>()?;
     loaded.account.take_peaks();
-    let given = PrepareInput { branches: &branches, sigmas, guidance: request.guidance };
+    let given = prepare_input(model, request, &branches, sigmas);
     let prepared = model.denoiser.prepare(&kinds, &denoiser, &given)?;
     denoiser.take_measured();
     let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);

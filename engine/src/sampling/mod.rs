@@ -2,6 +2,7 @@
 
 mod ancestral;
 mod beta;
+mod discrete;
 mod dpm_solver;
 mod er_sde;
 mod levels;
@@ -9,6 +10,7 @@ mod multistep;
 mod noise;
 mod schedule;
 mod single_step;
+mod training;
 mod unipc;
 mod walk;
 
@@ -17,6 +19,7 @@ use candle_core::Tensor;
 use crate::request::Sampler;
 
 pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral};
+pub use discrete::{Discrete, PredictionType};
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;
 pub use levels::Levels;
@@ -24,6 +27,7 @@ pub use multistep::{ipndm, lms, res_multistep};
 pub use noise::{NoiseStream, randn};
 pub use schedule::{FlowShift, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
+pub use training::{Training, variance_preserving};
 pub use unipc::unipc;
 pub use walk::{Mixing, Prediction, Step, Walk};
 

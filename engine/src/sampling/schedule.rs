@@ -113,7 +113,7 @@ impl Shift {
 
 /// Number `index` of `count` even steps from `start` to `end`, rounded as PyTorch does: counted from the
 /// nearer end.
-fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 {
+pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 {
     let (start, end) = (start as f32, end as f32);
     if count == 1 {
         return start;

@@ -17,6 +17,8 @@ const TOKENS: &str = "embeddings.token_embedding.weight";
 const PLACES: &str = "embeddings.position_embedding.weight";
 /// What stands before the names in published files.
 const PREFIX: &str = "text_model.";
+/// What leads from the pooled output to the space that it shares with pictures.
+const PROJECTION: &str = "text_projection";
 /// What configurations give as the token of the end that were written before transformers looked for it there.
 const LEGACY_END: u32 = 2;
 
@@ -42,6 +44,26 @@ pub struct ClipConfig {
     pub layer_norm_eps: f64,
     /// The token at whose place the pooled output is; 2 stands for the highest one.
     pub eos_token_id: u32,
+    /// Width of the space that the pooled output is projected into.
+    pub projection_dim: usize,
+}
+
+/// What a family wants of a CLIP text encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClipUse {
+    /// How many of the last layers the hidden states have not gone through.
+    pub skip: usize,
+    /// Whether the hidden states go through the last norm.
+    pub is_normed: bool,
+    /// Whether the pooled output is projected.
+    pub is_projected: bool,
+}
+
+impl ClipUse {
+    /// The last hidden states and the pooled output as they are.
+    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false };
+    /// The hidden states before the last layer, and the projected output.
+    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true };
 }
 
 impl Default for ClipConfig {
@@ -56,6 +78,7 @@ impl Default for ClipConfig {
             hidden_act: "quick_gelu".to_owned(),
             layer_norm_eps: 1e-5,
             eos_token_id: 49_407,
+            projection_dim: 512,
         }
     }
 }
@@ -80,6 +103,7 @@ impl ClipConfig {
             max_position_embeddings: *places.first()?,
             hidden_act: if width <= 768 { "quick_gelu" } else { "gelu" }.to_owned(),
             eos_token_id: LEGACY_END,
+            projection_dim: shape("text_projection.weight").map_or(width, |shape| shape[0]),
             ..Self::default()
         })
     }
@@ -105,8 +129,8 @@ impl ClipConfig {
         Ok(())
     }
 
-    /// The blocks: embeddings, layers, last norm.
-    pub fn blueprint(&self) -> Vec<BlockSpec> {
+    /// The blocks: embeddings, layers, last norm and projection.
+    pub fn blueprint(&self, is_projected: bool) -> Vec<BlockSpec> {
         let (width, inner) = (self.hidden_size, self.intermediate_size);
         let layer = |index: usize| {
             BlockSpec::new(format!("encoder.layers.{index}"))
@@ -125,7 +149,8 @@ impl ClipConfig {
                 .tensor(PLACES, &[self.max_position_embeddings, width]),
         ];
         blocks.extend((0..self.num_hidden_layers).map(layer));
-        blocks.push(BlockSpec::stem("head").norm("final_layer_norm", width));
+        let head = BlockSpec::stem("head").norm("final_layer_norm", width);
+        blocks.push(if is_projected { head.matrix(PROJECTION, self.projection_dim, width) } else { head });
         blocks
     }
 }
@@ -138,12 +163,13 @@ fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpo
 #[derive(Debug, Clone)]
 pub struct Clip {
     config: ClipConfig,
+    usage: ClipUse,
 }
 
 impl Clip {
-    /// From its shape.
-    pub fn new(config: ClipConfig) -> Self {
-        Self { config }
+    /// From its shape and what is wanted of it.
+    pub fn new(config: ClipConfig, usage: ClipUse) -> Self {
+        Self { config, usage }
     }
 
     /// The width of the encoder in `tensors`, if there is one.
@@ -151,8 +177,8 @@ impl Clip {
         stored(tensors, PLACES).and_then(|tensor| tensor.shape().get(1).copied())
     }
 
-    /// For each prompt the last hidden states `[tokens, hidden_size]`, normed, and the row of them at the end of
-    /// the prompt.
+    /// For each prompt the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
+    /// at the end of the prompt.
     pub fn encode(
         &self,
         executor: &Executor,
@@ -166,22 +192,42 @@ impl Clip {
             states.push((tokens + store.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
         }
         let last = EMBEDDINGS + 1 + self.config.num_hidden_layers;
+        let wanted = last.saturating_sub(self.usage.skip).max(EMBEDDINGS + 1);
+        let mut early: Vec<Tensor> = Vec::new();
+        let mut encoded = Vec::new();
         executor.walk(store, EMBEDDINGS + 1..last + 1, |index, w| {
-            for x in &mut states {
-                *x = if index == last {
-                    w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps)?
-                } else {
-                    self.layer(w, x)?
-                };
+            if index == wanted && wanted < last {
+                early.clone_from(&states);
+            }
+            if index < last {
+                for x in &mut states {
+                    *x = self.layer(w, x)?;
+                }
+                return Ok(());
+            }
+            for (branch, (x, ids)) in states.iter().zip(prompts).enumerate() {
+                encoded.push(self.head(w, x, early.get(branch), ids)?);
             }
             Ok(())
         })?;
-        let encoded = states.into_iter().zip(prompts).map(|(x, ids)| {
-            let states = x.squeeze(0)?;
-            let pooled = states.get(self.end(ids))?;
-            Ok(Encoded { states, pooled: Some(pooled) })
-        });
-        Ok(encoded.collect::<Result<_>>()?)
+        Ok(encoded)
+    }
+
+    /// What is wanted of the last hidden states and of earlier ones, if those are wanted.
+    fn head(&self, w: &Weights, last: &Tensor, early: Option<&Tensor>, ids: &[u32]) -> Result<Encoded> {
+        let normed = |x: &Tensor| w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps);
+        let last_normed = normed(last)?;
+        let mut pooled = last_normed.get(0)?.get(self.end(ids))?;
+        if self.usage.is_projected {
+            pooled = w.linear(PROJECTION, &pooled.unsqueeze(0)?)?.squeeze(0)?;
+        }
+        let states = match early {
+            Some(early) if self.usage.is_normed => normed(early)?,
+            Some(early) => early.clone(),
+            None if self.usage.is_normed => last_normed,
+            None => last.clone(),
+        };
+        Ok(Encoded { states: states.squeeze(0)?, pooled: Some(pooled) })
     }
 
     /// The place of the first token of the end.
@@ -214,7 +260,9 @@ impl Clip {
     /// leased.
     pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
         let (config, costs) = (&self.config, Costs { value_bytes });
-        let carried = prompts.iter().map(|&tokens| (tokens * config.hidden_size * value_bytes) as u64).sum();
+        let kept = if self.usage.skip > 0 { 2 } else { 1 };
+        let carried =
+            prompts.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
         let used = |tapes: Vec<Tape>| BlockWork {
             passes: 1,
             operations: tapes.iter().map(|tape| tape.operations).sum(),
@@ -222,14 +270,20 @@ impl Clip {
             reads: prompts.len() as u32,
         };
         let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
-        let norm = |&tokens: &usize| {
+        let head = |&tokens: &usize| {
             let mut tape = Tape::default();
             tape.run(costs.pointwise(tokens * config.hidden_size, 1));
+            if self.usage.is_projected {
+                tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
+            }
+            if self.usage.is_normed && self.usage.skip > 0 {
+                tape.run(costs.pointwise(tokens * config.hidden_size, 1));
+            }
             tape
         };
         let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
         blocks.extend(std::iter::repeat_n(layer, config.num_hidden_layers));
-        blocks.push(used(prompts.iter().map(norm).collect()));
+        blocks.push(used(prompts.iter().map(head).collect()));
         Work { tile: None, carried, blocks }
     }
 
@@ -271,22 +325,20 @@ impl ClipEncoder {
         checkpoint: &Checkpoint,
         part: &Part,
         tokenizer: &str,
+        usage: ClipUse,
     ) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = match part.parse_config::<ClipConfig>() {
-            Some(config) => config?,
-            None => ClipConfig::from_shapes(&part.tensors).unwrap_or_default(),
-        };
+        let config = part.config(ClipConfig::from_shapes)?;
         config.check(part)?;
         let component = Component::bind(
             Role::TextEncoder,
             if config.hidden_size <= 768 { "CLIP-L" } else { "CLIP-G" },
-            &config.blueprint(),
+            &config.blueprint(usage.is_projected),
             &part.tensors,
             |name| StoredName::whole(format!("{PREFIX}{name}")),
             &part.path,
         )?;
         let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: Clip::new(config) }, component))
+        Ok((Self { tokenizer, model: Clip::new(config, usage) }, component))
     }
 }
 

@@ -9,7 +9,7 @@ mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;
 
-pub use clip::{Clip, ClipConfig, ClipEncoder};
+pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
 pub use encoder::{Encoded, TextEncoder};
 pub use qwen2_tokenizer::Qwen2Tokenizer;

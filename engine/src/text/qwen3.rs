@@ -37,6 +37,23 @@ pub struct Qwen3Config {
     pub rope_theta: f64,
 }
 
+impl Default for Qwen3Config {
+    /// The shape of Qwen3-4B.
+    fn default() -> Self {
+        Self {
+            vocab_size: 151_936,
+            hidden_size: 2560,
+            intermediate_size: 9728,
+            num_hidden_layers: 36,
+            num_attention_heads: 32,
+            num_key_value_heads: 8,
+            head_dim: 128,
+            rms_norm_eps: 1e-6,
+            rope_theta: 1e6,
+        }
+    }
+}
+
 impl Qwen3Config {
     /// Reads the shape off the tensors, for files that come without a configuration. What shapes do not
     /// tell, epsilon and the rotary base, is what all published Qwen3 models have.
@@ -246,16 +263,7 @@ impl Qwen3Chat {
         checkpoint: &Checkpoint,
         part: &Part,
     ) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = match part.parse_config::<Qwen3Config>() {
-            Some(config) => config?,
-            None => {
-                Qwen3Config::from_shapes(&part.tensors).ok_or_else(|| CheckpointError::MissingTensor {
-                    path: part.path.clone(),
-                    name: "layers.0.mlp.gate_proj.weight".to_owned(),
-                    missing: 1,
-                })?
-            }
-        };
+        let config = part.config(Qwen3Config::from_shapes)?;
         config.check(part)?;
         let component = Component::bind(
             Role::TextEncoder,

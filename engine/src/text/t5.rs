@@ -312,10 +312,7 @@ impl T5Encoder {
         tokenizer: &str,
         length: usize,
     ) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = match part.parse_config::<T5Config>() {
-            Some(config) => config?,
-            None => T5Config::from_shapes(&part.tensors).unwrap_or_default(),
-        };
+        let config = part.config(T5Config::from_shapes)?;
         config.check(part)?;
         let original = |name: &str| {
             let other = if name == TOKENS { "encoder.embed_tokens.weight" } else { name };

@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{AutoencoderKlConfig, Tiling, original_names::original_name};
+use super::{AutoencoderKlConfig, LatentScaling, Tiling, original_names::original_name};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
     nn::{Conv2d, Mask, add, attention, group_norm, group_norm_silu, upsample_nearest_2x},
@@ -24,12 +24,16 @@ impl AutoencoderKl {
         Self { config }
     }
 
-    /// Finds every tensor of an autoencoder, under diffusers' names or the original ones.
-    pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = match part.parse_config::<AutoencoderKlConfig>() {
-            Some(config) => config?,
-            None => AutoencoderKlConfig::from_shapes(&part.tensors).unwrap_or_default(),
-        };
+    /// Finds every tensor of an autoencoder, under diffusers' names or the original ones. Files without a configuration
+    /// do not say how their latents are scaled: the family does.
+    pub fn open(
+        part: &Part,
+        scaling: LatentScaling,
+    ) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = part.config(|tensors| {
+            let shape = AutoencoderKlConfig::from_shapes(tensors)?;
+            Some(AutoencoderKlConfig { scaling_factor: scaling.factor, shift_factor: scaling.shift, ..shape })
+        })?;
         let wrong = |field, value: String, reason: &str| CheckpointError::Config {
             path: part.path.join("config.json"),
             field,

@@ -32,6 +32,26 @@ pub struct AutoencoderKlConfig {
     pub mid_block_add_attention: bool,
 }
 
+/// What the latents of a family are scaled by before diffusion.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatentScaling {
+    /// What they are multiplied by.
+    pub factor: f64,
+    /// What is taken from them before that.
+    pub shift: Option<f64>,
+}
+
+impl LatentScaling {
+    /// That of Stable Diffusion 1 and 2.
+    pub const STABLE_DIFFUSION: Self = Self { factor: 0.182_15, shift: None };
+    /// That of Stable Diffusion XL.
+    pub const STABLE_DIFFUSION_XL: Self = Self { factor: 0.130_25, shift: None };
+    /// That of Stable Diffusion 3.
+    pub const STABLE_DIFFUSION_3: Self = Self { factor: 1.5305, shift: Some(0.0609) };
+    /// That of FLUX.1 and of those who took over its autoencoder.
+    pub const FLUX: Self = Self { factor: 0.3611, shift: Some(0.1159) };
+}
+
 impl Default for AutoencoderKlConfig {
     fn default() -> Self {
         Self {
@@ -52,7 +72,7 @@ impl Default for AutoencoderKlConfig {
 
 impl AutoencoderKlConfig {
     /// Reads the shape off tensors under their original or their diffusers names, for files that come
-    /// without a configuration. The scaling is FLUX.1's for 16 channels and Stable Diffusion's for 4.
+    /// without a configuration. How latents are scaled cannot be read there.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
         let latent_channels = *shape("decoder.conv_in.weight")?.get(1)?;
@@ -69,15 +89,12 @@ impl AutoencoderKlConfig {
                     || tensors.contains_key(&format!("encoder.down_blocks.0.resnets.{layer}.conv1.weight"))
             })
             .count();
-        let flux = latent_channels == 16;
         Some(Self {
             in_channels: *shape("encoder.conv_in.weight")?.get(1)?,
             out_channels: *shape("decoder.conv_out.weight")?.first()?,
             latent_channels,
             block_out_channels: (0..).map_while(level_width).collect(),
             layers_per_block: layers,
-            scaling_factor: if flux { 0.3611 } else { 0.18215 },
-            shift_factor: flux.then_some(0.1159),
             use_quant_conv: tensors.contains_key("quant_conv.weight"),
             use_post_quant_conv: tensors.contains_key("post_quant_conv.weight"),
             ..Self::default()

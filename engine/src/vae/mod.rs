@@ -7,5 +7,5 @@ mod tiling;
 mod work;
 
 pub use autoencoder_kl::AutoencoderKl;
-pub use config::AutoencoderKlConfig;
+pub use config::{AutoencoderKlConfig, LatentScaling};
 pub use tiling::Tiling;

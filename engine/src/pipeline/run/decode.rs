@@ -1,0 +1,85 @@
+//! Latents to pictures.
+
+use candle_core::{DType, Tensor};
+
+use super::{Dump, PipelineError, Run, Stage};
+use crate::{
+    hardware::unmetered,
+    output::Image,
+    pipeline::{dump::aside, preview::Preview},
+    vae::Tiling,
+};
+
+impl Run<'_> {
+    /// Fits the map that previews are made with, once a model.
+    pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
+        if self.loaded.preview.borrow().is_some() {
+            return Ok(());
+        }
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let preview = self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor))?;
+        *self.loaded.preview.borrow_mut() = Some(preview);
+        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        Ok(())
+    }
+
+    /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
+    pub(super) fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?)?;
+        dump.add("vae.decode.in", &latents)?;
+        let (mut decoded, mut finished) = (Vec::new(), Vec::new());
+        let mut images = Vec::new();
+        for index in 0..latents.dim(0)? {
+            let latents = latents.narrow(0, index, 1)?;
+            let picture = self.within_memory(Stage::Decode, || {
+                let tile = self.planned.borrow().component(self.loaded.model.autoencoder_index()).tile;
+                let tiling = tile.map(|tile| Tiling::with_tile(tile as usize));
+                autoencoder.decode(&executor, store, &latents, tiling)
+            })?;
+            let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
+            if dump.is_recording() {
+                finished.push(aside(&scaled)?);
+                decoded.push(aside(&picture)?);
+            }
+            drop(picture);
+            self.check_finite(&scaled)?;
+            images.extend(to_images(&scaled)?);
+        }
+        if dump.is_recording() {
+            let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
+            dump.add("vae.decode.out", &join(&decoded)?)?;
+            dump.add("output", &unmetered(|| join(&finished)?.clamp(0f32, 1f32))?)?;
+        }
+        Ok(images)
+    }
+
+    fn check_finite(&self, picture: &Tensor) -> Result<(), PipelineError> {
+        let sum = picture.sum_all()?.to_scalar::<f32>()?;
+        if sum.is_finite() {
+            Ok(())
+        } else {
+            Err(PipelineError::NotFinite { dtype: self.request.dtype.name() })
+        }
+    }
+}
+
+/// Pictures `[batch, 3, height, width]` to bytes: 0…1 is spread over 0…255, what is beyond is cut, and values between
+/// two bytes are rounded half to even as the reference does.
+pub(super) fn to_images(pictures: &Tensor) -> candle_core::Result<Vec<Image>> {
+    let (batch, channels, height, width) = pictures.dims4()?;
+    (0..batch)
+        .map(|index| {
+            let values = pictures.get(index)?.flatten_all()?.to_vec1::<f32>()?;
+            let plane = height * width;
+            let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8;
+            let bytes = (0..plane)
+                .flat_map(|place| (0..channels).map(move |channel| channel * plane + place))
+                .map(|place| byte(values[place]));
+            let pixels = unmetered(|| bytes.collect());
+            Ok(Image { width: width as u32, height: height as u32, pixels })
+        })
+        .collect()
+}

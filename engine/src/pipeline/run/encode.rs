@@ -1,0 +1,54 @@
+//! Prompts to what the denoiser is told.
+
+use super::{Dump, PipelineError, Run, Stage};
+use crate::{
+    models::{Conditioning, Prompt},
+    text::Encoded,
+};
+
+impl Run<'_> {
+    /// Encodes the prompt and, where guidance needs it, the negative prompt. Those that were encoded before need no
+    /// encoder.
+    pub(super) fn encode(&self, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
+        self.add_ids(dump)?;
+        let mut new: Vec<&Prompt> = Vec::new();
+        for prompt in &self.prompts {
+            if !self.loaded.knows(prompt) && !new.contains(&prompt) {
+                new.push(prompt);
+            }
+        }
+        let mut fresh: Vec<Vec<Encoded>> = vec![Vec::new(); new.len()];
+        for (index, part) in self.loaded.model.text.iter().enumerate().filter(|_| !new.is_empty()) {
+            let (store, executor) = self.enter(index);
+            let ids: Vec<&[u32]> = new.iter().map(|prompt| prompt.ids[index].as_slice()).collect();
+            let encoded =
+                self.within_memory(Stage::Encode, || part.encoder.encode(&executor, store, &ids))?;
+            fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));
+        }
+        for (prompt, encoded) in new.into_iter().zip(fresh) {
+            let conditioning = self.loaded.model.denoiser.conditioning(encoded)?;
+            self.loaded.keep_encoded(prompt, &conditioning)?;
+        }
+        let mut branches = Vec::new();
+        for (branch, prompt) in self.prompts.iter().enumerate() {
+            let Some(conditioning) = self.loaded.encoded(prompt)? else { continue };
+            dump.add(format!("encode_prompt.0.{branch}.0"), &conditioning.prompt)?;
+            if let Some(pooled) = &conditioning.pooled {
+                dump.add(format!("encode_prompt.0.{branch}.1"), pooled)?;
+            }
+            branches.push(conditioning);
+        }
+        Ok(branches)
+    }
+
+    /// The ids of every text encoder; the second encoder is `text_encoder_2`.
+    fn add_ids(&self, dump: &mut Dump) -> candle_core::Result<()> {
+        for (branch, prompt) in self.prompts.iter().enumerate() {
+            for (encoder, ids) in prompt.ids.iter().enumerate() {
+                let number = if encoder == 0 { String::new() } else { format!("_{}", encoder + 1) };
+                dump.add_ids(format!("text_encoder{number}.{branch}.input_ids"), ids)?;
+            }
+        }
+        Ok(())
+    }
+}

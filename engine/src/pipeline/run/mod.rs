@@ -1,0 +1,210 @@
+//! One run: prompt, noise, steps, picture.
+
+mod decode;
+mod denoise;
+mod encode;
+mod noise;
+
+use std::{cell::RefCell, path::PathBuf, time::Instant};
+
+use super::{LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
+use crate::{
+    hardware::unmetered,
+    memory::{MemoryPreferences, Stage},
+    models::{Conditioning, Model, PrepareInput, Prompt},
+    output::Image,
+    request::Request,
+    residency::{CancelToken, Executor, RunError, WeightStore},
+    telemetry::{Recorder, TelemetryEvent},
+};
+use noise::{evaluated, sigmas};
+
+/// Hears how a run goes on.
+pub trait Observer {
+    /// A stage begins.
+    fn stage_started(&mut self, stage: Stage);
+
+    /// A stage is done.
+    fn stage_finished(&mut self, stage: Stage, seconds: f64);
+
+    /// A step, counted from 1, is done.
+    fn step(&mut self, step: u32, steps: u32, seconds: f64);
+
+    /// The pictures as they look after a step; only called if [`wants_previews`](Self::wants_previews).
+    fn preview(&mut self, step: u32, images: Vec<Image>);
+
+    /// Whether previews are to be made.
+    fn wants_previews(&self) -> bool;
+
+    /// The run goes on under another plan; why, in words.
+    fn replanned(&mut self, reason: &str);
+}
+
+/// The pictures of a run.
+pub struct Rendered {
+    /// One for each picture of the batch.
+    pub images: Vec<Image>,
+    /// What was planned and measured.
+    pub planned: PlannedRun,
+}
+
+/// What a run needs beside the request.
+pub struct RunOptions<'a> {
+    /// A safetensors file whose `latents` take the place of the noise.
+    pub initial_latents: Option<&'a PathBuf>,
+    /// Where the tensors of every stage go.
+    pub dump: Option<&'a PathBuf>,
+    /// Stops the run.
+    pub cancel: CancelToken,
+    /// How memory is used.
+    pub memory: &'a MemoryPreferences,
+    /// What the run may take of the machine.
+    pub target: &'a Target,
+    /// What past runs say activations have to be multiplied by.
+    pub activation_factor: f64,
+    /// Who is told what happens.
+    pub recorder: Recorder,
+}
+
+impl LoadedModel {
+    /// Draws the pictures of a request under the best plan for it.
+    pub fn render(
+        &self,
+        request: &Request,
+        options: &RunOptions<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Rendered, PipelineError> {
+        request.validate(self.model.denoiser.size_multiple())?;
+        let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
+        let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
+        let sigmas = sigmas(&self.model, request);
+        let planned =
+            PlannedRun::new(self, request, &prompts, &evaluated(&self.model, request, &sigmas), options)?;
+        let run = Run {
+            loaded: self,
+            request,
+            options,
+            prompts,
+            sigmas,
+            planned: RefCell::new(planned),
+            observer: RefCell::new(observer),
+        };
+        let images = run.whole(&mut dump);
+        let mut planned = run.planned.into_inner();
+        planned.observe(self.denoiser_store());
+        self.account.set_budget(None);
+        self.end(&planned.plan, options.memory.keep);
+        let images = images?;
+        dump.write()?;
+        Ok(Rendered { images, planned })
+    }
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    loaded: &'a LoadedModel,
+    request: &'a Request,
+    options: &'a RunOptions<'a>,
+    prompts: Vec<Prompt>,
+    sigmas: Vec<f32>,
+    planned: RefCell<PlannedRun>,
+    observer: RefCell<&'a mut dyn Observer>,
+}
+
+impl Run<'_> {
+    fn whole(&self, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+        let (account, target) = (&self.loaded.account, self.options.target);
+        self.mark();
+        self.loaded.follow(&self.planned.borrow().plan);
+        let known = self.prompts.iter().all(|prompt| self.loaded.knows(prompt));
+        self.enter(if known { self.loaded.model.denoiser_index() } else { 0 });
+        account.set_budget(target.enforced.then_some(target.machine.device_budget));
+        account.take_peaks();
+        let noise = self.initial_latents()?;
+        dump.add("latents.init", &noise)?;
+        let branches = self.stage(Stage::Encode, || self.encode(dump))?;
+        if self.observer.borrow().wants_previews() {
+            self.fit_preview()?;
+        }
+        let latents = self.stage(Stage::Denoise, || self.denoise(noise, &branches, dump))?;
+        drop(branches);
+        self.stage(Stage::Decode, || self.decode(&latents, dump))
+    }
+
+    /// What the denoiser is told before its first prediction.
+    fn prepare_input<'a>(&self, branches: &'a [Conditioning], sigmas: &'a [f32]) -> PrepareInput<'a> {
+        prepare_input(&self.loaded.model, self.request, branches, sigmas)
+    }
+
+    fn mark(&self) {
+        let recorder = &self.options.recorder;
+        let mark = unmetered(|| self.planned.borrow().mark(recorder.now()));
+        recorder.record(TelemetryEvent::Plan(mark));
+    }
+
+    fn stage<T>(
+        &self,
+        stage: Stage,
+        work: impl FnOnce() -> Result<T, PipelineError>,
+    ) -> Result<T, PipelineError> {
+        let recorder = &self.options.recorder;
+        self.observer.borrow_mut().stage_started(stage);
+        recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage });
+        let started = Instant::now();
+        let result = work()?;
+        recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });
+        self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
+        self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());
+        Ok(result)
+    }
+
+    /// Does `work` until it no longer runs out of memory, each time under a plan that takes less.
+    fn within_memory<T>(
+        &self,
+        stage: Stage,
+        mut work: impl FnMut() -> Result<T, RunError>,
+    ) -> Result<T, PipelineError> {
+        loop {
+            match work() {
+                Err(RunError::OutOfMemory(error)) => {
+                    let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
+                    self.loaded.follow(&self.planned.borrow().plan);
+                    self.loaded.account.take_refusal();
+                    self.tell(&reason);
+                }
+                other => return Ok(other?),
+            }
+        }
+    }
+
+    /// The run goes on under another plan.
+    fn tell(&self, reason: &str) {
+        let recorder = &self.options.recorder;
+        recorder.record(TelemetryEvent::Note { at: recorder.now(), text: reason.to_owned() });
+        self.mark();
+        self.observer.borrow_mut().replanned(reason);
+    }
+
+    /// Store and executor of a component, once there is room for it.
+    fn enter(&self, component: usize) -> (&WeightStore, Executor) {
+        self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
+        let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
+        (&self.loaded.stores[component], executor.of_component(component as u8))
+    }
+}
+
+/// What a denoiser is told before the first prediction of a request.
+pub fn prepare_input<'a>(
+    model: &Model,
+    request: &Request,
+    branches: &'a [Conditioning],
+    sigmas: &'a [f32],
+) -> PrepareInput<'a> {
+    PrepareInput {
+        branches,
+        sigmas,
+        guidance: request.guidance,
+        latents: model.denoiser.latents_shape(request.width, request.height),
+        pixels: [request.height as usize, request.width as usize],
+    }
+}

@@ -1,0 +1,305 @@
+//! Noise levels of models that were trained on a table of them: DDPM (Ho et al. 2020, arXiv:2006.11239).
+
+use serde::Deserialize;
+
+use crate::checkpoint::{Checkpoint, CheckpointError, Layout, read_json};
+
+/// What a network of this kind gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictionType {
+    /// The noise.
+    Epsilon,
+    /// The velocity on the circle between picture and noise (Salimans and Ho 2022, arXiv:2202.00512).
+    VPrediction,
+}
+
+/// Where the steps of a run stand in the table (Lin et al. 2023, arXiv:2305.08891, table 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spacing {
+    /// Both ends of the table are steps.
+    Linspace,
+    /// The lowest level is a step.
+    Leading,
+    /// The highest level is a step.
+    Trailing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum BetaSchedule {
+    Linear,
+    ScaledLinear,
+}
+
+/// A table of noise levels and how a run's are chosen from it, as in diffusers' `scheduler_config.json`. The table is
+/// Stable Diffusion's where nothing is said; the other defaults are those of diffusers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+struct SchedulerConfig {
+    #[serde(rename = "_class_name")]
+    class: String,
+    beta_start: f64,
+    beta_end: f64,
+    beta_schedule: BetaSchedule,
+    num_train_timesteps: usize,
+    prediction_type: PredictionType,
+    timestep_spacing: Option<Spacing>,
+    steps_offset: usize,
+    set_alpha_to_one: bool,
+    rescale_betas_zero_snr: bool,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            class: "EulerDiscreteScheduler".to_owned(),
+            beta_start: 0.000_85,
+            beta_end: 0.012,
+            beta_schedule: BetaSchedule::ScaledLinear,
+            num_train_timesteps: 1000,
+            prediction_type: PredictionType::Epsilon,
+            timestep_spacing: None,
+            steps_offset: 0,
+            set_alpha_to_one: true,
+            rescale_betas_zero_snr: false,
+        }
+    }
+}
+
+/// Schedulers whose latents keep their variance, and whose last step may end at the table's first level.
+const VARIANCE_PRESERVING: [&str; 5] =
+    ["DDIMScheduler", "DDPMScheduler", "PNDMScheduler", "LCMScheduler", "TCDScheduler"];
+
+/// The noise levels that a model was trained on and the spacing of a run's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Discrete {
+    table: Vec<f32>,
+    prediction: PredictionType,
+    spacing: Spacing,
+    offset: usize,
+    preserves_variance: bool,
+    last: f32,
+}
+
+impl Discrete {
+    /// As Stable Diffusion was trained, for a network that gives this.
+    pub fn stable_diffusion(prediction: PredictionType) -> Self {
+        Self::new(&SchedulerConfig {
+            prediction_type: prediction,
+            timestep_spacing: Some(Spacing::Leading),
+            steps_offset: 1,
+            ..SchedulerConfig::default()
+        })
+    }
+
+    /// As a diffusers folder says; `otherwise` where the layout says nothing.
+    pub fn open(checkpoint: &Checkpoint, otherwise: Self) -> Result<Self, CheckpointError> {
+        let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
+        if checkpoint.layout != Layout::Diffusers || !path.is_file() {
+            return Ok(otherwise);
+        }
+        let config: SchedulerConfig = read_json(&path)?;
+        let wrong = |field, value: String, reason: &str| {
+            Err(CheckpointError::Config { path: path.clone(), field, value, reason: reason.to_owned() })
+        };
+        if !(2..=100_000).contains(&config.num_train_timesteps) {
+            let value = config.num_train_timesteps.to_string();
+            return wrong("num_train_timesteps", value, "a table has 2 to 100000 noise levels");
+        }
+        let ends = [("beta_start", config.beta_start), ("beta_end", config.beta_end)];
+        if let Some((field, beta)) = ends.into_iter().find(|(_, beta)| !(*beta > 0.0 && *beta < 1.0)) {
+            return wrong(field, beta.to_string(), "a variance lies between 0 and 1");
+        }
+        if config.steps_offset >= config.num_train_timesteps {
+            return wrong("steps_offset", config.steps_offset.to_string(), "it lies beyond the table");
+        }
+        Ok(Self::new(&config))
+    }
+
+    fn new(config: &SchedulerConfig) -> Self {
+        let table = table(config);
+        let preserves_variance = VARIANCE_PRESERVING.contains(&config.class.as_str());
+        let usual = if preserves_variance { Spacing::Leading } else { Spacing::Linspace };
+        let ends_in_table = preserves_variance && !config.set_alpha_to_one;
+        Self {
+            last: table.first().copied().filter(|_| ends_in_table).unwrap_or(0.0),
+            table,
+            prediction: config.prediction_type,
+            spacing: config.timestep_spacing.unwrap_or(usual),
+            offset: config.steps_offset,
+            preserves_variance,
+        }
+    }
+
+    /// The noise levels, rising.
+    pub fn table(&self) -> &[f32] {
+        &self.table
+    }
+
+    /// What the network gives.
+    pub fn prediction(&self) -> PredictionType {
+        self.prediction
+    }
+
+    /// Whether the model's own scheduler keeps latents whose variance does not grow with the noise.
+    pub fn preserves_variance(&self) -> bool {
+        self.preserves_variance
+    }
+
+    /// The levels of `steps` steps and the one that the last ends at, falling.
+    pub fn sigmas(&self, steps: usize) -> Vec<f32> {
+        let count = self.table.len();
+        let last = (count - 1) as f64;
+        let time = |index: usize| match self.spacing {
+            Spacing::Linspace if steps == 1 => last,
+            Spacing::Linspace => last - index as f64 * last / (steps - 1) as f64,
+            Spacing::Leading => ((steps - 1 - index) * (count / steps) + self.offset) as f64,
+            Spacing::Trailing => {
+                (count as f64 - index as f64 * count as f64 / steps as f64).round_ties_even() - 1.0
+            }
+        };
+        (0..steps).map(|index| self.at(time(index).clamp(0.0, last))).chain([self.last]).collect()
+    }
+
+    /// The level at a time; between two entries it is interpolated.
+    fn at(&self, time: f64) -> f32 {
+        let low = time.floor();
+        let level = |time: f64| f64::from(self.table[(time as usize).min(self.table.len() - 1)]);
+        (level(low) + (level(low + 1.0) - level(low)) * (time - low)) as f32
+    }
+
+    /// The time of a level: the number of its entry, or what lies between two by the logarithm of the level
+    /// (k-diffusion's `sigma_to_t`).
+    pub fn timestep(&self, sigma: f32) -> f32 {
+        let above = self.table.partition_point(|level| *level < sigma);
+        match self.table.get(above) {
+            Some(level) if level.to_bits() == sigma.to_bits() || above == 0 => above as f32,
+            Some(level) => {
+                let (low, high) = (f64::from(self.table[above - 1]).ln(), f64::from(*level).ln());
+                (above as f64 - 1.0 + (f64::from(sigma).ln() - low) / (high - low)) as f32
+            }
+            None => (self.table.len() - 1) as f32,
+        }
+    }
+
+    /// What noise of unit variance is multiplied by to be the latents at the first level.
+    pub fn first_noise(&self, sigma: f32) -> f64 {
+        let sigma = f64::from(sigma);
+        match self.spacing {
+            Spacing::Leading => sigma.hypot(1.0),
+            _ if self.preserves_variance => sigma.hypot(1.0),
+            Spacing::Linspace | Spacing::Trailing => sigma,
+        }
+    }
+}
+
+/// The noise levels of a table, `√((1 − ᾱ) / ᾱ)`, rounded where PyTorch rounds.
+fn table(config: &SchedulerConfig) -> Vec<f32> {
+    let count = config.num_train_timesteps;
+    let ends = match config.beta_schedule {
+        BetaSchedule::Linear => [config.beta_start, config.beta_end],
+        BetaSchedule::ScaledLinear => [config.beta_start.sqrt(), config.beta_end.sqrt()],
+    };
+    let beta = |index| {
+        let even = super::schedule::linspace(ends[0], ends[1], count, index);
+        if config.beta_schedule == BetaSchedule::ScaledLinear { even * even } else { even }
+    };
+    let mut product = 1.0_f64;
+    let mut shares: Vec<f32> = (0..count)
+        .map(|index| {
+            product *= f64::from(1.0 - beta(index));
+            product as f32
+        })
+        .collect();
+    if config.rescale_betas_zero_snr {
+        shares = without_picture_at_the_end(&shares);
+    }
+    shares.into_iter().map(|share| ((1.0 - share) / share).sqrt()).collect()
+}
+
+/// Shifts and scales `√ᾱ` so that the last level is noise alone (Lin et al. 2023, algorithm 1). Its share stays a
+/// little above 0, as in diffusers, for the level to be finite.
+fn without_picture_at_the_end(shares: &[f32]) -> Vec<f32> {
+    const LEAST: f32 = 1.0 / (1 << 24) as f32;
+    let roots: Vec<f64> = shares.iter().map(|share| f64::from(*share).sqrt()).collect();
+    let (first, last) = (roots[0], roots[roots.len() - 1]);
+    let moved = roots.iter().map(|root| (((root - last) * first / (first - last)).powi(2) as f32).max(LEAST));
+    moved.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(class: &str, spacing: Spacing) -> Discrete {
+        Discrete::new(&SchedulerConfig {
+            class: class.to_owned(),
+            timestep_spacing: Some(spacing),
+            steps_offset: 1,
+            set_alpha_to_one: false,
+            ..SchedulerConfig::default()
+        })
+    }
+
+    fn near(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{found} instead of {expected}");
+        }
+    }
+
+    /// The numbers are those of diffusers 0.42.1.
+    #[test]
+    fn levels_are_those_of_diffusers() {
+        let euler = |spacing| of("EulerDiscreteScheduler", spacing).sigmas(5);
+        let linspace = [14.614_647, 4.086_089_6, 1.615_583_4, 0.695_150_97, 0.029_167_535, 0.0];
+        near(&euler(Spacing::Linspace), &linspace);
+        let leading = [5.134_433_3, 2.292_854_8, 1.168_216_5, 0.574_050_8, 0.041_314_48, 0.0];
+        near(&euler(Spacing::Leading), &leading);
+        let trailing = [14.614_647, 5.087_765_2, 2.276_464, 1.160_578_9, 0.569_285_4, 0.0];
+        near(&euler(Spacing::Trailing), &trailing);
+        let ddim = of("DDIMScheduler", Spacing::Leading);
+        near(&ddim.sigmas(5), &[&leading[..5], &[0.029_167_535]].concat());
+
+        let config = SchedulerConfig {
+            timestep_spacing: Some(Spacing::Trailing),
+            rescale_betas_zero_snr: true,
+            ..SchedulerConfig::default()
+        };
+        near(
+            &Discrete::new(&config).sigmas(5),
+            &[4096.0, 7.410_707_5, 2.604_856_3, 1.241_375_5, 0.594_751_8, 0.0],
+        );
+        let config = SchedulerConfig {
+            beta_start: 0.0001,
+            beta_end: 0.02,
+            beta_schedule: BetaSchedule::Linear,
+            timestep_spacing: Some(Spacing::Leading),
+            steps_offset: 1,
+            ..SchedulerConfig::default()
+        };
+        let linear = [25.945_423, 6.212_093_4, 2.051_380_2, 0.727_916_7, 0.014_832_044, 0.0];
+        near(&Discrete::new(&config).sigmas(5), &linear);
+    }
+
+    #[test]
+    fn the_time_of_a_level_of_the_table_is_its_number() {
+        let discrete = Discrete::stable_diffusion(PredictionType::Epsilon);
+        for (number, sigma) in discrete.table().iter().enumerate() {
+            assert_eq!(discrete.timestep(*sigma).to_bits(), (number as f32).to_bits());
+        }
+        let between = (discrete.table()[10] * discrete.table()[11]).sqrt();
+        assert!((discrete.timestep(between) - 10.5).abs() < 1e-3);
+        assert!(discrete.timestep(1e9) == 999.0 && discrete.timestep(0.0) == 0.0);
+    }
+
+    #[test]
+    fn one_step_starts_where_the_spacing_says() {
+        for (spacing, time) in [(Spacing::Linspace, 999), (Spacing::Leading, 1), (Spacing::Trailing, 999)] {
+            let discrete = of("EulerDiscreteScheduler", spacing);
+            assert_eq!(discrete.sigmas(1), [discrete.table()[time], 0.0]);
+        }
+    }
+}

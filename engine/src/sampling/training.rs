@@ -1,0 +1,83 @@
+//! What the noise levels of a model mean, and which of them its own scheduler walks along.
+
+use candle_core::{Result as TensorResult, Tensor};
+
+use super::{Discrete, FlowShift, Levels, Mixing, walk::blend};
+use crate::request::Schedule;
+
+/// How a model was trained to see noise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Training {
+    /// On straight lines from picture to noise.
+    Flow(FlowShift),
+    /// On a table of noise levels.
+    Discrete(Discrete),
+}
+
+impl Training {
+    /// How latents are mixed of picture and noise while they are walked with.
+    pub fn mixing(&self) -> Mixing {
+        match self {
+            Self::Flow(_) => Mixing::Flow,
+            Self::Discrete(_) => Mixing::Exploding,
+        }
+    }
+
+    /// The noise levels of `steps` steps for a picture of this many image tokens, and the one they end at.
+    pub fn sigmas(&self, schedule: Schedule, steps: usize, image_tokens: usize) -> Vec<f32> {
+        match self {
+            Self::Flow(shift) => match schedule {
+                Schedule::Model => shift.own(image_tokens).sigmas(steps),
+                Schedule::StaticShift => shift.constant().sigmas(steps),
+                Schedule::DynamicShift => shift.dynamic(image_tokens).sigmas(steps),
+                other => Levels::Flow(shift.own(image_tokens)).spaced(other, steps),
+            },
+            Self::Discrete(discrete) => match schedule {
+                Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => discrete.sigmas(steps),
+                other => Levels::Table(discrete.table().to_vec()).spaced(other, steps),
+            },
+        }
+    }
+
+    /// The time that stands for a noise level, from 0 to 1000.
+    pub fn timestep(&self, sigma: f32) -> f32 {
+        match self {
+            Self::Flow(_) => sigma * 1000.0,
+            Self::Discrete(discrete) => discrete.timestep(sigma),
+        }
+    }
+
+    /// Latents at a noise level, made of a picture's latents and of noise of unit variance. Without a picture, the
+    /// latents that a walk from nothing but noise starts from.
+    pub fn noised(&self, picture: Option<&Tensor>, noise: &Tensor, sigma: f32) -> TensorResult<Tensor> {
+        match (self, picture) {
+            (Self::Flow(_), None) => Ok(noise.clone()),
+            (Self::Discrete(discrete), None) => noise * discrete.first_noise(sigma),
+            (_, Some(picture)) => {
+                let sigma = f64::from(sigma);
+                blend(&[(self.mixing().share(sigma), picture), (sigma, noise)])
+            }
+        }
+    }
+
+    /// What a walk that ended at a noise level gives to the autoencoder.
+    pub fn finished(&self, latents: Tensor, sigma: f32) -> TensorResult<Tensor> {
+        match self {
+            Self::Discrete(_) if sigma > 0.0 => latents * variance_preserving(sigma),
+            _ => Ok(latents),
+        }
+    }
+
+    /// Latents as the model's own scheduler keeps them between steps.
+    pub fn recorded(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
+        match self {
+            Self::Discrete(discrete) if discrete.preserves_variance() => latents * variance_preserving(sigma),
+            _ => Ok(latents.clone()),
+        }
+    }
+}
+
+/// The factor from latents `picture + σ · noise` to those whose variance does not grow with `σ`.
+pub fn variance_preserving(sigma: f32) -> f64 {
+    (1.0 + f64::from(sigma).powi(2)).sqrt().recip()
+}
