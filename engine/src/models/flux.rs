@@ -1,24 +1,26 @@
 //! FLUX.1 (Black Forest Labs 2024): a diffusion transformer with two kinds of blocks.
 //!
 //! In a double block, image and text tokens have weights of their own and meet in attention; in a single block they
-//! are one sequence, and attention and feed-forward run side by side. `img`, `txt`, `vec` and `pe` are the authors'
-//! words: both streams, what modulates them, and the rotations of their places.
-
-use std::ops::Range;
+//! are one sequence, and attention and feed-forward run side by side.
 
 use candle_core::{D, DType, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
-    PrepareInput, Prepared, TextPart,
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened, PrepareInput,
+    Prepared, TextPart,
     family::{autoencoder_part, clip_part, part, t5_part},
-    modulated::{FREQUENCY_WIDTH, each, feed_forward, frequencies, norm_tape, normed, once, within_range},
+    joint::{
+        Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES, diffusers_name,
+        each_side, fed_forward, feed_forward_tape, head, prepare, stored_name, streams,
+    },
+    modulated::{each, norm_tape, normed, within_range},
+    patches::{Channels, patchify, unpatchify},
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::Work,
-    nn::{Costs, Mask, Rope, Tape, attention, gated_add, gelu_tanh, rope_interleaved, silu},
+    nn::{Costs, Rope, Tape, gated_add, gelu_tanh},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
@@ -29,14 +31,13 @@ use crate::{
 const PATCH: usize = 2;
 /// Base of the rotary frequencies.
 const THETA: f64 = 10_000.0;
-/// Width inside the feed-forward layers, in widths of the stream.
-const MLP_RATIO: usize = 4;
-/// Added to the mean square of queries and keys.
-const EPS: f64 = 1e-6;
 /// Modulations of a stream in a double block: shift, scale and gate for attention and for feed-forward.
 const DOUBLE_MODULATION: usize = 6;
 /// Modulations in a single block: shift, scale, gate.
 const SINGLE_MODULATION: usize = 3;
+const DOUBLE_MODULATORS: Modulators =
+    &[&[("norm1.linear", DOUBLE_MODULATION)], &[("norm1_context.linear", DOUBLE_MODULATION)]];
+const SINGLE_MODULATORS: Modulators = &[&[("norm.linear", SINGLE_MODULATION)]];
 
 /// The family.
 pub struct Flux;
@@ -122,108 +123,63 @@ impl FluxConfig {
         Ok(())
     }
 
-    /// Width of the residual streams.
-    fn dim(&self) -> usize {
-        self.num_attention_heads * self.attention_head_dim
+    fn heads(&self) -> Heads {
+        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            dim: self.heads().dim(),
+            pooled: self.pooled_projection_dim,
+            prompt: self.joint_attention_dim,
+            has_guidance: self.guidance_embeds,
+        }
     }
 
     fn latent_channels(&self) -> usize {
         self.in_channels / (PATCH * PATCH)
     }
 
-    /// Values that one noise level modulates all blocks with.
-    fn modulation_width(&self) -> usize {
-        let blocks = 2 * DOUBLE_MODULATION * self.num_layers + SINGLE_MODULATION * self.num_single_layers;
-        (blocks + 2) * self.dim()
+    /// The number of the block with the image's embedder; all before it are needed once a run.
+    fn embedders(&self) -> usize {
+        2 + self.num_layers + self.num_single_layers
+    }
+
+    /// What a block before [`embedders`](Self::embedders) modulates with.
+    fn modulators(&self, block: usize) -> Modulators {
+        if block <= self.num_layers {
+            DOUBLE_MODULATORS
+        } else if block + 1 < self.embedders() {
+            SINGLE_MODULATORS
+        } else {
+            HEAD_MODULATORS
+        }
     }
 
     /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run: a third of
     /// the weights.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (dim, head, inner) = (self.dim(), self.attention_head_dim, MLP_RATIO * self.dim());
-        let embedder = |spec: BlockSpec, name: &str, width: usize| {
-            spec.linear(&format!("time_text_embed.{name}.linear_1"), dim, width).linear(
-                &format!("time_text_embed.{name}.linear_2"),
-                dim,
-                dim,
-            )
-        };
-        let modulation = |block: String, name: &str| BlockSpec {
-            prefix: format!("{block}."),
-            ..BlockSpec::new(format!("{block}.{name}"))
-        };
+        let (conditions, heads) = (self.conditions(), self.heads());
+        let (dim, inner) = (heads.dim(), MLP_RATIO * heads.dim());
         let double = |index: usize| format!("transformer_blocks.{index}");
         let single = |index: usize| format!("single_transformer_blocks.{index}");
+        let modulation =
+            |block: String, layers| conditions.modulation_spec(&format!("{block}."), "modulation", layers);
 
-        let mut conditioning =
-            embedder(BlockSpec::stem("conditioning"), "timestep_embedder", FREQUENCY_WIDTH);
-        if self.guidance_embeds {
-            conditioning = embedder(conditioning, "guidance_embedder", FREQUENCY_WIDTH);
-        }
-        conditioning = embedder(conditioning, "text_embedder", self.pooled_projection_dim);
-        let mut blocks = vec![conditioning.linear("context_embedder", dim, self.joint_attention_dim)];
-        blocks.extend((0..self.num_layers).map(|index| {
-            modulation(double(index), "modulation")
-                .linear("norm1.linear", DOUBLE_MODULATION * dim, dim)
-                .linear("norm1_context.linear", DOUBLE_MODULATION * dim, dim)
-        }));
-        blocks.extend((0..self.num_single_layers).map(|index| {
-            modulation(single(index), "modulation").linear("norm.linear", SINGLE_MODULATION * dim, dim)
-        }));
-        blocks.push(BlockSpec::stem("head.modulation").linear("norm_out.scale", dim, dim).linear(
-            "norm_out.shift",
-            dim,
-            dim,
-        ));
+        let mut blocks = vec![conditions.spec()];
+        blocks.extend((0..self.num_layers).map(|index| modulation(double(index), DOUBLE_MODULATORS)));
+        blocks.extend((0..self.num_single_layers).map(|index| modulation(single(index), SINGLE_MODULATORS)));
+        blocks.push(conditions.modulation_spec("", "head.modulation", HEAD_MODULATORS));
         blocks.push(BlockSpec::stem("embedders").linear("x_embedder", dim, self.in_channels));
-        blocks.extend((0..self.num_layers).map(|index| {
-            let mut spec = BlockSpec::new(double(index));
-            for Side { qkv, norms, out, mlp } in &DOUBLE_SIDES {
-                spec = qkv.iter().fold(spec, |spec, name| spec.linear(name, dim, dim));
-                spec = norms.iter().fold(spec, |spec, name| spec.scale(name, head));
-                spec = spec.linear(out, dim, dim).linear(&format!("{mlp}.net.0.proj"), inner, dim).linear(
-                    &format!("{mlp}.net.2"),
-                    dim,
-                    inner,
-                );
-            }
-            spec
-        }));
+        blocks.extend((0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(double(index)), 2)));
         blocks.extend((0..self.num_single_layers).map(|index| {
-            let spec = BlockSpec::new(single(index));
-            let spec = QKV.iter().fold(spec, |spec, name| spec.linear(name, dim, dim));
-            let spec = NORMS.iter().fold(spec, |spec, name| spec.scale(name, head));
+            let spec = heads.spec(BlockSpec::new(single(index)), &SIDES[0], false);
             spec.linear("proj_mlp", inner, dim).linear("proj_out", dim, dim + inner)
         }));
         blocks.push(BlockSpec::stem("head").linear("proj_out", self.in_channels, dim));
         blocks
     }
 }
-
-const QKV: [&str; 3] = ["attn.to_q", "attn.to_k", "attn.to_v"];
-const NORMS: [&str; 2] = ["attn.norm_q", "attn.norm_k"];
-
-/// The names of one stream's layers in a double block.
-struct Side {
-    qkv: [&'static str; 3],
-    norms: [&'static str; 2],
-    out: &'static str,
-    mlp: &'static str,
-}
-
-/// Those of `img` and of `txt`.
-const DOUBLE_SIDES: [Side; 2] = [
-    Side { qkv: QKV, norms: NORMS, out: "attn.to_out.0", mlp: "ff" },
-    Side {
-        qkv: ["attn.add_q_proj", "attn.add_k_proj", "attn.add_v_proj"],
-        norms: ["attn.norm_added_q", "attn.norm_added_k"],
-        out: "attn.to_add_out",
-        mlp: "ff_context",
-    },
-];
-
-/// A layer's name here, in the authors' files, and which of how many equal parts of what is joined there.
-type Row = (&'static str, &'static str, Range<usize>, usize);
 
 const DOUBLE_NAMES: [Row; 18] = [
     ("norm1.linear", "img_mod.lin", 0..1, 1),
@@ -281,22 +237,8 @@ fn original_name(name: &str) -> StoredName {
     } else {
         (&OTHER_NAMES, String::new(), layer)
     };
-    let Some((_, original, parts, of)) = rows.iter().find(|(own, ..)| *own == layer) else {
-        return StoredName::whole(name);
-    };
-    let parameter = if original.ends_with("_norm") { "scale" } else { parameter };
-    let full = format!("{block}{original}.{parameter}");
-    if *of == 1 { StoredName::whole(full) } else { StoredName::part(full, parts.clone(), *of) }
-}
-
-/// In diffusers' files the names are the same, but for the last modulation: scale and shift are joined.
-fn diffusers_name(name: &str) -> StoredName {
-    for (part, half) in ["norm_out.scale.", "norm_out.shift."].into_iter().enumerate() {
-        if let Some(parameter) = name.strip_prefix(half) {
-            return StoredName::part(format!("norm_out.linear.{parameter}"), part..part + 1, 2);
-        }
-    }
-    StoredName::whole(name)
+    let parameter = if layer.starts_with("attn.norm_") { "scale" } else { parameter };
+    stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
 }
 
 impl Family for Flux {
@@ -399,32 +341,11 @@ impl Denoiser for FluxTransformer {
         store: &WeightStore,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
-        let mut modulations: Vec<Modulation> =
-            input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
-        let mut branches = Vec::new();
-        let mut vec = None;
-        executor.walk(store, 0..self.embedders(), |index, w| {
-            let Some(vec) = &vec else {
-                vec = Some(silu(&self.embed_conditions(w, input, store)?)?);
-                for branch in input.branches {
-                    let prompt = w.linear("context_embedder", &branch.prompt.unsqueeze(0)?)?;
-                    branches.push(Conditioning { prompt, pooled: None });
-                }
-                return Ok(());
-            };
-            self.repeat_left_out(&mut modulations, index)?;
-            for layer in self.modulation_layers(index) {
-                let parts = layer.iter().map(|name| w.linear(name, vec)).collect::<Result<Vec<_>>>()?;
-                let all =
-                    if let [only] = &parts[..] { only.clone() } else { Tensor::cat(&parts, D::Minus1)? };
-                let all = all.unsqueeze(2)?;
-                for (level, modulation) in modulations.iter_mut().enumerate() {
-                    modulation.tensors.push(all.get(level)?);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(Prepared { branches, modulations })
+        // The pipeline divides by the scheduler's thousand what the network multiplies by it.
+        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let guidance = self.config.guidance_embeds.then_some(input.guidance * 1000.0);
+        let modulators = |block| self.config.modulators(block);
+        prepare(executor, store, input, &times, guidance, self.config.embedders(), modulators)
     }
 
     fn predict(
@@ -434,57 +355,56 @@ impl Denoiser for FluxTransformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let (batch, _, height, width) = input.latents.dims4()?;
+        let (_, _, height, width) = input.latents.dims4()?;
         let grid = [height / PATCH, width / PATCH];
         let tokens = |branch: &Conditioning| branch.prompt.dim(1);
         let rotations = prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, grid, store.device()));
         let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
 
-        let double = self.embedders() + 1;
+        let double = self.config.embedders() + 1;
         let single = double + self.config.num_layers;
         let last = single + self.config.num_single_layers;
-        let mut streams: Vec<[Tensor; 2]> = Vec::new();
+        let mut apart: Vec<[Tensor; 2]> = Vec::new();
         let mut joint: Vec<Tensor> = Vec::new();
-        executor.walk(store, self.embedders()..last + 1, |index, w| {
+        executor.walk(store, self.config.embedders()..last + 1, |index, w| {
             if index < double {
-                let img = w.linear("x_embedder", &patchify(&input.latents.to_dtype(store.dtype())?)?)?;
-                for branch in &prepared.branches {
-                    let (_, tokens, dim) = branch.prompt.dims3()?;
-                    let txt = branch.prompt.broadcast_as((batch, tokens, dim))?.contiguous()?;
-                    streams.push([img.clone(), txt]);
-                }
+                let latents = input.latents.to_dtype(store.dtype())?;
+                let img = w.linear("x_embedder", &patchify(&latents, PATCH, Channels::First)?)?;
+                apart = streams(&img, &prepared.branches)?;
                 return Ok(());
             }
             if index == single {
-                let joined = streams.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
+                let joined = apart.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
                 joint = joined.collect::<Result<_>>()?;
             }
             for (branch, pe) in rotations.iter().enumerate() {
                 let own = |number: usize| modulation[number].narrow(0, branch, 1);
                 if index < single {
                     let first = 2 * (index - double);
-                    let [img, txt] = &streams[branch];
-                    streams[branch] = self.double_block(w, [img, txt], [own(first)?, own(first + 1)?], pe)?;
+                    let [img, txt] = &apart[branch];
+                    apart[branch] = self.double_block(w, [img, txt], [own(first)?, own(first + 1)?], pe)?;
                     continue;
                 }
                 let number = 2 * self.config.num_layers + index - single;
                 let x = &joint[branch];
                 joint[branch] = if index == last {
                     let text = tokens(&prepared.branches[branch])?;
-                    self.head(w, &x.narrow(1, text, grid[0] * grid[1])?, &own(number)?)?
+                    head(w, &x.narrow(1, text, grid[0] * grid[1])?, &own(number)?)?
                 } else {
                     self.single_block(w, x, &own(number)?, pe)?
                 };
             }
             Ok(())
         })?;
-        Ok(joint.iter().map(|x| unpatchify(x, grid)).collect::<Result<_>>()?)
+        let latents = |x| unpatchify(x, grid, PATCH, Channels::First);
+        Ok(joint.iter().map(latents).collect::<Result<_>>()?)
     }
 
     fn work(&self, shape: &DenoiserShape) -> Work {
         let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
-        let (dim, sigmas, branches, calls) = (config.dim(), shape.sigmas, shape.branches, shape.calls);
+        let (dim, branches, calls) = (config.heads().dim(), shape.branches, shape.calls);
+        let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
         let [channels, height, width] = shape.latents;
         let image = height * width / (PATCH * PATCH);
         let texts = &shape.prompts[..branches];
@@ -493,37 +413,9 @@ impl Denoiser for FluxTransformer {
         let all_text: usize = texts.iter().sum();
         let rotations = (branches * image + all_text) * config.attention_head_dim * size_of::<f32>();
         let latents = shape.batch * channels * height * width * size_of::<f32>();
-        let carried = bytes(all_text * (config.joint_attention_dim + dim))
-            + bytes(branches * sigmas * config.modulation_width())
-            + (2 * latents + rotations) as u64;
-        let vec = bytes(sigmas * branches * dim);
-        let modulation = |layers: usize, width: usize| {
-            let mut tape = Tape::default();
-            tape.hold(vec);
-            (0..layers).for_each(|_| {
-                tape.run(costs.linear(sigmas * branches, dim, width * dim));
-            });
-            once(tape)
-        };
+        let carried = bytes(config.conditions().kept(shape, modulated())) + (2 * latents + rotations) as u64;
 
-        let mut conditioning = Tape::default();
-        for (rows, inputs) in
-            [(sigmas, FREQUENCY_WIDTH), (1, FREQUENCY_WIDTH), (branches, config.pooled_projection_dim)]
-        {
-            conditioning.run(costs.linear(rows, inputs, dim));
-            conditioning.replace(costs.pointwise(rows * dim, 1));
-            conditioning.replace(costs.linear(rows, dim, dim));
-        }
-        conditioning.run(costs.copy(sigmas * branches * dim));
-        conditioning.run(costs.pointwise(sigmas * branches * dim, 1));
-        texts.iter().for_each(|&text| {
-            conditioning.run(costs.linear(text, config.joint_attention_dim, dim));
-        });
-        let mut blocks = vec![once(conditioning)];
-        blocks.extend((0..config.num_layers).map(|_| modulation(2, DOUBLE_MODULATION)));
-        blocks.extend((0..config.num_single_layers).map(|_| modulation(1, SINGLE_MODULATION)));
-        blocks.push(modulation(2, 1));
-
+        let mut blocks = config.conditions().work(costs, shape, modulated());
         let values = shape.batch * image * config.in_channels;
         let mut embed = Tape::default();
         embed.run(costs.copy(values));
@@ -540,7 +432,7 @@ impl Denoiser for FluxTransformer {
             each(calls, texts.iter().map(|&text| self.single_tape(costs, shape.batch, image + text, held)));
         blocks.extend(std::iter::repeat_n(single, config.num_single_layers));
         // Joining the streams, before the first single block.
-        if let Some(first) = blocks.get_mut(self.embedders() + 1 + config.num_layers) {
+        if let Some(first) = blocks.get_mut(config.embedders() + 1 + config.num_layers) {
             first.activations = first.activations.max(2 * held);
         }
         let rows = shape.batch * image;
@@ -567,55 +459,6 @@ impl FluxTransformer {
         Self { config, scale }
     }
 
-    /// The number of the block with the image's embedder; all before it are needed once a run.
-    fn embedders(&self) -> usize {
-        2 + self.config.num_layers + self.config.num_single_layers
-    }
-
-    /// The layers of a block of modulations; the results of those that stand together are joined.
-    fn modulation_layers(&self, block: usize) -> &'static [&'static [&'static str]] {
-        if block <= self.config.num_layers {
-            &[&["norm1.linear"], &["norm1_context.linear"]]
-        } else if block + 1 < self.embedders() {
-            &[&["norm.linear"]]
-        } else {
-            &[&["norm_out.shift", "norm_out.scale"]]
-        }
-    }
-
-    /// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's, so
-    /// that all of `block`'s come in their places.
-    fn repeat_left_out(&self, modulations: &mut [Modulation], block: usize) -> Result<()> {
-        let double = (block - 1).min(self.config.num_layers);
-        let before = 2 * double + (block - 1 - double);
-        let together = if double < self.config.num_layers || before == 2 * double { 2 } else { 1 };
-        for Modulation { tensors, .. } in modulations {
-            while tensors.len() < before {
-                tensors.push(tensors[tensors.len() - together].copy()?);
-            }
-        }
-        Ok(())
-    }
-
-    /// `vec`: noise level, guidance and pooled prompt as one, `[noise levels, branches, dim]`.
-    fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, store: &WeightStore) -> Result<Tensor> {
-        let mlp = |name: &str, x: &Tensor| {
-            let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
-            w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
-        };
-        let embedded = |numbers: &[f32]| frequencies(numbers, store.device())?.to_dtype(store.dtype());
-        // The pipeline divides by the scheduler's thousand what the network multiplies by it.
-        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
-        let mut vec = mlp("timestep_embedder", &embedded(&times)?)?;
-        if self.config.guidance_embeds {
-            vec = vec.broadcast_add(&mlp("guidance_embedder", &embedded(&[input.guidance * 1000.0])?)?)?;
-        }
-        let pooled: Vec<&Tensor> =
-            input.branches.iter().filter_map(|branch| branch.pooled.as_ref()).collect();
-        let pooled = mlp("text_embedder", &Tensor::stack(&pooled, 0)?)?;
-        vec.unsqueeze(1)?.broadcast_add(&pooled.unsqueeze(0)?)
-    }
-
     fn double_block(
         &self,
         w: &Weights,
@@ -624,26 +467,12 @@ impl FluxTransformer {
         pe: &Rope,
     ) -> Result<[Tensor; 2]> {
         let modulations = each_side(|side| modulations[side].chunk(DOUBLE_MODULATION, D::Minus1))?;
-        let [[img_q, img_k, img_v], [txt_q, txt_k, txt_v]] = each_side(|side| {
-            let (modulation, names) = (&modulations[side], &DOUBLE_SIDES[side]);
-            self.qkv(w, normed(streams[side], &modulation[..2])?, names.qkv, names.norms)
-        })?;
-        let q = joined(txt_q, img_q)?;
-        let k = joined(txt_k, img_k)?;
-        let v = joined(txt_v, img_v)?;
-        let h = self.attend(q, k, v, pe)?;
-        let text = streams[1].dim(1)?;
-        let places = [text..h.dim(1)?, 0..text];
-        let attended = each_side(|side| {
-            let own = h.narrow(1, places[side].start, places[side].len())?;
-            w.linear(DOUBLE_SIDES[side].out, &own)
-        })?;
-        drop(h);
+        let parts = [&modulations[0][..], &modulations[1][..]];
+        let attended = self.config.heads().joint(w, streams, parts, Some(pe), 2)?;
         each_side(|side| {
             let modulation = &modulations[side];
             let x = gated_add(streams[side], &modulation[2], &attended[side])?;
-            let h = feed_forward(w, DOUBLE_SIDES[side].mlp, normed(&x, &modulation[3..5])?)?;
-            within_range(gated_add(&x, &modulation[5], &h)?)
+            fed_forward(w, MLPS[side], &x, &modulation[3..])
         })
     }
 
@@ -651,34 +480,11 @@ impl FluxTransformer {
         let modulation = modulation.chunk(SINGLE_MODULATION, D::Minus1)?;
         let h = normed(x, &modulation[..2])?;
         let mlp = gelu_tanh(&w.linear("proj_mlp", &h)?)?;
-        let [q, k, v] = self.qkv(w, h, QKV, NORMS)?;
-        let attended = self.attend(q, k, v, pe)?;
+        let heads = self.config.heads();
+        let attended = heads.attend(heads.qkv(w, h, &SIDES[0])?, Some(pe))?;
         let h = Tensor::cat(&[&attended, &mlp], D::Minus1)?;
         drop((attended, mlp));
         within_range(gated_add(x, &modulation[2], &w.linear("proj_out", &h)?)?)
-    }
-
-    /// Queries, keys and values `[batch, tokens, heads, head_dim]` of `x`, which is let go.
-    fn qkv(&self, w: &Weights, x: Tensor, names: [&str; 3], norms: [&str; 2]) -> Result<[Tensor; 3]> {
-        let (batch, tokens, _) = x.dims3()?;
-        let heads =
-            |name: &str| w.linear(name, &x)?.reshape((batch, tokens, self.config.num_attention_heads, ()));
-        let (mut q, mut k, v) = (heads(names[0])?, heads(names[1])?, heads(names[2])?);
-        drop(x);
-        q = w.rms_norm(norms[0], &q, EPS)?;
-        k = w.rms_norm(norms[1], &k, EPS)?;
-        Ok([q, k, v])
-    }
-
-    /// Attention over all tokens, `[batch, tokens, dim]`.
-    fn attend(&self, mut q: Tensor, mut k: Tensor, v: Tensor, pe: &Rope) -> Result<Tensor> {
-        q = rope_interleaved(&q, pe)?;
-        k = rope_interleaved(&k, pe)?;
-        attention(&q, &k, &v, Mask::None)?.flatten_from(2)
-    }
-
-    fn head(&self, w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
-        w.linear("proj_out", &normed(x, &modulation.chunk(2, D::Minus1)?)?)
     }
 
     /// `pe`: all text tokens stand at the origin, those of the image on their row and column.
@@ -700,43 +506,14 @@ impl FluxTransformer {
     /// What a double block takes for one branch while `held` bytes of streams are there:
     /// [`double_block`](Self::double_block), function by function.
     fn double_tape(&self, costs: Costs, batch: usize, tokens: [usize; 2], held: u64) -> Tape {
-        let (dim, inner) = (self.config.dim(), MLP_RATIO * self.config.dim());
-        let [image, text] = tokens;
-        let both = batch * (image + text);
+        let heads = self.config.heads();
         let mut tape = Tape::default();
         tape.hold(held);
+        let projected = heads.joint_tape(&mut tape, costs, batch, tokens, true, 2);
         for rows in tokens.map(|tokens| batch * tokens) {
-            let h = norm_tape(&mut tape, costs, rows * dim);
-            self.qkv_tape(&mut tape, costs, rows);
-            tape.free(h);
-        }
-        let joined: u64 = (0..3)
-            .map(|_| {
-                let joined = tape.run(costs.copy(both * dim));
-                tape.free(joined);
-                joined
-            })
-            .sum();
-        let attended = self.attention_tape(&mut tape, costs, batch, image + text);
-        tape.free(joined);
-        let mut projected = 0;
-        for rows in tokens.map(|tokens| batch * tokens) {
-            let copied = if batch > 1 { tape.run(costs.copy(rows * dim)) } else { 0 };
-            projected += tape.run(costs.linear(rows, dim, dim));
-            tape.free(copied);
-        }
-        tape.free(attended);
-        for rows in tokens.map(|tokens| batch * tokens) {
-            let x = tape.run(costs.pointwise(rows * dim, 2));
-            let h = norm_tape(&mut tape, costs, rows * dim);
-            let wide = tape.run(costs.linear(rows, dim, inner));
-            tape.free(h);
-            let active = tape.run(costs.pointwise(rows * inner, 1));
-            tape.free(wide);
-            let h = tape.run(costs.linear(rows, inner, dim));
-            tape.free(active);
-            tape.run(costs.pointwise(rows * dim, 2));
-            tape.free(h + x);
+            let x = tape.run(costs.pointwise(rows * heads.dim(), 2));
+            feed_forward_tape(&mut tape, costs, rows, heads.dim());
+            tape.free(x);
         }
         tape.free(projected);
         tape
@@ -744,17 +521,18 @@ impl FluxTransformer {
 
     /// [`single_block`](Self::single_block), function by function.
     fn single_tape(&self, costs: Costs, batch: usize, tokens: usize, held: u64) -> Tape {
-        let (dim, inner, rows) = (self.config.dim(), MLP_RATIO * self.config.dim(), batch * tokens);
+        let heads = self.config.heads();
+        let (dim, inner, rows) = (heads.dim(), MLP_RATIO * heads.dim(), batch * tokens);
         let mut tape = Tape::default();
         tape.hold(held);
         let h = norm_tape(&mut tape, costs, rows * dim);
         let wide = tape.run(costs.linear(rows, dim, inner));
         let mlp = tape.run(costs.pointwise(rows * inner, 1));
         tape.free(wide);
-        let heads = self.qkv_tape(&mut tape, costs, rows);
+        let qkv = heads.qkv_tape(&mut tape, costs, rows);
         tape.free(h);
-        let attended = self.attention_tape(&mut tape, costs, batch, tokens);
-        tape.free(heads);
+        let attended = heads.attention_tape(&mut tape, costs, batch, tokens, true);
+        tape.free(qkv);
         let joined = tape.run(costs.copy(rows * (dim + inner)));
         tape.free(attended + mlp);
         tape.run(costs.linear(rows, dim + inner, dim));
@@ -762,53 +540,6 @@ impl FluxTransformer {
         tape.free(joined);
         tape
     }
-
-    /// [`qkv`](Self::qkv), function by function; the bytes of its results.
-    fn qkv_tape(&self, tape: &mut Tape, costs: Costs, rows: usize) -> u64 {
-        let dim = self.config.dim();
-        let heads = (0..3).map(|_| tape.run(costs.linear(rows, dim, dim))).sum();
-        (0..2).for_each(|_| tape.replace(costs.pointwise(rows * dim, 1)));
-        heads
-    }
-
-    /// [`attend`](Self::attend), function by function; the bytes of its result.
-    fn attention_tape(&self, tape: &mut Tape, costs: Costs, batch: usize, tokens: usize) -> u64 {
-        let heads = self.config.num_attention_heads;
-        (0..2).for_each(|_| tape.replace(costs.pointwise(batch * tokens * self.config.dim(), 1)));
-        let shape = [batch, tokens, heads, self.config.attention_head_dim];
-        tape.run(costs.attention(shape, tokens, heads))
-    }
-}
-
-/// The same for `img` and for `txt`.
-fn each_side<T>(mut work: impl FnMut(usize) -> Result<T>) -> Result<[T; 2]> {
-    Ok([work(0)?, work(1)?])
-}
-
-/// Text before image, along the tokens.
-fn joined(txt: Tensor, img: Tensor) -> Result<Tensor> {
-    Tensor::cat(&[txt, img], 1)
-}
-
-/// `[batch, channels, height, width]` to `[batch, patches, channels · patch · patch]`.
-fn patchify(latents: &Tensor) -> Result<Tensor> {
-    let (batch, channels, height, width) = latents.dims4()?;
-    let [rows, columns] = [height / PATCH, width / PATCH];
-    latents.reshape(&[batch, channels, rows, PATCH, columns, PATCH])?.permute([0, 2, 4, 1, 3, 5])?.reshape((
-        batch,
-        rows * columns,
-        channels * PATCH * PATCH,
-    ))
-}
-
-fn unpatchify(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
-    let (batch, channels) = (x.dim(0)?, x.dim(2)? / (PATCH * PATCH));
-    x.reshape(&[batch, rows, columns, channels, PATCH, PATCH])?.permute([0, 3, 1, 4, 2, 5])?.reshape((
-        batch,
-        channels,
-        rows * PATCH,
-        columns * PATCH,
-    ))
 }
 
 #[cfg(test)]
@@ -868,20 +599,5 @@ mod tests {
         }
         let scale = StoredName::part("norm_out.linear.weight", 0..1, 2);
         assert_eq!(diffusers_name("norm_out.scale.weight"), scale);
-    }
-
-    #[test]
-    fn patches_of_latents_come_back_in_their_places() {
-        let latents = Tensor::arange(0f32, 2.0 * 3.0 * 4.0 * 6.0, &Device::Cpu).unwrap();
-        let latents = latents.reshape((2, 3, 4, 6)).unwrap();
-        let patches = patchify(&latents).unwrap();
-        assert_eq!(patches.dims(), [2, 6, 12]);
-        // The first patch of the first channel.
-        let first: Vec<f32> =
-            patches.get(0).unwrap().get(0).unwrap().narrow(0, 0, 4).unwrap().to_vec1().unwrap();
-        assert_eq!(first, [0.0, 1.0, 6.0, 7.0]);
-        let back = unpatchify(&patches, [2, 3]).unwrap();
-        let values = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
-        assert_eq!(values(&back), values(&latents));
     }
 }

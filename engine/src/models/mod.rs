@@ -2,7 +2,9 @@
 
 mod family;
 pub mod flux;
+mod joint;
 mod modulated;
+mod patches;
 pub mod z_image;
 
 pub use family::{

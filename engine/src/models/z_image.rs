@@ -10,6 +10,7 @@ use super::{
     Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
     PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
+    patches::{Channels, patchify, unpatchify},
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -414,7 +415,8 @@ impl Denoiser for ZImageTransformer {
             }
             Ok(())
         })?;
-        Ok(streams.iter().map(|x| self.unpatchify(x, grid)).collect::<Result<_>>()?)
+        let latents = |x| unpatchify(x, grid, self.config.patch(), Channels::Last);
+        Ok(streams.iter().map(latents).collect::<Result<_>>()?)
     }
 
     fn work(&self, shape: &DenoiserShape) -> Work {
@@ -622,7 +624,8 @@ impl ZImageTransformer {
     /// Latents to image tokens `[batch, padded tokens, dim]`.
     fn embed_image(&self, w: &Weights, latents: &Tensor) -> Result<Tensor> {
         let name = format!("all_x_embedder.{}", self.config.patch_key());
-        pad(&w.linear(&name, &self.patchify(latents)?)?, &w.get("x_pad_token")?)
+        let patches = patchify(latents, self.config.patch(), Channels::Last)?;
+        pad(&w.linear(&name, &patches)?, &w.get("x_pad_token")?)
     }
 
     /// The embedding `[1, width]` of a noise level.
@@ -638,26 +641,6 @@ impl ZImageTransformer {
         let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), store.device())?;
         let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(store.dtype())?)?)?;
         w.linear("t_embedder.mlp.2", &h)
-    }
-
-    /// `[batch, channels, height, width]` to `[batch, patches, patch · patch · channels]`.
-    fn patchify(&self, latents: &Tensor) -> Result<Tensor> {
-        let (batch, channels, height, width) = latents.dims4()?;
-        let p = self.config.patch();
-        latents
-            .reshape(&[batch, channels, height / p, p, width / p, p])?
-            .permute([0, 2, 4, 3, 5, 1])?
-            .reshape((batch, (height / p) * (width / p), p * p * channels))
-    }
-
-    fn unpatchify(&self, x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
-        let (batch, p, channels) = (x.dim(0)?, self.config.patch(), self.config.in_channels);
-        x.reshape(&[batch, rows, columns, p, p, channels])?.permute([0, 5, 1, 3, 2, 4])?.reshape((
-            batch,
-            channels,
-            rows * p,
-            columns * p,
-        ))
     }
 
     /// Caption token `i` of all padded tokens stands at place `i + 1` of the first axis.

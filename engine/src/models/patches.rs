@@ -1,0 +1,63 @@
+//! Latents as a sequence of square patches.
+
+use candle_core::{Result, Tensor};
+
+/// Where the channels of a patch stand among its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channels {
+    /// Channel by channel.
+    First,
+    /// All channels of one latent after the other.
+    Last,
+}
+
+/// `[batch, channels, height, width]` to `[batch, patches, channels · side · side]`.
+pub fn patchify(latents: &Tensor, side: usize, channels: Channels) -> Result<Tensor> {
+    let (batch, count, height, width) = latents.dims4()?;
+    let [rows, columns] = [height / side, width / side];
+    let order = match channels {
+        Channels::First => [0, 2, 4, 1, 3, 5],
+        Channels::Last => [0, 2, 4, 3, 5, 1],
+    };
+    let split = latents.reshape(&[batch, count, rows, side, columns, side])?;
+    split.permute(order)?.reshape((batch, rows * columns, count * side * side))
+}
+
+/// `[batch, rows · columns, channels · side · side]` to `[batch, channels, height, width]`.
+pub fn unpatchify(
+    patches: &Tensor,
+    [rows, columns]: [usize; 2],
+    side: usize,
+    channels: Channels,
+) -> Result<Tensor> {
+    let (batch, _, values) = patches.dims3()?;
+    let count = values / (side * side);
+    let (shape, order) = match channels {
+        Channels::First => ([batch, rows, columns, count, side, side], [0, 3, 1, 4, 2, 5]),
+        Channels::Last => ([batch, rows, columns, side, side, count], [0, 5, 1, 3, 2, 4]),
+    };
+    patches.reshape(&shape)?.permute(order)?.reshape((batch, count, rows * side, columns * side))
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn patches_of_latents_come_back_in_their_places() {
+        let latents = Tensor::arange(0f32, 2.0 * 3.0 * 4.0 * 6.0, &Device::Cpu).unwrap();
+        let latents = latents.reshape((2, 3, 4, 6)).unwrap();
+        let values = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        for (channels, start) in
+            [(Channels::First, [0.0, 1.0, 6.0, 7.0]), (Channels::Last, [0.0, 24.0, 48.0, 1.0])]
+        {
+            let patches = patchify(&latents, 2, channels).unwrap();
+            assert_eq!(patches.dims(), [2, 6, 12]);
+            assert_eq!(values(&patches)[..4], start, "{channels:?}");
+            let back = unpatchify(&patches, [2, 3], 2, channels).unwrap();
+            assert_eq!(values(&back), values(&latents), "{channels:?}");
+        }
+    }
+}
