@@ -369,13 +369,15 @@ pub enum RequestError {
         /// The next size above that works.
         above: u32,
     },
-    /// A side that no machine can draw.
-    #[error("{side} {pixels} is too long; use {LONGEST_SIDE} or less")]
+    /// A side that no machine, or not this model, can draw.
+    #[error("{side} {pixels} is too long; use {longest} or less")]
     SideTooLong {
         /// "width" or "height".
         side: &'static str,
         /// What was asked for.
         pixels: u32,
+        /// The longest that can be drawn.
+        longest: u32,
     },
     /// No step at all.
     #[error("0 steps would leave nothing but noise; use 1 or more")]
@@ -398,11 +400,11 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// Checks everything that needs no model but the multiple its sizes must have.
-    pub fn validate(&self, multiple: u32) -> Result<(), RequestError> {
+    /// Checks everything that needs no model but the multiple its sizes must have, and the longest side it can draw.
+    pub fn validate(&self, multiple: u32, longest: u32) -> Result<(), RequestError> {
         for (side, pixels) in [("width", self.width), ("height", self.height)] {
-            if pixels > LONGEST_SIDE {
-                return Err(RequestError::SideTooLong { side, pixels });
+            if pixels > longest {
+                return Err(RequestError::SideTooLong { side, pixels, longest });
             }
             if pixels == 0 || !pixels.is_multiple_of(multiple) {
                 let below = (pixels / multiple * multiple).max(multiple);

@@ -165,6 +165,7 @@ fn summary() -> ModelSummary {
         layout: "diffusers folder".to_owned(),
         components: vec![component],
         size_multiple: 16,
+        longest_side: 16_384,
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
         examples: vec!["a hill".to_owned()],
     }

@@ -189,6 +189,7 @@ mod tests {
             layout: "a diffusers folder".to_owned(),
             components: vec![denoiser, autoencoder],
             size_multiple: 16,
+            longest_side: 16_384,
             defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
             examples: Vec::new(),
         }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, path::PathBuf};
 use sluice_engine::{
     hardware::HardwareSample,
     output::{Image, Output},
-    request::{ModelSource, Request, RequestError},
+    request::{LONGEST_SIDE, ModelSource, Request, RequestError},
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Stage},
 };
 
@@ -189,7 +189,8 @@ impl State {
 
     /// What is wrong with the settings.
     pub fn mistake(&self) -> Option<RequestError> {
-        self.draft.request(self.model.clone()).validate(self.size_multiple()).err()
+        let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
+        self.draft.request(self.model.clone()).validate(self.size_multiple(), longest).err()
     }
 
     /// Whether Generate would do anything.

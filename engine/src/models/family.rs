@@ -11,6 +11,7 @@ use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::Work,
+    request::LONGEST_SIDE,
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
     text::{Clip, Encoded, T5, TextEncoder},
@@ -250,6 +251,11 @@ pub struct DenoiserInput<'a> {
 pub trait Denoiser: Send + Sync {
     /// Width and height of pictures must be multiples of this.
     fn size_multiple(&self) -> u32;
+
+    /// Width and height of pictures must not be above this.
+    fn longest_side(&self) -> u32 {
+        LONGEST_SIDE
+    }
 
     /// Shape `[channels, height, width]` of the latents of a picture of this many pixels.
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3];

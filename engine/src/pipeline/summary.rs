@@ -27,6 +27,8 @@ pub struct ModelSummary {
     pub components: Vec<ComponentSummary>,
     /// Width and height must be multiples of this.
     pub size_multiple: u32,
+    /// Width and height must not be above this.
+    pub longest_side: u32,
     /// What to start from.
     pub defaults: Defaults,
     /// Prompts that show what it can do.
@@ -105,6 +107,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         layout: model.layout.name().to_owned(),
         components: model.components().map(component_summary).collect(),
         size_multiple: model.denoiser.size_multiple(),
+        longest_side: model.denoiser.longest_side(),
         defaults: Defaults {
             width: notes.width.unwrap_or(model.defaults.width),
             height: notes.height.unwrap_or(model.defaults.height),

@@ -192,6 +192,7 @@ pub fn starter() -> ModelSummary {
             component("autoencoder", "AutoencoderKL", 2_000_000),
         ],
         size_multiple: 16,
+        longest_side: 16_384,
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
         examples: [
             "a small red boat on a calm sea at sunset",

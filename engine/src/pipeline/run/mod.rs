@@ -74,7 +74,8 @@ impl LoadedModel {
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
-        request.validate(self.model.denoiser.size_multiple())?;
+        let denoiser = &self.model.denoiser;
+        request.validate(denoiser.size_multiple(), denoiser.longest_side())?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);
