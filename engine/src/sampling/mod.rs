@@ -25,7 +25,7 @@ pub use er_sde::er_sde;
 pub use levels::Levels;
 pub use multistep::{ipndm, lms, res_multistep};
 pub use noise::{NoiseStream, randn};
-pub use schedule::{FlowShift, Shift};
+pub use schedule::{FlowShift, LastLevel, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
 pub use training::{Training, variance_preserving};
 pub use unipc::unipc;

@@ -20,6 +20,20 @@ pub struct FlowShift {
     pub base_image_seq_len: usize,
     /// Image tokens of the larger picture.
     pub max_image_seq_len: usize,
+    /// Where the model's own steps end; its pipeline decides that, not its configuration.
+    #[serde(skip)]
+    pub last: LastLevel,
+}
+
+/// The lowest level of a run before it is shifted; the steps are even from 1 to there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LastLevel {
+    /// The reciprocal of the number of steps.
+    #[default]
+    Reciprocal,
+    /// The lowest level that the model was trained at. In diffusers' scheduler that one is shifted before if the shift
+    /// is constant, so that the shift works twice on it.
+    Lowest,
 }
 
 /// A shift with its amount decided.
@@ -40,6 +54,7 @@ impl Default for FlowShift {
             max_shift: 1.15,
             base_image_seq_len: 256,
             max_image_seq_len: 4096,
+            last: LastLevel::default(),
         }
     }
 }
@@ -56,7 +71,7 @@ impl FlowShift {
         if checkpoint.layout != Layout::Diffusers || !path.is_file() {
             return Ok(otherwise);
         }
-        let shift: Self = read_json(&path)?;
+        let shift = Self { last: otherwise.last, ..read_json(&path)? };
         if shift.shift.is_finite() && shift.shift > 0.0 {
             return Ok(shift);
         }
@@ -76,6 +91,15 @@ impl FlowShift {
         Shift::Exponential(
             image_tokens as f64 * slope + (self.base_shift - slope * self.base_image_seq_len as f64),
         )
+    }
+
+    /// The noise levels of `steps` steps that the model's own pipeline takes under a shift, `steps + 1` numbers from 1
+    /// to 0.
+    pub fn sigmas(&self, shift: Shift, steps: usize) -> Vec<f32> {
+        match self.last {
+            LastLevel::Reciprocal => shift.sigmas(steps),
+            LastLevel::Lowest => shift.sigmas_to_lowest(steps),
+        }
     }
 
     /// What the model's own configuration uses.
@@ -109,6 +133,17 @@ impl Shift {
         };
         (0..steps).map(|index| shifted(even(index))).chain([0.0]).collect()
     }
+
+    /// The same for steps that end at [`LastLevel::Lowest`].
+    pub fn sigmas_to_lowest(self, steps: usize) -> Vec<f32> {
+        const LOWEST: f64 = 1e-3;
+        let last = match self {
+            Self::Static(_) => self.at(LOWEST),
+            Self::Exponential(_) => LOWEST,
+        };
+        let step = (last - 1.0) / steps.saturating_sub(1).max(1) as f64;
+        (0..steps).map(|index| self.at(1.0 + step * index as f64) as f32).chain([0.0]).collect()
+    }
 }
 
 /// Number `index` of `count` even steps from `start` to `end`, rounded as PyTorch does: counted from the
@@ -120,4 +155,31 @@ pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 
     }
     let step = (end - start) / (count - 1) as f32;
     if index < count / 2 { start + step * index as f32 } else { end - step * (count - 1 - index) as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From diffusers' FlowMatchEulerDiscreteScheduler with a number of steps alone.
+    #[test]
+    fn steps_to_the_lowest_trained_level_are_those_of_diffusers() {
+        let fixed = FlowShift { last: LastLevel::Lowest, ..FlowShift::fixed(3.0) };
+        let cases = [
+            (fixed.constant(), 1, vec![1.0, 0.0]),
+            (fixed.constant(), 4, vec![1.0, 0.857_692_3, 0.602_150_56, 0.008_928_572, 0.0]),
+            (Shift::Exponential(0.8), 4, vec![1.0, 0.816_774_85, 0.527_435_24, 0.002_222_817, 0.0]),
+        ];
+        for (shift, steps, wanted) in cases {
+            let found = fixed.sigmas(shift, steps);
+            assert_eq!(found.len(), wanted.len());
+            for (wanted, found) in wanted.into_iter().zip(found) {
+                assert!(
+                    (wanted - found).abs() <= 3e-7 * wanted,
+                    "{shift:?} {steps}: {found} and not {wanted}"
+                );
+            }
+        }
+        assert_eq!(FlowShift::fixed(3.0).sigmas(fixed.constant(), 4), fixed.constant().sigmas(4));
+    }
 }
