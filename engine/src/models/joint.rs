@@ -164,6 +164,24 @@ impl Heads {
         tape.run(costs.attention([batch, tokens, self.count, self.width], tokens, self.count))
     }
 
+    /// Attention over the tokens of `x` alone, through its last layer. `x` is let go.
+    pub fn alone(self, w: &Weights, x: Tensor, layers: &Attention) -> Result<Tensor> {
+        w.linear(layers.out, &self.attend(self.qkv(w, x, layers)?, None)?)
+    }
+
+    /// The norm before [`alone`](Self::alone) and itself, function by function; the bytes of its result.
+    pub fn alone_tape(self, tape: &mut Tape, costs: Costs, batch: usize, tokens: usize) -> u64 {
+        let (rows, dim) = (batch * tokens, self.dim());
+        let h = norm_tape(tape, costs, rows * dim);
+        let qkv = self.qkv_tape(tape, costs, rows);
+        tape.free(h);
+        let attended = self.attention_tape(tape, costs, batch, tokens, false);
+        tape.free(qkv);
+        let projected = tape.run(costs.linear(rows, dim, dim));
+        tape.free(attended);
+        projected
+    }
+
     /// What the first `outputs` streams get of attention over both, after norms that the first two tensors of
     /// `modulations` shift and scale.
     pub fn joint(
