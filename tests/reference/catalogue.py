@@ -92,6 +92,10 @@ MODELS = [
         [encoder("qwen2.5-vl-7b", added(39)), denoiser("qwen-image"), autoencoder("qwen-image-vae")], guided=1.0,
     ),
     model(
+        "sd3-medium", "Stable Diffusion 3 Medium", ["sd3"], (16, 8, 1, 2, 1), fixed(333),
+        picture(1024, 1024, 28, 7.0), [*SD3_TEXT, denoiser("sd3-medium"), autoencoder("kl-16")], guided=1.0,
+    ),
+    model(
         "sd3.5-large", "Stable Diffusion 3.5 Large", ["sd35-large", "sd3.5", "sd35"], (16, 8, 1, 2, 1), fixed(333),
         picture(1024, 1024, 28, 3.5), [*SD3_TEXT, denoiser("sd3.5-large"), autoencoder("kl-16")], guided=1.0,
     ),

@@ -37,8 +37,8 @@ class Block:
 def blocks_of(network, unfold=(), apart=None, homes=None):
     """The blocks of a network, in the order of their definition.
 
-    Each element of a list of modules is a block. What `unfold` matches is looked into. Modules that match a key of
-    `apart` make blocks under the name that stands there. What remains is `in` before the first list and `out` after
+    Each element of a list of modules is a block. What `unfold` matches is looked into. Modules and tensors that match a
+    key of `apart` make blocks under the name that stands there. What remains is `in` before the first list and `out` after
     it, `embedders` and `head` at the top. `homes` says with which module a tensor goes that belongs to none.
     """
     blocks, owners = {}, {}
@@ -79,6 +79,9 @@ def blocks_of(network, unfold=(), apart=None, homes=None):
     for name, tensor in network.state_dict().items():
         if name not in repeated:
             path = (homes or {}).get(name, name)
+            for pattern, block in (apart or {}).items():
+                if re.fullmatch(pattern, name):
+                    owners[name] = blocks.setdefault(block, Block(block))
             owner = max((path_ for path_ in owners if f"{path}.".startswith(f"{path_}.")), key=len, default=None)
             block = owners[owner] if owner is not None else blocks.setdefault("head", Block("head"))
             matrix = tensor.ndim > 1 and isinstance(modules[name.rpartition(".")[0]], MATRICES)

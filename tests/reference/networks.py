@@ -159,20 +159,20 @@ def z_image():
     )  # fmt: skip
 
 
-def sd3(layers, heads, side, dual=()):
-    """Stable Diffusion 3.5."""
+def sd3(layers, heads, side, dual=(), norm="rms_norm"):
+    """Stable Diffusion 3 and 3.5. The table of places is looked up in."""
     return denoiser(
-        "Stable Diffusion 3.5 transformer",
+        "Stable Diffusion 3 transformer",
         lambda: diffusers.SD3Transformer2DModel(
             num_layers=layers, num_attention_heads=heads, attention_head_dim=64, joint_attention_dim=4096,
             caption_projection_dim=64 * heads, pooled_projection_dim=2048, pos_embed_max_size=side,
-            qk_norm="rms_norm", dual_attention_layers=dual,
+            qk_norm=norm, dual_attention_layers=dual,
         ),
         lambda a, b, t: {
             "hidden_states": new(1, 16, 2 * a, 2 * b), "encoder_hidden_states": new(1, t, 4096),
             "pooled_projections": new(1, 2048), "timestep": new(1),
         },
-        apart=MODULATED, once=MODULATED_ONCE,
+        apart={**MODULATED, r"pos_embed\.pos_embed": "places"}, once=MODULATED_ONCE,
     )  # fmt: skip
 
 
@@ -309,6 +309,7 @@ NETWORKS = {
     "flux-schnell": flux(guidance=False),
     "z-image": z_image(),
     "qwen-image": qwen_image(),
+    "sd3-medium": sd3(24, 24, 192, norm=None),
     "sd3.5-large": sd3(38, 38, 192),
     "sd3.5-medium": sd3(24, 24, 384, dual=tuple(range(13))),
     "sdxl": sdxl(),
