@@ -5,6 +5,7 @@ pub mod flux;
 mod joint;
 mod modulated;
 mod patches;
+pub mod sd3;
 pub mod z_image;
 
 pub use family::{
@@ -13,4 +14,4 @@ pub use family::{
 };
 
 /// Every family that Sluice draws with.
-pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage, &flux::Flux];
+pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage, &flux::Flux, &sd3::Sd3];

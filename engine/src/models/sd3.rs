@@ -1,0 +1,785 @@
+//! Stable Diffusion 3 and 3.5 (Esser et al. 2024, arXiv:2403.03206): a transformer of two streams of tokens.
+//!
+//! Image and text tokens have weights of their own and meet in attention; in the first blocks of the medium 3.5, the
+//! image also attends to itself alone. Places are added to image tokens, from a table of which the middle is used.
+
+use candle_core::{D, DType, Result, Tensor};
+use serde::Deserialize;
+
+use super::{
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened, PrepareInput,
+    Prepared, TextPart,
+    family::{autoencoder_part, negative_first, part, t5_part},
+    joint::{
+        Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
+        feed_forward_tape, head, prepare, stored_name, streams,
+    },
+    modulated::{each, norm_tape, normed},
+    patches::{Channels, patchify, unpatchify},
+};
+use crate::{
+    checkpoint::{
+        BlockSpec, Checkpoint, CheckpointError, Component, Layout, Part, Role, StoredName, TensorTable,
+    },
+    memory::{BlockWork, Work},
+    nn::{Costs, Tape, gated_add, linear},
+    residency::{Executor, RunError, WeightStore, Weights},
+    sampling::{FlowShift, LastLevel, Training},
+    text::{Clip, ClipEncoder, ClipUse, Encoded, T5, T5Encoder},
+    vae::{AutoencoderKl, LatentScaling},
+};
+
+/// The table of places.
+const PLACES: &str = "pos_embed.pos_embed";
+/// The kernel that makes tokens of patches.
+const KERNEL: &str = "pos_embed.proj";
+/// Tokens that T5 gives at most, and zeros that stand for them where it is left out, as in diffusers.
+const T5_TOKENS: usize = 256;
+/// Width of a head in all published models.
+const HEAD_WIDTH: usize = 64;
+/// The attention of the image alone.
+const ALONE: Attention = Attention {
+    qkv: ["attn2.to_q", "attn2.to_k", "attn2.to_v"],
+    norms: ["attn2.norm_q", "attn2.norm_k"],
+    out: "attn2.to_out.0",
+};
+/// What the image has after shift, scale and gate for attention and for feed-forward: those for attention alone.
+const ALONE_MODULATION: usize = 6;
+
+const TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.linear", 6)];
+/// After the last block, the text is not needed any more.
+const LAST_TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.shift", 1), ("norm1_context.scale", 1)];
+const IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION)];
+const DUAL_IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION + 3)];
+
+/// The family.
+pub struct Sd3;
+
+/// Shape of the transformer, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Sd3Config {
+    /// Side of the latents that a model was made for.
+    pub sample_size: usize,
+    /// Side of a patch of latents.
+    pub patch_size: usize,
+    /// Channels of the latents.
+    pub in_channels: usize,
+    /// Channels of what the network gives, where they are others.
+    pub out_channels: Option<usize>,
+    /// Blocks.
+    pub num_layers: usize,
+    /// Width of a head.
+    pub attention_head_dim: usize,
+    /// Attention heads.
+    pub num_attention_heads: usize,
+    /// Width of the prompt's embeddings.
+    pub joint_attention_dim: usize,
+    /// Width of text tokens: the same as of image tokens.
+    pub caption_projection_dim: usize,
+    /// Width of the prompt's pooled embedding.
+    pub pooled_projection_dim: usize,
+    /// Side of the table of places, in patches.
+    pub pos_embed_max_size: usize,
+    /// The blocks in which the image also attends to itself alone.
+    pub dual_attention_layers: Vec<usize>,
+    /// How queries and keys are normed: `rms_norm` or not.
+    pub qk_norm: Option<String>,
+}
+
+impl Default for Sd3Config {
+    fn default() -> Self {
+        Self {
+            sample_size: 128,
+            patch_size: 2,
+            in_channels: 16,
+            out_channels: Some(16),
+            num_layers: 18,
+            attention_head_dim: HEAD_WIDTH,
+            num_attention_heads: 18,
+            joint_attention_dim: 4096,
+            caption_projection_dim: 1152,
+            pooled_projection_dim: 2048,
+            pos_embed_max_size: 96,
+            dual_attention_layers: Vec::new(),
+            qk_norm: None,
+        }
+    }
+}
+
+impl Sd3Config {
+    /// Reads the shape off the tensors, for files that come without a configuration.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| {
+            let tensor = tensors.get(name).or_else(|| tensors.get(&original_name(name).name));
+            tensor.map(|tensor| tensor.shape().to_vec())
+        };
+        let kernel = shape("pos_embed.proj.weight")?;
+        let (dim, patch) = (*kernel.first()?, *kernel.get(2)?);
+        let has = |block: usize, layer: &str| shape(&format!("transformer_blocks.{block}.{layer}")).is_some();
+        let layers = (0..).take_while(|&block| has(block, "attn.to_q.weight")).count();
+        let norm = shape("transformer_blocks.0.attn.norm_q.weight");
+        let head = norm.as_ref().map_or(Some(HEAD_WIDTH), |norm| norm.first().copied())?;
+        Some(Self {
+            patch_size: patch,
+            in_channels: *kernel.get(1)?,
+            out_channels: shape("proj_out.weight")?.first()?.checked_div(patch * patch),
+            num_layers: layers,
+            attention_head_dim: head,
+            num_attention_heads: dim.checked_div(head)?,
+            joint_attention_dim: *shape("context_embedder.weight")?.get(1)?,
+            caption_projection_dim: dim,
+            pooled_projection_dim: *shape("time_text_embed.text_embedder.linear_1.weight")?.get(1)?,
+            pos_embed_max_size: shape(PLACES)?.iter().product::<usize>().checked_div(dim)?.isqrt(),
+            dual_attention_layers: (0..layers).filter(|&block| has(block, "attn2.to_q.weight")).collect(),
+            qk_norm: norm.map(|_| "rms_norm".to_owned()),
+            ..Self::default()
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let wrong = |field, value: String, reason: String| {
+            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
+        };
+        let counts = [
+            ("patch_size", self.patch_size),
+            ("in_channels", self.in_channels),
+            ("num_layers", self.num_layers),
+            ("attention_head_dim", self.attention_head_dim),
+            ("num_attention_heads", self.num_attention_heads),
+            ("pos_embed_max_size", self.pos_embed_max_size),
+        ];
+        if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return wrong(field, "0".to_owned(), "it takes one at least".to_owned());
+        }
+        let dim = self.heads().dim();
+        if self.caption_projection_dim != dim {
+            let reason = format!("text tokens are as wide as image tokens, {dim}");
+            return wrong("caption_projection_dim", self.caption_projection_dim.to_string(), reason);
+        }
+        if let Some(channels) = self.out_channels.filter(|&channels| channels != self.in_channels) {
+            let reason = format!("what is predicted has the channels of the latents, {}", self.in_channels);
+            return wrong("out_channels", channels.to_string(), reason);
+        }
+        if let Some(block) = self.dual_attention_layers.iter().find(|&&block| block >= self.num_layers) {
+            let reason = format!("there are {} blocks, counted from 0", self.num_layers);
+            return wrong("dual_attention_layers", block.to_string(), reason);
+        }
+        match &self.qk_norm {
+            Some(norm) if norm != "rms_norm" => {
+                let reason = "queries and keys are normed by rms_norm or not at all".to_owned();
+                wrong("qk_norm", norm.clone(), reason)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn heads(&self) -> Heads {
+        Heads {
+            count: self.num_attention_heads,
+            width: self.attention_head_dim,
+            are_normed: self.qk_norm.is_some(),
+        }
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            dim: self.heads().dim(),
+            pooled: self.pooled_projection_dim,
+            prompt: self.joint_attention_dim,
+            has_guidance: false,
+        }
+    }
+
+    /// Whether the image attends to itself alone in this one of the transformer's blocks.
+    fn is_dual(&self, block: usize) -> bool {
+        self.dual_attention_layers.contains(&block)
+    }
+
+    /// The streams that are needed after this one of the transformer's blocks.
+    fn outputs(&self, block: usize) -> usize {
+        if block + 1 < self.num_layers { 2 } else { 1 }
+    }
+
+    /// Values of a patch of latents.
+    fn patch_width(&self) -> usize {
+        self.in_channels * self.patch_size * self.patch_size
+    }
+
+    /// The number of the block with the image's embedder; all before it are needed once a run.
+    fn embedders(&self) -> usize {
+        2 + self.num_layers
+    }
+
+    /// The number of the block with the table of places, which is looked up in and never leased.
+    fn places(&self) -> usize {
+        self.embedders() + self.num_layers + 2
+    }
+
+    /// What a block before [`embedders`](Self::embedders) modulates with.
+    fn modulators(&self, block: usize) -> Modulators {
+        let block = block - 1;
+        if block == self.num_layers {
+            return HEAD_MODULATORS;
+        }
+        match (self.is_dual(block), self.outputs(block)) {
+            (false, 2) => &[IMAGE_MODULATOR, TEXT_MODULATOR],
+            (true, 2) => &[DUAL_IMAGE_MODULATOR, TEXT_MODULATOR],
+            (false, _) => &[IMAGE_MODULATOR, LAST_TEXT_MODULATOR],
+            (true, _) => &[DUAL_IMAGE_MODULATOR, LAST_TEXT_MODULATOR],
+        }
+    }
+
+    /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (conditions, heads, patch) = (self.conditions(), self.heads(), self.patch_size);
+        let dim = heads.dim();
+        let block = |index: usize| format!("transformer_blocks.{index}");
+        let mut blocks = vec![conditions.spec()];
+        blocks.extend((0..self.num_layers).map(|index| {
+            conditions.modulation_spec(
+                &format!("{}.", block(index)),
+                "modulation",
+                self.modulators(index + 1),
+            )
+        }));
+        blocks.push(conditions.modulation_spec("", "head.modulation", HEAD_MODULATORS));
+        let kernel = [dim, self.in_channels, patch, patch];
+        let embedder = BlockSpec::stem("embedders").tensor(format!("{KERNEL}.weight"), &kernel);
+        blocks.push(embedder.tensor(format!("{KERNEL}.bias"), &[dim]));
+        blocks.extend((0..self.num_layers).map(|index| {
+            let spec = heads.joint_spec(BlockSpec::new(block(index)), self.outputs(index));
+            if self.is_dual(index) { heads.spec(spec, &ALONE, true) } else { spec }
+        }));
+        blocks.push(BlockSpec::stem("head").linear("proj_out", self.patch_width(), dim));
+        let places = self.pos_embed_max_size * self.pos_embed_max_size;
+        blocks.push(BlockSpec::stem("places").tensor(PLACES, &[places, dim]));
+        blocks
+    }
+}
+
+const BLOCK_NAMES: [Row; 26] = [
+    ("norm1.linear", "x_block.adaLN_modulation.1", 0..1, 1),
+    ("norm1_context.linear", "context_block.adaLN_modulation.1", 0..1, 1),
+    ("norm1_context.shift", "context_block.adaLN_modulation.1", 0..1, 2),
+    ("norm1_context.scale", "context_block.adaLN_modulation.1", 1..2, 2),
+    ("attn.to_q", "x_block.attn.qkv", 0..1, 3),
+    ("attn.to_k", "x_block.attn.qkv", 1..2, 3),
+    ("attn.to_v", "x_block.attn.qkv", 2..3, 3),
+    ("attn.add_q_proj", "context_block.attn.qkv", 0..1, 3),
+    ("attn.add_k_proj", "context_block.attn.qkv", 1..2, 3),
+    ("attn.add_v_proj", "context_block.attn.qkv", 2..3, 3),
+    ("attn2.to_q", "x_block.attn2.qkv", 0..1, 3),
+    ("attn2.to_k", "x_block.attn2.qkv", 1..2, 3),
+    ("attn2.to_v", "x_block.attn2.qkv", 2..3, 3),
+    ("attn.norm_q", "x_block.attn.ln_q", 0..1, 1),
+    ("attn.norm_k", "x_block.attn.ln_k", 0..1, 1),
+    ("attn.norm_added_q", "context_block.attn.ln_q", 0..1, 1),
+    ("attn.norm_added_k", "context_block.attn.ln_k", 0..1, 1),
+    ("attn2.norm_q", "x_block.attn2.ln_q", 0..1, 1),
+    ("attn2.norm_k", "x_block.attn2.ln_k", 0..1, 1),
+    ("attn.to_out.0", "x_block.attn.proj", 0..1, 1),
+    ("attn.to_add_out", "context_block.attn.proj", 0..1, 1),
+    ("attn2.to_out.0", "x_block.attn2.proj", 0..1, 1),
+    ("ff.net.0.proj", "x_block.mlp.fc1", 0..1, 1),
+    ("ff.net.2", "x_block.mlp.fc2", 0..1, 1),
+    ("ff_context.net.0.proj", "context_block.mlp.fc1", 0..1, 1),
+    ("ff_context.net.2", "context_block.mlp.fc2", 0..1, 1),
+];
+const OTHER_NAMES: [Row; 8] = [
+    (KERNEL, "x_embedder.proj", 0..1, 1),
+    ("time_text_embed.timestep_embedder.linear_1", "t_embedder.mlp.0", 0..1, 1),
+    ("time_text_embed.timestep_embedder.linear_2", "t_embedder.mlp.2", 0..1, 1),
+    ("time_text_embed.text_embedder.linear_1", "y_embedder.mlp.0", 0..1, 1),
+    ("time_text_embed.text_embedder.linear_2", "y_embedder.mlp.2", 0..1, 1),
+    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
+    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
+    ("proj_out", "final_layer.linear", 0..1, 1),
+];
+
+/// The name that a tensor has in the authors' own files, which ComfyUI uses too.
+fn original_name(name: &str) -> StoredName {
+    if name == PLACES {
+        return StoredName::whole("pos_embed");
+    }
+    let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
+    let numbered = layer.strip_prefix("transformer_blocks.").and_then(|rest| rest.split_once('.'));
+    let stored = match numbered {
+        Some((number, layer)) => {
+            stored_name(&BLOCK_NAMES, &format!("joint_blocks.{number}."), layer, parameter)
+        }
+        None => stored_name(&OTHER_NAMES, "", layer, parameter),
+    };
+    stored.unwrap_or_else(|| StoredName::whole(name))
+}
+
+impl Family for Sd3 {
+    fn id(&self) -> &'static str {
+        "sd3"
+    }
+
+    fn name(&self) -> &'static str {
+        "Stable Diffusion 3"
+    }
+
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
+        let expected = "no Stable Diffusion 3 transformer was found";
+        let denoiser = part(checkpoint, Role::Denoiser, expected, is_transformer)?;
+        let config = denoiser.config(Sd3Config::from_shapes)?;
+        config.check(denoiser)?;
+        let is_original = denoiser.tensors.contains_key("x_embedder.proj.weight");
+        let component = Component::bind(
+            Role::Denoiser,
+            "Stable Diffusion 3 transformer",
+            &config.blueprint(),
+            &denoiser.tensors,
+            if is_original { original_name } else { diffusers_name },
+            &denoiser.path,
+        )?;
+
+        let [clip_l, clip_g] = clip_parts(checkpoint, denoiser, &config)?;
+        // What ComfyUI has of CLIP-L lacks the projection: in this family it changes nothing.
+        let is_projected = clip_l.tensors.contains_key("text_projection.weight");
+        let small = ClipUse { is_projected, ..ClipUse::PENULTIMATE };
+        let mut text = vec![
+            TextPart::new(ClipEncoder::open(checkpoint, clip_l, "tokenizer", small)?),
+            TextPart::new(ClipEncoder::open(checkpoint, clip_g, "tokenizer_2", ClipUse::PENULTIMATE)?),
+        ];
+        if checkpoint.candidates(Role::TextEncoder).any(|part| T5::width(&part.tensors).is_some()) {
+            let t5 = t5_part(checkpoint, config.joint_attention_dim)?;
+            text.push(TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_3", T5_TOKENS)?));
+        }
+        let vae = autoencoder_part(checkpoint, config.in_channels)?;
+        let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_3)?;
+
+        let side = (config.sample_size / config.patch_size).clamp(1, config.pos_embed_max_size);
+        let pixels = (side * config.patch_size * autoencoder.0.scale()) as u32;
+        // As the models' cards have it: 3.5 medium, 3.5 large, and 3.
+        let (steps, guidance) = match (config.dual_attention_layers.is_empty(), config.qk_norm.is_some()) {
+            (false, _) => (40, 4.5),
+            (true, true) => (28, 3.5),
+            (true, false) => (28, 7.0),
+        };
+        let shift = FlowShift { last: LastLevel::Lowest, ..FlowShift::fixed(3.0) };
+        let opened = Opened {
+            text,
+            denoiser: (Box::new(Sd3Transformer::new(config, autoencoder.0.scale())), component),
+            autoencoder,
+            training: Training::Flow(FlowShift::open(checkpoint, shift)?),
+            defaults: ModelDefaults { width: pixels, height: pixels, steps, guidance },
+        };
+        Ok(Model::new(&Sd3, checkpoint, opened))
+    }
+}
+
+/// Stable Diffusion 3 alone adds places from a table to the tokens of two streams.
+fn is_transformer(part: &Part) -> bool {
+    let has = |names: [&str; 3]| names.iter().all(|name| part.tensors.contains_key(*name));
+    has([
+        PLACES,
+        "time_text_embed.text_embedder.linear_1.weight",
+        "transformer_blocks.0.attn.add_q_proj.weight",
+    ]) || has(["pos_embed", "y_embedder.mlp.0.weight", "joint_blocks.0.context_block.attn.qkv.weight"])
+}
+
+/// CLIP-L and CLIP-G: the encoders whose pooled outputs together are as wide as what the transformer, which `denoiser`
+/// has, is told. They are in this order in a diffusers folder; elsewhere the narrower one comes first.
+fn clip_parts<'a>(
+    checkpoint: &'a Checkpoint,
+    denoiser: &Part,
+    config: &Sd3Config,
+) -> std::result::Result<[&'a Part; 2], CheckpointError> {
+    let sizes = |part: &'a Part| {
+        let width = Clip::width(&part.tensors)?;
+        let projection = part.tensors.get("text_projection.weight");
+        let pooled = projection.and_then(|tensor| tensor.shape().first().copied()).unwrap_or(width);
+        Some((part, width, pooled))
+    };
+    let mut clips: Vec<_> = checkpoint.candidates(Role::TextEncoder).filter_map(sizes).collect();
+    if checkpoint.layout != Layout::Diffusers {
+        clips.sort_by_key(|(_, width, _)| *width);
+    }
+    let wanted = config.pooled_projection_dim;
+    for (number, (first, width, pooled)) in clips.iter().enumerate() {
+        let Some((second, other, _)) =
+            clips[number + 1..].iter().find(|(.., other)| pooled + other == wanted)
+        else {
+            continue;
+        };
+        if width + other > config.joint_attention_dim {
+            return Err(CheckpointError::Config {
+                path: denoiser.path.join("config.json"),
+                field: "joint_attention_dim",
+                value: config.joint_attention_dim.to_string(),
+                reason: format!("both CLIP text encoders together are {} wide", width + other),
+            });
+        }
+        return Ok([first, second]);
+    }
+    let expected = match &clips[..] {
+        [(only, _, pooled)] if *pooled < wanted => format!(
+            "beside {} it needs another CLIP text encoder, of width {}, in text_encoders",
+            only.path.display(),
+            wanted - pooled
+        ),
+        _ => format!("no two CLIP text encoders of widths that make {wanted} were found in text_encoders"),
+    };
+    Err(CheckpointError::MissingPart { model: checkpoint.path.clone(), role: Role::TextEncoder, expected })
+}
+
+/// The transformer's shape; its weights come from a store.
+#[derive(Debug, Clone)]
+pub struct Sd3Transformer {
+    config: Sd3Config,
+    /// Pixels a latent.
+    scale: usize,
+}
+
+impl Denoiser for Sd3Transformer {
+    fn size_multiple(&self) -> u32 {
+        (self.scale * self.config.patch_size) as u32
+    }
+
+    fn longest_side(&self) -> u32 {
+        self.config.pos_embed_max_size as u32 * self.size_multiple()
+    }
+
+    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
+        [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
+    }
+
+    fn uses_negative(&self, scale: f32) -> bool {
+        scale > 1.0
+    }
+
+    /// What both CLIPs give stands side by side, filled up with zeros to the width of T5, whose tokens come after.
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        let mut encoded = encoded.into_iter();
+        let (Some(clip_l), Some(clip_g)) = (encoded.next(), encoded.next()) else {
+            candle_core::bail!("a prompt was not encoded by both CLIP text encoders")
+        };
+        let width = self.config.joint_attention_dim;
+        let clip = Tensor::cat(&[&clip_l.states, &clip_g.states], 1)?;
+        let clip = clip.pad_with_zeros(1, 0, width.saturating_sub(clip.dim(1)?))?;
+        let t5 = match encoded.next() {
+            Some(t5) => t5.states,
+            None => Tensor::zeros((T5_TOKENS, width), clip.dtype(), clip.device())?,
+        };
+        let pooled: Vec<Tensor> = clip_l.pooled.into_iter().chain(clip_g.pooled).collect();
+        Ok(Conditioning { prompt: Tensor::cat(&[clip, t5], 0)?, pooled: Some(Tensor::cat(&pooled, 0)?) })
+    }
+
+    fn prompt_tokens(&self, ids: &[usize]) -> usize {
+        ids[0] + ids.get(2).copied().unwrap_or(T5_TOKENS)
+    }
+
+    fn prepare(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let rows = self.rows(input.latents);
+        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0).collect();
+        let modulators = |block| self.config.modulators(block);
+        let mut prepared =
+            prepare(executor, store, input, &times, None, self.config.embedders(), modulators)?;
+        // All noise levels have the same places, after what modulates the blocks.
+        let places = store.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
+        prepared.modulations.iter_mut().for_each(|modulation| modulation.tensors.push(places.clone()));
+        Ok(prepared)
+    }
+
+    fn predict(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let patch = self.config.patch_size;
+        let (_, _, height, width) = input.latents.dims4()?;
+        let modulation = prepared.modulation(input.sigma)?;
+        let (first, layers) = (self.config.embedders() + 1, self.config.num_layers);
+        let mut branches: Vec<Vec<Tensor>> = Vec::new();
+        executor.walk(store, first - 1..first + layers + 1, |index, w| {
+            if index < first {
+                let latents = input.latents.to_dtype(store.dtype())?;
+                let img = self.embed(w, &latents, &modulation[2 * layers + 1])?;
+                branches = streams(&img, &prepared.branches)?.into_iter().map(Vec::from).collect();
+                return Ok(());
+            }
+            let block = index - first;
+            for (number, streams) in branches.iter_mut().enumerate() {
+                let own = |side: usize| modulation[2 * block + side].narrow(0, number, 1);
+                *streams = if block == layers {
+                    vec![head(w, &streams[0], &own(0)?)?]
+                } else {
+                    self.block(w, block, streams, [own(0)?, own(1)?])?
+                };
+            }
+            Ok(())
+        })?;
+        let latents =
+            |x: &Vec<Tensor>| unpatchify(&x[0], [height / patch, width / patch], patch, Channels::Last);
+        Ok(branches.iter().map(latents).collect::<Result<_>>()?)
+    }
+
+    fn work(&self, shape: &DenoiserShape) -> Work {
+        let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
+        let (dim, calls, layers) = (config.heads().dim(), shape.calls, config.num_layers);
+        let [channels, height, width] = shape.latents;
+        let image = height * width / (config.patch_size * config.patch_size);
+        let texts = &shape.prompts[..shape.branches];
+        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
+        let latents = shape.batch * channels * height * width * size_of::<f32>();
+        let kept = config.conditions().kept(shape, modulated()) + image * dim;
+        let carried = bytes(kept) + 2 * latents as u64;
+
+        let mut blocks = config.conditions().work(costs, shape, modulated());
+        let rows = shape.batch * image;
+        let mut embed = Tape::default();
+        embed.run(costs.copy(rows * config.patch_width()));
+        let tokens = embed.run(costs.linear(rows, config.patch_width(), dim));
+        embed.run(costs.copy(rows * dim));
+        embed.free(tokens);
+        texts.iter().for_each(|&text| {
+            embed.run(costs.copy(shape.batch * text * dim));
+        });
+        blocks.push(each(calls, std::iter::once(embed)));
+        let held: u64 = texts.iter().map(|&text| bytes(shape.batch * (image + text) * dim)).sum();
+        blocks.extend((0..layers).map(|block| {
+            let tape = |&text: &usize| self.block_tape(costs, shape.batch, [image, text], block, held);
+            each(calls, texts.iter().map(tape))
+        }));
+        let mut last = Tape::default();
+        last.hold(bytes(shape.branches * rows * dim));
+        norm_tape(&mut last, costs, rows * dim);
+        last.run(costs.linear(rows, dim, config.patch_width()));
+        blocks.push(each(calls, texts.iter().map(|_| last)));
+        // Places are read as f32.
+        let wide = if shape.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
+        blocks.push(BlockWork { passes: 0, operations: 0.0, activations: wide as u64, reads: 0 });
+        Work { tile: None, carried, blocks }
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
+        let positive = outputs[0].to_dtype(DType::F32)?;
+        let Some(negative) = outputs.get(1) else { return Ok(positive) };
+        let negative = negative.to_dtype(DType::F32)?;
+        let difference = (positive - &negative)?;
+        negative + (difference * f64::from(scale))?
+    }
+
+    fn recorded(&self, outputs: &[Tensor]) -> Result<Vec<(String, Tensor)>> {
+        Ok(vec![("transformer.0.out.0".to_owned(), negative_first(outputs)?)])
+    }
+}
+
+impl Sd3Transformer {
+    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    pub fn new(config: Sd3Config, scale: usize) -> Self {
+        Self { config, scale }
+    }
+
+    /// Where the patches of latents stand in the table of places: in its middle.
+    fn rows(&self, [_, height, width]: [usize; 3]) -> Vec<u32> {
+        let (patch, side) = (self.config.patch_size, self.config.pos_embed_max_size);
+        let [rows, columns] = [height / patch, width / patch];
+        let [top, left] = [side.saturating_sub(rows) / 2, side.saturating_sub(columns) / 2];
+        let row = |row: usize| (left..left + columns).map(move |column| (row * side + column) as u32);
+        (top..top + rows).flat_map(row).collect()
+    }
+
+    /// Latents to image tokens in their places.
+    fn embed(&self, w: &Weights, latents: &Tensor, places: &Tensor) -> Result<Tensor> {
+        let patches = patchify(latents, self.config.patch_size, Channels::First)?;
+        let kernel = w.get(&format!("{KERNEL}.weight"))?.flatten_from(1)?;
+        let tokens = linear(&patches, &kernel, Some(&w.get(&format!("{KERNEL}.bias"))?))?;
+        tokens.broadcast_add(places)
+    }
+
+    /// The streams that go on after a block: image and text, after the last one the image.
+    fn block(
+        &self,
+        w: &Weights,
+        block: usize,
+        streams: &[Tensor],
+        modulations: [Tensor; 2],
+    ) -> Result<Vec<Tensor>> {
+        let (heads, outputs) = (self.config.heads(), self.config.outputs(block));
+        let modulators = self.config.modulators(block + 1);
+        let parts = |side: usize| {
+            let parts: usize = modulators[side].iter().map(|(_, parts)| parts).sum();
+            modulations[side].chunk(parts, D::Minus1)
+        };
+        let modulations = [parts(0)?, parts(1)?];
+        let both = [&modulations[0][..], &modulations[1][..]];
+        let attended = heads.joint(w, [&streams[0], &streams[1]], both, None, outputs)?;
+        let mut after = Vec::new();
+        for (side, attended) in attended.into_iter().enumerate() {
+            let modulation = both[side];
+            let mut x = gated_add(&streams[side], &modulation[2], &attended)?;
+            drop(attended);
+            if side == 0 && self.config.is_dual(block) {
+                let own = &modulation[ALONE_MODULATION..];
+                let attended = heads.alone(w, normed(&streams[0], own)?, &ALONE)?;
+                x = gated_add(&x, &own[2], &attended)?;
+            }
+            after.push(fed_forward(w, MLPS[side], &x, &modulation[3..])?);
+        }
+        Ok(after)
+    }
+
+    /// What a block takes for one branch while `held` bytes of streams are there: [`block`](Self::block), function by
+    /// function.
+    fn block_tape(&self, costs: Costs, batch: usize, tokens: [usize; 2], block: usize, held: u64) -> Tape {
+        let (heads, outputs) = (self.config.heads(), self.config.outputs(block));
+        let mut tape = Tape::default();
+        tape.hold(held);
+        heads.joint_tape(&mut tape, costs, batch, tokens, false, outputs);
+        for (side, tokens) in tokens.into_iter().enumerate().take(outputs) {
+            let sum = costs.pointwise(batch * tokens * heads.dim(), 2);
+            let mut x = tape.run(sum);
+            // The result of attention, which is as large.
+            tape.free(x);
+            if side == 0 && self.config.is_dual(block) {
+                let attended = heads.alone_tape(&mut tape, costs, batch, tokens);
+                let before = x;
+                x = tape.run(sum);
+                tape.free(before + attended);
+            }
+            feed_forward_tape(&mut tape, costs, batch * tokens, heads.dim());
+            tape.free(x);
+        }
+        tape
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        memory::known_model,
+        text::{ClipConfig, T5Config},
+    };
+
+    fn medium() -> Sd3Config {
+        Sd3Config {
+            num_layers: 24,
+            num_attention_heads: 24,
+            caption_projection_dim: 1536,
+            pos_embed_max_size: 192,
+            ..Sd3Config::default()
+        }
+    }
+
+    fn medium_3_5() -> Sd3Config {
+        Sd3Config {
+            pos_embed_max_size: 384,
+            dual_attention_layers: (0..13).collect(),
+            qk_norm: Some("rms_norm".to_owned()),
+            ..medium()
+        }
+    }
+
+    fn large_3_5() -> Sd3Config {
+        Sd3Config {
+            num_layers: 38,
+            num_attention_heads: 38,
+            caption_projection_dim: 2432,
+            qk_norm: Some("rms_norm".to_owned()),
+            ..medium()
+        }
+    }
+
+    /// Weights of each component, by its blueprint.
+    fn weights(blocks: &[BlockSpec]) -> u64 {
+        let tensors = blocks.iter().flat_map(|block| &block.tensors);
+        tensors.map(|(_, shape)| shape.iter().product::<usize>() as u64).sum()
+    }
+
+    #[test]
+    fn the_published_models_have_as_many_weights_as_the_catalogue_says() {
+        let small = ClipConfig {
+            hidden_size: 768,
+            intermediate_size: 3072,
+            num_attention_heads: 12,
+            projection_dim: 768,
+            ..ClipConfig::default()
+        };
+        let large = ClipConfig {
+            hidden_size: 1280,
+            intermediate_size: 5120,
+            num_hidden_layers: 32,
+            num_attention_heads: 20,
+            projection_dim: 1280,
+            ..ClipConfig::default()
+        };
+        for (id, transformer) in
+            [("sd3-medium", medium()), ("sd3.5-medium", medium_3_5()), ("sd3.5-large", large_3_5())]
+        {
+            let own = [
+                weights(&small.blueprint(true)),
+                weights(&large.blueprint(true)),
+                weights(&T5Config::default().blueprint()),
+                weights(&transformer.blueprint()),
+            ];
+            let known = known_model(id).unwrap().footprint(2);
+            for (component, own) in known.components.iter().zip(own) {
+                let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
+                assert_eq!(own, parameters, "{id}: {}", component.architecture);
+            }
+        }
+    }
+
+    #[test]
+    fn names_become_the_authors_own() {
+        let cases = [
+            (
+                "transformer_blocks.3.attn.to_k.weight",
+                "joint_blocks.3.x_block.attn.qkv.weight",
+                Some((1..2, 3)),
+            ),
+            (
+                "transformer_blocks.0.attn2.to_v.bias",
+                "joint_blocks.0.x_block.attn2.qkv.bias",
+                Some((2..3, 3)),
+            ),
+            (
+                "transformer_blocks.0.attn.norm_added_q.weight",
+                "joint_blocks.0.context_block.attn.ln_q.weight",
+                None,
+            ),
+            ("transformer_blocks.7.ff_context.net.2.bias", "joint_blocks.7.context_block.mlp.fc2.bias", None),
+            (
+                "transformer_blocks.23.norm1_context.scale.weight",
+                "joint_blocks.23.context_block.adaLN_modulation.1.weight",
+                Some((1..2, 2)),
+            ),
+            ("norm_out.shift.bias", "final_layer.adaLN_modulation.1.bias", Some((0..1, 2))),
+            ("pos_embed.proj.weight", "x_embedder.proj.weight", None),
+            ("pos_embed.pos_embed", "pos_embed", None),
+            ("context_embedder.weight", "context_embedder.weight", None),
+            ("time_text_embed.text_embedder.linear_2.bias", "y_embedder.mlp.2.bias", None),
+        ];
+        for (ours, name, part) in cases {
+            assert_eq!(original_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
+        }
+        let scale = StoredName::part("transformer_blocks.23.norm1_context.linear.weight", 0..1, 2);
+        assert_eq!(diffusers_name("transformer_blocks.23.norm1_context.scale.weight"), scale);
+    }
+
+    #[test]
+    fn places_are_those_in_the_middle_of_the_table() {
+        let config = Sd3Config { pos_embed_max_size: 7, ..Sd3Config::default() };
+        let transformer = Sd3Transformer::new(config, 8);
+        assert_eq!(transformer.rows([16, 4, 6]), [16, 17, 18, 23, 24, 25]);
+        assert_eq!(transformer.longest_side(), 112);
+    }
+}
