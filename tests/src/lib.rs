@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod failures;
 pub mod golden;
 pub mod hash_weights;
+pub mod modes;
 pub mod original_names;
 pub mod packed;
 pub mod parity;

@@ -8,14 +8,12 @@
 )]
 
 use sluice_engine::{
-    memory::{DeviceChoice, Estimate, Forecast, MemoryPreferences, OffloadMode, Outcome},
-    request::{ComputeDtype, ModelSource, Request},
-    session::{Command, Event, Job, PlanQuery, PlanSubject},
+    request::ModelSource,
+    session::{Command, Event},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, load},
-    golden::{compare, distance},
-    original_names::Tensors,
+    checkpoint::Fixture,
+    modes::{check_every_mode, check_forecasts, check_half_precision},
     parity::{check_case, check_layouts},
     runner::Runner,
 };
@@ -48,96 +46,17 @@ fn every_layout_gives_the_same_bytes() {
     }
 }
 
-/// As in the parity of Z-Image: within a few per cent, and not the same.
 #[test]
 fn computing_in_half_precision_stays_near() {
-    let (fixture, folder) = (Fixture::new("flux", "dev"), tempfile::tempdir().unwrap());
-    let model = fixture.write_diffusers(folder.path()).unwrap();
-    let run = fixture.run("horse").unwrap();
-    let golden = run.golden().unwrap();
-    let mut runner = Runner::start().unwrap();
-    for (dtype, allowed) in [(ComputeDtype::Bf16, 0.1), (ComputeDtype::F16, 0.0125)] {
-        let request = Request { dtype, ..run.request(&model) };
-        let (_, dump) = runner.dump(request, Some(&run.latents().unwrap())).unwrap();
-        for name in ["encode_prompt.0.0.0", "encode_prompt.0.0.1", "transformer.0.out.0.0", "step.2.latents"]
-        {
-            let distance = compare(name, &golden, &dump, allowed).unwrap();
-            println!("{dtype:?} {name}: {distance:.1e}");
-            assert!(distance > 1e-5, "{dtype:?} {name} is too close to be 16 bits: {distance}");
-        }
-    }
+    let names = ["encode_prompt.0.0.0", "encode_prompt.0.0.1", "transformer.0.out.0.0", "step.2.latents"];
+    check_half_precision(&Fixture::new("flux", "dev"), "horse", &names).unwrap();
 }
 
-fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Forecast {
-    let query = PlanQuery {
-        id: 1,
-        subject: PlanSubject::Model,
-        request: request.clone(),
-        memory: memory.clone(),
-        frames: 1,
-    };
-    runner.send(Command::Plan(Box::new(query))).unwrap();
-    loop {
-        match runner.event().unwrap() {
-            Event::Planned { forecast, .. } => return *forecast,
-            Event::NotPlanned { failure, .. } => panic!("no plan: {}", failure.message),
-            _ => {}
-        }
-    }
-}
-
-fn card(mode: OffloadMode) -> MemoryPreferences {
-    MemoryPreferences {
-        mode,
-        device: DeviceChoice::Simulated("rtx-4060".to_owned()),
-        min_free_vram: 0,
-        ..MemoryPreferences::default()
-    }
-}
-
-/// The tensors of every stage, and what the card held.
-fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> (Tensors, Outcome) {
-    let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("dump.safetensors");
-    let job = Job { memory: memory.clone(), dump: Some(dump.clone()), ..runner.job(request.clone()) };
-    let ended = runner.run(job).unwrap();
-    let outcome = ended.events.iter().find_map(|event| match event {
-        Event::Outcome { outcome, .. } => Some((**outcome).clone()),
-        _ => None,
-    });
-    ended.pictures().unwrap();
-    (load(&dump).unwrap(), outcome.unwrap())
-}
-
+/// What both threads take at the same moment differs from run to run, and in a picture of this size it shows in what is
+/// tried out.
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    let (fixture, folder) = (Fixture::new("flux", "dev"), tempfile::tempdir().unwrap());
-    let model = fixture.write_diffusers(folder.path()).unwrap();
-    let own = fixture.run("horse").unwrap().request(&model);
-    let mut runner = Runner::of_two_threads().unwrap();
-    for (mode, batch, dtype) in [
-        (OffloadMode::None, 1, ComputeDtype::F32),
-        (OffloadMode::Aggressive, 3, ComputeDtype::F32),
-        (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
-    ] {
-        // What both threads take at the same moment differs from run to run, and in a picture of this size it shows in
-        // what is tried out.
-        for (estimate, near) in [(Estimate::Formula, 0.97..1.08), (Estimate::Dryrun, 0.9..1.15)] {
-            // Tiles as small as this leave the denoiser with the peak.
-            let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
-            let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
-            let (_, outcome) = draw(&mut runner, &request, &memory);
-            let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
-            println!(
-                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} of {} bytes",
-                outcome.measured_device
-            );
-            assert!(
-                near.contains(&ratio),
-                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
-            );
-        }
-    }
+    check_forecasts(&Fixture::new("flux", "dev"), "horse", 0.97..1.08, 0.9..1.15).unwrap();
 }
 
 #[test]
@@ -175,31 +94,10 @@ fn a_summary_names_every_part() {
     assert_eq!(blocks, expected);
 }
 
-/// Two text encoders, two kinds of blocks and modulations that are needed once: wherever their weights are, the bytes
-/// are the same, and no budget is exceeded.
+/// Two text encoders, two kinds of blocks and modulations that are needed once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for case in ["dev", "salted"] {
-        let (fixture, folder) = (Fixture::new("flux", case), tempfile::tempdir().unwrap());
-        let model = fixture.write_diffusers(folder.path()).unwrap();
-        let run = fixture.runs().unwrap().remove(0);
-        let request = Request { batch: 2, width: 48, height: 32, steps: 2, ..run.request(&model) };
-        let mut runner = Runner::start().unwrap();
-        let (want, _) = draw(&mut runner, &request, &card(OffloadMode::None));
-        for &mode in OffloadMode::ALL {
-            let plenty = card(mode);
-            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
-            for budget in [least, least + least / 8] {
-                let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-                let (got, outcome) = draw(&mut runner, &request, &memory);
-                let peak = outcome.measured_device;
-                assert!(peak <= budget, "{case} {mode:?}: {peak} bytes of {budget} were held");
-                assert_eq!(got.len(), want.len());
-                for (name, want) in &want {
-                    distance(name, want, &got[name], 0.0)
-                        .unwrap_or_else(|error| panic!("{case} {mode:?}: {error}"));
-                }
-            }
-        }
+    for (case, run) in [("dev", "cut"), ("salted", "batch")] {
+        check_every_mode(&Fixture::new("flux", case), run).unwrap();
     }
 }

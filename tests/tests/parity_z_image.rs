@@ -10,10 +10,9 @@
 use std::path::Path;
 
 use candle_core::DType;
-use sluice_engine::request::ComputeDtype;
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored},
-    golden::compare,
+    modes::check_half_precision,
     parity::{check_case, check_layouts},
     runner::Runner,
 };
@@ -69,22 +68,9 @@ fn half_precision_files_are_widened_without_loss() {
     }
 }
 
-/// 16-bit activations round each value to 8 (bf16) or 11 (f16) bits; some dozen roundings in a row stay
-/// within a few per cent of the largest value, and leave no value as it was.
+/// 16-bit activations round each value to 8 (bf16) or 11 (f16) bits.
 #[test]
 fn computing_in_half_precision_stays_near() {
-    let (fixture, folder) = (Fixture::new("z_image", "default"), tempfile::tempdir().unwrap());
-    let model = fixture.write_diffusers(folder.path()).unwrap();
-    let run = fixture.run("guided").unwrap();
-    let golden = run.golden().unwrap();
-    let mut runner = Runner::start().unwrap();
-    for (dtype, allowed) in [(ComputeDtype::Bf16, 0.1), (ComputeDtype::F16, 0.0125)] {
-        let request = sluice_engine::request::Request { dtype, ..run.request(&model) };
-        let (_, dump) = runner.dump(request, Some(&run.latents().unwrap())).unwrap();
-        for name in ["encode_prompt.0.0.0", "transformer.0.out.0.0", "step.2.latents", "vae.decode.out"] {
-            let distance = compare(name, &golden, &dump, allowed).unwrap();
-            println!("{dtype:?} {name}: {distance:.1e}");
-            assert!(distance > 1e-5, "{dtype:?} {name} is too close to be 16 bits: {distance}");
-        }
-    }
+    let names = ["encode_prompt.0.0.0", "transformer.0.out.0.0", "step.2.latents", "vae.decode.out"];
+    check_half_precision(&Fixture::new("z_image", "default"), "guided", &names).unwrap();
 }

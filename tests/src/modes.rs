@@ -1,0 +1,179 @@
+//! What holds for every family wherever its weights are: the same bytes, within the budget, moved as planned, and
+//! forecasts that come true.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, ensure};
+use sluice_engine::{
+    memory::{DeviceChoice, Estimate, Forecast, MemoryPreferences, OffloadMode, Outcome, Placement},
+    request::{ComputeDtype, Request},
+    session::{Command, Event, Job, PlanQuery, PlanSubject, Reports},
+    telemetry::{PlanMark, TelemetryEvent, read_jsonl},
+};
+
+use crate::{
+    checkpoint::{Fixture, load},
+    golden::{compare, distance},
+    original_names::Tensors,
+    runner::Runner,
+};
+
+/// 16-bit activations stay within a few per cent of the reference, and are not the same.
+pub fn check_half_precision(fixture: &Fixture, run: &str, names: &[&str]) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let model = fixture.write_diffusers(folder.path())?;
+    let run = fixture.run(run)?;
+    let golden = run.golden()?;
+    let mut runner = Runner::start()?;
+    for (dtype, allowed) in [(ComputeDtype::Bf16, 0.1), (ComputeDtype::F16, 0.0125)] {
+        let request = Request { dtype, ..run.request(&model) };
+        let (_, dump) = runner.dump(request, Some(&run.latents()?))?;
+        for name in names {
+            let distance = compare(name, &golden, &dump, allowed)?;
+            println!("{dtype:?} {name}: {distance:.1e}");
+            ensure!(distance > 1e-5, "{dtype:?} {name} is too close to be 16 bits: {distance}");
+        }
+    }
+    Ok(())
+}
+
+fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Result<Forecast> {
+    let query = PlanQuery {
+        id: 1,
+        subject: PlanSubject::Model,
+        request: request.clone(),
+        memory: memory.clone(),
+        frames: 1,
+    };
+    runner.send(Command::Plan(Box::new(query)))?;
+    loop {
+        match runner.event()? {
+            Event::Planned { forecast, .. } => return Ok(*forecast),
+            Event::NotPlanned { failure, .. } => anyhow::bail!("no plan: {}", failure.message),
+            _ => {}
+        }
+    }
+}
+
+fn card(mode: OffloadMode) -> MemoryPreferences {
+    MemoryPreferences {
+        mode,
+        device: DeviceChoice::Simulated("rtx-4060".to_owned()),
+        min_free_vram: 0,
+        ..MemoryPreferences::default()
+    }
+}
+
+/// What a run left behind.
+struct Drawn {
+    /// The tensors of every stage.
+    tensors: Tensors,
+    outcome: Outcome,
+    events: Vec<TelemetryEvent>,
+}
+
+fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> Result<Drawn> {
+    let folder = tempfile::tempdir()?;
+    let [dump, telemetry] = ["dump.safetensors", "telemetry.jsonl"].map(|name| folder.path().join(name));
+    let job = Job {
+        memory: memory.clone(),
+        dump: Some(dump.clone()),
+        reports: Reports { telemetry: Some(telemetry.clone()), ..Reports::default() },
+        ..runner.job(request.clone())
+    };
+    let ended = runner.run(job)?;
+    let outcome = ended.events.iter().find_map(|event| match event {
+        Event::Outcome { outcome, .. } => Some((**outcome).clone()),
+        _ => None,
+    });
+    ended.pictures()?;
+    let outcome = outcome.context("the engine does not say what a run took")?;
+    Ok(Drawn { tensors: load(&dump)?, outcome, events: read_jsonl(&telemetry)?.events })
+}
+
+/// Forecasts of the peak over what is measured lie within these bounds, by formula and as tried out.
+pub fn check_forecasts(
+    fixture: &Fixture,
+    run: &str,
+    formula: Range<f64>,
+    tried_out: Range<f64>,
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let model = fixture.write_diffusers(folder.path())?;
+    let own = fixture.run(run)?.request(&model);
+    let mut runner = Runner::of_two_threads()?;
+    for (mode, batch, dtype) in [
+        (OffloadMode::None, 1, ComputeDtype::F32),
+        (OffloadMode::Aggressive, 3, ComputeDtype::F32),
+        (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
+    ] {
+        for (estimate, near) in [(Estimate::Formula, &formula), (Estimate::Dryrun, &tried_out)] {
+            // Tiles as small as this leave the denoiser with the peak.
+            let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
+            let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
+            let outcome = draw(&mut runner, &request, &memory)?.outcome;
+            let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
+            let bytes = outcome.measured_device;
+            println!("{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} of {bytes} bytes");
+            ensure!(
+                near.contains(&ratio),
+                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Wherever the weights are, the bytes of every stage are the same, no budget is exceeded, and what is moved is what the
+/// plan says.
+pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let model = fixture.write_diffusers(folder.path())?;
+    let own = fixture.run(run)?.request(&model);
+    let request = Request { batch: 2, width: 48, height: 32, steps: 2, ..own };
+    let mut runner = Runner::start()?;
+    let want = draw(&mut runner, &request, &card(OffloadMode::None))?.tensors;
+    for &mode in OffloadMode::ALL {
+        let plenty = card(mode);
+        let least = forecast(&runner, &request, &plenty)?.least_device.context("there is no least budget")?;
+        for budget in [least, least + least / 8] {
+            let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
+            let got = draw(&mut runner, &request, &memory)?;
+            let peak = got.outcome.measured_device;
+            ensure!(peak <= budget, "{mode:?}: {peak} bytes of {budget} were held");
+            ensure!(got.tensors.len() == want.len(), "{mode:?}: other tensors");
+            for (name, want) in &want {
+                distance(name, want, &got.tensors[name], 0.0).with_context(|| format!("{mode:?}"))?;
+            }
+            check_moved(&got.events).with_context(|| format!("{mode:?} within {budget} bytes"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Each use of a block that does not stay moves its weights once; one that stays is moved once in all at most.
+fn check_moved(events: &[TelemetryEvent]) -> Result<()> {
+    let mut plan: Option<&PlanMark> = None;
+    let mut uses = 0;
+    for event in events {
+        match event {
+            TelemetryEvent::Plan(mark) => plan = Some(mark),
+            TelemetryEvent::Block(used) => {
+                let plan = plan.context("a block was used before there was a plan")?;
+                let block = &plan.components[usize::from(used.component)].blocks[usize::from(used.block)];
+                let stays = block.placement == Placement::Resident;
+                let (moved, bytes) = (used.bytes, block.bytes);
+                ensure!(
+                    moved == bytes || (stays && moved == 0),
+                    "{}, {:?}, moved {moved} bytes of {bytes}",
+                    block.name,
+                    block.placement,
+                );
+                uses += 1;
+            }
+            _ => {}
+        }
+    }
+    ensure!(uses > 0, "no use of a block was recorded");
+    Ok(())
+}
