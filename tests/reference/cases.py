@@ -91,6 +91,73 @@ CASES = {
             },
         ),
     },
+    "sd3": {
+        "medium": Checkpoint(
+            options={"transformer": {"dual_attention_layers": (0, 1)}},
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 4.5, 64, 64),
+                "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
+                "heun": Run("dance monkey", "bad", 3, 3.0, 48, 32, max_tokens=32, sampler="heun"),
+            },
+        ),
+        "large": Checkpoint(
+            salt="large",
+            options={"transformer": {"num_layers": 2}, "text_2": {"activation": "gelu"}},
+            runs={
+                "mixed": Run(MIXED, "", 4, 3.5, 48, 80, max_tokens=48),
+                "batch": Run("", "", 2, 0.0, 32, 48, batch=2, max_tokens=16),
+            },
+        ),
+        "first": Checkpoint(
+            salt="first",
+            options={"transformer": {"num_layers": 2, "attention_head_dim": 64, "qk_norm": None}},
+            runs={"batch": Run("dance monkey", "blurry", 2, 7.0, 32, 48, batch=2, max_tokens=24)},
+        ),
+        "small_text": Checkpoint(
+            salt="small text",
+            options={"large_text": False, "transformer": {"num_layers": 2}},
+            runs={"alone": Run(HORSE, "blurry", 2, 1.0, 32, 32, max_tokens=256)},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 4, "attention_head_dim": 24, "num_attention_heads": 3, "pos_embed_max_size": 11,
+                    "dual_attention_layers": (1, 3), "sample_size": 6,
+                },
+                "text": {
+                    "width": 80, "blocks": 3, "heads": 5, "eps": 1e-3, "activation": "gelu", "end": None,
+                    "projection": 40,
+                },
+                "text_2": {"width": 48, "blocks": 2, "heads": 3, "eps": 1e-3, "projection": 72},
+                "text_3": {
+                    "width": 144, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {"shift": 1.7},
+            },
+            runs={
+                "mixed": Run(MIXED, "низкое качество", 3, 2.5, 80, 48, max_tokens=40),
+                "batch": Run("<|endoftext|> </s> twice", "", 2, 1.5, 48, 32, batch=2, max_tokens=16),
+            },
+            scales={"transformer": [(r"pos_embed\.pos_embed", 40.0)]},
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            options={"transformer": {"dual_attention_layers": (0,), "num_layers": 2}},
+            runs={"small": Run(HORSE, "blurry", 2, 2.0, 32, 48, max_tokens=24)},
+            scales={
+                "text_encoder": [(r"embedding|out_proj|fc2", 1e-3)],
+                "text_encoder_2": [(r"embedding|out_proj|fc2", 1e-3)],
+                "text_encoder_3": [(r"shared|\.o\.|wo\.", 1e-3)],
+                "transformer": [
+                    (r"pos_embed|context_embedder|to_(add_)?out|to_[qk]\.|add_[qk]_|net\.2|proj_out", 1e-3)
+                ],
+                "vae": [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)],
+            },
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={

@@ -64,14 +64,17 @@ def padded(tokenizer):
     return (len(tokenizer) + 7) // 8 * 8
 
 
-def clip(tokenizer, width=64, blocks=2, heads=1, eps=1e-5, activation="quick_gelu", end=2):
-    """A CLIP text encoder. Published configurations have an `end` of 2, whatever the tokenizer's is."""
+def clip(
+    tokenizer, width=64, blocks=2, heads=1, eps=1e-5, activation="quick_gelu", end=2, projected=False, projection=None
+):
+    """A CLIP text encoder, perhaps with the projection of its pooled output. Published configurations have an `end` of
+    2, whatever the tokenizer's is."""
     config = transformers.CLIPTextConfig(
         vocab_size=len(tokenizer), hidden_size=width, intermediate_size=width * 4, num_hidden_layers=blocks,
-        num_attention_heads=heads, max_position_embeddings=77, hidden_act=activation, projection_dim=width,
-        layer_norm_eps=eps, bos_token_id=0, eos_token_id=len(tokenizer) - 1 if end is None else end, pad_token_id=1,
+        num_attention_heads=heads, max_position_embeddings=77, hidden_act=activation,
+        projection_dim=projection or width, layer_norm_eps=eps, bos_token_id=0, eos_token_id=len(tokenizer) - 1 if end is None else end, pad_token_id=1,
     )  # fmt: skip
-    return transformers.CLIPTextModel(config)
+    return (transformers.CLIPTextModelWithProjection if projected else transformers.CLIPTextModel)(config)
 
 
 def t5(tokenizer, width=64, blocks=2, heads=4, head_width=16, inner=128, eps=1e-6, buckets=32, distance=128):
@@ -112,6 +115,41 @@ def flux(guidance=True, transformer=None, text=None, text_2=None, vae=None, sche
         pipeline,
         tokenizers={"tokenizer": save_tokenizer, "tokenizer_2": save_tokenizer_2},
         latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )
+
+
+@family
+def sd3(large_text=True, transformer=None, text=None, text_2=None, text_3=None, vae=None, scheduler=None):
+    """Stable Diffusion 3: two CLIPs and perhaps T5, a transformer of two streams of tokens."""
+    (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), clip_tokenizer.make("!")
+    tokenizer_3, save_tokenizer_3 = t5_tokenizer.make()
+    text_encoder = clip(tokenizer, **{"projected": True, **(text or {})})
+    text_encoder_2 = clip(tokenizer_2, **{"projected": True, "width": 96, "blocks": 3, **(text_2 or {})})
+    text_encoder_3 = t5(tokenizer_3, **{"width": 160, **(text_3 or {})})
+    encoders = (text_encoder, text_encoder_2)
+    options = dict(
+        sample_size=8, patch_size=2, in_channels=16, num_layers=3, attention_head_dim=32, num_attention_heads=2,
+        joint_attention_dim=text_encoder_3.config.d_model, pos_embed_max_size=32, qk_norm="rms_norm",
+        pooled_projection_dim=sum(encoder.config.projection_dim for encoder in encoders),
+    )  # fmt: skip
+    options.update(transformer or {})
+    options["caption_projection_dim"] = options["num_attention_heads"] * options["attention_head_dim"]
+    pipeline = diffusers.StableDiffusion3Pipeline(
+        transformer=diffusers.SD3Transformer2DModel(**options),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 1.5305, "shift": 0.0609, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**(scheduler or {"shift": 3.0})),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        text_encoder_2=text_encoder_2,
+        tokenizer_2=tokenizer_2,
+        text_encoder_3=text_encoder_3 if large_text else None,
+        tokenizer_3=tokenizer_3 if large_text else None,
+    )
+    tokenizers = {"tokenizer": save_tokenizer, "tokenizer_2": save_tokenizer_2}
+    if large_text:
+        tokenizers["tokenizer_3"] = save_tokenizer_3
+    return Tiny(
+        pipeline, tokenizers, latents=lambda batch, height, width: (batch, 16, height // 8, width // 8)
     )
 
 

@@ -1,6 +1,7 @@
 """Runs a pipeline and keeps the tensors of every stage under the names of an engine's dump."""
 
 import inspect
+import json
 from types import SimpleNamespace
 
 import quiet  # noqa: F401  (has to come first)
@@ -89,6 +90,20 @@ class Recorder:
         autoencoder.decode = decode
 
 
+def by_prompt(tensors):
+    """What Stable Diffusion 3's pipelines give for prompt and negative prompt, by number: embeddings of both and then
+    pooled embeddings of both, one row for each picture."""
+    tidied = {}
+    for name, value in tensors.items():
+        kind, _, number = name.rpartition(".")
+        if kind == "encode_prompt.0":
+            pooled, branch = divmod(int(number), 2)
+            tidied[f"{kind}.{branch}.{pooled}"] = value[0]
+        else:
+            tidied[name] = value
+    return tidied
+
+
 class Patches:
     """Pipelines that denoise a sequence of patches: what is recorded has the shape of latents all the same."""
 
@@ -134,14 +149,16 @@ def describe(name, salt, tiny, run):
 
 def run(kind, folder, request):
     """Runs a request on a checkpoint folder; returns name -> tensor."""
-    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32)
+    with open(f"{folder}/model_index.json", encoding="utf-8") as file:
+        left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
+    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out)
     pipeline.set_progress_bar_config(disable=True)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
     recorder = Recorder()
     recorder.watch_prompt_encoding(pipeline)
-    for name in ("text_encoder", "text_encoder_2"):
+    for name in ("text_encoder", "text_encoder_2", "text_encoder_3"):
         if getattr(pipeline, name, None) is not None:
             recorder.watch_text_encoder(name, getattr(pipeline, name))
     recorder.watch_denoiser("transformer", pipeline.transformer)
@@ -169,4 +186,6 @@ def run(kind, folder, request):
     recorder.add_picture("output", output.images)
     recorder.add("scheduler.sigmas", pipeline.scheduler.sigmas)
     recorder.add("scheduler.timesteps", pipeline.scheduler.timesteps)
-    return patches.tidy(recorder.tensors) if patches else recorder.tensors
+    if patches:
+        return patches.tidy(recorder.tensors)
+    return by_prompt(recorder.tensors) if kind == "StableDiffusion3Pipeline" else recorder.tensors

@@ -239,22 +239,27 @@ impl Run {
 }
 
 fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
-    let is_flux = tensors.contains_key("single_transformer_blocks.0.proj_mlp.weight");
+    let has = |name: &str| tensors.contains_key(name);
     let (file, tensors) = match path.split('/').next() {
         Some("transformer") => {
-            let original =
-                if is_flux { original_names::flux(&tensors)? } else { original_names::z_image(&tensors)? };
+            let (family, original) = if has("single_transformer_blocks.0.proj_mlp.weight") {
+                ("flux", original_names::flux(&tensors)?)
+            } else if has("pos_embed.pos_embed") {
+                ("sd3", original_names::sd3(&tensors)?)
+            } else {
+                ("z_image", original_names::z_image(&tensors)?)
+            };
             let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
-            let file = if is_flux { "tiny_flux" } else { "tiny_z_image" };
-            (format!("diffusion_models/{file}.safetensors"), prefixed(prefix, original))
+            (format!("diffusion_models/tiny_{family}.safetensors"), prefixed(prefix, original))
         }
-        Some("text_encoder") if tensors.contains_key("text_model.final_layer_norm.weight") => {
-            ("text_encoders/clip_l.safetensors".to_owned(), tensors)
+        Some(encoder) if has("text_model.final_layer_norm.weight") => {
+            let letter = if encoder == "text_encoder" { "l" } else { "g" };
+            (format!("text_encoders/clip_{letter}.safetensors"), tensors)
         }
         Some("text_encoder") => {
             ("text_encoders/tiny_qwen3.safetensors".to_owned(), prefixed("model.", tensors))
         }
-        Some("text_encoder_2") => ("text_encoders/t5xxl.safetensors".to_owned(), tensors),
+        Some("text_encoder_2" | "text_encoder_3") => ("text_encoders/t5xxl.safetensors".to_owned(), tensors),
         Some("vae") => ("vae/ae.safetensors".to_owned(), original_names::autoencoder(&tensors)?),
         _ => anyhow::bail!("{path} has no place among split files"),
     };

@@ -59,8 +59,11 @@ const FLUX: [(&str, &str); 25] = [
     ("single_blocks.{}.linear2", "single_transformer_blocks.{}.proj_out"),
 ];
 
+/// A layer's original name, what diffusers' names start with, and how they go on.
+type Joined = (&'static str, &'static str, &'static [&'static str]);
+
 /// Layers of a FLUX.1 transformer that are joined along their outputs: the original name and diffusers'.
-const FLUX_JOINED: [(&str, &str, &[&str]); 3] = [
+const FLUX_JOINED: [Joined; 3] = [
     ("double_blocks.{}.img_attn.qkv", "transformer_blocks.{}.attn", &["to_q", "to_k", "to_v"]),
     (
         "double_blocks.{}.txt_attn.qkv",
@@ -74,20 +77,77 @@ const FLUX_JOINED: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// A FLUX.1 transformer under its original names: what reads the same values is one matrix, and the last layer is
-/// given its shift before its scale.
+/// Layers of a Stable Diffusion 3 transformer that are only renamed: the original name and diffusers'.
+const SD3: [(&str, &str); 22] = [
+    ("x_embedder.proj", "pos_embed.proj"),
+    ("context_embedder", "context_embedder"),
+    ("t_embedder.mlp.0", "time_text_embed.timestep_embedder.linear_1"),
+    ("t_embedder.mlp.2", "time_text_embed.timestep_embedder.linear_2"),
+    ("y_embedder.mlp.0", "time_text_embed.text_embedder.linear_1"),
+    ("y_embedder.mlp.2", "time_text_embed.text_embedder.linear_2"),
+    ("final_layer.linear", "proj_out"),
+    ("joint_blocks.{}.x_block.adaLN_modulation.1", "transformer_blocks.{}.norm1.linear"),
+    ("joint_blocks.{}.context_block.adaLN_modulation.1", "transformer_blocks.{}.norm1_context.linear"),
+    ("joint_blocks.{}.x_block.attn.ln_q", "transformer_blocks.{}.attn.norm_q"),
+    ("joint_blocks.{}.x_block.attn.ln_k", "transformer_blocks.{}.attn.norm_k"),
+    ("joint_blocks.{}.context_block.attn.ln_q", "transformer_blocks.{}.attn.norm_added_q"),
+    ("joint_blocks.{}.context_block.attn.ln_k", "transformer_blocks.{}.attn.norm_added_k"),
+    ("joint_blocks.{}.x_block.attn2.ln_q", "transformer_blocks.{}.attn2.norm_q"),
+    ("joint_blocks.{}.x_block.attn2.ln_k", "transformer_blocks.{}.attn2.norm_k"),
+    ("joint_blocks.{}.x_block.attn.proj", "transformer_blocks.{}.attn.to_out.0"),
+    ("joint_blocks.{}.context_block.attn.proj", "transformer_blocks.{}.attn.to_add_out"),
+    ("joint_blocks.{}.x_block.attn2.proj", "transformer_blocks.{}.attn2.to_out.0"),
+    ("joint_blocks.{}.x_block.mlp.fc1", "transformer_blocks.{}.ff.net.0.proj"),
+    ("joint_blocks.{}.x_block.mlp.fc2", "transformer_blocks.{}.ff.net.2"),
+    ("joint_blocks.{}.context_block.mlp.fc1", "transformer_blocks.{}.ff_context.net.0.proj"),
+    ("joint_blocks.{}.context_block.mlp.fc2", "transformer_blocks.{}.ff_context.net.2"),
+];
+
+/// Layers of a Stable Diffusion 3 transformer that are joined along their outputs.
+const SD3_JOINED: [Joined; 3] = [
+    ("joint_blocks.{}.x_block.attn.qkv", "transformer_blocks.{}.attn", &["to_q", "to_k", "to_v"]),
+    (
+        "joint_blocks.{}.context_block.attn.qkv",
+        "transformer_blocks.{}.attn",
+        &["add_q_proj", "add_k_proj", "add_v_proj"],
+    ),
+    ("joint_blocks.{}.x_block.attn2.qkv", "transformer_blocks.{}.attn2", &["to_q", "to_k", "to_v"]),
+];
+
+/// A FLUX.1 transformer under its original names.
 pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
+    of_two_streams(diffusers, &FLUX, &FLUX_JOINED)
+}
+
+/// A Stable Diffusion 3 transformer under its original names: the text of the last block, too, is given its shift
+/// before its scale.
+pub fn sd3(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = of_two_streams(diffusers, &SD3, &SD3_JOINED)?;
+    original.insert("pos_embed".to_owned(), diffusers["pos_embed.pos_embed"].clone());
+    let number = |name: &String| name.strip_prefix("joint_blocks.")?.split('.').next()?.parse().ok();
+    let last: usize = original.keys().filter_map(number).max().unwrap_or_default();
+    for parameter in ["weight", "bias"] {
+        let name = format!("joint_blocks.{last}.context_block.adaLN_modulation.1.{parameter}");
+        let swapped = with_halves_swapped(&original[&name])?;
+        original.insert(name, swapped);
+    }
+    Ok(original)
+}
+
+/// A transformer of two streams under its original names: what reads the same values is one matrix, and the last layer
+/// is given its shift before its scale.
+fn of_two_streams(diffusers: &Tensors, renamed: &[(&str, &str)], joined: &[Joined]) -> Result<Tensors> {
     let mut original = Tensors::new();
     for number in 0..diffusers.len() {
         let of_block = |name: &str| name.replace("{}", &number.to_string());
         for parameter in ["weight", "bias"] {
-            for (theirs, ours) in FLUX {
+            for (theirs, ours) in renamed {
                 if let Some(tensor) = diffusers.get(&format!("{}.{parameter}", of_block(ours))) {
                     let parameter = if theirs.ends_with("_norm") { "scale" } else { parameter };
                     original.insert(format!("{}.{parameter}", of_block(theirs)), tensor.clone());
                 }
             }
-            for (theirs, ours, parts) in FLUX_JOINED {
+            for (theirs, ours, parts) in joined {
                 let part = |part: &&str| diffusers.get(&format!("{}.{part}.{parameter}", of_block(ours)));
                 let parts: Option<Vec<&Tensor>> = parts.iter().map(part).collect();
                 if let Some(parts) = parts {
@@ -97,11 +157,15 @@ pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
         }
     }
     for parameter in ["weight", "bias"] {
-        let halves = diffusers[&format!("norm_out.linear.{parameter}")].chunk(2, 0)?;
-        let swapped = Tensor::cat(&[&halves[1], &halves[0]], 0)?;
+        let swapped = with_halves_swapped(&diffusers[&format!("norm_out.linear.{parameter}")])?;
         original.insert(format!("final_layer.adaLN_modulation.1.{parameter}"), swapped);
     }
     Ok(original)
+}
+
+fn with_halves_swapped(tensor: &Tensor) -> Result<Tensor> {
+    let halves = tensor.chunk(2, 0)?;
+    Tensor::cat(&[&halves[1], &halves[0]], 0)
 }
 
 /// An autoencoder under its original names: the decoder's levels are counted from the outside, and the
