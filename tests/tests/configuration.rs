@@ -23,6 +23,8 @@ type Change = (&'static str, &'static str, Value, &'static str);
 const TEXT: &str = "encode_prompt.0.0.0";
 const POOLED: &str = "encode_prompt.0.0.1";
 const DENOISER: &str = "transformer.0.out.0.0";
+/// What pipelines have that give all branches as one.
+const JOINED: &str = "transformer.0.out.0";
 const FIRST_STEP: &str = "step.0.latents";
 const LAST_STEP: &str = "step.1.latents";
 const DECODER: &str = "vae.decode.in";
@@ -56,7 +58,7 @@ fn moved(before: &Tensor, after: &Tensor) -> f64 {
 /// Checks that each change moves its tensor, and moves nothing that is computed before.
 fn check(family: &str, case: &str, run: &str, changes: &[Change]) {
     let before = run_on(family, case, run, None);
-    let order = [TEXT, POOLED, DENOISER, FIRST_STEP, LAST_STEP, DECODER];
+    let order = [TEXT, POOLED, DENOISER, JOINED, FIRST_STEP, LAST_STEP, DECODER];
     for change in changes {
         let (file, key, value, first) = change;
         let after = run_on(family, case, run, Some(change));
@@ -137,6 +139,45 @@ fn numbers_that_every_flux_checkpoint_shows() {
             ("scheduler/scheduler_config.json", "max_shift", json!(8.0), FIRST_STEP),
             ("vae/config.json", "scaling_factor", json!(0.3611), DECODER),
             ("vae/config.json", "shift_factor", json!(0.1159), DECODER),
+        ],
+    );
+}
+
+#[test]
+fn numbers_that_every_stable_diffusion_3_checkpoint_shows() {
+    check(
+        "sd3",
+        "salted",
+        "mixed",
+        &[
+            ("text_encoder/config.json", "layer_norm_eps", json!(1e-5), TEXT),
+            ("text_encoder/config.json", "hidden_act", json!("quick_gelu"), TEXT),
+            ("text_encoder/config.json", "eos_token_id", json!(0), POOLED),
+            ("text_encoder_2/config.json", "layer_norm_eps", json!(1e-5), TEXT),
+            ("text_encoder_2/config.json", "hidden_act", json!("gelu"), TEXT),
+            ("text_encoder_3/config.json", "layer_norm_epsilon", json!(1e-6), TEXT),
+            ("text_encoder_3/config.json", "relative_attention_max_distance", json!(128), TEXT),
+            ("transformer/config.json", "qk_norm", json!(null), JOINED),
+            ("scheduler/scheduler_config.json", "shift", json!(3.0), FIRST_STEP),
+            ("scheduler/scheduler_config.json", "use_dynamic_shifting", json!(true), FIRST_STEP),
+            ("vae/config.json", "scaling_factor", json!(1.5305), DECODER),
+            ("vae/config.json", "shift_factor", json!(0.0609), DECODER),
+        ],
+    );
+}
+
+/// The transformer's epsilons are no configuration; this checkpoint's output moves by a thousandth and more with any of
+/// them, and is compared with diffusers'.
+#[test]
+fn epsilons_that_a_healthy_stable_diffusion_3_checkpoint_hides() {
+    check(
+        "sd3",
+        "faint",
+        "small",
+        &[
+            ("text_encoder/config.json", "layer_norm_eps", json!(1e-6), TEXT),
+            ("text_encoder_2/config.json", "layer_norm_eps", json!(1e-6), TEXT),
+            ("text_encoder_3/config.json", "layer_norm_epsilon", json!(1e-5), TEXT),
         ],
     );
 }
