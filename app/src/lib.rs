@@ -1,4 +1,5 @@
 //! Sluice's window and command line. Both talk to the engine through its session only.
 
 pub mod cli;
+pub mod engines;
 pub mod window;

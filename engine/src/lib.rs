@@ -5,6 +5,7 @@
 //! come out.
 
 pub mod checkpoint;
+pub mod frames;
 pub mod hardware;
 pub mod memory;
 pub mod models;

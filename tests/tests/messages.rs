@@ -1,4 +1,4 @@
-//! Commands and events cross a process border as JSON and come back as they were.
+//! Commands and events cross a process border, and come back from JSON, as they were.
 
 #![allow(
     clippy::expect_used,
@@ -12,6 +12,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
+    frames::{read_frame, write_frame},
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
@@ -21,7 +22,7 @@ use sluice_engine::{
     request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture,
-        PlanQuery, PlanSubject, Stage,
+        PlanQuery, PlanSubject, Serving, Stage,
     },
     telemetry::TelemetryEvent,
 };
@@ -31,11 +32,20 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
     let back: T = serde_json::from_str(&text).unwrap();
     assert_eq!(&back, value, "{text}");
     assert!(!text.contains('\n'), "a message is one line");
+    through_a_pipe(value);
     text
+}
+
+/// As it goes between the window and a worker: to the last bit.
+fn through_a_pipe<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+    let mut bytes = Vec::new();
+    write_frame(&mut bytes, value).unwrap();
+    assert_eq!(read_frame::<T>(&mut bytes.as_slice()).unwrap().as_ref(), Some(value));
 }
 
 /// The same for a forecast, whose computed times may come back with another last digit.
 fn round_trip_of_forecast(event: &Event) {
+    through_a_pipe(event);
     let text = serde_json::to_string(event).unwrap();
     let back: Event = serde_json::from_str(&text).unwrap();
     assert!(alike(&serde_json::to_value(event).unwrap(), &serde_json::to_value(&back).unwrap()), "{text}");
@@ -85,6 +95,7 @@ fn commands_come_back() {
         previews: true,
         initial_latents: Some(PathBuf::from("latents")),
         dump: Some(PathBuf::from("dump")),
+        journal: Some(PathBuf::from("journal")),
         ..Job::new(JobId(u64::MAX), request())
     };
     let to_file = Job { output: Some(Output::File(PathBuf::from("a.png"))), ..Job::new(JobId(1), request()) };
@@ -98,6 +109,7 @@ fn commands_come_back() {
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
         Command::Cancel { job: JobId(3) },
         Command::Unload,
+        Command::Forget,
         Command::ShutDown,
     ];
     let mut kinds: Vec<String> = commands
@@ -110,6 +122,7 @@ fn commands_come_back() {
                 | Command::Plan(_)
                 | Command::Cancel { .. }
                 | Command::Unload
+                | Command::Forget
                 | Command::ShutDown => {}
             }
             let value: Value = serde_json::from_str(&round_trip(command)).unwrap();
@@ -117,7 +130,7 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "shut_down"]);
+    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "forget", "shut_down"]);
 }
 
 fn query(subject: PlanSubject) -> PlanQuery {
@@ -196,6 +209,9 @@ fn events_come_back() {
         Event::Hardware(Probe::new().sample()),
         Event::ModelLoaded(Box::new(summary())),
         Event::Unloaded,
+        Event::Serving(Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(failure.clone()) }),
+        Event::Restarting { failure: advised.clone() },
+        Event::Unfinished { jobs: vec![Job::new(job, request())] },
         Event::Queued { job, position: 2 },
         Event::Started { job },
         Event::StageStarted { job, stage: Stage::Encode },
@@ -221,6 +237,9 @@ fn events_come_back() {
             Event::Hardware(_)
             | Event::ModelLoaded(_)
             | Event::Unloaded
+            | Event::Serving(_)
+            | Event::Restarting { .. }
+            | Event::Unfinished { .. }
             | Event::Queued { .. }
             | Event::Started { .. }
             | Event::StageStarted { .. }

@@ -19,6 +19,7 @@ mod size;
 mod stdout;
 mod table;
 pub mod units;
+mod worker;
 
 use std::{
     io::{self, IsTerminal as _},
@@ -64,6 +65,9 @@ Environment:
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 struct CommandLine {
+    /// Keeps the window's engine in the window's own process: it takes the window along when it dies. For debugging.
+    #[arg(long)]
+    in_process: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -75,27 +79,30 @@ enum Command {
     Inspect(inspect::Args),
     Convert(convert::Args),
     Probe(probe::Args),
+    #[command(hide = true)]
+    Worker(worker::Args),
 }
 
 /// Does what the program's arguments say.
 pub fn run() -> ExitCode {
-    let command = match CommandLine::try_parse() {
-        Ok(CommandLine { command }) => command,
+    let (command, in_process) = match CommandLine::try_parse() {
+        Ok(CommandLine { command, in_process }) => (command, in_process),
         Err(message) => return exit::usage(&message),
     };
     log_to_stderr();
     exit::report(match command {
-        None => open_window(),
+        None => open_window(in_process),
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::Worker(_)) => worker::run(),
     })
 }
 
-fn open_window() -> anyhow::Result<Outcome> {
-    crate::window::run(crate::window::WindowOptions::default())?;
+fn open_window(in_process: bool) -> anyhow::Result<Outcome> {
+    crate::window::run(crate::window::WindowOptions { in_process, ..Default::default() })?;
     Ok(Outcome::Done)
 }
 

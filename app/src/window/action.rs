@@ -54,6 +54,10 @@ pub enum Action {
     SetTimelineOpen(bool),
     /// That a run went on under another plan was read.
     DismissReplanned,
+    /// Go on with the pictures that were not finished when Sluice was closed.
+    FinishEarlier,
+    /// Forget them.
+    ForgetEarlier,
     /// The newest failure was read.
     DismissFailure,
     /// The notice was read.

@@ -23,6 +23,7 @@ mod status_bar;
 mod textures;
 pub mod tokens;
 mod top_bar;
+mod unfinished;
 pub mod watch;
 mod widgets;
 mod words;
@@ -36,6 +37,7 @@ use sluice_engine::{
     session::{Session, SessionOptions},
 };
 
+use crate::engines::Engines;
 use app::{Setup, SluiceApp};
 use draft::random_seed;
 use files::{Files, Wake};
@@ -50,6 +52,8 @@ pub struct WindowOptions {
     pub folder: Option<PathBuf>,
     /// Threads that compute; all of the machine's if absent.
     pub threads: Option<usize>,
+    /// Whether the engine is a thread of the window's process instead of a process of its own.
+    pub in_process: bool,
 }
 
 /// Opens the window and returns when it is closed.
@@ -94,12 +98,19 @@ fn create(
     let ctx = creation.egui_ctx.clone();
     let wake: Wake = Arc::new(move || ctx.request_repaint());
     let engine_wake = Arc::clone(&wake);
-    let session = Session::start(SessionOptions {
+    let session_options = SessionOptions {
         wake: Box::new(move || engine_wake()),
         threads: options.threads,
         hardware: true,
         data: data_folder(),
-    })
+    };
+    let session = if options.in_process {
+        Session::start(session_options)
+    } else {
+        let Engines { programs, without_cuda } =
+            Engines::find().context("the program does not know where it is")?;
+        Session::in_process_of(programs, without_cuda, session_options)
+    }
     .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let adapter = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);

@@ -14,6 +14,7 @@ use super::{
     status_bar::stage_words,
     textures::Textures,
     tokens::{Palette, font, radius, shadow, size, space},
+    unfinished,
     watch::Replanned,
     widgets::{self, Weight},
 };
@@ -40,6 +41,7 @@ pub fn picture(
     if let Some(replanned) = &state.watches.replanned {
         replan_notice(ui, area, replanned, actions);
     }
+    unfinished::show(ui, area, &state.unfinished, actions);
     if let Some(card) = state.failures.last() {
         if state.shown != Shown::Nothing {
             ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);

@@ -6,7 +6,7 @@ use sluice_engine::{
     hardware::HardwareSample,
     output::{Image, Output},
     request::{LONGEST_SIDE, ModelSource, Request, RequestError},
-    session::{Command, Event, Failure, Job, JobId, ModelSummary, Stage},
+    session::{Command, Event, Failure, Job, JobId, ModelSummary, Serving, Stage},
 };
 
 use super::{
@@ -145,6 +145,10 @@ pub struct State {
     pub planning: Planning,
     /// What the last run says about itself.
     pub watches: Watches,
+    /// The process that serves as the engine, where it is one of its own.
+    pub serving: Option<Serving>,
+    /// Jobs that were not finished when Sluice was closed.
+    pub unfinished: Vec<Job>,
     /// Whether the engine has ended.
     pub engine_ended: bool,
     last_job: u64,
@@ -168,6 +172,8 @@ impl State {
             hardware: None,
             planning,
             watches: Watches::default(),
+            serving: None,
+            unfinished: Vec::new(),
             engine_ended: false,
             last_job: 0,
             seed_is_fresh: false,
@@ -367,8 +373,29 @@ impl State {
                 self.leave_live();
             }
             Event::Failed { job, failure } => self.failed(job, failure),
+            Event::Serving(serving) => self.serving = Some(serving),
+            Event::Restarting { failure } => self.restarting(failure),
+            Event::Unfinished { jobs } => self.unfinished = jobs,
             Event::ShutDown => self.engine_gone(),
         }
+    }
+
+    /// Sends the jobs again that were not finished when Sluice was closed.
+    pub fn finish_earlier(&mut self) -> Vec<Command> {
+        let jobs = std::mem::take(&mut self.unfinished).into_iter();
+        let again = jobs.map(|job| {
+            self.last_job += 1;
+            let (id, request) = (JobId(self.last_job), job.request.clone());
+            self.jobs.push_back(QueuedJob { id, request, progress: None, cancelling: false });
+            Command::Generate(Box::new(Job { id, ..job }))
+        });
+        again.collect()
+    }
+
+    /// The engine's process has ended and comes back.
+    fn restarting(&mut self, failure: Failure) {
+        let details = std::iter::once(failure.message).chain(failure.advice).collect();
+        self.notice = Some(Notice { text: "The engine is started again".to_owned(), details, undo: None });
     }
 
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {

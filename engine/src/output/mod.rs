@@ -26,5 +26,6 @@ pub struct Image {
     /// Rows.
     pub height: u32,
     /// `3 · width · height` bytes.
+    #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
 }

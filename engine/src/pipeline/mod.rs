@@ -4,6 +4,7 @@ mod dryrun;
 mod dump;
 mod error;
 mod estimate;
+mod journal;
 mod loaded;
 mod planned;
 mod preview;
@@ -13,6 +14,7 @@ mod target;
 
 pub use error::PipelineError;
 pub use estimate::{footprint, prompts, workload};
+pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use planned::PlannedRun;
 pub use run::{Observer, Rendered, RunOptions};

@@ -30,9 +30,9 @@ use crate::{
 };
 
 /// Commands that may wait to be read.
-const COMMANDS: usize = 256;
+pub(super) const COMMANDS: usize = 256;
 /// Events that may wait to be read before the engine waits for its reader.
-const EVENTS: usize = 1024;
+pub(super) const EVENTS: usize = 1024;
 
 /// How a session is started.
 pub struct SessionOptions {
@@ -70,7 +70,7 @@ impl Session {
         let (work, assigned) = bounded(1);
         let (done, finished) = bounded(1);
         let (stop, stopped) = bounded::<()>(0);
-        let emitter = Emitter { events: outgoing, wake: Arc::new(options.wake) };
+        let emitter = Emitter::new(outgoing, options.wake);
         let account = MemoryAccount::new();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads.unwrap_or(0))
@@ -111,6 +111,15 @@ impl Session {
         Ok(Self { commands, events, threads })
     }
 
+    /// An engine at the other ends of channels, served by threads that end with it.
+    pub(super) fn new(
+        commands: Sender<Command>,
+        events: Receiver<Event>,
+        threads: Vec<JoinHandle<()>>,
+    ) -> Self {
+        Self { commands, events, threads }
+    }
+
     /// Sends a command. Never waits.
     ///
     /// # Errors
@@ -145,7 +154,8 @@ impl Drop for Session {
     }
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+/// A thread with a name.
+pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).spawn(body)
 }
 
@@ -157,6 +167,11 @@ pub struct Emitter {
 }
 
 impl Emitter {
+    /// To whoever holds the other end.
+    pub fn new(events: Sender<Event>, wake: Box<dyn Fn() + Send + Sync>) -> Self {
+        Self { events, wake: Arc::new(wake) }
+    }
+
     /// Sends an event, waiting for room. An event that nobody can read any more is dropped.
     pub fn emit(&self, event: Event) {
         if self.events.send(event).is_ok() {
@@ -239,7 +254,8 @@ impl Dispatcher {
                 self.unloading = true;
                 self.next();
             }
-            Command::ShutDown => {}
+            // There is nothing to forget where no process can die.
+            Command::Forget | Command::ShutDown => {}
         }
     }
 

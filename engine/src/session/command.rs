@@ -36,6 +36,9 @@ pub enum Command {
     },
     /// Gives back all memory that holds weights.
     Unload,
+    /// Forgets the jobs that were not finished when Sluice was closed, see
+    /// [`Event::Unfinished`](super::Event::Unfinished).
+    Forget,
     /// Cancels what runs, drops what is queued and ends the engine.
     ShutDown,
 }
@@ -61,6 +64,9 @@ pub struct Job {
     /// What is written about the run while it goes on.
     #[serde(default)]
     pub reports: Reports,
+    /// Where the run keeps what it has computed, and takes it from when its process died in the middle.
+    #[serde(default)]
+    pub journal: Option<PathBuf>,
 }
 
 /// Files that a run writes about itself.
@@ -110,6 +116,7 @@ impl Job {
             dump: None,
             memory: MemoryPreferences::default(),
             reports: Reports::default(),
+            journal: None,
         }
     }
 }

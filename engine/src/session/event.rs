@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::command::JobId;
+use super::command::{Job, JobId};
 use crate::{
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
@@ -23,6 +23,19 @@ pub enum Event {
     ModelLoaded(Box<ModelSummary>),
     /// All weights were given back.
     Unloaded,
+    /// A process has begun to serve as the engine.
+    Serving(Serving),
+    /// The engine's process ended unexpectedly and is started again; jobs go on where they were.
+    Restarting {
+        /// What happened.
+        failure: Failure,
+    },
+    /// Jobs that were not finished when Sluice was closed. Sent again they go on where they were; see also
+    /// [`Command::Forget`](super::Command::Forget).
+    Unfinished {
+        /// In their order.
+        jobs: Vec<Job>,
+    },
     /// The answer to [`Command::Plan`](super::Command::Plan).
     Planned {
         /// The number of the question.
@@ -140,6 +153,17 @@ pub enum Event {
     },
     /// The engine has ended; nothing follows.
     ShutDown,
+}
+
+/// A process that serves as the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serving {
+    /// What it computes with, such as `CPU`.
+    pub engine: String,
+    /// Its number in the operating system.
+    pub process: u32,
+    /// Why an engine that would be faster does not serve, if there is one.
+    pub instead_of: Option<Failure>,
 }
 
 /// An error in words for the person at the window.

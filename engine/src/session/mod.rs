@@ -8,10 +8,16 @@ mod command;
 mod event;
 mod outcomes;
 mod planning;
+mod process;
+mod serve;
+mod supervisor;
+mod unfinished;
 mod worker;
 
 pub use actor::{Session, SessionOptions};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
-pub use event::{Event, Failure, Picture};
+pub use event::{Event, Failure, Picture, Serving};
+pub use process::WorkerProgram;
+pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
 pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};

@@ -1,6 +1,7 @@
 //! The thread that computes.
 
 use std::{
+    cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::Arc,
@@ -19,7 +20,9 @@ use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory, models,
     output::{Date, Image, OutputError, Settings},
-    pipeline::{self, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target},
+    pipeline::{
+        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
+    },
     request::{ComputeDtype, ModelSource},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
@@ -116,6 +119,8 @@ impl Worker {
             memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
         target.machine = correction.machine;
         let recorder = Recorder::new();
+        let journal = self.journal(job, &current.loaded);
+        let resumed = journal.is_ahead();
         let options = RunOptions {
             initial_latents: job.initial_latents.as_ref(),
             dump: job.dump.as_ref(),
@@ -124,10 +129,11 @@ impl Worker {
             target: &target,
             activation_factor: correction.activation_factor,
             recorder: recorder.clone(),
+            journal: RefCell::new(journal),
         };
         let sampler = self.watch(job, &recorder, sinks)?;
         let mut observer =
-            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, started: None };
+            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, counted: None };
         let rendered = current.loaded.render(request, &options, &mut observer);
         let reported = sampler.finish();
         let rendered = rendered?;
@@ -136,9 +142,11 @@ impl Worker {
             self.emitter.emit(Event::NotSaved { job: job.id, failure });
         }
         let outcome = rendered.planned.outcome();
-        self.outcomes.add(&outcome);
+        if !resumed {
+            self.outcomes.add(&outcome);
+        }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
-        Ok(self.save(job, &current.summary, rendered.images))
+        Ok(self.save(job, &current.summary, rendered.images, options.journal.into_inner()))
     }
 
     /// The device that a job asks for, as it is now.
@@ -175,10 +183,31 @@ impl Worker {
             .map_err(|error| PipelineError::Run(RunError::Thread(error)))
     }
 
-    fn save(&self, job: &Job, summary: &ModelSummary, images: Vec<Image>) -> Vec<Picture> {
+    /// The record of what a job computes. What is dumped has to be computed in one piece.
+    fn journal(&self, job: &Job, loaded: &LoadedModel) -> Journal {
+        let Some(path) = job.journal.as_ref().filter(|_| job.dump.is_none()) else {
+            return Journal::default();
+        };
+        let latents = job.initial_latents.as_deref();
+        Journal::open(path, loaded.model(), &job.request, latents).unwrap_or_else(|error| {
+            tracing::warn!(%error, path = %path.display(), "what this run computes cannot be kept");
+            Journal::default()
+        })
+    }
+
+    fn save(
+        &self,
+        job: &Job,
+        summary: &ModelSummary,
+        images: Vec<Image>,
+        mut journal: Journal,
+    ) -> Vec<Picture> {
         let today = Date::today();
         let save = |(index, image): (usize, Image)| {
             let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32);
+            if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
+                return Picture { image, seed: settings.seed, path: Some(path) };
+            }
             let path = job.output.as_ref().and_then(|output| {
                 output.save(index as u32, &image, &settings, today).map_or_else(
                     |error| {
@@ -189,6 +218,9 @@ impl Worker {
                     Some,
                 )
             });
+            if let Some(path) = &path {
+                journal.save(index as u32, path);
+            }
             Picture { image, seed: settings.seed, path }
         };
         images.into_iter().enumerate().map(save).collect()
@@ -236,13 +268,14 @@ struct Reporter<'a> {
     job: JobId,
     previews: bool,
     emitter: &'a Emitter,
-    started: Option<Instant>,
+    /// Since when steps are counted, and how many were done by then.
+    counted: Option<(Instant, u32)>,
 }
 
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: Stage) {
         if stage == Stage::Denoise {
-            self.started = Some(Instant::now());
+            self.counted = Some((Instant::now(), 0));
         }
         self.emitter.emit(Event::StageStarted { job: self.job, stage });
     }
@@ -251,9 +284,14 @@ impl Observer for Reporter<'_> {
         self.emitter.emit(Event::StageFinished { job: self.job, stage, seconds });
     }
 
+    fn resumed(&mut self, step: u32) {
+        self.counted = Some((Instant::now(), step));
+    }
+
     fn step(&mut self, step: u32, steps: u32, seconds: f64) {
-        let elapsed = self.started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-        let seconds_left = elapsed / f64::from(step) * f64::from(steps - step);
+        let (elapsed, before) =
+            self.counted.map_or((0.0, 0), |(since, before)| (since.elapsed().as_secs_f64(), before));
+        let seconds_left = elapsed / f64::from(step - before) * f64::from(steps - step);
         self.emitter.emit(Event::Step { job: self.job, step, steps, seconds, seconds_left });
     }
 

@@ -96,6 +96,15 @@ impl SluiceApp {
             Action::SetPlanOpen(open) => self.saved.memory.plan_open = Some(open),
             Action::SetTimelineOpen(open) => self.saved.memory.timeline_open = open,
             Action::DismissReplanned => self.state.watches.replanned = None,
+            Action::FinishEarlier => {
+                for command in self.state.finish_earlier() {
+                    self.send(command);
+                }
+            }
+            Action::ForgetEarlier => {
+                self.state.unfinished.clear();
+                self.send(Command::Forget);
+            }
             Action::DismissFailure => {
                 self.state.failures.pop();
             }

@@ -35,6 +35,11 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     if preferences.device != DeviceChoice::Auto {
         widgets::hint(ui, "A run here has this card's memory and link, and this computer's speed.");
     }
+    if let Some(instead_of) = state.serving.as_ref().and_then(|serving| serving.instead_of.as_ref()) {
+        let advice = instead_of.advice.as_deref().unwrap_or_default();
+        widgets::hint(ui, "CUDA is not available.")
+            .on_hover_text(format!("{}\n{advice}", instead_of.message));
+    }
 }
 
 fn choices(ui: &mut Ui, gpus: &[GpuSample], device: &mut DeviceChoice) {

@@ -7,7 +7,7 @@ mod noise;
 
 use std::{cell::RefCell, path::PathBuf, time::Instant};
 
-use super::{LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
+use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
 use crate::{
     hardware::unmetered,
     memory::{MemoryPreferences, Stage},
@@ -26,6 +26,9 @@ pub trait Observer {
 
     /// A stage is done.
     fn stage_finished(&mut self, stage: Stage, seconds: f64);
+
+    /// The run goes on after a step that was done before; those up to it are not reported.
+    fn resumed(&mut self, step: u32);
 
     /// A step, counted from 1, is done.
     fn step(&mut self, step: u32, steps: u32, seconds: f64);
@@ -64,6 +67,8 @@ pub struct RunOptions<'a> {
     pub activation_factor: f64,
     /// Who is told what happens.
     pub recorder: Recorder,
+    /// What was computed before, and where what is computed is kept.
+    pub journal: RefCell<Journal>,
 }
 
 impl LoadedModel {

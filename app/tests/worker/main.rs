@@ -1,0 +1,304 @@
+//! The engine in a process of its own, which is killed, and pipes that carry nonsense.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on must fail"
+)]
+#![cfg(unix)]
+
+mod pipe;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command as Program,
+    time::{Duration, Instant},
+};
+
+use sluice_engine::{
+    output::Output,
+    request::{Request, Sampler},
+    session::{Command, Event, Failure, Job, JobId, Picture, Session, SessionOptions, Stage, WorkerProgram},
+};
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn program() -> WorkerProgram {
+    WorkerProgram {
+        engine: "CPU".to_owned(),
+        path: env!("CARGO_BIN_EXE_sluice").into(),
+        arguments: vec!["worker".into()],
+    }
+}
+
+/// An engine in a process, and the number of that process.
+struct Engine {
+    session: Session,
+    process: u32,
+    restarts: Vec<Failure>,
+}
+
+impl Engine {
+    fn start(data: &Path) -> Self {
+        let options =
+            SessionOptions { threads: Some(1), data: Some(data.to_owned()), ..SessionOptions::default() };
+        let session = Session::in_process_of(vec![program()], None, options).unwrap();
+        let mut engine = Self { session, process: 0, restarts: Vec::new() };
+        engine.until(|event| matches!(event, Event::Serving(_)));
+        engine
+    }
+
+    fn send(&self, command: Command) {
+        self.session.send(command).unwrap();
+    }
+
+    fn generate(&self, job: &Job) {
+        self.send(Command::Generate(Box::new(job.clone())));
+    }
+
+    fn next(&mut self) -> Event {
+        let event = self.session.events().recv_timeout(PATIENCE).expect("the engine says nothing");
+        match &event {
+            Event::Serving(serving) => self.process = serving.process,
+            Event::Restarting { failure } => self.restarts.push(failure.clone()),
+            _ => {}
+        }
+        event
+    }
+
+    fn until(&mut self, found: impl Fn(&Event) -> bool) -> Event {
+        loop {
+            let event = self.next();
+            if found(&event) {
+                return event;
+            }
+        }
+    }
+
+    fn pictures(&mut self, id: JobId) -> Vec<Picture> {
+        let ends = |event: &Event| match event {
+            Event::Finished { job, .. } | Event::Cancelled { job } => *job == id,
+            Event::Failed { job, .. } => job.is_none_or(|job| job == id),
+            _ => false,
+        };
+        match self.until(ends) {
+            Event::Finished { pictures, .. } => pictures,
+            other => panic!("no pictures: {other:?}"),
+        }
+    }
+
+    fn kill(&self) {
+        kill(self.process);
+    }
+}
+
+fn kill(process: u32) {
+    let status = Program::new("kill").args(["-KILL", &process.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn request() -> Request {
+    Request { prompt: "a red circle".to_owned(), seed: 7, steps: 30, ..Request::default() }
+}
+
+fn job(id: u64, request: Request) -> Job {
+    Job::new(JobId(id), request)
+}
+
+/// What an undisturbed engine draws.
+fn undisturbed(request: &Request) -> Vec<Picture> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request.clone()));
+    let pictures = engine.pictures(JobId(1));
+    assert!(engine.restarts.is_empty());
+    pictures
+}
+
+fn pixels(pictures: &[Picture]) -> Vec<&[u8]> {
+    pictures.iter().map(|picture| picture.image.pixels.as_slice()).collect()
+}
+
+#[test]
+fn a_process_draws_as_a_thread_does() {
+    let session = Session::start(SessionOptions { threads: Some(1), ..SessionOptions::default() }).unwrap();
+    session.send(Command::Generate(Box::new(job(1, request())))).unwrap();
+    let own = loop {
+        match session.events().recv_timeout(PATIENCE).unwrap() {
+            Event::Finished { pictures, .. } => break pictures,
+            Event::Failed { failure, .. } => panic!("{failure:?}"),
+            _ => {}
+        }
+    };
+    assert_eq!(pixels(&own), pixels(&undisturbed(&request())));
+}
+
+/// In every stage, and with a second job waiting that must not notice.
+#[test]
+fn a_killed_engine_goes_on_where_it_was() {
+    let second = Request { prompt: "a sailboat".to_owned(), steps: 3, ..request() };
+    let (expected, waiting) = (undisturbed(&request()), undisturbed(&second));
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    for (round, stage) in [Stage::Encode, Stage::Denoise, Stage::Decode].into_iter().enumerate() {
+        let (first, next) = (2 * round as u64 + 1, 2 * round as u64 + 2);
+        engine.generate(&job(first, request()));
+        engine.generate(&job(next, second.clone()));
+        engine.until(|event| matches!(event, Event::StageStarted { stage: begun, .. } if *begun == stage));
+        engine.kill();
+        assert_eq!(pixels(&engine.pictures(JobId(first))), pixels(&expected), "{stage:?}");
+        assert_eq!(pixels(&engine.pictures(JobId(next))), pixels(&waiting), "{stage:?}");
+        assert_eq!(engine.restarts.len(), round + 1);
+    }
+    let left = fs::read_dir(folder.path().join("unfinished")).unwrap();
+    let journals = left.filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "journal")
+    });
+    assert_eq!(journals.count(), 0, "what was computed is not needed any more");
+}
+
+/// At ten moments of a run, with samplers that remember and samplers that draw noise.
+#[test]
+fn a_run_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    for sampler in [Sampler::Euler, Sampler::Dpmpp3mSde, Sampler::UniPc, Sampler::Heun] {
+        let request = Request { sampler, steps: 60, batch: 2, ..request() };
+        let expected = undisturbed(&request);
+        let folder = tempfile::tempdir().unwrap();
+        let mut engine = Engine::start(folder.path());
+        engine.generate(&job(1, request));
+        for kill in 1..=10 {
+            engine.until(|event| matches!(event, Event::Step { step, .. } if *step >= 5 * kill));
+            engine.kill();
+        }
+        assert_eq!(pixels(&engine.pictures(JobId(1))), pixels(&expected), "{sampler:?}");
+        assert_eq!(engine.restarts.len(), 10);
+        assert!(engine.restarts[0].message.contains("ended from outside"), "{:?}", engine.restarts);
+    }
+}
+
+#[test]
+fn finished_steps_are_not_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.until(|event| matches!(event, Event::Step { step: 20, .. }));
+    engine.kill();
+    let next = engine.until(|event| matches!(event, Event::Restarting { .. } | Event::Finished { .. }));
+    assert!(matches!(next, Event::Restarting { .. }), "{next:?}");
+    let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+        panic!()
+    };
+    assert!(step > 20, "step {step} was computed twice");
+    engine.pictures(JobId(1));
+}
+
+#[test]
+fn a_job_that_kills_every_engine_is_given_up_and_the_next_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.generate(&job(2, request()));
+    for _ in 0..3 {
+        engine.until(|event| matches!(event, Event::StageStarted { stage: Stage::Encode, .. }));
+        engine.kill();
+        engine.until(|event| matches!(event, Event::Restarting { .. }));
+    }
+    let event = engine.until(|event| matches!(event, Event::Failed { .. } | Event::Finished { .. }));
+    let Event::Failed { job: Some(JobId(1)), failure } = event else { panic!("{event:?}") };
+    assert!(failure.message.contains("again and again"), "{failure:?}");
+    engine.pictures(JobId(2));
+}
+
+#[test]
+fn a_cancelled_job_stays_cancelled_when_the_engine_dies() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.generate(&job(2, request()));
+    engine.until(|event| matches!(event, Event::Step { step: 3, .. }));
+    engine.kill();
+    engine.send(Command::Cancel { job: JobId(2) });
+    let cancelled = engine.until(|event| matches!(event, Event::Cancelled { .. } | Event::Finished { .. }));
+    let cancelled = match cancelled {
+        Event::Cancelled { job } => job,
+        _ => {
+            let Event::Cancelled { job } = engine.until(|event| matches!(event, Event::Cancelled { .. }))
+            else {
+                panic!()
+            };
+            return assert_eq!(job, JobId(2));
+        }
+    };
+    assert_eq!(cancelled, JobId(2));
+    engine.pictures(JobId(1));
+}
+
+/// What was not finished when the window was closed is offered to the next one, and goes on where it was.
+#[test]
+fn jobs_outlive_the_window() {
+    let expected = undisturbed(&request());
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
+    drop(engine);
+
+    let options =
+        SessionOptions { threads: Some(1), data: Some(folder.path().to_owned()), ..Default::default() };
+    let session = Session::in_process_of(vec![program()], None, options).unwrap();
+    let mut engine = Engine { session, process: 0, restarts: Vec::new() };
+    let Event::Unfinished { jobs } = engine.next() else { panic!("the job is forgotten") };
+    assert_eq!(jobs.len(), 1);
+    assert_eq!(jobs[0].request, request());
+    engine.generate(&Job { id: JobId(9), ..jobs[0].clone() });
+    let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+        panic!()
+    };
+    assert!(step > 12, "step {step} was computed twice");
+    assert_eq!(pixels(&engine.pictures(JobId(9))), pixels(&expected));
+    drop(engine);
+
+    let engine = Engine::start(folder.path());
+    assert!(engine.restarts.is_empty());
+    drop(engine);
+}
+
+#[test]
+fn forgotten_jobs_do_not_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.until(|event| matches!(event, Event::Step { step: 2, .. }));
+    drop(engine);
+    let engine = Engine::start(folder.path());
+    engine.send(Command::Forget);
+    drop(engine);
+    let options = SessionOptions { data: Some(folder.path().to_owned()), ..Default::default() };
+    let session = Session::in_process_of(vec![program()], None, options).unwrap();
+    let first = session.events().recv_timeout(PATIENCE).unwrap();
+    assert!(matches!(first, Event::Serving(_)), "{first:?}");
+}
+
+/// A picture that was written before the process died is not written twice.
+#[test]
+fn a_written_picture_is_not_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().join("pictures");
+    let mut engine = Engine::start(folder.path());
+    let request = Request { batch: 3, steps: 2, ..request() };
+    let job = Job { output: Some(Output::Folder(pictures.clone())), ..job(1, request) };
+    engine.generate(&job);
+    let started = Instant::now();
+    let written = || fs::read_dir(&pictures).map_or(0, Iterator::count);
+    while written() == 0 && started.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    engine.kill();
+    engine.pictures(JobId(1));
+    let files: Vec<PathBuf> = fs::read_dir(&pictures).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let finished = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "png"));
+    assert!((3..=4).contains(&finished.count()), "{files:?}");
+}

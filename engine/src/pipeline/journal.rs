@@ -1,0 +1,196 @@
+//! What a run has computed so far, on disk, so that a run whose process died goes on where it was.
+//!
+//! Kept are the directions that the denoiser predicted, in their order. A run that goes on walks from its beginning
+//! again and takes them from here, so that every sampler comes to the state that it was in, to the last bit.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufReader, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use candle_core::{DType, Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::PipelineError;
+use crate::{
+    frames::{FrameError, read_frame, write_frame},
+    hardware::unmetered,
+    models::Model,
+    request::Request,
+};
+
+#[derive(Serialize, Deserialize)]
+enum Record {
+    /// What the run is; everything that decides a bit of its result.
+    Run { key: String },
+    /// A direction that was predicted, f32 in little-endian bytes.
+    Prediction {
+        sigma: f32,
+        shape: Vec<usize>,
+        #[serde(with = "serde_bytes")]
+        values: Vec<u8>,
+    },
+    /// A picture of the batch was written.
+    Saved { index: u32, path: PathBuf },
+}
+
+/// The record of one run; or none, which is as good but for what is lost when the process dies.
+#[derive(Debug, Default)]
+pub struct Journal {
+    file: Option<File>,
+    /// Where the predictions are that were not taken yet, the next one last.
+    ahead: Vec<u64>,
+    saved: Vec<(u32, PathBuf)>,
+}
+
+impl Journal {
+    /// The record at `path` of what `model` does for `request`. What stands there of another run is dropped, and what
+    /// was cut off in the middle too.
+    pub fn open(path: &Path, model: &Model, request: &Request, latents: Option<&Path>) -> io::Result<Self> {
+        let key = key(model, request, latents);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut journal = Self { file: Some(file), ..Self::default() };
+        if !unmetered(|| journal.read(&key))? {
+            journal.restart(&Record::Run { key })?;
+        }
+        Ok(journal)
+    }
+
+    /// Reads what is there; whether it belongs to this run.
+    fn read(&mut self, key: &str) -> io::Result<bool> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let mut reader = BufReader::new(file);
+        match read_frame(&mut reader) {
+            Ok(Some(Record::Run { key: own })) if own == key => {}
+            Ok(_) | Err(FrameError::Truncated | FrameError::TooLong(_)) => return Ok(false),
+            Err(FrameError::Damaged | FrameError::NotUnderstood(_)) => return Ok(false),
+            Err(FrameError::Io(error)) => return Err(error),
+        }
+        loop {
+            let place = reader.stream_position()?;
+            match read_frame(&mut reader) {
+                Ok(Some(Record::Prediction { .. })) => self.ahead.push(place),
+                Ok(Some(Record::Saved { index, path })) => self.saved.push((index, path)),
+                Ok(Some(Record::Run { .. }) | None) => break,
+                Err(FrameError::Io(error)) => return Err(error),
+                Err(error) => {
+                    tracing::info!(%error, "the record of a run that broke off ends in the middle");
+                    file.set_len(place)?;
+                    break;
+                }
+            }
+        }
+        self.ahead.reverse();
+        Ok(true)
+    }
+
+    fn restart(&mut self, first: &Record) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.set_len(0)?;
+        file.rewind()?;
+        write_frame(file, first).map(|_| ()).map_err(io::Error::other)
+    }
+
+    /// Whether predictions are left that need not be computed.
+    pub fn is_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+
+    /// The next direction of those that were predicted at this level for latents of this shape.
+    pub fn next(&mut self, sigma: f32, shape: &[usize]) -> Option<Tensor> {
+        let place = self.ahead.pop()?;
+        match self.prediction(place) {
+            Ok((level, tensor)) if level.to_bits() == sigma.to_bits() && tensor.dims() == shape => {
+                Some(tensor)
+            }
+            _ => {
+                tracing::warn!("the record of a run that broke off does not fit it; it is computed anew");
+                self.ahead.clear();
+                if let Some(file) = &self.file
+                    && let Err(error) = file.set_len(place)
+                {
+                    self.give_up(&error);
+                }
+                None
+            }
+        }
+    }
+
+    fn prediction(&mut self, place: u64) -> Result<(f32, Tensor), PipelineError> {
+        let record = match &mut self.file {
+            Some(file) => {
+                let mut file: &File = file;
+                file.seek(SeekFrom::Start(place))
+                    .map_err(FrameError::from)
+                    .and_then(|_| read_frame(&mut BufReader::new(file)))
+            }
+            None => Ok(None),
+        };
+        match record {
+            Ok(Some(Record::Prediction { sigma, shape, values })) => {
+                let tensor = Tensor::from_raw_buffer(&values, DType::F32, &shape, &Device::Cpu)?;
+                Ok((sigma, tensor))
+            }
+            _ => Err(candle_core::Error::Msg("no prediction stands there".to_owned()).into()),
+        }
+    }
+
+    /// Keeps a direction that was predicted. When it cannot be kept, nothing more is: the run goes on without.
+    pub fn predicted(&mut self, sigma: f32, direction: &Tensor) {
+        if self.file.is_none() {
+            return;
+        }
+        let record = unmetered(|| {
+            let values: Vec<f32> = direction.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+            let values = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            candle_core::Result::Ok(Record::Prediction { sigma, shape: direction.dims().to_vec(), values })
+        });
+        match record {
+            Ok(record) => unmetered(|| self.add(&record)),
+            Err(error) => self.give_up(&error),
+        }
+    }
+
+    /// Where a picture of the batch was written before the process died, if it is still there.
+    pub fn saved(&self, index: u32) -> Option<&Path> {
+        let (_, path) = self.saved.iter().find(|(saved, _)| *saved == index)?;
+        path.is_file().then_some(path)
+    }
+
+    /// Keeps where a picture of the batch was written.
+    pub fn save(&mut self, index: u32, path: &Path) {
+        self.add(&Record::Saved { index, path: path.to_owned() });
+    }
+
+    fn add(&mut self, record: &Record) {
+        let Some(file) = &mut self.file else { return };
+        let written =
+            file.seek(SeekFrom::End(0)).map_err(FrameError::from).and_then(|_| write_frame(file, record));
+        if let Err(error) = written {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &dyn std::error::Error) {
+        tracing::warn!(%error, "what a run has computed cannot be kept; if its process dies, it begins anew");
+        self.file = None;
+        self.ahead.clear();
+    }
+}
+
+/// Everything that decides a bit of a run's result: the request, the model's files as they are, first latents.
+fn key(model: &Model, request: &Request, latents: Option<&Path>) -> String {
+    let stamp = |path: &Path| {
+        let metadata = fs::metadata(path).ok();
+        let length = metadata.as_ref().map_or(0, fs::Metadata::len);
+        let changed = metadata.and_then(|metadata| metadata.modified().ok());
+        let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        format!("{} {length} {}", path.display(), changed.as_nanos())
+    };
+    let files = model.components().flat_map(|component| &component.files).map(|path| stamp(path));
+    let latents = latents.map(stamp).unwrap_or_default();
+    let files: Vec<String> = files.collect();
+    format!("{request:?}\n{latents}\n{}\n{}", files.join("\n"), env!("SLUICE_ENGINE_SOURCE"))
+}

@@ -1,0 +1,141 @@
+//! A session at the other end of two pipes: what a worker process runs.
+
+use std::{
+    io::{Read, Write},
+    thread,
+    time::Duration,
+};
+
+use crossbeam_channel::RecvTimeoutError;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Event, Session, SessionOptions};
+use crate::frames::{FrameError, read_frame, write_frame};
+
+/// How often a worker with nothing to say says that it is there.
+pub const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// Which messages a program understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the program.
+    pub version: String,
+    /// The fingerprint of the engine's source: whoever has the same speaks of the same things.
+    pub source: String,
+}
+
+impl Hello {
+    /// That of this program.
+    pub fn own() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            source: env!("SLUICE_ENGINE_SOURCE").to_owned(),
+        }
+    }
+}
+
+/// What a worker is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// First of all.
+    Hello(Hello),
+    /// After that.
+    Start {
+        /// See [`SessionOptions::threads`].
+        threads: Option<usize>,
+        /// See [`SessionOptions::hardware`].
+        hardware: bool,
+        /// See [`SessionOptions::data`].
+        data: Option<std::path::PathBuf>,
+    },
+    /// From then on.
+    Command(Box<Command>),
+}
+
+/// What a worker says.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// First of all.
+    Hello(Hello),
+    /// What the session says.
+    Event(Box<Event>),
+    /// Nothing but that it is there.
+    Alive,
+}
+
+/// Why a worker ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The pipe from the window.
+    #[error("the window cannot be understood: {0}")]
+    Pipe(#[from] FrameError),
+    /// The window did not begin as it should.
+    #[error("the window said something else than hello")]
+    NoHello,
+    /// No threads.
+    #[error("the engine's threads could not be started: {0}")]
+    Threads(std::io::Error),
+}
+
+/// Serves a session to whoever holds the other ends, until they are closed or ask for the end.
+///
+/// # Errors
+/// When what comes in is no message. What was running is cancelled.
+pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> Result<(), ServeError> {
+    write_frame(&mut output, &FromWorker::Hello(Hello::own()))?;
+    match read_frame(&mut input)? {
+        Some(ToWorker::Hello(hello)) if hello == Hello::own() => {}
+        // Whoever is there knows by our hello that it cannot go on.
+        Some(ToWorker::Hello(_)) | None => return Ok(()),
+        Some(_) => return Err(ServeError::NoHello),
+    }
+    let options = match read_frame(&mut input)? {
+        Some(ToWorker::Start { threads, hardware, data }) => {
+            SessionOptions { threads, hardware, data, ..SessionOptions::default() }
+        }
+        None => return Ok(()),
+        Some(_) => return Err(ServeError::NoHello),
+    };
+    let session = Session::start(options).map_err(ServeError::Threads)?;
+    let events = session.events().clone();
+    let writer = thread::Builder::new()
+        .name("sluice-worker-events".to_owned())
+        .spawn(move || {
+            loop {
+                let message = match events.recv_timeout(SIGN_OF_LIFE) {
+                    Ok(event) => FromWorker::Event(Box::new(event)),
+                    Err(RecvTimeoutError::Timeout) => FromWorker::Alive,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                };
+                if let Err(error) = write_frame(&mut output, &message) {
+                    // Nobody hears what is drawn.
+                    tracing::error!(%error, "the window is gone");
+                    std::process::exit(1);
+                }
+            }
+        })
+        .map_err(ServeError::Threads)?;
+    let result = obey(&mut input, &session);
+    drop(session);
+    if writer.join().is_err() {
+        tracing::error!("the thread for events panicked");
+    }
+    result
+}
+
+fn obey(input: &mut impl Read, session: &Session) -> Result<(), ServeError> {
+    while let Some(message) = read_frame(input)? {
+        let ToWorker::Command(command) = message else { return Err(ServeError::NoHello) };
+        let mut command = *command;
+        let is_last = command == Command::ShutDown;
+        // The engine reads its commands in no time, but it may be told hundreds at once.
+        while let Err(refused) = session.send(command) {
+            command = refused;
+            thread::sleep(Duration::from_millis(5));
+        }
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! A session whose engine is another process, which may die: it is started again, and jobs go on where they were.
+
+use std::{
+    collections::VecDeque,
+    io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Receiver, bounded, never, select};
+
+use super::{
+    Command, Event, Failure, JobId, Serving, Session, SessionOptions,
+    actor::{COMMANDS, EVENTS, Emitter, spawn},
+    process::{Heard, Process, WorkerProgram},
+    serve::{FromWorker, Hello, ToWorker},
+    unfinished::Unfinished,
+};
+
+/// A worker that has said nothing for so long hangs. Far more than a machine that swaps needs for a sign of life.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long an engine may take to end by itself.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How often it is looked whether a worker hangs or is to be started.
+const TICK: Duration = Duration::from_millis(100);
+/// Waits before a worker is started again, by how often workers have died without drawing anything.
+const WAITS: [Duration; 6] = [
+    Duration::ZERO,
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+];
+/// How often workers may die with a job that does not come further.
+const DEATHS_OF_A_JOB: u32 = 3;
+/// How often workers may die before they have said hello.
+const DEATHS_AT_START: u32 = 3;
+
+impl Session {
+    /// Starts an engine in a process of its own: the first of `programs` that serves. The others take its place when it
+    /// cannot be started. `without` says why another program, which would be faster, is not among them.
+    ///
+    /// # Errors
+    /// When the operating system gives no thread or no temporary folder.
+    pub fn in_process_of(
+        programs: Vec<WorkerProgram>,
+        without: Option<Failure>,
+        options: SessionOptions,
+    ) -> io::Result<Self> {
+        let (commands, incoming) = bounded(COMMANDS);
+        let (outgoing, events) = bounded(EVENTS);
+        let supervisor = Supervisor {
+            programs: programs.into(),
+            instead_of: without,
+            threads: options.threads,
+            hardware: options.hardware,
+            jobs: Unfinished::open(options.data.as_deref())?,
+            data: options.data,
+            emitter: Emitter::new(outgoing, options.wake),
+            asked: Asked::default(),
+            worker: None,
+            deaths: 0,
+            start_at: Instant::now(),
+            closing: None,
+        };
+        let thread = spawn("sluice-supervisor", move || supervisor.run(&incoming))?;
+        Ok(Self::new(commands, events, vec![thread]))
+    }
+}
+
+/// Questions that were not answered yet.
+#[derive(Default)]
+struct Asked {
+    load: Option<Command>,
+    plan: Option<(u64, Command)>,
+}
+
+struct Supervisor {
+    /// The first is the one in use.
+    programs: VecDeque<WorkerProgram>,
+    instead_of: Option<Failure>,
+    threads: Option<usize>,
+    hardware: bool,
+    data: Option<PathBuf>,
+    jobs: Unfinished,
+    emitter: Emitter,
+    asked: Asked,
+    worker: Option<Process>,
+    deaths: u32,
+    start_at: Instant,
+    /// Until when a worker may end by itself, once the session is to end.
+    closing: Option<Instant>,
+}
+
+impl Supervisor {
+    fn run(mut self, commands: &Receiver<Command>) {
+        if !self.jobs.earlier().is_empty() {
+            self.emitter.emit(Event::Unfinished { jobs: self.jobs.earlier().to_vec() });
+        }
+        while !self.has_ended() {
+            let heard = self.worker.as_ref().map_or_else(never, |worker| worker.heard.clone());
+            let commands = if self.closing.is_none() { commands } else { &never() };
+            select! {
+                recv(commands) -> command => self.handle(command.unwrap_or(Command::ShutDown)),
+                recv(heard) -> heard => self.take(heard.unwrap_or(Heard::Closed)),
+                default(TICK) => self.look(),
+            }
+        }
+        if let Some(worker) = self.worker.take() {
+            worker.end();
+        }
+        self.emitter.emit(Event::ShutDown);
+    }
+
+    fn has_ended(&self) -> bool {
+        let out_of_time = self.closing.is_some_and(|until| Instant::now() >= until);
+        out_of_time || (self.worker.is_none() && (self.closing.is_some() || self.programs.is_empty()))
+    }
+
+    /// Starts a worker when it is time, and ends one that hangs.
+    fn look(&mut self) {
+        match &self.worker {
+            Some(worker) if worker.silent_since.elapsed() > PATIENCE => {
+                self.died(Some("the engine does not answer any more".to_owned()));
+            }
+            None if self.closing.is_none() && Instant::now() >= self.start_at => self.start(),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self) {
+        let Some(program) = self.programs.front() else { return };
+        match Process::start(program) {
+            Ok(worker) => {
+                worker.tell(ToWorker::Hello(Hello::own()));
+                self.worker = Some(worker);
+            }
+            Err(error) => {
+                let message = format!("{} cannot be started: {error}", program.path.display());
+                self.deaths = DEATHS_AT_START;
+                self.not_started(message);
+            }
+        }
+    }
+
+    fn handle(&mut self, command: Command) {
+        match &command {
+            Command::Generate(job) => {
+                let job = self.jobs.add((**job).clone()).clone();
+                return self.tell(Command::Generate(Box::new(job)));
+            }
+            Command::Cancel { job } => {
+                if let Some(entry) = self.jobs.entry(*job) {
+                    entry.is_cancelled = true;
+                }
+                if self.worker.is_none() {
+                    return self.drop_cancelled();
+                }
+            }
+            Command::Load { .. } => self.asked.load = Some(command.clone()),
+            Command::Plan(query) => self.asked.plan = Some((query.id, command.clone())),
+            Command::Forget => return self.jobs.forget_earlier(),
+            Command::ShutDown => {
+                self.closing = Some(Instant::now() + FAREWELL);
+                if let Some(worker) = self.worker.take_if(|worker| !worker.serves) {
+                    worker.end();
+                }
+            }
+            Command::Unload => {}
+        }
+        self.tell(command);
+    }
+
+    /// Tells a worker that serves. What is told to none is told again to the next.
+    fn tell(&self, command: Command) {
+        if let Some(worker) = self.worker.as_ref().filter(|worker| worker.serves) {
+            worker.tell(ToWorker::Command(Box::new(command)));
+        }
+    }
+
+    fn drop_cancelled(&mut self) {
+        let cancelled = self.jobs.entries().iter().filter(|entry| entry.is_cancelled);
+        let cancelled: Vec<JobId> = cancelled.map(|entry| entry.job.id).collect();
+        for job in cancelled {
+            self.jobs.end(job);
+            self.emitter.emit(Event::Cancelled { job });
+        }
+    }
+
+    fn take(&mut self, heard: Heard) {
+        if let Some(worker) = &mut self.worker {
+            worker.silent_since = Instant::now();
+        }
+        match heard {
+            Heard::Message(FromWorker::Hello(hello)) => self.greet(&hello),
+            Heard::Message(FromWorker::Event(event)) => self.hear(*event),
+            Heard::Message(FromWorker::Alive) => {}
+            Heard::Garbage(error) => self.died(Some(format!("the engine cannot be understood: {error}"))),
+            Heard::Closed if self.closing.is_some() => {
+                self.worker.take().map(Process::end);
+            }
+            Heard::Closed => self.died(None),
+        }
+    }
+
+    /// A worker has come up: it is told everything that is still to be done.
+    fn greet(&mut self, hello: &Hello) {
+        let own = Hello::own();
+        if *hello != own {
+            self.deaths = DEATHS_AT_START;
+            let message = format!(
+                "the engine beside this window is another one: its version is {} ({}), the window's {} ({})",
+                hello.version, hello.source, own.version, own.source
+            );
+            return self.not_started(message);
+        }
+        self.drop_cancelled();
+        let (Some(worker), Some(program)) = (&mut self.worker, self.programs.front()) else { return };
+        worker.serves = true;
+        worker.tell(ToWorker::Start {
+            threads: self.threads,
+            hardware: self.hardware,
+            data: self.data.clone(),
+        });
+        self.emitter.emit(Event::Serving(Serving {
+            engine: program.engine.clone(),
+            process: worker.number(),
+            instead_of: self.instead_of.clone(),
+        }));
+        let asked = self.asked.load.iter().chain(self.asked.plan.iter().map(|(_, command)| command));
+        let jobs = self.jobs.entries().iter().map(|entry| Command::Generate(Box::new(entry.job.clone())));
+        for command in asked.cloned().chain(jobs) {
+            worker.tell(ToWorker::Command(Box::new(command)));
+        }
+    }
+
+    /// Passes an event on, unless it was told by a worker before.
+    fn hear(&mut self, event: Event) {
+        match &event {
+            Event::Queued { job, .. } => {
+                if self.jobs.entry(*job).is_some_and(|entry| std::mem::replace(&mut entry.is_announced, true))
+                {
+                    return;
+                }
+            }
+            Event::Started { job } => {
+                if self.jobs.entry(*job).is_some_and(|entry| std::mem::replace(&mut entry.is_started, true)) {
+                    return;
+                }
+            }
+            Event::Step { job, step, .. } => {
+                if let Some(entry) = self.jobs.entry(*job).filter(|entry| *step > entry.step) {
+                    (entry.step, entry.deaths) = (*step, 0);
+                    self.deaths = 0;
+                }
+            }
+            Event::Finished { job, .. } | Event::Failed { job: Some(job), .. } => {
+                self.jobs.end(*job);
+                self.deaths = 0;
+            }
+            // What is cancelled because the session ends is kept for the next time.
+            Event::Cancelled { job } => {
+                if self.closing.is_none() || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
+                    self.jobs.end(*job);
+                }
+            }
+            Event::ModelLoaded(_) | Event::Failed { job: None, .. } => self.asked.load = None,
+            Event::Planned { id, .. } | Event::NotPlanned { id, .. } => {
+                self.asked.plan.take_if(|(asked, _)| asked == id);
+            }
+            Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {
+                return self.emitter.offer(event);
+            }
+            // The end of the pipe says the same.
+            Event::ShutDown => return,
+            _ => {}
+        }
+        self.emitter.emit(event);
+    }
+
+    /// The worker is gone, or of no use any more for some reason.
+    fn died(&mut self, reason: Option<String>) {
+        let Some(worker) = self.worker.take() else { return };
+        let serves = worker.serves;
+        let ended = worker.end();
+        let message = reason.unwrap_or(ended);
+        self.deaths += 1;
+        if !serves {
+            return self.not_started(message);
+        }
+        tracing::warn!(message, "the engine's process is started again");
+        let advice = "It is started again; nothing that was finished is lost.".to_owned();
+        let failure = Failure { message: message.clone(), advice: Some(advice) };
+        self.emitter.emit(Event::Restarting { failure });
+        if let Some(entry) = self.jobs.running() {
+            entry.deaths += 1;
+            if entry.deaths >= DEATHS_OF_A_JOB {
+                let job = entry.job.id;
+                self.jobs.end(job);
+                self.emitter.emit(Event::Failed { job: Some(job), failure: fatal(&message) });
+            }
+        }
+        self.start_later();
+    }
+
+    fn start_later(&mut self) {
+        let wait = WAITS[(self.deaths.saturating_sub(1) as usize).min(WAITS.len() - 1)];
+        self.start_at = Instant::now() + wait;
+    }
+
+    /// A worker did not come to serve: it is tried again, or another program takes its place.
+    fn not_started(&mut self, message: String) {
+        if let Some(worker) = self.worker.take() {
+            worker.end();
+        }
+        if self.deaths < DEATHS_AT_START {
+            return self.start_later();
+        }
+        tracing::error!(message, "an engine cannot be started");
+        self.deaths = 0;
+        self.programs.pop_front();
+        let advice = "Pictures are drawn by another engine.".to_owned();
+        if self.programs.is_empty() {
+            let failure = fatal(&message);
+            let jobs: Vec<JobId> = self.jobs.entries().iter().map(|entry| entry.job.id).collect();
+            for job in jobs {
+                self.emitter.emit(Event::Failed { job: Some(job), failure: failure.clone() });
+            }
+            return self.emitter.emit(Event::Failed { job: None, failure });
+        }
+        self.instead_of = Some(Failure { message, advice: Some(advice) });
+        self.start_at = Instant::now();
+    }
+}
+
+/// What is said of a job, or an engine, that is given up.
+fn fatal(message: &str) -> Failure {
+    Failure {
+        message: format!("the engine's process ended again and again: {message}"),
+        advice: Some("Give it less memory to use, or a smaller picture; the log says more.".to_owned()),
+    }
+}

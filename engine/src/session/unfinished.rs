@@ -1,0 +1,194 @@
+//! The jobs that have not ended, on disk, so that neither a worker nor the window takes them along when it dies.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use super::{Job, JobId};
+
+const FOLDER: &str = "unfinished";
+const LIST: &str = "jobs.json";
+const LOCK: &str = "lock";
+const JOURNAL: &str = "journal";
+
+/// A job and how far it came.
+#[derive(Debug)]
+pub struct Entry {
+    /// What is to be drawn.
+    pub job: Job,
+    /// Whether the caller heard that it is queued.
+    pub is_announced: bool,
+    /// Whether the caller heard that it has begun.
+    pub is_started: bool,
+    /// Whether its end was asked for.
+    pub is_cancelled: bool,
+    /// The step that it came to.
+    pub step: u32,
+    /// How often a worker died with it since it last came further.
+    pub deaths: u32,
+}
+
+/// The jobs of a window, in their order.
+pub struct Unfinished {
+    folder: Folder,
+    entries: Vec<Entry>,
+    /// Those of the window before this one.
+    earlier: Vec<Job>,
+    started: u128,
+}
+
+/// Where jobs are kept.
+enum Folder {
+    /// For the next window too; nobody else uses it while the lock is held.
+    Kept { path: PathBuf, _lock: File },
+    /// For as long as this window is there.
+    Temporary(tempfile::TempDir),
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept { path, .. } => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+impl Unfinished {
+    /// The jobs that were kept in `data`, if that is given and no other window uses it.
+    pub fn open(data: Option<&Path>) -> io::Result<Self> {
+        let kept = data.map(|data| kept(&data.join(FOLDER)));
+        let folder = match kept {
+            Some(Ok(Some(folder))) => folder,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "jobs cannot be kept for the next time");
+                Folder::Temporary(tempfile::tempdir()?)
+            }
+            Some(Ok(None)) | None => Folder::Temporary(tempfile::tempdir()?),
+        };
+        let earlier = read(&folder.path().join(LIST));
+        remove_journals(folder.path(), &earlier)?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        Ok(Self { folder, entries: Vec::new(), earlier, started })
+    }
+
+    /// The jobs of the window before this one.
+    pub fn earlier(&self) -> &[Job] {
+        &self.earlier
+    }
+
+    /// Forgets the jobs of the window before this one.
+    pub fn forget_earlier(&mut self) {
+        for job in std::mem::take(&mut self.earlier) {
+            forget_journal(&job);
+        }
+        self.keep();
+    }
+
+    /// The jobs that have not ended.
+    pub fn entries(&mut self) -> &mut Vec<Entry> {
+        &mut self.entries
+    }
+
+    /// The job of this name.
+    pub fn entry(&mut self, id: JobId) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.job.id == id)
+    }
+
+    /// The job that runs.
+    pub fn running(&mut self) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.is_started)
+    }
+
+    /// Adds a job at the end, and gives it a place for what it computes.
+    pub fn add(&mut self, mut job: Job) -> &Job {
+        self.earlier.retain(|earlier| earlier.journal.is_none() || earlier.journal != job.journal);
+        let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
+        let path = job.journal.clone().unwrap_or_else(|| self.folder.path().join(name()));
+        job.journal = Some(path);
+        self.entries.push(Entry {
+            job,
+            is_announced: false,
+            is_started: false,
+            is_cancelled: false,
+            step: 0,
+            deaths: 0,
+        });
+        self.keep();
+        &self.entries[self.entries.len() - 1].job
+    }
+
+    /// Removes a job that has ended.
+    pub fn end(&mut self, id: JobId) {
+        if let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) {
+            forget_journal(&self.entries.remove(place).job);
+            self.keep();
+        }
+    }
+
+    /// Writes the list anew. When that fails, the jobs are drawn all the same.
+    fn keep(&self) {
+        let jobs: Vec<&Job> =
+            self.earlier.iter().chain(self.entries.iter().map(|entry| &entry.job)).collect();
+        let written = tempfile::NamedTempFile::new_in(self.folder.path()).and_then(|mut file| {
+            serde_json::to_writer(&mut file, &jobs)?;
+            file.flush()?;
+            file.persist(self.folder.path().join(LIST)).map_err(io::Error::from)
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, "the list of unfinished jobs cannot be kept");
+        }
+    }
+}
+
+/// The folder, if no other window uses it.
+fn kept(path: &Path) -> io::Result<Option<Folder>> {
+    fs::create_dir_all(path)?;
+    let lock = File::create(path.join(LOCK))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(Folder::Kept { path: path.to_owned(), _lock: lock })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn read(list: &Path) -> Vec<Job> {
+    let text = match fs::read_to_string(list) {
+        Ok(text) => text,
+        Err(error) => {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::warn!(%error, "the list of unfinished jobs cannot be read");
+            }
+            return Vec::new();
+        }
+    };
+    serde_json::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the list of unfinished jobs is not understood");
+        Vec::new()
+    })
+}
+
+fn forget_journal(job: &Job) {
+    let Some(path) = &job.journal else { return };
+    if let Err(error) = fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, path = %path.display(), "a record of a finished run cannot be removed");
+    }
+}
+
+/// Removes what jobs computed that are in no list.
+fn remove_journals(folder: &Path, jobs: &[Job]) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_journal = path.extension().is_some_and(|extension| extension == JOURNAL);
+        if is_journal && !jobs.iter().any(|job| job.journal.as_ref() == Some(&path)) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! What a worker may say: half of the inputs are given a length and a checksum that fit, so that what follows is
+//! reached.
+#![no_main]
+
+use sluice_engine::{frames::read_frame, session::FromWorker};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let framed = match bytes.split_first() {
+        Some((0..128, payload)) => {
+            let length = (payload.len() as u64).to_le_bytes();
+            [&length, &crc32fast::hash(payload).to_le_bytes()[..], payload].concat()
+        }
+        Some((_, rest)) => rest.to_vec(),
+        None => return,
+    };
+    let mut bytes = framed.as_slice();
+    while let Ok(Some(message)) = read_frame::<FromWorker>(&mut bytes) {
+        drop(message);
+    }
+});

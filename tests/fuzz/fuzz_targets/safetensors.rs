@@ -1,0 +1,14 @@
+//! Headers of safetensors: half of the inputs are given a length that fits, so that what follows is reached.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    match bytes.split_first() {
+        Some((0..128, header)) => {
+            let split = header.iter().rposition(|byte| *byte == b'}').map_or(header.len(), |last| last + 1);
+            let length = (split as u64).to_le_bytes();
+            sluice_fuzz::read(&[&length, header]);
+        }
+        Some((_, rest)) => sluice_fuzz::read(&[rest]),
+        None => {}
+    }
+});
