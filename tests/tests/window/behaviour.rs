@@ -10,7 +10,7 @@ use sluice::window::{
 use sluice_engine::{
     output::{Output, Settings, write_png},
     request::{ModelSource, Request, Sampler},
-    session::{Command, Event, Failure, JobId},
+    session::{Command, Event, Failure, Job, JobId, Serving},
 };
 
 use super::runs::{Scene, telemetry};
@@ -393,4 +393,49 @@ fn an_engine_that_is_gone_is_said_once_and_takes_no_jobs() {
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     window.frames();
     assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn pictures_that_were_not_finished_are_finished_or_forgotten() {
+    let earlier = Job::new(JobId(40), Request { prompt: "a red boat".to_owned(), ..Request::default() });
+    for (press, expected) in [("Finish them", 1), ("Forget them", 0)] {
+        let mut window = Window::with_starter();
+        window.says(Event::Unfinished { jobs: vec![earlier.clone()] });
+        window.harness.get_by_label("One picture was not finished");
+        window.click(press);
+        let commands = window.take_commands();
+        match commands.as_slice() {
+            [Command::Generate(job)] if expected == 1 => {
+                assert_eq!(**job, Job { id: JobId(1), ..earlier.clone() });
+            }
+            [Command::Forget] if expected == 0 => {}
+            others => panic!("{press}: {others:?}"),
+        }
+        assert_eq!(window.harness.state().state().jobs.len(), expected);
+        assert!(window.harness.query_by_label("One picture was not finished").is_none());
+    }
+}
+
+#[test]
+fn an_engine_that_died_is_mentioned_and_the_job_stays() {
+    let mut window = Window::with_starter();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    window.says(Event::Started { job: JOB });
+    let failure = Failure { message: "memory ran out".to_owned(), advice: None };
+    window.says(Event::Restarting { failure });
+    window.harness.get_by_label("The engine is started again");
+    window.harness.get_by_label("memory ran out");
+    assert!(window.harness.state().state().running().is_some());
+}
+
+#[test]
+fn the_plan_says_when_there_is_no_cuda() {
+    let mut window = Window::open([1920.0, 1080.0], egui::Theme::Dark, |_| ());
+    let missing = Failure { message: "no libcublas".to_owned(), advice: None };
+    window.says(Event::Serving(Serving { engine: "CPU".to_owned(), process: 7, instead_of: None }));
+    assert!(window.harness.query_by_label("CUDA is not available.").is_none());
+    let serving = Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(missing) };
+    window.says(Event::Serving(serving));
+    window.harness.get_by_label("CUDA is not available.");
 }
