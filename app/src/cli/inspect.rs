@@ -2,13 +2,14 @@
 
 use anyhow::Context;
 use sluice_engine::{
+    precision::Storage,
     request::ModelSource,
-    session::{BlockSummary, ComponentSummary, ModelSummary},
+    session::{BlockSummary, ComponentSummary, ModelSummary, PrecisionSummary, precisions},
 };
 
 use super::{
     engine::Engine,
-    exit::Outcome,
+    exit::{Outcome, refuse},
     stdout,
     table::{Align, table},
     units,
@@ -25,12 +26,26 @@ pub(super) struct Args {
     /// Lists every block; blocks in a row that are alike share a line otherwise.
     #[arg(long)]
     blocks: bool,
+    /// Measures what the weights take and lose in fewer bits, on a sample of their own; see `--precision` of
+    /// `generate`.
+    #[arg(long, conflicts_with = "blocks")]
+    precisions: bool,
     /// Writes all of it as JSON.
     #[arg(long, conflicts_with = "blocks")]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.precisions {
+        let precisions = precisions(&args.model)
+            .map_err(|failure| refuse(failure.message, failure.advice.unwrap_or_default()))?;
+        stdout::line(&match args.json {
+            true => serde_json::to_string_pretty(&precisions)
+                .context("the precisions cannot be written as JSON")?,
+            false => precision_table(&precisions).join("\n"),
+        })?;
+        return Ok(Outcome::Done);
+    }
     let Some(summary) = Engine::start(None)?.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     if args.json {
         stdout::line(
@@ -107,6 +122,32 @@ fn stored_as(component: &ComponentSummary) -> String {
     }
 }
 
+/// A row for each storage of each component.
+fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
+    let row = |summary: &PrecisionSummary| {
+        let error = if summary.storage == Storage::Stored {
+            "none".to_owned()
+        } else {
+            units::percent(summary.error)
+        };
+        [
+            summary.role.to_string(),
+            summary.architecture.clone(),
+            summary.storage.name().to_owned(),
+            units::bytes(summary.bytes),
+            error,
+        ]
+    };
+    let columns = [
+        ("component", Align::Left),
+        ("architecture", Align::Left),
+        ("held as", Align::Left),
+        ("size", Align::Right),
+        ("error", Align::Right),
+    ];
+    table(columns, &precisions.iter().map(row).collect::<Vec<_>>())
+}
+
 /// The list that a block such as `layers.3` is an entry of.
 fn list(block: &str) -> &str {
     block.rsplit_once('.').map_or(block, |(list, _)| list)
@@ -149,7 +190,7 @@ fn block_table(blocks: &[BlockSummary], every_block: bool) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use sluice_engine::session::Defaults;
+    use sluice_engine::{checkpoint::Role, session::Defaults};
 
     use super::*;
 
@@ -218,6 +259,23 @@ autoencoder: 1 block
   block    tensors  parameters  size
   decoder        3          49  99 B";
         assert_eq!(describe(&summary(), false), expected);
+    }
+
+    #[test]
+    fn precisions_have_a_row_each() {
+        let row = |storage, bytes, error| PrecisionSummary {
+            role: Role::Denoiser,
+            architecture: "Z-Image".to_owned(),
+            storage,
+            bytes,
+            error,
+        };
+        let rows = [row(Storage::Stored, 1 << 30, 0.0), row(Storage::Fp8, 1 << 29, 0.0263)];
+        let expected = "\
+component  architecture  held as      size  error
+denoiser   Z-Image       stored   1.00 GiB   none
+denoiser   Z-Image       fp8       512 MiB  2.6 %";
+        assert_eq!(precision_table(&rows).join("\n"), expected);
     }
 
     #[test]

@@ -80,14 +80,16 @@ fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &m
     }
 }
 
-/// What can be chosen and fits: the recommendation, or else the fastest.
+/// What can be chosen and fits: the recommendation, or else the fastest of those that are nearest to the stored
+/// weights.
 fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     let fitting = forecast.alternatives.iter().filter(|alternative| {
         alternative.available && alternative.device_short == 0 && alternative.host_short == 0
     });
     fitting.filter_map(|alternative| Some((alternative, alternative.preferences.as_ref()?))).min_by(
         |(a, _), (b, _)| {
-            b.recommended.cmp(&a.recommended).then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
+            let by_quality = b.recommended.cmp(&a.recommended).then(a.quality.cmp(&b.quality));
+            by_quality.then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
         },
     )
 }

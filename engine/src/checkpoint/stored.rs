@@ -1,12 +1,17 @@
 //! A tensor in a file: its weights stay on disk until somebody asks.
 
-use std::{collections::BTreeMap, ops::Range, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use candle_core::{Device, Tensor};
 use half::{bf16, f16};
 use zerocopy::IntoBytes;
 
-use super::{CheckpointError, file::WeightFile};
+use super::{CheckpointError, encoded::Target, file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, apply_scales};
 
 /// Where a tensor is on disk, and how it is stored.
@@ -18,7 +23,13 @@ pub struct StoredTensor {
     shape: Vec<usize>,
     /// Of its values.
     range: Range<u64>,
+    /// Of the values of the tensor in the file that this may be a part of.
+    whole: Range<u64>,
     scales: Option<Scales>,
+    /// Whether the file has it with two dimensions.
+    matrix: bool,
+    /// What it is given in, where that is not how it is stored.
+    target: Option<Target>,
 }
 
 /// The scales of a tensor, which are a tensor themselves.
@@ -43,7 +54,8 @@ impl StoredTensor {
         shape: Vec<usize>,
         range: Range<u64>,
     ) -> Self {
-        Self { file: Arc::clone(file), encoding, shape, range, scales: None }
+        let (file, whole, matrix) = (Arc::clone(file), range.clone(), shape.len() == 2);
+        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None }
     }
 
     /// The file it is in.
@@ -65,8 +77,42 @@ impl StoredTensor {
     }
 
     /// How it is stored, if it can be computed with.
-    pub fn encoding(&self) -> Option<Encoding> {
+    pub fn stored_encoding(&self) -> Option<Encoding> {
         self.encoding.as_ref().ok().copied()
+    }
+
+    /// How it is given, if it can be computed with: as it is stored, or as [`given_as`](Self::given_as) says.
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.target.as_ref().map(|target| target.encoding).or_else(|| self.stored_encoding())
+    }
+
+    /// Whether the file has it as a matrix. Kernels of size 1 hold the same numbers and are none.
+    pub(super) fn is_stored_as_matrix(&self) -> bool {
+        self.matrix
+    }
+
+    /// The same weights in another encoding, which they get while they are read. Tensors that are parts of one in the
+    /// file share its scale, where there is one for all.
+    pub(super) fn given_as(mut self, encoding: Encoding, scale: Arc<OnceLock<f32>>) -> Self {
+        self.target = Some(Target { encoding, scale });
+        self
+    }
+
+    /// The file and the place of the tensor in it that this may be a part of.
+    pub(super) fn origin(&self) -> (&Path, u64) {
+        (self.path(), self.whole.start)
+    }
+
+    /// The tensor in the file that this may be a part of.
+    pub(super) fn whole(&self) -> Self {
+        let length = (self.whole.end - self.whole.start) as usize;
+        match self.stored_encoding() {
+            Some(Encoding { format, group: None }) if self.range != self.whole => {
+                let (values, bytes) = format.block();
+                Self { shape: vec![length / bytes * values], range: self.whole.clone(), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
     }
 
     /// Number of weights.
@@ -80,8 +126,13 @@ impl StoredTensor {
 
     /// Bytes on disk, with its scales.
     pub fn stored_bytes(&self) -> u64 {
-        let scales = self.encoding().map_or(0, |encoding| encoding.scales(self.count()));
+        let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
         self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
+    }
+
+    /// Bytes as it is given, with its scales.
+    pub fn given_bytes(&self) -> u64 {
+        self.encoding().map_or(0, |encoding| encoding.bytes(self.count()) as u64)
     }
 
     /// Gives the codes scales that stand in a tensor of their own, one for each `group` values.
@@ -101,6 +152,7 @@ impl StoredTensor {
     pub(super) fn set_shape(&mut self, shape: Vec<usize>) {
         // A shape with more values than there are bytes would not survive `join_scales`.
         if shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side)).is_some() {
+            self.matrix = shape.len() == 2;
             self.shape = shape;
         }
     }
@@ -156,7 +208,10 @@ impl StoredTensor {
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
-    pub fn read_from(&self, first: usize, out: Values<'_>) -> Result<(), CheckpointError> {
+    pub fn read_from(&self, first: usize, mut out: Values<'_>) -> Result<(), CheckpointError> {
+        if let (Some(target), Values::Stored(out)) = (&self.target, &mut out) {
+            return self.read_encoded(target, first, out);
+        }
         let encoding = self.known()?;
         let place = self.range.start + encoding.format.bytes(first) as u64;
         match (encoding.format, out) {
@@ -196,7 +251,8 @@ impl StoredTensor {
         self.widened_from(0..self.count(), take)
     }
 
-    fn widened_from<E: From<CheckpointError>>(
+    /// [`widened`](Self::widened) for some of the values.
+    pub(super) fn widened_from<E: From<CheckpointError>>(
         &self,
         range: Range<usize>,
         mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,

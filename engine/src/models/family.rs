@@ -10,7 +10,7 @@ use candle_core::Tensor;
 use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
-    memory::Work,
+    memory::{MemoryPreferences, Work},
     request::LONGEST_SIDE,
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
@@ -96,6 +96,16 @@ impl Model {
     pub fn components(&self) -> impl Iterator<Item = &Component> {
         let text = self.text.iter().map(|part| &part.component);
         text.chain([&self.denoiser_component, &self.autoencoder_component])
+    }
+
+    /// The same model with its matrices held as somebody wants them: encoded while they are read, wherever they go.
+    pub fn held_as(mut self, preferences: &MemoryPreferences) -> Self {
+        for part in &mut self.text {
+            part.component = part.component.clone().given_as(preferences.precision(part.component.role));
+        }
+        let denoiser = self.denoiser_component.clone();
+        self.denoiser_component = denoiser.given_as(preferences.precision(Role::Denoiser));
+        self
     }
 
     /// The number of the denoiser among the components; the text encoders stand before it.

@@ -1,12 +1,15 @@
 //! What a model is and what a request asks of it, in the calculator's terms.
 
+use std::collections::BTreeMap;
+
 use candle_core::DType;
 
 use super::PipelineError;
 use crate::{
-    checkpoint::{Component, Role},
-    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
+    checkpoint::{Block, Component, Errors, Role},
+    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
+    precision::Storage,
     request::{ComputeDtype, Request},
     residency::BlockLayout,
 };
@@ -29,22 +32,37 @@ pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
 }
 
 fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprint {
-    let blocks = component.blocks.iter().map(|block| {
+    let held = |block: &Block| {
         let layout = BlockLayout::new(block, dtype);
-        let matrices = || layout.tensors.iter().filter(|place| place.shape.len() >= 2);
+        Held { bytes: layout.bytes(), largest_tensor: layout.largest_leaf(), encoded: block.encoded() }
+    };
+    let plain = |block: &Block| {
+        let Held { bytes, largest_tensor, encoded } = held(block);
         BlockFootprint {
             name: block.name.clone(),
-            bytes: layout.bytes(),
-            largest_tensor: layout.largest_leaf(),
+            bytes,
+            largest_tensor,
+            file_bytes: block.stored_bytes(),
             parameters: block.parameters(),
-            matrix_parameters: matrices().map(|place| place.elements() as u64).sum(),
-            matrix_bytes: matrices().map(|place| place.bytes()).sum(),
+            encoded,
+            smaller: BTreeMap::new(),
         }
-    });
+    };
+    let mut blocks: Vec<BlockFootprint> = component.blocks.iter().map(plain).collect();
+    for storage in Storage::smaller().filter(|_| component.role != Role::Autoencoder) {
+        let smaller = component.clone().given_as(storage);
+        for (footprint, block) in blocks.iter_mut().zip(&smaller.blocks) {
+            let held = held(block);
+            if held.encoded > 0 {
+                footprint.smaller.insert(storage, held);
+            }
+        }
+    }
     ComponentFootprint {
         role: component.role,
         architecture: component.architecture.to_owned(),
-        blocks: blocks.collect(),
+        blocks,
+        errors: Errors::new(),
     }
 }
 

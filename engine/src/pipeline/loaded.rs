@@ -8,8 +8,9 @@ use super::{Target, estimate, preview::Preview};
 use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, StagePlan},
+    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
+    precision::Storage,
     request::ComputeDtype,
     residency::WeightStore,
 };
@@ -23,6 +24,8 @@ pub struct LoadedModel {
     pub(super) name: String,
     dtype: ComputeDtype,
     choice: DeviceChoice,
+    /// What matrices are held as: those of the denoiser, those of the text encoders.
+    precisions: [Storage; 2],
     pub(super) account: Arc<MemoryAccount>,
     /// In the order of the model's components.
     pub(super) stores: Vec<WeightStore>,
@@ -31,14 +34,16 @@ pub struct LoadedModel {
 }
 
 impl LoadedModel {
-    /// Makes stores for the weights of `model` on a device. Reads none yet.
+    /// Makes stores for the weights of `model` on a device, to be held as `preferences` say. Reads none yet.
     pub fn new(
         model: Model,
         name: String,
         dtype: ComputeDtype,
         target: &Target,
+        preferences: &MemoryPreferences,
         account: &Arc<MemoryAccount>,
     ) -> Self {
+        let model = model.held_as(preferences);
         let memory = target.memory();
         let store = |component: &Component| {
             let dtype = estimate::dtype_of(component.role, dtype);
@@ -50,6 +55,7 @@ impl LoadedModel {
             name,
             dtype,
             choice: target.choice.clone(),
+            precisions: precisions(preferences),
             account: Arc::clone(account),
             stores,
             preview: RefCell::new(None),
@@ -62,9 +68,14 @@ impl LoadedModel {
         &self.model
     }
 
-    /// Whether it can serve a job in this precision on this device.
-    pub fn serves(&self, dtype: ComputeDtype, choice: &DeviceChoice) -> bool {
-        self.dtype == dtype && self.choice == *choice
+    /// Whether it can serve a job in this precision on this device with weights that are held so.
+    pub fn serves(
+        &self,
+        dtype: ComputeDtype,
+        choice: &DeviceChoice,
+        preferences: &MemoryPreferences,
+    ) -> bool {
+        self.dtype == dtype && self.choice == *choice && self.precisions == precisions(preferences)
     }
 
     /// Its blocks, as they are held.
@@ -141,6 +152,10 @@ impl LoadedModel {
         prompts.push_front((prompt.clone(), copy));
         Ok(())
     }
+}
+
+fn precisions(preferences: &MemoryPreferences) -> [Storage; 2] {
+    [preferences.denoiser_precision, preferences.text_precision]
 }
 
 fn copied(conditioning: &Conditioning, device: &Device) -> candle_core::Result<Conditioning> {

@@ -16,6 +16,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::{
     command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
+    measured::MeasuredErrors,
     outcomes::Outcomes,
     planning,
     worker::{Work, Worker},
@@ -103,6 +104,7 @@ impl Session {
             probe: None,
             account,
             outcomes,
+            errors: MeasuredErrors::default(),
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -208,6 +210,7 @@ struct Dispatcher {
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
+    errors: MeasuredErrors,
 }
 
 impl Dispatcher {
@@ -272,7 +275,7 @@ impl Dispatcher {
 
     fn plan(&mut self, query: &PlanQuery) {
         let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(query, probe, &self.account, &self.outcomes) {
+        let event = match planning::answer(query, probe, &self.account, &self.outcomes, &mut self.errors) {
             Ok(forecast) => Event::Planned { id: query.id, forecast: Box::new(forecast) },
             Err(failure) => Event::NotPlanned { id: query.id, failure },
         };

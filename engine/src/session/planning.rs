@@ -1,8 +1,9 @@
-//! Answers to questions about memory. Reads headers, never weights.
+//! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
+    measured::MeasuredErrors,
     outcomes::Outcomes,
 };
 use crate::{
@@ -19,8 +20,9 @@ pub fn answer(
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
+    errors: &mut MeasuredErrors,
 ) -> Result<Forecast, Failure> {
-    forecast(query, probe, account, outcomes)
+    forecast(query, probe, account, outcomes, errors)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
 }
 
@@ -29,12 +31,13 @@ fn forecast(
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
+    errors: &mut MeasuredErrors,
 ) -> Result<Forecast, PipelineError> {
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let (footprint, workload) = match &query.subject {
-        PlanSubject::Model => of_model(&query.request)?,
+        PlanSubject::Model => of_model(&query.request, errors)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
@@ -47,13 +50,17 @@ fn forecast(
     Ok(memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy))
 }
 
-fn of_model(request: &Request) -> Result<(Footprint, Workload), PipelineError> {
+fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<(Footprint, Workload), PipelineError> {
     let model = models::open(&request.model.resolve()?)?;
     request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;
-    Ok((pipeline::footprint(&model, &summary.name, request.dtype), workload))
+    let mut footprint = pipeline::footprint(&model, &summary.name, request.dtype);
+    for (part, component) in footprint.components.iter_mut().zip(model.components()) {
+        part.errors = errors.of(component);
+    }
+    Ok((footprint, workload))
 }
 
 /// A well-known model, in the 16 bits that it is published in.

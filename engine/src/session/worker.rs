@@ -23,7 +23,7 @@ use crate::{
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
     },
-    request::{ComputeDtype, ModelSource},
+    request::{ModelSource, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -113,7 +113,7 @@ impl Worker {
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
         let request = &job.request;
-        unmetered(|| self.load(&request.model, request.dtype, &target))?;
+        unmetered(|| self.load(job, &target))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
         let correction =
             memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
@@ -226,9 +226,12 @@ impl Worker {
         images.into_iter().enumerate().map(save).collect()
     }
 
-    /// Makes the model of this source in this precision on this device the current one.
-    fn load(&mut self, source: &ModelSource, dtype: ComputeDtype, target: &Target) -> Result<(), JobError> {
-        let serves = |kept: &Current| kept.source == *source && kept.loaded.serves(dtype, &target.choice);
+    /// Makes the model that a job asks for, as it asks for it, the current one.
+    fn load(&mut self, job: &Job, target: &Target) -> Result<(), JobError> {
+        let Request { model: source, dtype, .. } = &job.request;
+        let serves = |kept: &Current| {
+            kept.source == *source && kept.loaded.serves(*dtype, &target.choice, &job.memory)
+        };
         if self.current.as_ref().is_some_and(serves) {
             return Ok(());
         }
@@ -236,7 +239,8 @@ impl Worker {
         let model =
             models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
-        let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &self.account);
+        let loaded =
+            LoadedModel::new(model, summary.name.clone(), *dtype, target, &job.memory, &self.account);
         self.current = Some(Current { source: source.clone(), summary, loaded });
         Ok(())
     }
