@@ -135,7 +135,10 @@ fn worth_saying<'a>(
     let by_time =
         |a: &&Alternative, b: &&Alternative| a.seconds_per_picture.total_cmp(&b.seconds_per_picture);
     let nearest = || smaller().min_by(|a, b| a.quality.cmp(&b.quality).then(by_time(a, b)));
-    let Ok(plan) = plan else { return nearest() };
+    let Ok(plan) = plan else {
+        let otherwise = rows.iter().filter(fits).any(|row| row.available && row.quality <= Quality::Blended);
+        return nearest().filter(|_| !otherwise);
+    };
     if preferences.mode != OffloadMode::Auto {
         return None;
     }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::precision::{Encoding, Packed};
 
 use super::cpu::{contiguous, values, zeros};
+use super::few_rows;
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 
 /// Register tiles of rows of the input that share the weights read into the cache.
@@ -124,7 +125,7 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>) -> Result<Tensor> {
 
 /// Weights as they are stored.
 #[derive(Clone, Copy)]
-enum Weights<'a> {
+pub(super) enum Weights<'a> {
     F32(&'a [f32]),
     F16(&'a [f16]),
     Bf16(&'a [bf16]),
@@ -157,10 +158,10 @@ impl<'a> Weights<'a> {
 
     /// Copies the values from `start` on.
     #[inline(always)]
-    fn widen(self, start: usize, out: &mut [f32]) {
+    pub(super) fn widen<S: Simd>(self, simd: S, start: usize, out: &mut [f32]) {
         let range = start..start + out.len();
         match self {
-            Self::Packed(packed) => packed.widen(start, out),
+            Self::Packed(packed) => packed.widen_with(simd, start, out),
             Self::F32(values) => out.copy_from_slice(&values[range]),
             Self::F16(values) => {
                 out.iter_mut().zip(&values[range]).for_each(|(out, value)| *out = value.to_f32());
@@ -175,6 +176,9 @@ impl<'a> Weights<'a> {
 }
 
 fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut [f32]) {
+    if out.len() / bias.len() <= few_rows::MOST {
+        return few_rows::multiply(x, weights, bias, inputs, out);
+    }
     let columns = Tile::detect().columns();
     let together = PANELS * columns;
     let mut panels = Scratch::default();
@@ -203,6 +207,9 @@ fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut 
 
 /// Bytes that a product takes beside its input and its result.
 pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
+    if rows <= few_rows::MOST {
+        return few_rows::scratch_bytes(rows, inputs, outputs, threads);
+    }
     let tile = Tile::detect();
     let width = rows.min(PANELS * tile.columns()).next_multiple_of(tile.lanes);
     let pieces = outputs.div_ceil(OUTPUTS);
@@ -262,7 +269,7 @@ impl Tiled for Block<'_> {
             for start in (0..self.inputs).step_by(DEPTH) {
                 let depth = DEPTH.min(self.inputs - start);
                 for (output, row) in group.clone().zip(weights.chunks_exact_mut(depth)) {
-                    self.weights.widen((self.first + output) * self.inputs + start, row);
+                    self.weights.widen(simd, (self.first + output) * self.inputs + start, row);
                 }
                 let weights = &weights[..group.len() * depth];
                 for strip in (0..group.len()).step_by(R) {

@@ -11,6 +11,7 @@ mod check;
 mod conv;
 mod cost;
 mod cpu;
+mod few_rows;
 mod linear;
 mod modulation;
 mod norm;

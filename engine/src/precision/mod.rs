@@ -10,6 +10,7 @@ mod floats;
 mod format;
 mod packed;
 mod storage;
+mod vectors;
 
 pub use encode::{encode, scale_of};
 pub use format::{Encoding, Format};
