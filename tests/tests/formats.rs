@@ -297,6 +297,8 @@ fn conversions_come_back_as_near_as_they_say() {
         (ConvertTo::Q8_0, Format::Q8_0, 0.004, 0.007),
         (ConvertTo::Q4K, Format::Q4K, 0.05, 0.09),
         (ConvertTo::Fp8, Format::F8E4m3, 0.02, 0.03),
+        (ConvertTo::Fp8E5m2, Format::F8E5m2, 0.04, 0.06),
+        (ConvertTo::Int8, Format::I8, 0.004, 0.012),
         (ConvertTo::Nf4, Format::Nf4, 0.08, 0.11),
         (ConvertTo::Bf16, Format::Bf16, 0.0005, 0.003),
     ] {

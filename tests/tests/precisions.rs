@@ -317,3 +317,55 @@ fn a_forecast_says_what_other_precisions_would_take_and_lose() {
         assert!(chosen.alternatives.iter().any(|row| row.id == "stored" && row.quality == Quality::Exact));
     }
 }
+
+/// The root of the mean square of a difference, relative to that of what is wanted.
+fn distance(got: &Tensor, want: &Tensor) -> f64 {
+    let values = |tensor: &Tensor| -> Vec<f32> {
+        tensor.to_dtype(DType::F32).unwrap().flatten_all().unwrap().to_vec1().unwrap()
+    };
+    let (mut errors, mut squares) = (0.0, 0.0);
+    for (got, want) in values(got).into_iter().zip(values(want)) {
+        errors += f64::from(got - want).powi(2);
+        squares += f64::from(want).powi(2);
+    }
+    (errors / squares).sqrt()
+}
+
+/// Prints the table of `docs/precisions.md`: the starter, all of whose weights were trained.
+#[test]
+fn a_whole_run_is_off_by_what_its_weights_are_off() {
+    let mut runner = Runner::start().unwrap();
+    let request = Request { steps: 12, ..starter(128, 12) };
+    let mut drawn = |storage: Storage| {
+        let memory = MemoryPreferences::default().with_precision(storage);
+        let tensors = run_dumped(&mut runner, &request, &memory).tensors;
+        let errors = forecast(&runner, &request, &memory).alternatives[0].error;
+        (tensors, errors.unwrap_or(0.0))
+    };
+    let (want, _) = drawn(Storage::Stored);
+    let first = want.keys().find(|name| name.starts_with("transformer.0.out")).unwrap().clone();
+    let mut off = Vec::new();
+    for storage in Storage::smaller() {
+        let (got, weights) = drawn(storage);
+        let [prompt, output, latents, picture] =
+            ["encode_prompt.0.0.0", &first, "step.11.latents", "vae.decode.out"]
+                .map(|name| distance(&got[name], &want[name]));
+        println!(
+            "{:<9} weights {:.2} %, prompt {:.2} %, first prediction {:.2} %, latents {:.2} %, picture {:.2} %",
+            storage.name(),
+            weights * 100.0,
+            prompt * 100.0,
+            output * 100.0,
+            latents * 100.0,
+            picture * 100.0
+        );
+        assert!(
+            weights > 1e-3 && output > 1e-4 && output < 5.0 * weights,
+            "{storage:?}: {output} of {weights}"
+        );
+        off.push((storage, output));
+    }
+    let of = |storage: Storage| off.iter().find(|(known, _)| *known == storage).unwrap().1;
+    assert!(of(Storage::Q8_0) < of(Storage::Fp8) && of(Storage::Int8) < of(Storage::Fp8));
+    assert!(of(Storage::Fp8) < of(Storage::Fp8E5m2) && of(Storage::Fp8E5m2) < of(Storage::Nf4));
+}

@@ -160,6 +160,11 @@ impl MemoryPreferences {
         }
     }
 
+    /// What the matrices of denoiser and text encoders are held as.
+    pub fn precisions(&self) -> [Storage; 2] {
+        [self.denoiser_precision, self.text_precision]
+    }
+
     /// The same with denoiser and text encoders held alike.
     pub fn with_precision(&self, storage: Storage) -> Self {
         Self { denoiser_precision: storage, text_precision: storage, ..self.clone() }

@@ -33,8 +33,11 @@ const OTHERS: [Strategy; 5] = [
     ("sequential", "Sequential offload", Movement::Tensors { stream: false }),
 ];
 
-/// Denoiser and text encoders held smaller than they are stored.
-const SMALLER: [(&str, &str, Storage, OffloadMode); 8] = [
+/// Denoiser and text encoders held otherwise: identifier, name, storage and mode.
+type Smaller = (&'static str, &'static str, Storage, OffloadMode);
+
+/// Those that are held smaller than they are stored.
+const SMALLER: [Smaller; 8] = [
     ("fp8", "FP8 on the card", Storage::Fp8, OffloadMode::None),
     ("fp8_model_offload", "FP8 and model offload", Storage::Fp8, OffloadMode::Aggressive),
     ("fp8_layer_streaming", "FP8 and layer streaming", Storage::Fp8, OffloadMode::LayerStreaming),
@@ -100,24 +103,23 @@ pub fn alternatives(
 
 /// The rows in which weights are held otherwise than the person wants it so far.
 fn other_precisions(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative> {
+    const STORED: [Smaller; 1] =
+        [("stored", "Weights as they are stored", Storage::Stored, OffloadMode::Auto)];
     let mut rows = Vec::new();
-    let mut add =
-        |id: &str, name: &str, storage: Storage, mode: OffloadMode| {
-            let wanted = table.wanted.with_precision(storage);
-            let held = footprint.held_as(&wanted);
-            if held != *table.footprint {
-                let table = Table::new(&held, table.workload, table.machine, &wanted);
-                let preferences = table.preferences(mode, None);
-                rows.extend(table.plan(&preferences).map(|plan| Alternative {
-                    recommended: false,
-                    ..table.own(id, name, &plan, preferences)
-                }));
-            }
-        };
-    for (id, name, storage, mode) in SMALLER {
-        add(id, name, storage, mode);
+    for group in SMALLER.chunk_by(|one, next| one.2 == next.2).chain([&STORED[..]]) {
+        let Some((.., storage, _)) = group.first() else { continue };
+        let wanted = table.wanted.with_precision(*storage);
+        let held = footprint.held_as(&wanted);
+        if held == *table.footprint {
+            continue;
+        }
+        let table = Table::new(&held, table.workload, table.machine, &wanted);
+        for (id, name, _, mode) in group {
+            let preferences = table.preferences(*mode, None);
+            let row = table.plan(&preferences).map(|plan| table.own(id, name, &plan, preferences));
+            rows.extend(row.map(|row| Alternative { recommended: false, ..row }));
+        }
     }
-    add("stored", "Weights as they are stored", Storage::Stored, OffloadMode::Auto);
     rows
 }
 

@@ -2,7 +2,10 @@
 //! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
 
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
-use crate::request::{Request, Sampler, Schedule};
+use crate::{
+    precision::Storage,
+    request::{Request, Sampler, Schedule},
+};
 
 const NEGATIVE: &str = "Negative prompt:";
 
@@ -51,6 +54,8 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         family: String::new(),
         sluice_version: String::new(),
         seed: 0,
+        denoiser_precision: Storage::default(),
+        text_precision: Storage::default(),
     };
     for (name, value) in &pairs {
         if let Err(note) = apply(&mut settings, name, value) {

@@ -55,7 +55,7 @@ impl LoadedModel {
             name,
             dtype,
             choice: target.choice.clone(),
-            precisions: precisions(preferences),
+            precisions: preferences.precisions(),
             account: Arc::clone(account),
             stores,
             preview: RefCell::new(None),
@@ -75,7 +75,7 @@ impl LoadedModel {
         choice: &DeviceChoice,
         preferences: &MemoryPreferences,
     ) -> bool {
-        self.dtype == dtype && self.choice == *choice && self.precisions == precisions(preferences)
+        self.dtype == dtype && self.choice == *choice && self.precisions == preferences.precisions()
     }
 
     /// Its blocks, as they are held.
@@ -152,10 +152,6 @@ impl LoadedModel {
         prompts.push_front((prompt.clone(), copy));
         Ok(())
     }
-}
-
-fn precisions(preferences: &MemoryPreferences) -> [Storage; 2] {
-    [preferences.denoiser_precision, preferences.text_precision]
 }
 
 fn copied(conditioning: &Conditioning, device: &Device) -> candle_core::Result<Conditioning> {

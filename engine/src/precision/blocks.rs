@@ -19,38 +19,32 @@ fn half(bytes: &[u8], at: usize) -> f32 {
     f16(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
 }
 
-/// Widens whole blocks of 32 values.
-#[inline(always)]
-fn by_32<const BYTES: usize>(bytes: &[u8], out: &mut [f32], widen: impl Fn(&[u8; BYTES], &mut [f32; 32])) {
-    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        widen(block, out);
-    }
-}
-
-/// Widens whole blocks of 256 values.
-#[inline(always)]
-fn by_256<const BYTES: usize>(bytes: &[u8], out: &mut [f32], widen: impl Fn(&[u8; BYTES], &mut [f32; 256])) {
-    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        widen(block, out);
-    }
+/// Widens whole blocks with a function for one of them. No closure: one that is not inlined would have each vector
+/// instruction called.
+macro_rules! each_block {
+    ($widen:ident, $simd:ident, $bytes:ident, $out:ident) => {
+        for (block, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
+            $widen($simd, block, out);
+        }
+    };
 }
 
 /// Widens blocks of a GGUF type; other formats are left as they are.
 #[inline(always)]
 pub fn widen<S: Simd>(simd: S, format: Format, bytes: &[u8], out: &mut [f32]) {
     match format {
-        Format::Q4_0 => by_32(bytes, out, |block, out| q4_0(simd, block, out)),
-        Format::Q4_1 => by_32(bytes, out, |block, out| q4_1(simd, block, out)),
-        Format::Q5_0 => by_32(bytes, out, |block, out| q5_0(simd, block, out)),
-        Format::Q5_1 => by_32(bytes, out, |block, out| q5_1(simd, block, out)),
-        Format::Q8_0 => by_32(bytes, out, |block, out| q8_0(simd, block, out)),
-        Format::Iq4Nl => by_32(bytes, out, |block, out| iq4_nl(simd, block, out)),
-        Format::Q2K => by_256(bytes, out, |block, out| q2_k(simd, block, out)),
-        Format::Q3K => by_256(bytes, out, |block, out| q3_k(simd, block, out)),
-        Format::Q4K => by_256(bytes, out, |block, out| q4_k(simd, block, out)),
-        Format::Q5K => by_256(bytes, out, |block, out| q5_k(simd, block, out)),
-        Format::Q6K => by_256(bytes, out, |block, out| q6_k(simd, block, out)),
-        Format::Iq4Xs => by_256(bytes, out, |block, out| iq4_xs(simd, block, out)),
+        Format::Q4_0 => each_block!(q4_0, simd, bytes, out),
+        Format::Q4_1 => each_block!(q4_1, simd, bytes, out),
+        Format::Q5_0 => each_block!(q5_0, simd, bytes, out),
+        Format::Q5_1 => each_block!(q5_1, simd, bytes, out),
+        Format::Q8_0 => each_block!(q8_0, simd, bytes, out),
+        Format::Iq4Nl => each_block!(iq4_nl, simd, bytes, out),
+        Format::Q2K => each_block!(q2_k, simd, bytes, out),
+        Format::Q3K => each_block!(q3_k, simd, bytes, out),
+        Format::Q4K => each_block!(q4_k, simd, bytes, out),
+        Format::Q5K => each_block!(q5_k, simd, bytes, out),
+        Format::Q6K => each_block!(q6_k, simd, bytes, out),
+        Format::Iq4Xs => each_block!(iq4_xs, simd, bytes, out),
         _ => {}
     }
 }

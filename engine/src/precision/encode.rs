@@ -72,7 +72,7 @@ fn encode_values(format: Format, values: &[f32], out: &mut Vec<u8>) -> Option<()
         }
         Format::F8E4m3 => out.extend(values.iter().map(|value| to_e4m3(*value))),
         Format::F8E5m2 => out.extend(values.iter().map(|value| to_e5m2(*value))),
-        Format::I8 => out.extend(values.iter().map(|value| (value.round_ties_even() as i8).cast_unsigned())),
+        Format::I8 => out.extend(values.iter().map(|value| to_integer(*value))),
         Format::Nf4 => {
             out.extend(
                 values.as_chunks().0.iter().map(|[first, second]| normal(*first) << 4 | normal(*second)),
@@ -129,6 +129,13 @@ fn to_eight_bits<const MANTISSA: u32, const BIAS: u32>(value: f32, largest: f32)
     sign | if value.is_nan() { 0x7f } else { code as u8 }
 }
 
+/// The nearest integer from -128 to 255, ties to even, in two's complement.
+#[inline(always)]
+fn to_integer(value: f32) -> u8 {
+    // Added to a number, leaves its nearest integer in the lowest bits of the mantissa.
+    (value + 12_582_912.0).to_bits() as u8
+}
+
 /// Half-way between each normal float and the next.
 const BETWEEN: [f32; 15] = {
     let mut between = [0.0; 15];
@@ -166,7 +173,7 @@ fn q8_0(block: &[f32; 32], out: &mut Vec<u8>) {
         if (value - whole).abs() >= 0.5 { whole + 1f32.copysign(value) } else { whole }
     };
     out.extend(rounded_to_f16(scale).1);
-    out.extend(block.map(|value| (rounded(value * factor) as i8).cast_unsigned()));
+    out.extend(block.map(|value| to_integer(rounded(value * factor))));
 }
 
 /// Eight groups of 32 between their extremes. ggml searches for better scales; this takes the first ones.
@@ -197,7 +204,7 @@ fn q4_k(block: &[f32; 256], out: &mut Vec<u8>) {
     let codes = |group: usize| {
         let (step, offset) = (scale * f32::from(low_scales[group]), minimum * f32::from(low_minima[group]));
         let inverse = inverse(step);
-        groups[group].map(|value| ((value + offset) * inverse).round_ties_even().clamp(0.0, 15.0) as u8)
+        groups[group].map(|value| to_integer(((value + offset) * inverse).clamp(0.0, 15.0)))
     };
     for pair in 0..4 {
         let (low, high) = (codes(2 * pair), codes(2 * pair + 1));

@@ -1,6 +1,6 @@
 //! The bytes of a tensor, and how they are widened.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 use super::{Encoding, Format, blocks, floats, vectors};
 
@@ -40,23 +40,21 @@ impl<'a> Packed<'a> {
         Some(Self { encoding, values, scales })
     }
 
-    /// [`widen_with`](Self::widen_with) the vectors of this processor.
-    pub fn widen(&self, start: usize, out: &mut [f32]) {
-        struct Widen<'a, 'b>(&'a Packed<'a>, usize, &'b mut [f32]);
-        impl WithSimd for Widen<'_, '_> {
-            type Output = ();
-            #[inline(always)]
-            fn with_simd<S: Simd>(self, simd: S) {
-                self.0.widen_with(simd, self.1, self.2);
-            }
-        }
-        Arch::new().dispatch(Widen(self, start, out));
-    }
-
     /// Writes the values from number `start` on. `start` has to be the first value of a block, and `out` as long as
     /// some whole blocks.
+    pub fn widen(&self, start: usize, out: &mut [f32]) {
+        Arch::new().dispatch(Widen { packed: self, start, out });
+    }
+
+    /// The same with vectors that are at hand.
     #[inline(always)]
     pub fn widen_with<S: Simd>(&self, simd: S, start: usize, out: &mut [f32]) {
+        // A function of its own for each kind of vectors: it is long, and many use it.
+        simd.vectorize(Vectorized { simd, widen: Widen { packed: self, start, out } });
+    }
+
+    #[inline(always)]
+    fn widen_here<S: Simd>(&self, simd: S, start: usize, out: &mut [f32]) {
         let format = self.encoding.format;
         let first = format.bytes(start);
         let values = &self.values[first..first + format.bytes(out.len())];
@@ -101,6 +99,38 @@ impl Packed<'_> {
             let byte = values[(done + index) / 2];
             *out = scale_at(done) * NORMAL[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
         }
+    }
+}
+
+/// Values to be widened.
+struct Widen<'a, 'b> {
+    packed: &'a Packed<'a>,
+    start: usize,
+    out: &'b mut [f32],
+}
+
+impl WithSimd for Widen<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.packed.widen_with(simd, self.start, self.out);
+    }
+}
+
+/// The same with the vectors to do it with.
+struct Vectorized<'a, 'b, S> {
+    simd: S,
+    widen: Widen<'a, 'b>,
+}
+
+impl<S: Simd> NullaryFnOnce for Vectorized<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Widen { packed, start, out } = self.widen;
+        packed.widen_here(self.simd, start, out);
     }
 }
 

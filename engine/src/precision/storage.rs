@@ -34,9 +34,14 @@ impl Storage {
     pub const ALL: &[Self] =
         &[Self::Stored, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::Q8_0, Self::Nf4, Self::Q4K];
 
+    /// Whether it is the file's.
+    pub fn is_stored(&self) -> bool {
+        *self == Self::Stored
+    }
+
     /// Those that make weights smaller.
     pub fn smaller() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|storage| *storage != Self::Stored)
+        Self::ALL.iter().copied().filter(|storage| !storage.is_stored())
     }
 
     /// The name on the command line and in files.

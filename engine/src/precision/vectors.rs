@@ -19,17 +19,26 @@ pub type Words = [u64; 4];
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn avx2<S: Simd>(simd: S) -> Option<pulp::core_arch::x86::Avx2> {
-    let simd = &simd as &dyn Any;
-    let v4 = simd.downcast_ref::<V4>().map(|simd| simd.avx2);
-    v4.or_else(|| simd.downcast_ref::<V3>().map(|simd| simd.avx2))
+    // No closures: one that is not inlined would have each instruction called.
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Some(simd.avx2);
+    }
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+        return Some(simd.avx2);
+    }
+    None
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn sse2<S: Simd>(simd: S) -> Option<pulp::core_arch::x86::Sse2> {
-    let simd = &simd as &dyn Any;
-    let v4 = simd.downcast_ref::<V4>().map(|simd| simd.sse2);
-    v4.or_else(|| simd.downcast_ref::<V3>().map(|simd| simd.sse2))
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Some(simd.sse2);
+    }
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+        return Some(simd.sse2);
+    }
+    None
 }
 
 /// The same byte eight times.

@@ -204,7 +204,8 @@ impl Worker {
     ) -> Vec<Picture> {
         let today = Date::today();
         let save = |(index, image): (usize, Image)| {
-            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32);
+            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32)
+                .held_as(job.memory.precisions());
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { image, seed: settings.seed, path: Some(path) };
             }
