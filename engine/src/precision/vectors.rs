@@ -125,7 +125,7 @@ pub fn spread<S: Simd>(simd: S, bits: u32, value: u8) -> Words {
     bits.to_le_bytes().map(|byte| {
         let own = all(byte) & OWN;
         // The highest bit of each byte that is not zero.
-        let set = ((own & all(0x7f)) + all(0x7f) | own) & all(0x80);
+        let set = (((own & all(0x7f)) + all(0x7f)) | own) & all(0x80);
         (set >> 7) * u64::from(value)
     })
 }
