@@ -254,11 +254,11 @@ mod tests {
     #[test]
     fn levels_are_those_of_diffusers() {
         let euler = |spacing| of("EulerDiscreteScheduler", spacing).sigmas(5);
-        let linspace = [14.614_647, 4.086_089_6, 1.615_583_4, 0.695_150_97, 0.029_167_535, 0.0];
+        let linspace = [14.614_647, 4.086_089_6, 1.615_583_4, 0.695_151, 0.029_167_535, 0.0];
         near(&euler(Spacing::Linspace), &linspace);
         let leading = [5.134_433_3, 2.292_854_8, 1.168_216_5, 0.574_050_8, 0.041_314_48, 0.0];
         near(&euler(Spacing::Leading), &leading);
-        let trailing = [14.614_647, 5.087_765_2, 2.276_464, 1.160_578_9, 0.569_285_4, 0.0];
+        let trailing = [14.614_647, 5.087_765_2, 2.276_464, 1.160_579, 0.569_285_4, 0.0];
         near(&euler(Spacing::Trailing), &trailing);
         let ddim = of("DDIMScheduler", Spacing::Leading);
         near(&ddim.sigmas(5), &[&leading[..5], &[0.029_167_535]].concat());
