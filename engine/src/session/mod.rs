@@ -20,4 +20,5 @@ pub use event::{Event, Failure, Picture, Serving};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
-pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};
+pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::text::Extent;
