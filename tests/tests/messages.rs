@@ -85,6 +85,7 @@ fn request() -> Request {
         schedule: Schedule::DynamicShift,
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
+        clip_skip: 2,
     }
 }
 
