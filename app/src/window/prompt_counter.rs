@@ -1,6 +1,6 @@
 //! How many tokens a prompt has, beside its name.
 
-use egui::{Align, Layout, Rect, Response, RichText, Ui, UiBuilder, pos2};
+use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
 use sluice_engine::session::Reading;
 
 use super::{
@@ -24,7 +24,9 @@ pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
     let place = Rect::from_min_max(pos2(beside.rect.right() + space::S, beside.rect.top()), corner);
     let layout = Layout::left_to_right(Align::Center);
     let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(layout));
-    let label = row.label(RichText::new(words).small().color(color)).accessible_name(&spoken);
+    let words = RichText::new(words).small().color(color);
+    let label = row.add(Label::new(words).selectable(false));
+    label.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
     label.on_hover_text(readings.iter().map(Reading::sentence).collect::<Vec<_>>().join("\n"));
 }
 

@@ -43,15 +43,6 @@ fn what_is_not_read_is_said() {
 }
 
 #[test]
-fn a_prompt_that_changes_is_counted_again() {
-    let mut window = Window::with_starter();
-    planned(&mut window, Vec::new());
-    window.fill("Prompt", "a red boat");
-    let asked = window.take_plans();
-    assert_eq!(asked.last().unwrap().request.prompt, "a red boat");
-}
-
-#[test]
 fn clip_skip_is_grey_where_it_has_no_effect() {
     let mut window = Window::with_starter();
     window.click("More settings");
