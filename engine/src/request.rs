@@ -323,8 +323,13 @@ pub struct Request {
     pub schedule: Schedule,
     /// Precision of the computation.
     pub dtype: ComputeDtype,
-    /// Longest prompt in tokens, chat template included; longer ones are cut.
+    /// Longest prompt in tokens, chat template included; longer ones are cut. Text encoders that read in chunks read
+    /// all of it.
     pub max_sequence_length: u32,
+    /// Which layer's states of CLIP are taken, from the end: 1 is the last layer, 2 the one before it. 0 and whatever
+    /// is less than the family was trained with stand for the family's own.
+    #[serde(default)]
+    pub clip_skip: u32,
 }
 
 impl Default for Request {
@@ -343,6 +348,7 @@ impl Default for Request {
             schedule: Schedule::default(),
             dtype: ComputeDtype::default(),
             max_sequence_length: 512,
+            clip_skip: 0,
         }
     }
 }
@@ -351,6 +357,8 @@ impl Default for Request {
 pub const LONGEST_SIDE: u32 = 16_384;
 /// Most pictures that are drawn at once.
 pub const LARGEST_BATCH: u32 = 256;
+/// The largest clip skip: CLIP-L has as many layers.
+pub const LARGEST_CLIP_SKIP: u32 = 12;
 
 /// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -397,6 +405,9 @@ pub enum RequestError {
     /// More steps than there are noise levels to tell apart.
     #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
     TooManySteps(u32),
+    /// A layer that CLIP does not have.
+    #[error("clip skip {0} is more than CLIP has layers; use {LARGEST_CLIP_SKIP} or less")]
+    ClipSkip(u32),
 }
 
 impl Request {
@@ -429,6 +440,9 @@ impl Request {
         }
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
+        }
+        if self.clip_skip > LARGEST_CLIP_SKIP {
+            return Err(RequestError::ClipSkip(self.clip_skip));
         }
         Ok(())
     }

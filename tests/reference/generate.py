@@ -15,6 +15,7 @@ import cases
 import checkpoints
 import families
 import modules
+import prompts
 import recording
 import samplers
 import walks
@@ -76,6 +77,8 @@ def write_all(out, names):
     for name, options in cases.AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
         write_autoencoder(name, options, f"{out}/autoencoder/{name}")
+    checkpoints.write_json(f"{out}/prompts.json", prompts.PROMPTS, indent=1)
+    save_tensors(prompts.all_tensors(FIXTURES), f"{out}/prompts.safetensors")
     save_tensors(samplers.noise(), f"{out}/noise.safetensors")
     save_tensors(samplers.schedules(), f"{out}/schedules.safetensors")
     save_tensors(samplers.steps(), f"{out}/samplers.safetensors")

@@ -21,8 +21,8 @@ use sluice_engine::{
     output::{Image, Output},
     request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
     session::{
-        BlockSummary, Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture,
-        PlanQuery, PlanSubject, Serving, Stage,
+        BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
+        Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
     },
     telemetry::TelemetryEvent,
 };
@@ -85,6 +85,7 @@ fn request() -> Request {
         schedule: Schedule::DynamicShift,
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
+        clip_skip: 2,
     }
 }
 
@@ -181,6 +182,7 @@ fn summary() -> ModelSummary {
         longest_side: 16_384,
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
         examples: vec!["a hill".to_owned()],
+        reads_clip_skip: true,
     }
 }
 
@@ -204,6 +206,8 @@ fn events_come_back() {
         measured_operations_per_second: 1e12,
         measured_link_bytes_per_second: 0.0,
     };
+    let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
+    let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };
     let unsaved = Picture { path: None, ..picture.clone() };
     let events = [
         Event::Hardware(Probe::new().sample()),
@@ -219,8 +223,8 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::Decode, seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
         Event::Preview { job, step: 1, images: vec![image.clone(), image] },
-        Event::Planned { id: 1, forecast: Box::new(planned) },
-        Event::Planned { id: 2, forecast: Box::new(refused) },
+        Event::Planned { id: 1, forecast: Box::new(planned), readings: vec![vec![reading]] },
+        Event::Planned { id: 2, forecast: Box::new(refused), readings: Vec::new() },
         Event::NotPlanned { id: 3, failure: failure.clone() },
         Event::Telemetry { job, events: vec![TelemetryEvent::Note { at: 4, text: "a note".to_owned() }] },
         Event::Replanned { job, reason: "memory ran out".to_owned() },

@@ -8,7 +8,7 @@ use sluice_engine::{
     hardware::HardwareSample,
     memory::Forecast,
     request::ModelSource,
-    session::{Command, Event, ModelSummary, PlanQuery, Session, SessionOptions},
+    session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
 };
 
 use super::exit::{self, Explained};
@@ -69,13 +69,15 @@ impl Engine {
         }
     }
 
-    /// Works out what a request would take; nothing if Ctrl-C came first.
-    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<Forecast>> {
+    /// Works out what a request would take, and what is read of its prompts; nothing if Ctrl-C came first.
+    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Vec<Vec<Reading>>)>> {
         let asked = query.id;
         self.send(Command::Plan(Box::new(query)))?;
         loop {
             match self.next()? {
-                Heard::Event(Event::Planned { id, forecast }) if id == asked => return Ok(Some(*forecast)),
+                Heard::Event(Event::Planned { id, forecast, readings }) if id == asked => {
+                    return Ok(Some((*forecast, readings)));
+                }
                 Heard::Event(Event::NotPlanned { id, failure }) if id == asked => {
                     return Err(Explained(failure).into());
                 }

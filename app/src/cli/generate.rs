@@ -92,6 +92,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
+        if request.clip_skip > 1 && !summary.reads_clip_skip {
+            stderr_line(&format!(
+                "Clip skip has no effect: {} does not take layers of CLIP.",
+                summary.family_name
+            ));
+        }
     }
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
     let jobs = args.jobs(&request);

@@ -233,6 +233,7 @@ mod tests {
             longest_side: 16_384,
             defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
             examples: Vec::new(),
+            reads_clip_skip: false,
         }
     }
 

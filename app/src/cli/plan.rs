@@ -9,7 +9,7 @@ use sluice_engine::{
         DeviceChoice, KnownDefaults, KnownModel, MemoryPreferences, known_model, known_models, machine_of,
     },
     request::{ModelSource, Request},
-    session::{Defaults, PlanQuery, PlanSubject},
+    session::{Defaults, PlanQuery, PlanSubject, Reading},
 };
 
 use super::{
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let asked = in_words(&request, frames);
     let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
     let query = PlanQuery { id: 1, subject, request, memory, frames };
-    let Some(forecast) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
+    let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
         stdout::line(
             &serde_json::to_string_pretty(&forecast).context("the forecast cannot be written as JSON")?,
@@ -91,6 +91,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         stdout::line(&format!("{}: {asked},", forecast.model))?;
         stdout::line(&forecast::describe(&forecast))?;
+        for (name, readings) in ["prompt", "negative prompt"].iter().zip(&readings) {
+            for words in readings.iter().filter_map(Reading::unread) {
+                stdout::line(&format!("Of the {name}: {words}"))?;
+            }
+        }
     }
     Ok(Outcome::Done)
 }

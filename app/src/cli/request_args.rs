@@ -1,7 +1,7 @@
 //! What decides how much work a picture is, for every command that draws or plans.
 
 use sluice_engine::{
-    request::{ComputeDtype, Request, Sampler},
+    request::{ComputeDtype, LARGEST_CLIP_SKIP, Request, Sampler},
     session::Defaults,
 };
 
@@ -34,6 +34,10 @@ pub(super) struct RequestArgs {
     /// Longest prompt in tokens; longer ones are cut.
     #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
     max_sequence_length: u32,
+    /// Which layer of CLIP is taken, from the end: 1 is the last one, 2 the one before it. Models without CLIP's layers
+    /// do not heed it.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
+    clip_skip: u32,
 }
 
 impl RequestArgs {
@@ -48,6 +52,7 @@ impl RequestArgs {
             sampler: self.sampler,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
             ..Request::default()
         }
     }

@@ -40,6 +40,8 @@ pub struct Draft {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
+    /// Which layer of CLIP is taken, from the end; 0 is the model's own.
+    pub clip_skip: u32,
 }
 
 impl Default for Draft {
@@ -70,6 +72,7 @@ impl Draft {
             schedule: request.schedule,
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
+            clip_skip: request.clip_skip,
         }
     }
 
@@ -89,6 +92,7 @@ impl Draft {
             schedule: self.schedule,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            clip_skip: self.clip_skip,
         }
     }
 

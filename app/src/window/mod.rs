@@ -3,6 +3,7 @@
 pub mod action;
 pub mod app;
 pub mod canvas;
+mod clip_skip;
 pub mod draft;
 pub mod files;
 mod filmstrip;
@@ -14,6 +15,7 @@ pub mod persistence;
 pub mod picture_settings;
 mod plan_panel;
 pub mod planning;
+mod prompt_counter;
 pub mod recent;
 mod side_panel;
 pub mod sizes;

@@ -5,8 +5,9 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
     action::Action,
+    clip_skip,
     draft::Draft,
-    forecast, icons,
+    forecast, icons, prompt_counter,
     sizes::{Aspect, MAX_SIDE},
     state::{ModelStatus, State},
     tokens::{Palette, font, radius, size, space},
@@ -42,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
                 gap(ui);
                 seed(ui, state, panel, actions);
                 gap(ui);
-                more(ui, &mut state.draft, panel);
+                more(ui, state, panel);
             });
         });
     });
@@ -91,10 +92,13 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
             label
         })
         .inner;
+    prompt_counter::show(ui, &label, "Prompt", state.planning.readings(0));
     let words = "What the picture shows";
     widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (4, 10));
+    prompt_counter::unread(ui, state.planning.readings(0));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
+    prompt_counter::show(ui, &label, "Negative prompt", state.planning.readings(1));
     let words = "What it must not show";
     widgets::text_area(
         ui,
@@ -104,6 +108,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
         words,
         (2, 5),
     );
+    prompt_counter::unread(ui, state.planning.readings(1));
     if state.draft.guidance == 0.0 && !state.draft.negative_prompt.trim().is_empty() {
         widgets::hint(ui, "Not used while guidance is 0.");
     }
@@ -234,7 +239,7 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
     widgets::hint(ui, words);
 }
 
-fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
+fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
     if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
         panel.more = !panel.more;
@@ -242,6 +247,7 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
+    let draft = &mut state.draft;
     widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
     widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
     let precision = |dtype| match dtype {
@@ -250,6 +256,7 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
         ComputeDtype::F16 => "16 bit (f16)",
     };
     widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
+    clip_skip::show(ui, state);
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

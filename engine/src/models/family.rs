@@ -14,7 +14,7 @@ use crate::{
     request::LONGEST_SIDE,
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
-    text::{Clip, Encoded, T5, TextEncoder},
+    text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
     vae::AutoencoderKl,
 };
 
@@ -118,10 +118,33 @@ impl Model {
         self.text.len() + 1
     }
 
-    /// The ids of a prompt, `longest` at most for each text encoder.
-    pub fn tokenize(&self, prompt: &str, longest: usize) -> Result<Prompt, CheckpointError> {
-        let ids = self.text.iter().map(|part| part.encoder.tokenize(prompt, longest));
-        Ok(Prompt { ids: ids.collect::<Result<_, _>>()? })
+    /// Prompts in tokens, `longest` at most for text encoders that read no chunks. With empty chunks, all of them get
+    /// as many as any of them takes in any encoder.
+    pub fn tokenize(
+        &self,
+        prompts: &[&str],
+        longest: usize,
+        clip_skip: u32,
+    ) -> Result<Vec<Prompt>, CheckpointError> {
+        let clip_skip = if self.reads_clip_skip() { clip_skip } else { 0 };
+        let mut read = Vec::new();
+        for prompt in prompts {
+            let parts = self.text.iter().map(|part| part.encoder.tokenize(prompt, longest));
+            read.push(Prompt { parts: parts.collect::<Result<_, _>>()?, clip_skip });
+        }
+        let chunks = read.iter().flat_map(|prompt| &prompt.parts).map(|part| part.sequences.len());
+        let most = chunks.max().unwrap_or(0);
+        for prompt in &mut read {
+            for (part, tokens) in self.text.iter().zip(&mut prompt.parts) {
+                part.encoder.fill(tokens, most);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Whether it makes a difference which layer of its text encoders is taken.
+    pub fn reads_clip_skip(&self) -> bool {
+        self.text.iter().any(|part| part.encoder.manner() == Manner::Chunks)
     }
 }
 
@@ -160,17 +183,19 @@ impl TextPart {
     }
 }
 
-/// A prompt in tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A prompt in tokens, and all else that decides what text encoders make of it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// The ids for each of the model's text encoders.
-    pub ids: Vec<Vec<u32>>,
+    /// The tokens for each of the model's text encoders.
+    pub parts: Vec<Tokens>,
+    /// That of the request; 0 in models that do not heed it.
+    pub clip_skip: u32,
 }
 
 impl Prompt {
-    /// The numbers of ids.
+    /// The numbers of tokens, those of all chunks together.
     pub fn lengths(&self) -> Vec<usize> {
-        self.ids.iter().map(Vec::len).collect()
+        self.parts.iter().map(Tokens::len).collect()
     }
 }
 

@@ -280,7 +280,7 @@ impl Family for Flux {
         let longest_prompt = if is_dev { 512 } else { 256 };
         let opened = Opened {
             text: vec![
-                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::LAST)?),
+                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::SUMMARY)?),
                 TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_2", longest_prompt)?),
             ],
             denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),

@@ -4,7 +4,7 @@
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 use crate::{
     precision::Storage,
-    request::{Request, Sampler, Schedule},
+    request::{LARGEST_CLIP_SKIP, Request, Sampler, Schedule},
 };
 
 const NEGATIVE: &str = "Negative prompt:";
@@ -27,9 +27,14 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Seed", settings.seed.to_string()),
         ("Size", format!("{width}x{height}")),
         ("Model", settings.model_name.clone()),
+        ("Clip skip", settings.request.clip_skip.to_string()),
         ("Version", format!("Sluice {}", settings.sluice_version)),
     ];
-    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).join(", ");
+    // The web UI leaves out a clip skip that skips nothing.
+    let pairs = pairs
+        .into_iter()
+        .filter(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
+    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).collect::<Vec<_>>().join(", ");
     format!("{prompt}{negative}\n{pairs}").trim().to_owned()
 }
 
@@ -101,6 +106,10 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
                 return Err(format!("The schedule “{value}” is not known here; the model's own is used."));
             }
         },
+        "Clip skip" => {
+            let skip = value.parse().ok().filter(|skip| *skip <= LARGEST_CLIP_SKIP);
+            request.clip_skip = skip.ok_or_else(misread)?;
+        }
         "Model" => value.clone_into(&mut settings.model_name),
         "Version" => {
             if let Some(version) = value.strip_prefix("Sluice ") {

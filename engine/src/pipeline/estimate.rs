@@ -12,6 +12,7 @@ use crate::{
     precision::Storage,
     request::{ComputeDtype, Request},
     residency::BlockLayout,
+    text::{self, Tokens},
 };
 
 /// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
@@ -68,12 +69,11 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
 
 /// A prompt for each guidance branch, in tokens.
 pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, PipelineError> {
-    let mut prompts = vec![&request.prompt];
+    let mut prompts = vec![request.prompt.as_str()];
     if model.denoiser.uses_negative(request.guidance) {
         prompts.push(&request.negative_prompt);
     }
-    let longest = request.max_sequence_length as usize;
-    prompts.into_iter().map(|prompt| Ok(model.tokenize(prompt, longest)?)).collect()
+    Ok(model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?)
 }
 
 /// Bytes of lists and small tensors that no formula counts.
@@ -105,9 +105,10 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         work
     };
     let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
-    let text = model.text.iter().enumerate().map(|(index, part)| {
-        let lengths: Vec<usize> = prompts.iter().map(|prompt| prompt.ids[index].len()).collect();
-        one(Stage::Encode, part.encoder.work(&lengths, value_bytes(Role::TextEncoder)))
+    let encode = model.text.iter().enumerate().map(|(index, part)| {
+        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
+        let encoder = part.encoder.as_ref();
+        one(Stage::Encode, text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes(Role::TextEncoder)))
     });
     let side = [latents[1], latents[2]];
     let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
@@ -115,7 +116,7 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: text
+        components: encode
             .chain([one(Stage::Denoise, with_held(model.denoiser.work(&shape))), decode])
             .collect(),
     }

@@ -276,7 +276,9 @@ impl Dispatcher {
     fn plan(&mut self, query: &PlanQuery) {
         let probe = self.probe.get_or_insert_with(Probe::new);
         let event = match planning::answer(query, probe, &self.account, &self.outcomes, &mut self.errors) {
-            Ok(forecast) => Event::Planned { id: query.id, forecast: Box::new(forecast) },
+            Ok((forecast, readings)) => {
+                Event::Planned { id: query.id, forecast: Box::new(forecast), readings }
+            }
             Err(failure) => Event::NotPlanned { id: query.id, failure },
         };
         self.emitter.emit(event);

@@ -22,4 +22,5 @@ pub use measured::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
-pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};
+pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::text::Extent;

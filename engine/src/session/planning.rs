@@ -10,18 +10,18 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
-    pipeline::{self, Pace, PipelineError, Target},
+    pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
 
-/// What a request would take.
+/// What a request would take, and what is read of its prompts.
 pub fn answer(
     query: &PlanQuery,
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
     errors: &mut MeasuredErrors,
-) -> Result<Forecast, Failure> {
+) -> Result<(Forecast, Vec<Vec<Reading>>), Failure> {
     forecast(query, probe, account, outcomes, errors)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
 }
@@ -32,11 +32,11 @@ fn forecast(
     account: &MemoryAccount,
     outcomes: &Outcomes,
     errors: &mut MeasuredErrors,
-) -> Result<Forecast, PipelineError> {
+) -> Result<(Forecast, Vec<Vec<Reading>>), PipelineError> {
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let (footprint, workload) = match &query.subject {
+    let (footprint, workload, readings) = match &query.subject {
         PlanSubject::Model => of_model(&query.request, errors)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
@@ -47,10 +47,13 @@ fn forecast(
         DeviceChoice::Simulated(_) => target.machine,
         DeviceChoice::Auto => correction.machine,
     };
-    Ok(memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy))
+    let forecast = memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy);
+    Ok((forecast, readings))
 }
 
-fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<(Footprint, Workload), PipelineError> {
+type Subject = (Footprint, Workload, Vec<Vec<Reading>>);
+
+fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<Subject, PipelineError> {
     let model = models::open(&request.model.resolve()?)?;
     request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
     let prompts = pipeline::prompts(&model, request)?;
@@ -60,11 +63,11 @@ fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<(Footprint
     for (part, component) in footprint.components.iter_mut().zip(model.components()) {
         part.errors = errors.of(component);
     }
-    Ok((footprint, workload))
+    Ok((footprint, workload, pipeline::readings(&model, &prompts)))
 }
 
 /// A well-known model, in the 16 bits that it is published in.
-fn of_known(id: &str, query: &PlanQuery) -> Result<(Footprint, Workload), PipelineError> {
+fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
     const BYTES: u64 = 2;
     let model = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
         id: id.to_owned(),
@@ -81,5 +84,5 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<(Footprint, Workload), Pipeli
         branches: model.branches(request.guidance),
         prompt_tokens: request.max_sequence_length,
     };
-    Ok((model.footprint(BYTES), model.workload(&shape, BYTES)))
+    Ok((model.footprint(BYTES), model.workload(&shape, BYTES), Vec::new()))
 }

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
-use super::{ClipTokenizer, Encoded, TextEncoder};
+use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
@@ -51,19 +51,29 @@ pub struct ClipConfig {
 /// What a family wants of a CLIP text encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClipUse {
-    /// How many of the last layers the hidden states have not gone through.
+    /// How many of the last layers the hidden states have not gone through; a request may skip more.
     pub skip: usize,
     /// Whether the hidden states go through the last norm.
     pub is_normed: bool,
     /// Whether the pooled output is projected.
     pub is_projected: bool,
+    /// Whether the pooled output is all that is used.
+    pub is_summary: bool,
 }
 
 impl ClipUse {
     /// The last hidden states and the pooled output as they are.
-    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false };
+    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false, is_summary: false };
     /// The hidden states before the last layer, and the projected output.
-    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true };
+    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true, is_summary: false };
+    /// The pooled output alone.
+    pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
+
+    /// Layers that are skipped where a request says `clip_skip`, in A1111's numbers: 1 is the last layer, 2 the one
+    /// before it, and never less than the family was trained with.
+    fn skipped(self, clip_skip: u32) -> usize {
+        if self.is_summary { self.skip } else { self.skip.max((clip_skip as usize).saturating_sub(1)) }
+    }
 }
 
 impl Default for ClipConfig {
@@ -118,9 +128,13 @@ impl ClipConfig {
             let value = self.num_attention_heads.to_string();
             return wrong("num_attention_heads", value, "heads have to share the width evenly");
         }
-        if self.max_position_embeddings < 2 {
+        if self.max_position_embeddings < 3 {
             let value = self.max_position_embeddings.to_string();
-            return wrong("max_position_embeddings", value, "start and end are two tokens");
+            return wrong(
+                "max_position_embeddings",
+                value,
+                "start and end are two tokens, and a prompt has one",
+            );
         }
         if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
             let value = self.hidden_act.clone();
@@ -177,22 +191,23 @@ impl Clip {
         stored(tensors, PLACES).and_then(|tensor| tensor.shape().get(1).copied())
     }
 
-    /// For each prompt the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
-    /// at the end of the prompt.
+    /// For each sequence the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
+    /// at its end. `clip_skip` is that of the request.
     pub fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let mut states = Vec::new();
-        for ids in prompts {
+        for ids in sequences {
             let places: Vec<u32> = (0..ids.len() as u32).collect();
             let tokens = store.rows(EMBEDDINGS, TOKENS, ids)?;
             states.push((tokens + store.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
         }
         let last = EMBEDDINGS + 1 + self.config.num_hidden_layers;
-        let wanted = last.saturating_sub(self.usage.skip).max(EMBEDDINGS + 1);
+        let wanted = last.saturating_sub(self.usage.skipped(clip_skip)).max(EMBEDDINGS + 1);
         let mut early: Vec<Tensor> = Vec::new();
         let mut encoded = Vec::new();
         executor.walk(store, EMBEDDINGS + 1..last + 1, |index, w| {
@@ -205,8 +220,9 @@ impl Clip {
                 }
                 return Ok(());
             }
-            for (branch, (x, ids)) in states.iter().zip(prompts).enumerate() {
-                encoded.push(self.head(w, x, early.get(branch), ids)?);
+            let mut early = std::mem::take(&mut early).into_iter();
+            for (x, ids) in std::mem::take(&mut states).into_iter().zip(sequences) {
+                encoded.push(self.head(w, x, early.next(), ids)?);
             }
             Ok(())
         })?;
@@ -214,18 +230,18 @@ impl Clip {
     }
 
     /// What is wanted of the last hidden states and of earlier ones, if those are wanted.
-    fn head(&self, w: &Weights, last: &Tensor, early: Option<&Tensor>, ids: &[u32]) -> Result<Encoded> {
+    fn head(&self, w: &Weights, last: Tensor, early: Option<Tensor>, ids: &[u32]) -> Result<Encoded> {
         let normed = |x: &Tensor| w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps);
-        let last_normed = normed(last)?;
+        let last_normed = normed(&last)?;
         let mut pooled = last_normed.get(0)?.get(self.end(ids))?;
         if self.usage.is_projected {
             pooled = w.linear(PROJECTION, &pooled.unsqueeze(0)?)?.squeeze(0)?;
         }
         let states = match early {
-            Some(early) if self.usage.is_normed => normed(early)?,
-            Some(early) => early.clone(),
+            Some(early) if self.usage.is_normed => normed(&early)?,
+            Some(early) => early,
             None if self.usage.is_normed => last_normed,
-            None => last.clone(),
+            None => last,
         };
         Ok(Encoded { states: states.squeeze(0)?, pooled: Some(pooled) })
     }
@@ -256,34 +272,35 @@ impl Clip {
         x + w.linear("mlp.fc2", &h)?
     }
 
-    /// What the blocks have to do for prompts of these lengths. The tables of embeddings are looked up in and never
+    /// What the blocks have to do for sequences of these lengths. The tables of embeddings are looked up in and never
     /// leased.
-    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+    pub fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
         let (config, costs) = (&self.config, Costs { value_bytes });
-        let kept = if self.usage.skip > 0 { 2 } else { 1 };
+        let skips = self.usage.skipped(clip_skip) > 0;
+        let kept = if skips { 2 } else { 1 };
         let carried =
-            prompts.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
+            sequences.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
         let used = |tapes: Vec<Tape>| BlockWork {
             passes: 1,
             operations: tapes.iter().map(|tape| tape.operations).sum(),
             activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
-            reads: prompts.len() as u32,
+            reads: sequences.len() as u32,
         };
-        let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
+        let layer = used(sequences.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
         let head = |&tokens: &usize| {
             let mut tape = Tape::default();
             tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             if self.usage.is_projected {
                 tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
             }
-            if self.usage.is_normed && self.usage.skip > 0 {
+            if self.usage.is_normed && skips {
                 tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             }
             tape
         };
         let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
         blocks.extend(std::iter::repeat_n(layer, config.num_hidden_layers));
-        blocks.push(used(prompts.iter().map(head).collect()));
+        blocks.push(used(sequences.iter().map(head).collect()));
         Work { tile: None, carried, blocks }
     }
 
@@ -343,21 +360,41 @@ impl ClipEncoder {
 }
 
 impl TextEncoder for ClipEncoder {
-    /// All prompts have as many tokens as there are places.
-    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
-        self.tokenizer.encode(prompt, self.model.config.max_position_embeddings)
+    fn manner(&self) -> Manner {
+        if self.model.usage.is_summary { Manner::Summary } else { Manner::Chunks }
+    }
+
+    fn width(&self) -> usize {
+        self.model.config.hidden_size
+    }
+
+    /// All sequences have as many tokens as there are places, whatever `longest` says.
+    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Tokens, CheckpointError> {
+        let length = self.model.config.max_position_embeddings;
+        match self.manner() {
+            Manner::Summary => self.tokenizer.first(prompt, length),
+            Manner::Chunks | Manner::Whole => self.tokenizer.chunks(prompt, length),
+        }
+    }
+
+    fn fill(&self, tokens: &mut Tokens, chunks: usize) {
+        if self.manner() == Manner::Chunks && tokens.sequences.len() < chunks {
+            let empty = self.tokenizer.empty(self.model.config.max_position_embeddings);
+            tokens.sequences.resize(chunks, empty);
+        }
     }
 
     fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        self.model.encode(executor, store, prompts)
+        self.model.encode(executor, store, sequences, clip_skip)
     }
 
-    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
-        self.model.work(prompts, value_bytes)
+    fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
+        self.model.work(sequences, clip_skip, value_bytes)
     }
 }

@@ -14,13 +14,17 @@ use tokenizers::{
     pre_tokenizers::{
         PreTokenizerWrapper,
         byte_level::ByteLevel,
-        sequence::Sequence,
+        sequence::Sequence as PreTokenizers,
         split::{Split, SplitPattern},
     },
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{check_size, find_folder, missing, padding_token};
+use super::{
+    chunks::Cut,
+    tokenizer_files::{check_size, find_folder, ids, missing, padding_token},
+    tokens::{Extent, Sequence, Tokens, Word, words},
+};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
 const VOCABULARY: &str = "vocab.json";
@@ -28,6 +32,8 @@ const MERGES: &str = "merges.txt";
 const WHOLE: &str = "tokenizer.json";
 const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
+/// A comma as a word of its own, as the merges have it.
+const COMMA: &str = ",</w>";
 /// How text is cut before merging.
 const WORDS: &str =
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
@@ -40,6 +46,7 @@ pub struct ClipTokenizer {
     start: u32,
     end: u32,
     padding: u32,
+    comma: Option<u32>,
 }
 
 impl ClipTokenizer {
@@ -71,20 +78,50 @@ impl ClipTokenizer {
         };
         let (start, end) = (id(START)?, id(END)?);
         let padding = padding_token(folder)?.map_or(Ok(end), |token| id(&token))?;
-        Ok(Self { tokenizer, path, start, end, padding })
+        let comma = tokenizer.token_to_id(COMMA);
+        Ok(Self { tokenizer, path, start, end, padding, comma })
     }
 
-    /// The ids of a prompt between those of start and end, cut or filled up to `length`.
-    pub fn encode(&self, prompt: &str, length: usize) -> Result<Vec<u32>, CheckpointError> {
-        let encoding = self.tokenizer.encode(prompt, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let words = encoding.get_ids().iter().copied().take(length.saturating_sub(2));
-        let mut ids: Vec<u32> = std::iter::once(self.start).chain(words).chain([self.end]).collect();
-        ids.resize(length, self.padding);
-        Ok(ids)
+    /// A prompt in chunks, each of them between start and end and filled up to `length`.
+    pub fn chunks(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let cut = Cut { length: inner(length), comma: self.comma, backtrack: Cut::BACKTRACK };
+        let (chunks, extent) = cut.chunks(&words(prompt, |text| ids(&self.tokenizer, &self.path, text))?);
+        let sequences = chunks.into_iter().map(|chunk| self.closed(chunk, length)).collect();
+        Ok(Tokens { sequences, extent })
     }
+
+    /// What of a prompt fits one sequence of `length`, and no more than the part before a `BREAK`. Weights have no
+    /// effect.
+    pub fn first(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let words = words(prompt, |text| ids(&self.tokenizer, &self.path, text))?;
+        let token = |word: &Word| match word {
+            Word::Token(id, _) => Some(*id),
+            Word::Break => None,
+        };
+        let before = words.iter().map_while(token).take(inner(length));
+        let sequence = Sequence::plain(before.collect());
+        let (read, all) = (sequence.ids.len(), words.iter().filter_map(token).count());
+        let extent = Extent { cut: all - read, ..Extent::whole(all, inner(length)) };
+        Ok(Tokens::single(self.closed(sequence, length), extent))
+    }
+
+    /// A sequence without words.
+    pub fn empty(&self, length: usize) -> Sequence {
+        self.closed(Sequence::default(), length)
+    }
+
+    fn closed(&self, words: Sequence, length: usize) -> Sequence {
+        let mut closed = Sequence::plain(vec![self.start]);
+        words.ids.into_iter().zip(words.weights).for_each(|word| closed.push(word));
+        closed.push((self.end, 1.0));
+        closed.resize(length, self.padding);
+        closed
+    }
+}
+
+/// Tokens of a prompt in a sequence of `length`, between start and end.
+fn inner(length: usize) -> usize {
+    length.saturating_sub(2).max(1)
 }
 
 fn has_pairs(folder: &Path) -> bool {
@@ -115,7 +152,7 @@ fn from_pairs(folder: &Path) -> tokenizers::Result<Tokenizer> {
         PreTokenizerWrapper::Split(words),
         PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, true, true)),
     ];
-    tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
+    tokenizer.with_pre_tokenizer(Some(PreTokenizers::new(steps.into())));
     tokenizer
         .add_special_tokens([START, END].map(|token| AddedToken::from(token, true).normalized(false)))?;
     Ok(tokenizer)

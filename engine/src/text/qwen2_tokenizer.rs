@@ -15,7 +15,7 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{check_size, find_folder, missing};
+use super::tokenizer_files::{check_size, find_folder, ids, missing};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
 
 const FILE: &str = "tokenizer.json";
@@ -108,11 +108,7 @@ impl Qwen2Tokenizer {
     /// `max_length` tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let encoding = self.tokenizer.encode(chat, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let mut ids = encoding.get_ids().to_vec();
+        let mut ids = ids(&self.tokenizer, &self.path, &chat)?;
         ids.truncate(max_length);
         Ok(ids)
     }

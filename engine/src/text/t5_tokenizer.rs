@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::Tokenizer;
 
-use super::tokenizer_files::{check_size, find_folder, missing};
+use super::{
+    tokenizer_files::{check_size, find_folder, ids, missing},
+    tokens::{Extent, Sequence, Tokens, Word, words},
+};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
 const FILE: &str = "tokenizer.json";
@@ -49,15 +52,19 @@ impl T5Tokenizer {
         Ok(Self { tokenizer, path, end, padding })
     }
 
-    /// The ids of a prompt with that of its end, cut or filled up to `length`.
-    pub fn encode(&self, prompt: &str, length: usize) -> Result<Vec<u32>, CheckpointError> {
-        let encoding = self.tokenizer.encode(prompt, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let words = encoding.get_ids().iter().copied().take(length.saturating_sub(1));
-        let mut ids: Vec<u32> = words.chain([self.end]).collect();
-        ids.resize(length, self.padding);
-        Ok(ids)
+    /// A prompt with the token of its end, cut or filled up to `length`. `BREAK` is left out: there are no chunks.
+    pub fn tokens(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let room = length.saturating_sub(1);
+        let (mut sequence, mut count) = (Sequence::default(), 0);
+        for word in words(prompt, |text| ids(&self.tokenizer, &self.path, text))? {
+            let Word::Token(id, weight) = word else { continue };
+            count += 1;
+            if count <= room {
+                sequence.push((id, weight));
+            }
+        }
+        sequence.push((self.end, 1.0));
+        sequence.resize(length, self.padding);
+        Ok(Tokens::single(sequence, Extent::whole(count, room)))
     }
 }

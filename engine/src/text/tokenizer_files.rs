@@ -1,8 +1,9 @@
-//! Where tokenizers are.
+//! Where tokenizers are, and what all of them do.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tokenizers::Tokenizer;
 
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, read_json};
 
@@ -37,6 +38,14 @@ pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), C
     }
     let reason = format!("it has {tokens} tokens, the text encoder has embeddings for {embeddings}");
     Err(CheckpointError::Tokenizer { path: path.to_owned(), reason })
+}
+
+/// The ids of a text, with nothing around it, by the tokenizer that was read from `path`.
+pub fn ids(tokenizer: &Tokenizer, path: &Path, text: &str) -> Result<Vec<u32>, CheckpointError> {
+    let encoding = tokenizer
+        .encode(text, false)
+        .map_err(|error| CheckpointError::Tokenizer { path: path.to_owned(), reason: error.to_string() })?;
+    Ok(encoding.get_ids().to_vec())
 }
 
 /// The token that prompts are filled up with, as the files beside a tokenizer say.

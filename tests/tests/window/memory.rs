@@ -93,10 +93,11 @@ fn one_question_is_outstanding_and_the_last_settings_win() {
 }
 
 #[test]
-fn typing_a_prompt_asks_nothing_and_never_waits() {
+fn a_prompt_that_is_typed_is_asked_about_and_never_waits() {
     let mut window = planned(&Scene::streamed());
     window.fill("Prompt", "a red boat");
-    assert_eq!(window.take_plans(), []);
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.request.prompt, "a red boat", "its tokens are counted");
     window.click("Generate");
     window.take_job();
 }

@@ -88,7 +88,7 @@ impl Scene {
 
     /// The answer to a question.
     pub fn answer(&self, id: u64) -> Event {
-        Event::Planned { id, forecast: Box::new(self.forecast.clone()) }
+        Event::Planned { id, forecast: Box::new(self.forecast.clone()), readings: Vec::new() }
     }
 
     pub fn plan(&self) -> &Plan {

@@ -7,7 +7,7 @@ mod places;
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
-use crate::request::{ComputeDtype, ModelSource, Request, Sampler, Schedule};
+use crate::request::{ComputeDtype, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule};
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
@@ -35,7 +35,8 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::sample::select(&Schedule::ALL),
         prop::sample::select(&ComputeDtype::ALL),
     );
-    (texts, numbers, choices, 0.0f32..1e6).prop_map(|(texts, numbers, choices, guidance)| Request {
+    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP);
+    given.prop_map(|(texts, numbers, choices, guidance, clip_skip)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
         prompt: texts.0,
         negative_prompt: texts.1,
@@ -49,5 +50,6 @@ fn any_request() -> impl Strategy<Value = Request> {
         schedule: choices.1,
         dtype: choices.2,
         max_sequence_length: numbers.5,
+        clip_skip,
     })
 }

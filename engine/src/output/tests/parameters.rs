@@ -26,7 +26,7 @@ fn a_picture_of_a1111_is_understood() {
     assert_eq!((request.steps, request.guidance, request.seed), (20, 7.5, 965_400_086));
     assert_eq!((request.width, request.height), (512, 768));
     assert_eq!((request.sampler, request.schedule), (Sampler::EulerAncestral, Schedule::Karras));
-    assert_eq!(read.settings.seed, 965_400_086);
+    assert_eq!((read.settings.seed, request.clip_skip), (965_400_086, 2));
     assert_eq!(read.settings.model_name, "v1-5-pruned");
     assert!(read.notes.is_empty(), "{:?}", read.notes);
 }
@@ -76,9 +76,10 @@ fn unknown_samplers_and_schedules_are_said() {
 
 #[test]
 fn what_is_not_understood_has_its_default_and_a_note() {
-    let read = a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler");
+    let read =
+        a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler, Clip skip: 13");
     assert_eq!(read.settings.request, Request { prompt: "x".to_owned(), ..Request::default() });
-    assert_eq!(read.notes.len(), 4);
+    assert_eq!(read.notes.len(), 5);
 
     let read = a1111::parse("only, words: here");
     assert_eq!(read.settings.request.prompt, "only, words: here");
@@ -100,6 +101,17 @@ fn values_are_quoted_as_a1111_does() {
     assert!(named("a, b: \"c\"").contains(r#", Model: "a, b: \"c\"", Version"#));
     assert!(named("zwei\nZeilen é 狐").contains(r#", Model: "zwei\nZeilen é 狐", Version"#));
     assert!(named("\"quoted\"").contains(r#", Model: "\"quoted\"", Version"#));
+}
+
+#[test]
+fn a_clip_skip_that_skips_nothing_is_left_out() {
+    let text = |clip_skip| {
+        let mut settings = settings("x", "");
+        settings.request.clip_skip = clip_skip;
+        a1111::write(&settings)
+    };
+    assert!(text(2).contains(", Clip skip: 2, Version"), "{}", text(2));
+    assert!(!text(1).contains("Clip skip") && !text(0).contains("Clip skip"));
 }
 
 proptest! {
@@ -126,6 +138,7 @@ proptest! {
             batch: 1,
             dtype: Request::default().dtype,
             max_sequence_length: Request::default().max_sequence_length,
+            clip_skip: if request.clip_skip > 1 { request.clip_skip } else { 0 },
             ..request
         };
         prop_assert_eq!(read.settings.request, expected);
