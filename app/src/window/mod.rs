@@ -41,6 +41,8 @@ use draft::random_seed;
 use files::{Files, Wake};
 use persistence::{DrawWith, Preferences, Saved};
 
+use crate::cli::model_folders;
+
 /// How the window is opened.
 #[derive(Debug, Clone, Default)]
 pub struct WindowOptions {
@@ -99,6 +101,7 @@ fn create(
         threads: options.threads,
         hardware: true,
         data: data_folder(),
+        model_folders: model_folders(),
     })
     .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;

@@ -44,11 +44,13 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for what is remembered of past runs; nothing is kept if absent.
     pub data: Option<PathBuf>,
+    /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
+    pub model_folders: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None }
+        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None, model_folders: Vec::new() }
     }
 }
 
@@ -86,7 +88,8 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone());
+        let folders = options.model_folders;
+        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), folders.clone());
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);
@@ -103,6 +106,7 @@ impl Session {
             probe: None,
             account,
             outcomes,
+            folders,
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -193,6 +197,7 @@ struct Dispatcher {
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
+    folders: Vec<PathBuf>,
 }
 
 impl Dispatcher {
@@ -245,7 +250,7 @@ impl Dispatcher {
 
     /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
     fn load(&self, source: &ModelSource) {
-        match describe(source) {
+        match describe(source, &self.folders) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -256,7 +261,7 @@ impl Dispatcher {
 
     fn plan(&mut self, query: &PlanQuery) {
         let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(query, probe, &self.account, &self.outcomes) {
+        let event = match planning::answer(query, probe, &self.account, &self.outcomes, &self.folders) {
             Ok(forecast) => Event::Planned { id: query.id, forecast: Box::new(forecast) },
             Err(failure) => Event::NotPlanned { id: query.id, failure },
         };
@@ -298,7 +303,7 @@ impl Dispatcher {
     }
 }
 
-fn describe(source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
-    let model = models::open(&source.resolve()?)?;
+fn describe(source: &ModelSource, folders: &[PathBuf]) -> Result<ModelSummary, CheckpointError> {
+    let model = models::open(&source.resolve()?, folders)?;
     pipeline::summarise(&model, source)
 }

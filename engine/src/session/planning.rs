@@ -1,5 +1,7 @@
 //! Answers to questions about memory. Reads headers, never weights.
 
+use std::path::PathBuf;
+
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
@@ -13,14 +15,15 @@ use crate::{
     request::Request,
 };
 
-/// What a request would take.
+/// What a request would take; `folders` are where a person keeps models.
 pub fn answer(
     query: &PlanQuery,
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
+    folders: &[PathBuf],
 ) -> Result<Forecast, Failure> {
-    forecast(query, probe, account, outcomes)
+    forecast(query, probe, account, outcomes, folders)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
 }
 
@@ -29,12 +32,13 @@ fn forecast(
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
+    folders: &[PathBuf],
 ) -> Result<Forecast, PipelineError> {
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let (footprint, workload) = match &query.subject {
-        PlanSubject::Model => of_model(&query.request)?,
+        PlanSubject::Model => of_model(&query.request, folders)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
@@ -47,8 +51,8 @@ fn forecast(
     Ok(memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy))
 }
 
-fn of_model(request: &Request) -> Result<(Footprint, Workload), PipelineError> {
-    let model = models::open(&request.model.resolve()?)?;
+fn of_model(request: &Request, folders: &[PathBuf]) -> Result<(Footprint, Workload), PipelineError> {
+    let model = models::open(&request.model.resolve()?, folders)?;
     request.validate(model.denoiser.size_multiple())?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
