@@ -5,6 +5,7 @@ mod clip_tokenizer;
 mod encoder;
 mod qwen2_tokenizer;
 mod qwen3;
+mod sentencepiece;
 mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;
