@@ -5,12 +5,15 @@ mod diffusers;
 mod listing;
 mod places;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CheckpointError, FileKind, Role, StoredTensor, TensorTable, file_kind, sets::read_weights};
+use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, sets::read_weights};
 pub use diffusers::{is_diffusers, read_folder};
 use listing::{PICKLES, WEIGHTS, files_with_extension, has_extension};
 use places::{Place, around, folders_of, usual_folder};
@@ -98,6 +101,8 @@ pub struct Checkpoint {
     looked: Vec<(Place, Vec<String>)>,
     /// Where else they may be, the nearest first.
     further: Vec<Place>,
+    /// How many of these were looked into for each role.
+    advanced: BTreeMap<Role, usize>,
 }
 
 /// Whether a folder is laid out as one model: a diffusers folder or one of split files.
@@ -181,6 +186,7 @@ impl Checkpoint {
             parts: Vec::new(),
             looked: Vec::new(),
             further: Vec::new(),
+            advanced: BTreeMap::new(),
         }
     }
 
@@ -233,10 +239,10 @@ impl Checkpoint {
 
     /// Looks for parts with a role in the next place that they may be in; says whether there was one.
     pub fn look_further(&mut self, role: Role) -> bool {
-        if self.further.is_empty() {
-            return false;
-        }
-        let place = self.further.remove(0);
+        let next = self.advanced.entry(role).or_default();
+        let Some(mut place) = self.further.get(*next).cloned() else { return false };
+        *next += 1;
+        place.role = Some(role);
         self.look_into(place, Some(role));
         true
     }
