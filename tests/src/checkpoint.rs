@@ -32,6 +32,8 @@ pub enum Layout {
     Split,
     /// As `Split`, the denoiser's names with the prefix that ComfyUI puts before them.
     SplitPrefixed,
+    /// All components in one file, with the prefixes of ComfyUI's checkpoints.
+    Single,
 }
 
 /// How weights are stored.
@@ -158,6 +160,16 @@ impl Fixture {
                     save_split(&path, tensors, layout, folder)?;
                 }
             }
+            Layout::Single => {
+                let mut all = Tensors::new();
+                for (path, tensors) in components {
+                    let (_, prefix, tensors) = original(&path, tensors)?;
+                    all.append(&mut prefixed(prefix, tensors));
+                }
+                let file = folder.join(SINGLE);
+                save(&all, &file)?;
+                return Ok(file);
+            }
         }
         Ok(folder.to_owned())
     }
@@ -238,32 +250,46 @@ impl Run {
     }
 }
 
-fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+/// The name of the file that holds all components.
+const SINGLE: &str = "tiny.safetensors";
+
+/// A component's file among split ones, its prefix in a file with others, and its tensors under their original names.
+fn original(path: &str, tensors: Tensors) -> Result<(&'static str, &'static str, Tensors)> {
+    const DENOISER: &str = "model.diffusion_model.";
     let has = |name: &str| tensors.contains_key(name);
-    let (file, tensors) = match path.split('/').next() {
-        Some("transformer") => {
-            let (family, original) = if has("single_transformer_blocks.0.proj_mlp.weight") {
-                ("flux", original_names::flux(&tensors)?)
-            } else if has("pos_embed.pos_embed") {
-                ("sd3", original_names::sd3(&tensors)?)
-            } else {
-                ("z_image", original_names::z_image(&tensors)?)
-            };
-            let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
-            (format!("diffusion_models/tiny_{family}.safetensors"), prefixed(prefix, original))
+    Ok(match path.split('/').next() {
+        Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
+            ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
         }
-        Some(encoder) if has("text_model.final_layer_norm.weight") => {
-            let letter = if encoder == "text_encoder" { "l" } else { "g" };
-            (format!("text_encoders/clip_{letter}.safetensors"), tensors)
+        Some("transformer") if has("pos_embed.pos_embed") => {
+            ("diffusion_models/tiny_sd3", DENOISER, original_names::sd3(&tensors)?)
+        }
+        Some("transformer") => {
+            ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)
+        }
+        Some("text_encoder") if has("text_model.final_layer_norm.weight") => {
+            ("text_encoders/clip_l", "text_encoders.clip_l.transformer.", tensors)
+        }
+        Some(_) if has("text_model.final_layer_norm.weight") => {
+            ("text_encoders/clip_g", "text_encoders.clip_g.transformer.", tensors)
         }
         Some("text_encoder") => {
-            ("text_encoders/tiny_qwen3.safetensors".to_owned(), prefixed("model.", tensors))
+            let tensors = prefixed("model.", tensors);
+            ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
         }
-        Some("text_encoder_2" | "text_encoder_3") => ("text_encoders/t5xxl.safetensors".to_owned(), tensors),
-        Some("vae") => ("vae/ae.safetensors".to_owned(), original_names::autoencoder(&tensors)?),
+        Some("text_encoder_2" | "text_encoder_3") => {
+            ("text_encoders/t5xxl", "text_encoders.t5xxl.transformer.", tensors)
+        }
+        Some("vae") => ("vae/ae", "vae.", original_names::autoencoder(&tensors)?),
         _ => anyhow::bail!("{path} has no place among split files"),
-    };
-    save(&tensors, &folder.join(file))
+    })
+}
+
+fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+    let (file, prefix, tensors) = original(path, tensors)?;
+    let is_prefixed = layout == Layout::SplitPrefixed && path.starts_with("transformer/");
+    let tensors = if is_prefixed { prefixed(prefix, tensors) } else { tensors };
+    save(&tensors, &folder.join(format!("{file}.safetensors")))
 }
 
 fn save_shards(tensors: &Tensors, path: &Path) -> Result<()> {

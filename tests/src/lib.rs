@@ -12,3 +12,4 @@ pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod stores;
+pub mod twins;

@@ -67,6 +67,7 @@ fn twins(folder: &Path, fixture: &Fixture, layout: Layout, to: ConvertTo) -> [Pa
     let folders: &[&str] = match layout {
         Layout::Diffusers | Layout::Sharded => &["transformer", "text_encoder"],
         Layout::Split | Layout::SplitPrefixed => &["diffusion_models", "text_encoders"],
+        Layout::Single => &["."],
     };
     convert_files(&converted, folders, to);
     [plain, converted]
@@ -167,7 +168,7 @@ fn matrices_of_the_repeating_blocks_are_held_smaller_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let model = Fixture::new(family, case).write_diffusers(folder.path()).unwrap();
         let memory = MemoryPreferences::default().with_precision(Storage::Int8);
-        let model = models::open(&model).unwrap().held_as(&memory);
+        let model = models::open(&model, &[]).unwrap().held_as(&memory);
         for component in model.components() {
             let expected = component.blocks.iter().flat_map(|block| {
                 block.tensors.iter().filter_map(move |(name, tensor)| {
@@ -212,7 +213,7 @@ fn weights_are_encoded_once() {
     let tiny = Tiny::new();
     let mut runner = Runner::start().unwrap();
     let plenty = half_streamed(&runner, &tiny.request).with_precision(Storage::Fp8);
-    let component = models::open(&tiny.model).unwrap().held_as(&plenty).denoiser_component;
+    let component = models::open(&tiny.model, &[]).unwrap().held_as(&plenty).denoiser_component;
     for job in 0..2 {
         let ran = run(&mut runner, &tiny.request, &plenty);
         let denoiser = ran.blocks().into_iter().filter(|block| {

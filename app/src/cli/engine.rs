@@ -11,7 +11,10 @@ use sluice_engine::{
     session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
 };
 
-use super::exit::{self, Explained};
+use super::{
+    exit::{self, Explained},
+    model_folders::ModelFolderArgs,
+};
 
 /// The engine and the keyboard.
 pub(super) struct Engine {
@@ -26,8 +29,13 @@ pub(super) enum Heard {
 }
 
 impl Engine {
-    pub fn start(threads: Option<usize>) -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions { threads, ..SessionOptions::default() })
+    /// An engine that looks for missing parts of models in these folders too.
+    pub fn start(threads: Option<usize>, folders: &ModelFolderArgs) -> anyhow::Result<Self> {
+        Self::start_with(SessionOptions {
+            threads,
+            model_folders: folders.all(),
+            ..SessionOptions::default()
+        })
     }
 
     /// An engine that says what the machine has.

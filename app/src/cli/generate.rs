@@ -13,6 +13,7 @@ use super::{
     exit::{self, Explained, Outcome, stderr_line},
     listener::Listener,
     memory_args::MemoryArgs,
+    model_folders::ModelFolderArgs,
     names::named,
     request_args::{RequestArgs, in_words},
     stdout,
@@ -45,6 +46,8 @@ pub(super) struct Args {
     /// A model's folder or file, or `starter` for the small one that comes with the program.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
+    #[command(flatten)]
+    folders: ModelFolderArgs,
     /// Where the picture goes, a name that ends in .png; an existing file is replaced. A new file in the folder
     /// Sluice among your pictures if absent.
     #[arg(short, long, value_name = "FILE")]
@@ -86,7 +89,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
-    let engine = Engine::start(args.threads.map(usize::from))?;
+    let engine = Engine::start(args.threads.map(usize::from), &args.folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     let request = args.request(&summary);
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);

@@ -17,6 +17,7 @@ use super::{
     exit::{Outcome, refuse},
     forecast,
     memory_args::MemoryArgs,
+    model_folders::ModelFolderArgs,
     names::nearest,
     request_args::{RequestArgs, in_words},
     size, stdout, units,
@@ -40,6 +41,8 @@ pub(super) struct Args {
     /// with the program.
     #[arg(short, long, value_name = "MODEL", default_value = "starter")]
     model: String,
+    #[command(flatten)]
+    folders: ModelFolderArgs,
     /// VRAM of the card, such as 8, 12GB or 900MB. Without `--card`, the slowest known card that has it is meant.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     vram: Option<u64>,
@@ -67,7 +70,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
-    let engine = Engine::start(None)?;
+    let engine = Engine::start(None, &args.folders)?;
     let (request, frames, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };

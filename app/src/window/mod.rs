@@ -45,6 +45,8 @@ use draft::random_seed;
 use files::{Files, Wake};
 use persistence::{DrawWith, Preferences, Saved};
 
+use crate::cli::model_folders;
+
 /// How the window is opened.
 #[derive(Debug, Clone, Default)]
 pub struct WindowOptions {
@@ -105,6 +107,7 @@ fn create(
         threads: options.threads,
         hardware: true,
         data: data_folder(),
+        model_folders: model_folders(),
     };
     let session = if options.in_process {
         Session::start(session_options)

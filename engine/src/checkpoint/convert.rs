@@ -13,7 +13,9 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, read_header};
+use super::{
+    CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, sets::read_weights,
+};
 use crate::precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage};
 
 /// What a model can be converted to.
@@ -148,7 +150,7 @@ pub fn convert(
     to: ConvertTo,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Option<Conversion>, CheckpointError> {
-    let table = if input.is_dir() { layout::read_folder(input)? } else { read_header(input)? };
+    let table = if input.is_dir() { layout::read_folder(input)? } else { read_weights(input)? };
     let failed = |source| CheckpointError::Write { path: output.to_owned(), source };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Made by the standard library, it has the rights of any new file.

@@ -38,7 +38,22 @@ struct Scales {
     table: Arc<StoredTensor>,
     /// Number of the first that belongs to this tensor.
     first: usize,
+    /// How to read a table that is quantised itself.
+    nested: Option<Arc<NestedScales>>,
 }
+
+/// What codes of 8 bits stand for that are scales (double quantisation, Dettmers et al. 2023, arXiv:2305.14314): each
+/// is a place in a table, to be multiplied by the scale of its group and moved by an offset.
+#[derive(Debug, Clone)]
+pub(super) struct NestedScales {
+    map: Vec<f32>,
+    largest: StoredTensor,
+    group: usize,
+    offset: f32,
+}
+
+/// Values that 8 bits can name.
+const CODES: u64 = 256;
 
 /// Tensors by the names they are stored under.
 pub type TensorTable = BTreeMap<String, StoredTensor>;
@@ -141,11 +156,32 @@ impl StoredTensor {
         let fits = encoding.scales(self.count()) as u64 == scales.elements()
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start
             && scales.encoding().is_some_and(|encoding| encoding.format.is_wide());
-        if fits && group > 0 {
+        self.join(fits && group > 0, encoding, Scales { table: Arc::new(scales), first: 0, nested: None });
+    }
+
+    /// [`join_scales`](Self::join_scales) with scales that are quantised themselves; none if what describes them does
+    /// not fit them.
+    pub(super) fn join_nested_scales(
+        &mut self,
+        format: Format,
+        group: usize,
+        codes: Self,
+        nested: Option<NestedScales>,
+    ) {
+        let encoding = Encoding::scaled(format, group);
+        let fits = group > 0
+            && nested.is_some()
+            && encoding.scales(self.count()) as u64 == codes.elements()
+            && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
+        self.join(fits, encoding, Scales { table: Arc::new(codes), first: 0, nested: nested.map(Arc::new) });
+    }
+
+    fn join(&mut self, fits: bool, encoding: Encoding, scales: Scales) {
+        if fits {
             self.encoding = Ok(encoding);
-            self.scales = Some(Scales { table: Arc::new(scales), first: 0 });
+            self.scales = Some(scales);
         } else {
-            self.encoding = Err(format!("{} with {} scales", self.dtype_name(), scales.elements()));
+            self.encoding = Err(format!("{} with {} scales", self.dtype_name(), scales.table.elements()));
         }
     }
 
@@ -289,6 +325,9 @@ impl StoredTensor {
     fn read_scales(&self) -> Result<Vec<f32>, CheckpointError> {
         let (Some(scales), Ok(encoding)) = (&self.scales, &self.encoding) else { return Ok(Vec::new()) };
         let wanted = scales.first..scales.first + encoding.scales(self.count());
+        if let Some(nested) = &scales.nested {
+            return nested.read(&scales.table, wanted);
+        }
         let mut read = Vec::with_capacity(wanted.len());
         scales.table.widened::<CheckpointError>(|start, values| {
             let wanted = wanted.start.max(start)..wanted.end.min(start + values.len());
@@ -336,6 +375,43 @@ impl StoredTensor {
         let mut row = self.parts(index..index + 1, rows);
         row.shape = self.shape[1..].to_vec();
         Ok(row)
+    }
+}
+
+impl NestedScales {
+    /// None if these do not belong to one another: a group of codes has one scale, and a code names a value.
+    pub(super) fn new(
+        codes: &StoredTensor,
+        largest: StoredTensor,
+        group: usize,
+        map: &StoredTensor,
+        offset: f32,
+    ) -> Result<Option<Self>, CheckpointError> {
+        let is_wide = |tensor: &StoredTensor| tensor.encoding().is_some_and(|own| own.format.is_wide());
+        let fits = group > 0
+            && codes.range.end - codes.range.start == codes.elements()
+            && largest.elements() == codes.elements().div_ceil(group as u64)
+            && map.elements() == CODES
+            && is_wide(&largest)
+            && is_wide(map);
+        if !fits {
+            return Ok(None);
+        }
+        let mut values = vec![0.0; CODES as usize];
+        map.read_into(Values::F32(&mut values))?;
+        Ok(Some(Self { map: values, largest, group, offset }))
+    }
+
+    /// What some of the codes stand for.
+    fn read(&self, codes: &StoredTensor, wanted: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
+        let mut bytes = vec![0; wanted.len()];
+        codes.file.read_at(&mut bytes, codes.range.start + wanted.start as u64)?;
+        let mut largest = vec![0.0; self.largest.count()];
+        self.largest.read_into(Values::F32(&mut largest))?;
+        let value = |(index, code): (usize, u8)| {
+            self.map[usize::from(code)] * largest[index / self.group] + self.offset
+        };
+        Ok(wanted.zip(bytes).map(value).collect())
     }
 }
 

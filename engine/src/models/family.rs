@@ -363,42 +363,44 @@ pub fn part<'a>(
     expected: &str,
     fits: impl Fn(&Part) -> bool,
 ) -> Result<&'a Part, CheckpointError> {
-    checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| CheckpointError::MissingPart {
-        model: checkpoint.path.clone(),
-        role,
-        expected: expected.to_owned(),
-    })
+    checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| checkpoint.missing(role, expected))
 }
 
 /// The CLIP text encoder of this width.
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no CLIP text encoder of width {width} was found in text_encoders");
+    let expected = format!("no CLIP text encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
 }
 
 /// The T5 encoder of this width.
 pub fn t5_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no T5 encoder of width {width} was found in text_encoders");
+    let expected = format!("no T5 encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| T5::width(&part.tensors) == Some(width))
 }
 
 /// The autoencoder whose latents have this many channels.
 pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no autoencoder with {channels} channels was found in vae");
+    let expected = format!("no autoencoder with {channels} channels was found");
     part(checkpoint, Role::Autoencoder, &expected, |part| {
         AutoencoderKl::latent_channels(&part.tensors) == Some(channels)
     })
 }
 
-/// Opens the model at a path.
-pub fn open(path: &Path) -> Result<Model, CheckpointError> {
-    let checkpoint = Checkpoint::open(path)?;
-    match FAMILIES.iter().find(|family| family.recognises(&checkpoint)) {
-        Some(family) => family.open(&checkpoint),
-        None => Err(CheckpointError::UnknownFamily {
+/// Opens the model at a path. What a file does not hold and is not around it is looked for in `folders`, those that a
+/// person keeps models in.
+pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> {
+    let mut checkpoint = Checkpoint::open(path, folders)?;
+    let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
+        return Err(CheckpointError::UnknownFamily {
             path: path.to_owned(),
             kind: checkpoint.kind,
             known: FAMILIES.iter().map(|family| family.name()).collect(),
-        }),
+        });
+    };
+    loop {
+        match family.open(&checkpoint) {
+            Err(CheckpointError::MissingPart { role, .. }) if checkpoint.look_further(role) => {}
+            opened => return opened,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod family;
 pub mod flux;
+mod inventory;
 mod joint;
 mod modulated;
 mod patches;
@@ -12,6 +13,7 @@ pub use family::{
     Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
     PrepareInput, Prepared, Prompt, TextPart, open,
 };
+pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 
 /// Every family that Sluice draws with.
 pub static FAMILIES: &[&dyn Family] = &[&z_image::ZImage, &flux::Flux, &sd3::Sd3];

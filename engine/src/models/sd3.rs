@@ -428,7 +428,7 @@ fn clip_parts<'a>(
         ),
         _ => format!("no two CLIP text encoders of widths that make {wanted} were found in text_encoders"),
     };
-    Err(CheckpointError::MissingPart { model: checkpoint.path.clone(), role: Role::TextEncoder, expected })
+    Err(checkpoint.missing(Role::TextEncoder, &expected))
 }
 
 /// The transformer's shape; its weights come from a store.

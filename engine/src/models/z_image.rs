@@ -20,7 +20,7 @@ use crate::{
     },
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
-    text::{Encoded, Qwen3Chat},
+    text::{Encoded, Qwen3, Qwen3Chat},
     vae::{AutoencoderKl, LatentScaling},
 };
 
@@ -274,8 +274,10 @@ impl Family for ZImage {
         )?;
 
         let width = config.cap_feat_dim;
-        let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
-        let text = part(checkpoint, Role::TextEncoder, &expected, |part| is_qwen3(part, width))?;
+        let expected = format!("no Qwen3 encoder of width {width} was found");
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
+            Qwen3::width(&part.tensors) == Some(width)
+        })?;
         let vae = autoencoder_part(checkpoint, config.in_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
         let pixels = 1024;
@@ -295,12 +297,6 @@ fn is_transformer(part: &Part) -> bool {
     has("cap_pad_token")
         && has("x_pad_token")
         && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
-}
-
-fn is_qwen3(part: &Part, width: usize) -> bool {
-    let embedding = part.tensors.get("embed_tokens.weight");
-    part.tensors.contains_key("layers.0.self_attn.q_norm.weight")
-        && embedding.is_some_and(|tensor| tensor.shape().get(1) == Some(&width))
 }
 
 /// The transformer's shape; its weights come from a store.

@@ -45,11 +45,13 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for what is remembered of past runs; nothing is kept if absent.
     pub data: Option<PathBuf>,
+    /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
+    pub model_folders: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None }
+        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None, model_folders: Vec::new() }
     }
 }
 
@@ -87,7 +89,8 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone());
+        let folders = options.model_folders;
+        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), folders.clone());
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);
@@ -105,6 +108,7 @@ impl Session {
             account,
             outcomes,
             errors: MeasuredErrors::default(),
+            folders,
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -211,6 +215,7 @@ struct Dispatcher {
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
     errors: MeasuredErrors,
+    folders: Vec<PathBuf>,
 }
 
 impl Dispatcher {
@@ -264,7 +269,7 @@ impl Dispatcher {
 
     /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
     fn load(&self, source: &ModelSource) {
-        match describe(source) {
+        match describe(source, &self.folders) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -275,7 +280,14 @@ impl Dispatcher {
 
     fn plan(&mut self, query: &PlanQuery) {
         let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(query, probe, &self.account, &self.outcomes, &mut self.errors) {
+        let event = match planning::answer(
+            query,
+            probe,
+            &self.account,
+            &self.outcomes,
+            &mut self.errors,
+            &self.folders,
+        ) {
             Ok((forecast, readings)) => {
                 Event::Planned { id: query.id, forecast: Box::new(forecast), readings }
             }
@@ -319,7 +331,7 @@ impl Dispatcher {
     }
 }
 
-fn describe(source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
-    let model = models::open(&source.resolve()?)?;
+fn describe(source: &ModelSource, folders: &[PathBuf]) -> Result<ModelSummary, CheckpointError> {
+    let model = models::open(&source.resolve()?, folders)?;
     pipeline::summarise(&model, source)
 }

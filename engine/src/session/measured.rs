@@ -62,17 +62,17 @@ pub struct PrecisionSummary {
 }
 
 /// What the denoiser and the text encoders of a model take and lose in each storage, as they are stored first. Reads a
-/// sample of the weights.
+/// sample of the weights; `folders` are where a person keeps models.
 ///
 /// # Errors
 /// In words when the model cannot be opened or its weights not be read.
-pub fn precisions(source: &ModelSource) -> Result<Vec<PrecisionSummary>, Failure> {
-    measure(source)
+pub fn precisions(source: &ModelSource, folders: &[PathBuf]) -> Result<Vec<PrecisionSummary>, Failure> {
+    measure(source, folders)
         .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })
 }
 
-fn measure(source: &ModelSource) -> Result<Vec<PrecisionSummary>, CheckpointError> {
-    let model = models::open(&source.resolve()?)?;
+fn measure(source: &ModelSource, folders: &[PathBuf]) -> Result<Vec<PrecisionSummary>, CheckpointError> {
+    let model = models::open(&source.resolve()?, folders)?;
     let mut rows = Vec::new();
     for component in model.components().filter(|component| component.role != Role::Autoencoder) {
         let errors = sampled_errors(component)?;

@@ -1,5 +1,7 @@
 //! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
+use std::path::PathBuf;
+
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
@@ -14,15 +16,16 @@ use crate::{
     request::Request,
 };
 
-/// What a request would take, and what is read of its prompts.
+/// What a request would take, and what is read of its prompts; `folders` are where a person keeps models.
 pub fn answer(
     query: &PlanQuery,
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
     errors: &mut MeasuredErrors,
+    folders: &[PathBuf],
 ) -> Result<(Forecast, Vec<Vec<Reading>>), Failure> {
-    forecast(query, probe, account, outcomes, errors)
+    forecast(query, probe, account, outcomes, errors, folders)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
 }
 
@@ -32,12 +35,13 @@ fn forecast(
     account: &MemoryAccount,
     outcomes: &Outcomes,
     errors: &mut MeasuredErrors,
+    folders: &[PathBuf],
 ) -> Result<(Forecast, Vec<Vec<Reading>>), PipelineError> {
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let (footprint, workload, readings) = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, errors)?,
+        PlanSubject::Model => of_model(&query.request, errors, folders)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
@@ -53,8 +57,12 @@ fn forecast(
 
 type Subject = (Footprint, Workload, Vec<Vec<Reading>>);
 
-fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<Subject, PipelineError> {
-    let model = models::open(&request.model.resolve()?)?;
+fn of_model(
+    request: &Request,
+    errors: &mut MeasuredErrors,
+    folders: &[PathBuf],
+) -> Result<Subject, PipelineError> {
+    let model = models::open(&request.model.resolve()?, folders)?;
     request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);

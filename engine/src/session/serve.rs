@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    path::PathBuf,
     thread,
     time::Duration,
 };
@@ -46,7 +47,9 @@ pub enum ToWorker {
         /// See [`SessionOptions::hardware`].
         hardware: bool,
         /// See [`SessionOptions::data`].
-        data: Option<std::path::PathBuf>,
+        data: Option<PathBuf>,
+        /// See [`SessionOptions::model_folders`].
+        model_folders: Vec<PathBuf>,
     },
     /// From then on.
     Command(Box<Command>),
@@ -90,8 +93,8 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
         Some(_) => return Err(ServeError::NoHello),
     }
     let options = match read_frame(&mut input)? {
-        Some(ToWorker::Start { threads, hardware, data }) => {
-            SessionOptions { threads, hardware, data, ..SessionOptions::default() }
+        Some(ToWorker::Start { threads, hardware, data, model_folders }) => {
+            SessionOptions { threads, hardware, data, model_folders, ..SessionOptions::default() }
         }
         None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),

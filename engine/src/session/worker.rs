@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
 };
@@ -48,14 +48,21 @@ pub struct Worker {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
+    /// Where a person keeps models.
+    folders: Vec<PathBuf>,
     probe: Probe,
     current: Option<Current>,
 }
 
 impl Worker {
     /// A worker without a model.
-    pub fn new(emitter: Emitter, account: Arc<MemoryAccount>, outcomes: Outcomes) -> Self {
-        Self { emitter, account, outcomes, probe: Probe::new(), current: None }
+    pub fn new(
+        emitter: Emitter,
+        account: Arc<MemoryAccount>,
+        outcomes: Outcomes,
+        folders: Vec<PathBuf>,
+    ) -> Self {
+        Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None }
     }
 
     /// Works until nobody can assign any more; says on `done` when a picture is through.
@@ -237,8 +244,8 @@ impl Worker {
             return Ok(());
         }
         self.current = None;
-        let model =
-            models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
+        let path = source.resolve().map_err(PipelineError::from)?;
+        let model = models::open(&path, &self.folders).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
         let loaded =
             LoadedModel::new(model, summary.name.clone(), *dtype, target, &job.memory, &self.account);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::{
     AddedToken, Tokenizer,
-    models::bpe::BPE,
+    models::bpe::{BPE, BpeBuilder, Vocab},
     normalizers::{
         NormalizerWrapper, Sequence as Normalizers,
         replace::{Replace, ReplacePattern},
@@ -21,8 +21,9 @@ use tokenizers::{
 };
 
 use super::{
+    Clip,
     chunks::Cut,
-    tokenizer_files::{check_size, find_folder, ids, missing, padding_token},
+    tokenizer_files::{check_size, find_folder, ids, missing, padding_token, pairs, published},
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
@@ -30,10 +31,19 @@ use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 const VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 const WHOLE: &str = "tokenizer.json";
+/// The merges of the published models, among the assets.
+const PUBLISHED_MERGES: &str = "tokenizers/clip/merges.txt.gz";
+/// Tokens of all published models.
+const PUBLISHED_TOKENS: usize = 49_408;
+/// What prompts of OpenAI's encoders are filled up with is the end; those of OpenCLIP, which are wider, have this.
+const OPEN_CLIP_PADDING: &str = "!";
+/// The widest of OpenAI's encoders.
+const OPENAI_WIDTH: usize = 768;
 const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
 /// A comma as a word of its own, as the merges have it.
 const COMMA: &str = ",</w>";
+const END_OF_WORD: &str = "</w>";
 /// How text is cut before merging.
 const WORDS: &str =
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
@@ -51,18 +61,22 @@ pub struct ClipTokenizer {
 
 impl ClipTokenizer {
     /// Loads the tokenizer in the folder `name` of a model, or from beside the encoder's file, for an encoder of this
-    /// many embeddings.
+    /// many embeddings; else that of the published models if it fits.
     pub fn find(
         checkpoint: &Checkpoint,
         encoder: &Part,
         name: &str,
         vocab_size: usize,
     ) -> Result<Self, CheckpointError> {
-        let folder = find_folder(checkpoint, encoder, name, |folder| {
-            folder.join(WHOLE).is_file() || has_pairs(folder)
-        })
-        .ok_or_else(|| missing(checkpoint, name, &format!("{VOCABULARY} and {MERGES}")))?;
-        let tokenizer = Self::load(&folder)?;
+        let has = |folder: &Path| folder.join(WHOLE).is_file() || has_pairs(folder);
+        let tokenizer = if let Some(folder) = find_folder(checkpoint, encoder, name, has) {
+            Self::load(&folder)?
+        } else if vocab_size == PUBLISHED_TOKENS {
+            let is_open_clip = Clip::width(&encoder.tensors).is_some_and(|width| width > OPENAI_WIDTH);
+            Self::published(if is_open_clip { OPEN_CLIP_PADDING } else { END })?
+        } else {
+            return Err(missing(checkpoint, name, &format!("{VOCABULARY} and {MERGES}")));
+        };
         check_size(&tokenizer.path, tokenizer.tokenizer.get_vocab_size(true), vocab_size)?;
         Ok(tokenizer)
     }
@@ -70,14 +84,27 @@ impl ClipTokenizer {
     /// Loads `vocab.json` and `merges.txt`, or else the `tokenizer.json`, in `folder`.
     pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
         let path = folder.join(if has_pairs(folder) { VOCABULARY } else { WHOLE });
-        let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
         let loaded = if has_pairs(folder) { from_pairs(folder) } else { whole(&path) };
-        let tokenizer = loaded.map_err(|error| wrong(error.to_string()))?;
+        Self::new(loaded, path, padding_token(folder)?.as_deref().unwrap_or(END))
+    }
+
+    /// The tokenizer of the published models, from the program's own assets.
+    pub fn published(padding: &str) -> Result<Self, CheckpointError> {
+        let (path, bytes) = published(PUBLISHED_MERGES)?;
+        Self::new(from_merges(&String::from_utf8_lossy(&bytes)), path, padding)
+    }
+
+    fn new(
+        tokenizer: tokenizers::Result<Tokenizer>,
+        path: PathBuf,
+        padding: &str,
+    ) -> Result<Self, CheckpointError> {
+        let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
+        let tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
             tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it has no token {token}")))
         };
-        let (start, end) = (id(START)?, id(END)?);
-        let padding = padding_token(folder)?.map_or(Ok(end), |token| id(&token))?;
+        let (start, end, padding) = (id(START)?, id(END)?, id(padding)?);
         let comma = tokenizer.token_to_id(COMMA);
         Ok(Self { tokenizer, path, start, end, padding, comma })
     }
@@ -136,10 +163,23 @@ fn whole(path: &Path) -> tokenizers::Result<Tokenizer> {
 
 fn from_pairs(folder: &Path) -> tokenizers::Result<Tokenizer> {
     let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
-    let pairs = BPE::from_file(&file(VOCABULARY), &file(MERGES))
-        .unk_token(END.to_owned())
-        .end_of_word_suffix("</w>".to_owned())
-        .build()?;
+    build(BPE::from_file(&file(VOCABULARY), &file(MERGES)))
+}
+
+/// Bytes are the first tokens, then bytes at the end of a word, then the result of each merge, then start and end.
+fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
+    let merges = pairs(text.lines());
+    let mut bytes: Vec<char> = ByteLevel::alphabet().into_iter().collect();
+    bytes.sort_unstable();
+    let ending = bytes.iter().map(|byte| format!("{byte}{END_OF_WORD}"));
+    let joined = merges.iter().map(|(first, second)| format!("{first}{second}"));
+    let tokens = bytes.iter().map(char::to_string).chain(ending).chain(joined);
+    let vocab: Vocab = tokens.chain([START, END].map(str::to_owned)).zip(0..).collect();
+    build(BPE::builder().vocab_and_merges(vocab, merges))
+}
+
+fn build(pairs: BpeBuilder) -> tokenizers::Result<Tokenizer> {
+    let pairs = pairs.unk_token(END.to_owned()).end_of_word_suffix(END_OF_WORD.to_owned()).build()?;
     let mut tokenizer = Tokenizer::new(pairs);
     let spaces = Replace::new(ReplacePattern::Regex(r"\s+".to_owned()), " ")?;
     tokenizer.with_normalizer(Some(Normalizers::new(vec![

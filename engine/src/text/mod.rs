@@ -8,6 +8,7 @@ mod encoder;
 mod prompts;
 mod qwen2_tokenizer;
 mod qwen3;
+mod sentencepiece;
 mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;

@@ -141,6 +141,13 @@ impl Qwen3 {
         &self.config
     }
 
+    /// The width of the model in `tensors`, if there is one.
+    pub fn width(tensors: &TensorTable) -> Option<usize> {
+        let embedding = tensors.get("embed_tokens.weight")?;
+        let is_qwen3 = tensors.contains_key("layers.0.self_attn.q_norm.weight");
+        embedding.shape().get(1).copied().filter(|_| is_qwen3)
+    }
+
     /// For each prompt the hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
     /// transformers). The last layer is never run and its weights never read; every other layer is leased once for
     /// all prompts.

@@ -1,63 +1,18 @@
-//! `sluice inspect`: says what a model is made of.
+//! A model in words: its family, its components, their blocks.
 
-use anyhow::Context;
+use std::path::PathBuf;
+
 use sluice_engine::{
     precision::Storage,
-    request::ModelSource,
-    session::{BlockSummary, ComponentSummary, ModelSummary, PrecisionSummary, precisions},
+    session::{BlockSummary, ComponentSummary, ModelSummary, PrecisionSummary},
 };
 
-use super::{
-    engine::Engine,
-    exit::{Outcome, refuse},
-    stdout,
+use crate::cli::{
     table::{Align, table},
     units,
 };
 
-/// Say what a model is made of.
-///
-/// Only the headers of its files are read, so this is quick for a model of any size.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// A model's folder or file, or `starter` for the small one that comes with the program.
-    #[arg(value_name = "PATH")]
-    model: ModelSource,
-    /// Lists every block; blocks in a row that are alike share a line otherwise.
-    #[arg(long)]
-    blocks: bool,
-    /// Measures what the weights take and lose in fewer bits, on a sample of their own; see `--precision` of
-    /// `generate`.
-    #[arg(long, conflicts_with = "blocks")]
-    precisions: bool,
-    /// Writes all of it as JSON.
-    #[arg(long, conflicts_with = "blocks")]
-    json: bool,
-}
-
-pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    if args.precisions {
-        let precisions = precisions(&args.model)
-            .map_err(|failure| refuse(failure.message, failure.advice.unwrap_or_default()))?;
-        stdout::line(&match args.json {
-            true => serde_json::to_string_pretty(&precisions)
-                .context("the precisions cannot be written as JSON")?,
-            false => precision_table(&precisions).join("\n"),
-        })?;
-        return Ok(Outcome::Done);
-    }
-    let Some(summary) = Engine::start(None)?.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
-    if args.json {
-        stdout::line(
-            &serde_json::to_string_pretty(&summary).context("the summary cannot be written as JSON")?,
-        )?;
-    } else {
-        stdout::line(&describe(&summary, args.blocks))?;
-    }
-    Ok(Outcome::Done)
-}
-
-fn describe(summary: &ModelSummary, every_block: bool) -> String {
+pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
     let ModelSummary { name, family, family_name, layout, components, size_multiple, defaults, .. } = summary;
     let mut lines = vec![
         name.clone(),
@@ -73,7 +28,8 @@ fn describe(summary: &ModelSummary, every_block: bool) -> String {
     for component in components {
         let (role, blocks) = (&component.role, component.blocks.len());
         lines.push(String::new());
-        lines.push(format!("{role}: {blocks} {}", if blocks == 1 { "block" } else { "blocks" }));
+        let from = from_files(&component.files);
+        lines.push(format!("{role}: {blocks} {}{from}", if blocks == 1 { "block" } else { "blocks" }));
         lines.extend(block_table(&component.blocks, every_block).into_iter().map(|line| format!("  {line}")));
     }
     lines.join("\n")
@@ -111,6 +67,14 @@ fn component_table(components: &[ComponentSummary]) -> Vec<String> {
     table(columns, &rows)
 }
 
+fn from_files(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => format!(" from {}", file.display()),
+        [first, others @ ..] => format!(" from {} and {} more", first.display(), others.len()),
+    }
+}
+
 fn stored_as(component: &ComponentSummary) -> String {
     let dtypes: Vec<_> = component.dtypes.iter().collect();
     match dtypes.as_slice() {
@@ -123,7 +87,7 @@ fn stored_as(component: &ComponentSummary) -> String {
 }
 
 /// A row for each storage of each component.
-fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
+pub(super) fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
     let row = |summary: &PrecisionSummary| {
         let error = if summary.storage == Storage::Stored {
             "none".to_owned()
@@ -190,7 +154,7 @@ fn block_table(blocks: &[BlockSummary], every_block: bool) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use sluice_engine::{checkpoint::Role, session::Defaults};
+    use sluice_engine::{checkpoint::Role, request::ModelSource, session::Defaults};
 
     use super::*;
 
