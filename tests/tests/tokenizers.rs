@@ -42,15 +42,29 @@ fn filled(ids: impl IntoIterator<Item = u32>, padding: u32) -> Vec<u32> {
     ids
 }
 
+/// A text whose brackets are brackets and no weights.
+fn literal(text: &str) -> String {
+    let is_special = |letter: &char| matches!(letter, '(' | ')' | '[' | ']' | '\\');
+    text.chars().flat_map(|letter| is_special(&letter).then_some('\\').into_iter().chain([letter])).collect()
+}
+
+fn clip_ids(tokenizer: &ClipTokenizer, text: &str, length: usize) -> Vec<u32> {
+    tokenizer.first(&literal(text), length).unwrap().sequences[0].ids.clone()
+}
+
+fn t5_ids(tokenizer: &T5Tokenizer, text: &str, length: usize) -> Vec<u32> {
+    tokenizer.tokens(&literal(text), length).unwrap().sequences[0].ids.clone()
+}
+
 #[test]
 fn the_published_clip_tokenizer_gives_what_transformers_gives() {
     let tokenizer = ClipTokenizer::published("<|endoftext|>").unwrap();
     for Row { text, clip, .. } in rows() {
         let want = filled([START].into_iter().chain(clip).chain([END]), END);
-        assert_eq!(tokenizer.encode(&text, LONG).unwrap(), want, "{text:?}");
+        assert_eq!(clip_ids(&tokenizer, &text, LONG), want, "{text:?}");
     }
     // OpenCLIP's models are told of the end once and then given a token that means nothing to them.
-    let padded = ClipTokenizer::published("!").unwrap().encode("a", 5).unwrap();
+    let padded = clip_ids(&ClipTokenizer::published("!").unwrap(), "a", 5);
     assert_eq!(padded, [START, 320, END, 0, 0]);
 }
 
@@ -62,9 +76,9 @@ fn the_published_t5_tokenizer_gives_what_transformers_gives() {
 fn check_t5(tokenizer: &T5Tokenizer) {
     for Row { text, t5, .. } in rows() {
         let want = filled(t5.into_iter().chain([1]), 0);
-        assert_eq!(tokenizer.encode(&text, LONG).unwrap(), want, "{text:?}");
+        assert_eq!(t5_ids(tokenizer, &text, LONG), want, "{text:?}");
     }
-    assert_eq!(tokenizer.encode("<extra_id_0> a", 3).unwrap(), [32_099, 3, 1]);
+    assert_eq!(t5_ids(tokenizer, "<extra_id_0> a", 3), [32_099, 3, 1]);
 }
 
 fn published_pieces() -> Vec<u8> {
@@ -110,7 +124,7 @@ fn a_tokenizer_in_a_gguf_file_is_used_where_nothing_else_fits() {
     let (checkpoint, part) = encoder(&path);
     let tokenizer = T5Tokenizer::find(&checkpoint, &part, "tokenizer_2", 300).unwrap();
     // "▁fo" and "x" together are likelier than "▁fox".
-    assert_eq!(tokenizer.encode("fox fo", 6).unwrap(), [4, 5, 4, 1, 0, 0]);
+    assert_eq!(t5_ids(&tokenizer, "fox fo", 6), [4, 5, 4, 1, 0, 0]);
 
     let values = [
         ("tokenizer.ggml.model", text("gpt2")),
