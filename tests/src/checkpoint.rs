@@ -154,8 +154,9 @@ impl Fixture {
                 }
             }
             Layout::Split | Layout::SplitPrefixed => {
+                let has_unet = components.keys().any(|path| path.starts_with("unet/"));
                 for (path, tensors) in components {
-                    save_split(&path, tensors, layout, folder)?;
+                    save_split(&path, tensors, layout, has_unet, folder)?;
                 }
             }
         }
@@ -238,7 +239,7 @@ impl Run {
     }
 }
 
-fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+fn save_split(path: &str, tensors: Tensors, layout: Layout, has_unet: bool, folder: &Path) -> Result<()> {
     let has = |name: &str| tensors.contains_key(name);
     let (file, tensors) = match path.split('/').next() {
         Some("transformer") => {
@@ -251,6 +252,15 @@ fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Re
             };
             let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
             (format!("diffusion_models/tiny_{family}.safetensors"), prefixed(prefix, original))
+        }
+        Some("unet") => {
+            let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
+            let original = prefixed(prefix, original_names::unet(&tensors));
+            ("diffusion_models/tiny_unet.safetensors".to_owned(), original)
+        }
+        // Stable Diffusion XL's second encoder is published so.
+        Some("text_encoder_2") if has_unet => {
+            ("text_encoders/clip_g.safetensors".to_owned(), original_names::open_clip(&tensors)?)
         }
         Some(encoder) if has("text_model.final_layer_norm.weight") => {
             let letter = if encoder == "text_encoder" { "l" } else { "g" };
