@@ -91,7 +91,7 @@ class Recorder:
 
 
 def by_prompt(tensors):
-    """What Stable Diffusion 3's pipelines give for prompt and negative prompt, by number: embeddings of both and then
+    """What Stable Diffusion's pipelines give for prompt and negative prompt, by number: embeddings of both and then
     pooled embeddings of both, one row for each picture."""
     tidied = {}
     for name, value in tensors.items():
@@ -156,12 +156,13 @@ def run(kind, folder, request):
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
+    denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
     recorder = Recorder()
     recorder.watch_prompt_encoding(pipeline)
     for name in ("text_encoder", "text_encoder_2", "text_encoder_3"):
         if getattr(pipeline, name, None) is not None:
             recorder.watch_text_encoder(name, getattr(pipeline, name))
-    recorder.watch_denoiser("transformer", pipeline.transformer)
+    recorder.watch_denoiser(denoiser, getattr(pipeline, denoiser))
     recorder.watch_decoding(pipeline.vae)
     latents = torch.from_numpy(
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
@@ -176,16 +177,19 @@ def run(kind, folder, request):
             recorder.add(f"step.{recorder.call('step')}.latents", tensors["latents"])
         return {}
 
+    # A UNet's pipelines take as many tokens as there are, and an empty negative prompt for none.
+    own = {"max_sequence_length": wanted.max_tokens} if denoiser == "transformer" else {}
+    negative = wanted.negative if denoiser == "transformer" else wanted.negative or None
     output = pipeline(
-        prompt=wanted.prompt, negative_prompt=wanted.negative, num_inference_steps=wanted.steps,
+        prompt=wanted.prompt, negative_prompt=negative, num_inference_steps=wanted.steps,
         guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
-        num_images_per_prompt=wanted.batch, max_sequence_length=wanted.max_tokens,
-        latents=patches.pack(latents) if patches else latents,
-        output_type="pt", callback_on_step_end=on_step_end,
+        num_images_per_prompt=wanted.batch, latents=patches.pack(latents) if patches else latents,
+        output_type="pt", callback_on_step_end=on_step_end, **own,
     )  # fmt: skip
     recorder.add_picture("output", output.images)
-    recorder.add("scheduler.sigmas", pipeline.scheduler.sigmas)
-    recorder.add("scheduler.timesteps", pipeline.scheduler.timesteps)
+    for name in ("sigmas", "timesteps"):
+        # DDIM has no list of noise levels.
+        recorder.add(f"scheduler.{name}", getattr(pipeline.scheduler, name, None))
     if patches:
         return patches.tidy(recorder.tensors)
-    return by_prompt(recorder.tensors) if kind == "StableDiffusion3Pipeline" else recorder.tensors
+    return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors

@@ -156,14 +156,15 @@ impl Fixture {
                 }
             }
             Layout::Split | Layout::SplitPrefixed => {
+                let kind = Kind::of(&components);
                 for (path, tensors) in components {
-                    save_split(&path, tensors, layout, folder)?;
+                    kind.save_split(&path, tensors, layout, folder)?;
                 }
             }
             Layout::Single => {
-                let mut all = Tensors::new();
+                let (kind, mut all) = (Kind::of(&components), Tensors::new());
                 for (path, tensors) in components {
-                    let (_, prefix, tensors) = original(&path, tensors)?;
+                    let (_, prefix, tensors) = kind.original(&path, tensors)?;
                     all.append(&mut prefixed(prefix, tensors));
                 }
                 let file = folder.join(SINGLE);
@@ -253,43 +254,74 @@ impl Run {
 /// The name of the file that holds all components.
 const SINGLE: &str = "tiny.safetensors";
 
-/// A component's file among split ones, its prefix in a file with others, and its tensors under their original names.
-fn original(path: &str, tensors: Tensors) -> Result<(&'static str, &'static str, Tensors)> {
-    const DENOISER: &str = "model.diffusion_model.";
-    let has = |name: &str| tensors.contains_key(name);
-    Ok(match path.split('/').next() {
-        Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
-            ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
-        }
-        Some("transformer") if has("pos_embed.pos_embed") => {
-            ("diffusion_models/tiny_sd3", DENOISER, original_names::sd3(&tensors)?)
-        }
-        Some("transformer") => {
-            ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)
-        }
-        Some("text_encoder") if has("text_model.final_layer_norm.weight") => {
-            ("text_encoders/clip_l", "text_encoders.clip_l.transformer.", tensors)
-        }
-        Some(_) if has("text_model.final_layer_norm.weight") => {
-            ("text_encoders/clip_g", "text_encoders.clip_g.transformer.", tensors)
-        }
-        Some("text_encoder") => {
-            let tensors = prefixed("model.", tensors);
-            ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
-        }
-        Some("text_encoder_2" | "text_encoder_3") => {
-            ("text_encoders/t5xxl", "text_encoders.t5xxl.transformer.", tensors)
-        }
-        Some("vae") => ("vae/ae", "vae.", original_names::autoencoder(&tensors)?),
-        _ => anyhow::bail!("{path} has no place among split files"),
-    })
+/// What a model's files are called depends on what else there is.
+#[derive(Clone, Copy)]
+struct Kind {
+    has_unet: bool,
+    has_two_encoders: bool,
 }
 
-fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
-    let (file, prefix, tensors) = original(path, tensors)?;
-    let is_prefixed = layout == Layout::SplitPrefixed && path.starts_with("transformer/");
-    let tensors = if is_prefixed { prefixed(prefix, tensors) } else { tensors };
-    save(&tensors, &folder.join(format!("{file}.safetensors")))
+impl Kind {
+    fn of(components: &BTreeMap<String, Tensors>) -> Self {
+        let has = |folder: &str| components.keys().any(|path| path.starts_with(folder));
+        Self { has_unet: has("unet/"), has_two_encoders: has("text_encoder_2/") }
+    }
+
+    /// A component's file among split ones, its prefix in a file with others, and its tensors under their original
+    /// names.
+    fn original(self, path: &str, tensors: Tensors) -> Result<(&'static str, &'static str, Tensors)> {
+        const DENOISER: &str = "model.diffusion_model.";
+        let has = |name: &str| tensors.contains_key(name);
+        Ok(match path.split('/').next() {
+            Some("unet") => ("diffusion_models/tiny_unet", DENOISER, original_names::unet(&tensors)),
+            Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
+                ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
+            }
+            Some("transformer") if has("pos_embed.pos_embed") => {
+                ("diffusion_models/tiny_sd3", DENOISER, original_names::sd3(&tensors)?)
+            }
+            Some("transformer") => {
+                ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)
+            }
+            // Stable Diffusion XL's second encoder is published so.
+            Some("text_encoder_2") if self.has_unet => {
+                let tensors = original_names::open_clip(&tensors)?;
+                ("text_encoders/clip_g", "conditioner.embedders.1.model.", tensors)
+            }
+            Some("text_encoder") if self.has_unet && self.has_two_encoders => {
+                ("text_encoders/clip_l", "conditioner.embedders.0.transformer.", tensors)
+            }
+            Some("text_encoder") if self.has_unet => {
+                ("text_encoders/clip_l", "cond_stage_model.transformer.", tensors)
+            }
+            Some("text_encoder") if has("text_model.final_layer_norm.weight") => {
+                ("text_encoders/clip_l", "text_encoders.clip_l.transformer.", tensors)
+            }
+            Some(_) if has("text_model.final_layer_norm.weight") => {
+                ("text_encoders/clip_g", "text_encoders.clip_g.transformer.", tensors)
+            }
+            Some("text_encoder") => {
+                let tensors = prefixed("model.", tensors);
+                ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
+            }
+            Some("text_encoder_2" | "text_encoder_3") => {
+                ("text_encoders/t5xxl", "text_encoders.t5xxl.transformer.", tensors)
+            }
+            Some("vae") if self.has_unet => {
+                ("vae/ae", "first_stage_model.", original_names::autoencoder(&tensors)?)
+            }
+            Some("vae") => ("vae/ae", "vae.", original_names::autoencoder(&tensors)?),
+            _ => anyhow::bail!("{path} has no place among split files"),
+        })
+    }
+
+    fn save_split(self, path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+        let (file, prefix, tensors) = self.original(path, tensors)?;
+        let is_denoiser = path.starts_with("transformer/") || path.starts_with("unet/");
+        let is_prefixed = layout == Layout::SplitPrefixed && is_denoiser;
+        let tensors = if is_prefixed { prefixed(prefix, tensors) } else { tensors };
+        save(&tensors, &folder.join(format!("{file}.safetensors")))
+    }
 }
 
 fn save_shards(tensors: &Tensors, path: &Path) -> Result<()> {

@@ -224,12 +224,15 @@ pub struct PrepareInput<'a> {
 }
 
 /// What is computed once a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Prepared {
     /// One for each guidance branch.
     pub branches: Vec<Conditioning>,
     /// For each noise level what its timestep modulates the blocks with.
     pub modulations: Vec<Modulation>,
+    /// For each guidance branch the keys and values `[1, tokens, width]` that blocks make of its prompt, in their
+    /// order, in families whose blocks make them of the prompt alone.
+    pub seen: Vec<Vec<[Tensor; 2]>>,
 }
 
 /// What a timestep modulates the blocks with.
@@ -300,6 +303,12 @@ pub trait Denoiser: Send + Sync {
 
     /// What it is told about a prompt, made of what the model's text encoders make of it.
     fn conditioning(&self, encoded: Vec<Encoded>) -> candle_core::Result<Conditioning>;
+
+    /// What it is told where there is no negative prompt; `empty` is made of an empty one, and is it unless the family
+    /// says otherwise.
+    fn without_prompt(&self, empty: Conditioning) -> candle_core::Result<Conditioning> {
+        Ok(empty)
+    }
 
     /// The tokens of [`conditioning`](Self::conditioning) for a prompt of these numbers of ids.
     fn prompt_tokens(&self, ids: &[usize]) -> usize;

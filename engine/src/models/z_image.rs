@@ -362,7 +362,7 @@ impl Denoiser for ZImageTransformer {
             Ok(())
         })?;
         let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
-        Ok(Prepared { branches, modulations })
+        Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 
     fn predict(

@@ -3,11 +3,13 @@
 use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
-use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens};
+use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens, open_clip_names};
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{
+        BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable,
+    },
     memory::{BlockWork, Work},
-    nn::{Costs, Mask, Tape, attention, gelu, quick_gelu},
+    nn::{Costs, Mask, Tape, attention, gelu, linear, quick_gelu},
     residency::{Executor, RunError, WeightStore, Weights},
 };
 
@@ -19,6 +21,7 @@ const PLACES: &str = "embeddings.position_embedding.weight";
 const PREFIX: &str = "text_model.";
 /// What leads from the pooled output to the space that it shares with pictures.
 const PROJECTION: &str = "text_projection";
+const PROJECTED: &str = "text_projection.weight";
 /// What configurations give as the token of the end that were written before transformers looked for it there.
 const LEGACY_END: u32 = 2;
 
@@ -95,14 +98,15 @@ impl Default for ClipConfig {
 
 impl ClipConfig {
     /// Reads the shape off the tensors, for files that come without a configuration. Heads are 64 wide in all
-    /// published encoders; the small ones have OpenAI's activation.
+    /// published encoders; the small ones have OpenAI's activation, unless they have the names of OpenCLIP.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| stored(tensors, name).map(|tensor| tensor.shape().to_vec());
         let (tokens, places) = (shape(TOKENS)?, shape(PLACES)?);
         let width = *tokens.get(1)?;
         let layers = tensors
             .keys()
-            .filter(|name| name.ends_with(".layer_norm1.weight") && !name.contains("vision"))
+            .filter(|name| name.ends_with(".layer_norm1.weight") || name.ends_with(".ln_1.weight"))
+            .filter(|name| !name.contains("vis"))
             .count();
         Some(Self {
             vocab_size: *tokens.first()?,
@@ -111,9 +115,10 @@ impl ClipConfig {
             num_hidden_layers: layers,
             num_attention_heads: (width / 64).max(1),
             max_position_embeddings: *places.first()?,
-            hidden_act: if width <= 768 { "quick_gelu" } else { "gelu" }.to_owned(),
+            hidden_act: if width <= 768 && !open_clip_names::are_in(tensors) { "quick_gelu" } else { "gelu" }
+                .to_owned(),
             eos_token_id: LEGACY_END,
-            projection_dim: shape("text_projection.weight").map_or(width, |shape| shape[0]),
+            projection_dim: Clip::projection(tensors).unwrap_or(width),
             ..Self::default()
         })
     }
@@ -169,8 +174,11 @@ impl ClipConfig {
     }
 }
 
-fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpoint::StoredTensor> {
-    tensors.get(name).or_else(|| tensors.get(&format!("{PREFIX}{name}")))
+/// A tensor under its name, under that of published files, or under OpenCLIP's.
+fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a StoredTensor> {
+    let published = || tensors.get(&format!("{PREFIX}{name}"));
+    let original = || tensors.get(&open_clip_names::original_name(name).name);
+    tensors.get(name).or_else(published).or_else(original)
 }
 
 /// A CLIP text encoder.
@@ -178,12 +186,26 @@ fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpo
 pub struct Clip {
     config: ClipConfig,
     usage: ClipUse,
+    /// Whether the projection is stored `[width, projection_dim]`, as OpenCLIP has it.
+    is_turned: bool,
 }
 
 impl Clip {
     /// From its shape and what is wanted of it.
     pub fn new(config: ClipConfig, usage: ClipUse) -> Self {
-        Self { config, usage }
+        Self { config, usage, is_turned: false }
+    }
+
+    /// Whether the encoder in `tensors` has this many layers, or OpenCLIP's names, whose files have all layers.
+    pub fn layers_of_open_clip(tensors: &TensorTable, layers: usize) -> bool {
+        let last = format!("encoder.layers.{}.layer_norm1.weight", layers.saturating_sub(1));
+        open_clip_names::are_in(tensors) || stored(tensors, &last).is_some()
+    }
+
+    /// Width of the projected output of the encoder in `tensors`, if it has one.
+    pub fn projection(tensors: &TensorTable) -> Option<usize> {
+        let side = |name: &str, side: usize| tensors.get(name)?.shape().get(side).copied();
+        side(PROJECTED, 0).or_else(|| side(PROJECTION, 1))
     }
 
     /// The width of the encoder in `tensors`, if there is one.
@@ -235,7 +257,13 @@ impl Clip {
         let last_normed = normed(&last)?;
         let mut pooled = last_normed.get(0)?.get(self.end(ids))?;
         if self.usage.is_projected {
-            pooled = w.linear(PROJECTION, &pooled.unsqueeze(0)?)?.squeeze(0)?;
+            let row = pooled.unsqueeze(0)?;
+            let projected = if self.is_turned {
+                linear(&row, &w.get(PROJECTED)?.t()?, None)?
+            } else {
+                w.linear(PROJECTION, &row)?
+            };
+            pooled = projected.squeeze(0)?;
         }
         let states = match early {
             Some(early) if self.usage.is_normed => normed(&early)?,
@@ -291,6 +319,9 @@ impl Clip {
             let mut tape = Tape::default();
             tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             if self.usage.is_projected {
+                if self.is_turned {
+                    tape.run(costs.copy(config.hidden_size * config.projection_dim));
+                }
                 tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
             }
             if self.usage.is_normed && skips {
@@ -346,16 +377,28 @@ impl ClipEncoder {
     ) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(ClipConfig::from_shapes)?;
         config.check(part)?;
+        let is_original = open_clip_names::are_in(&part.tensors);
+        let is_turned = is_original && !part.tensors.contains_key(PROJECTED);
+        let mut blueprint = config.blueprint(usage.is_projected);
+        let shapes = blueprint.iter_mut().flat_map(|block| &mut block.tensors);
+        shapes.filter(|(name, _)| is_turned && name == PROJECTED).for_each(|(_, shape)| shape.reverse());
         let component = Component::bind(
             Role::TextEncoder,
-            if config.hidden_size <= 768 { "CLIP-L" } else { "CLIP-G" },
-            &config.blueprint(usage.is_projected),
+            match config.hidden_size {
+                ..=768 => "CLIP-L",
+                ..=1024 => "CLIP-H",
+                _ => "CLIP-G",
+            },
+            &blueprint,
             &part.tensors,
-            |name| StoredName::whole(format!("{PREFIX}{name}")),
+            |name| match is_original {
+                true => open_clip_names::original_name(name),
+                false => StoredName::whole(format!("{PREFIX}{name}")),
+            },
             &part.path,
         )?;
         let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: Clip::new(config, usage) }, component))
+        Ok((Self { tokenizer, model: Clip { is_turned, ..Clip::new(config, usage) } }, component))
     }
 }
 

@@ -5,6 +5,7 @@ mod clip;
 mod clip_tokenizer;
 mod emphasis;
 mod encoder;
+mod open_clip_names;
 mod prompts;
 mod qwen2_tokenizer;
 mod qwen3;

@@ -9,3 +9,4 @@ mod work;
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::{AutoencoderKlConfig, LatentScaling};
 pub use tiling::Tiling;
+pub use work::{Plane, resnet_tape};

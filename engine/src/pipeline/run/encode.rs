@@ -32,7 +32,10 @@ impl Run<'_> {
         }
         let mut branches = Vec::new();
         for (branch, prompt) in self.prompts.iter().enumerate() {
-            let Some(conditioning) = self.loaded.encoded(prompt)? else { continue };
+            let Some(mut conditioning) = self.loaded.encoded(prompt)? else { continue };
+            if branch == 1 && self.request.negative_prompt.is_empty() {
+                conditioning = self.loaded.model.denoiser.without_prompt(conditioning)?;
+            }
             dump.add(format!("encode_prompt.0.{branch}.0"), &conditioning.prompt)?;
             if let Some(pooled) = &conditioning.pooled {
                 dump.add(format!("encode_prompt.0.{branch}.1"), pooled)?;
