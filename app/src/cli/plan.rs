@@ -82,6 +82,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let frames = args.frames.unwrap_or(frames);
     let asked = in_words(&request, frames);
     let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
+    let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory, frames };
     let Some(forecast) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
@@ -91,6 +92,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         stdout::line(&format!("{}: {asked},", forecast.model))?;
         stdout::line(&forecast::describe(&forecast))?;
+        if has_step_cache {
+            stdout::line("All times are upper bounds: the step cache leaves out predictions.")?;
+        }
     }
     Ok(Outcome::Done)
 }

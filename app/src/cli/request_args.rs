@@ -5,7 +5,7 @@ use sluice_engine::{
     session::Defaults,
 };
 
-use super::names::named;
+use super::{guidance_args::GuidanceArgs, names::named};
 
 /// Flags about size and number.
 #[derive(Debug, Clone, clap::Args)]
@@ -34,6 +34,8 @@ pub(super) struct RequestArgs {
     /// Longest prompt in tokens; longer ones are cut.
     #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
     max_sequence_length: u32,
+    #[command(flatten)]
+    guiding: GuidanceArgs,
 }
 
 impl RequestArgs {
@@ -48,6 +50,8 @@ impl RequestArgs {
             sampler: self.sampler,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            guiding: self.guiding.options(),
+            step_cache: self.guiding.step_cache,
             ..Request::default()
         }
     }
@@ -62,7 +66,11 @@ pub(super) fn in_words(request: &Request, frames: u32) -> String {
         (1, _) => format!("a video of {frames} frames"),
         _ => format!("{batch} videos of {frames} frames each"),
     };
-    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}")
+    let cache = match request.step_cache {
+        0.0 => String::new(),
+        threshold => format!(", step cache {threshold}"),
+    };
+    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}{cache}")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule},
     session::Defaults,
 };
 
@@ -40,6 +40,10 @@ pub struct Draft {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
+    /// What guidance does beside its scale.
+    pub guiding: GuidanceOptions,
+    /// How far predictions may be off to be used again.
+    pub step_cache: f32,
 }
 
 impl Default for Draft {
@@ -70,6 +74,8 @@ impl Draft {
             schedule: request.schedule,
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
+            guiding: request.guiding,
+            step_cache: request.step_cache,
         }
     }
 
@@ -89,6 +95,8 @@ impl Draft {
             schedule: self.schedule,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            guiding: self.guiding,
+            step_cache: self.step_cache,
         }
     }
 

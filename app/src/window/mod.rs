@@ -15,6 +15,7 @@ pub mod picture_settings;
 mod plan_panel;
 pub mod planning;
 pub mod recent;
+mod sampling_panel;
 mod side_panel;
 pub mod sizes;
 mod stage;

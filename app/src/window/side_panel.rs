@@ -6,7 +6,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 use super::{
     action::Action,
     draft::Draft,
-    forecast, icons,
+    forecast, icons, sampling_panel,
     sizes::{Aspect, MAX_SIDE},
     state::{ModelStatus, State},
     tokens::{Palette, font, radius, size, space},
@@ -17,6 +17,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct PanelState {
     more: bool,
+    sampling: bool,
     seed_text: String,
 }
 
@@ -42,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
                 gap(ui);
                 seed(ui, state, panel, actions);
                 gap(ui);
-                more(ui, &mut state.draft, panel);
+                more(ui, state, panel);
             });
         });
     });
@@ -234,7 +235,7 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
     widgets::hint(ui, words);
 }
 
-fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
+fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
     if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
         panel.more = !panel.more;
@@ -242,6 +243,8 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
+    let mistake = state.mistake();
+    let draft = &mut state.draft;
     widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
     widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
     let precision = |dtype| match dtype {
@@ -250,6 +253,7 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
         ComputeDtype::F16 => "16 bit (f16)",
     };
     widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
+    sampling_panel::show(ui, draft, &mut panel.sampling, mistake.as_ref());
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

@@ -49,7 +49,7 @@ fn forecast(
 
 fn of_model(request: &Request) -> Result<(Footprint, Workload), PipelineError> {
     let model = models::open(&request.model.resolve()?)?;
-    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    pipeline::check(&model, request)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;
