@@ -29,6 +29,7 @@ class Run:
     batch: int = 1
     max_tokens: int = 64
     sampler: str = "euler"
+    true_cfg: float = 1.0
 
 
 @dataclass
@@ -55,6 +56,7 @@ CASES = {
                 "horse": Run(HORSE, "", 3, 3.5, 64, 64),
                 "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
                 "heun": Run("dance monkey", "", 3, 2.0, 48, 32, sampler="heun"),
+                "true_cfg": Run(HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0),
             },
         ),
         "schnell": Checkpoint(
@@ -312,6 +314,15 @@ CASES = {
         ),
     },
 }  # fmt: skip
+
+# Tiny autoencoders whose decoder is compared on its own: one of the published shape, and another.
+TINY_AUTOENCODERS = {
+    "taesd": {"latent_channels": 4, "encoder_block_out_channels": (64,) * 4},
+    "other": {
+        "latent_channels": 16, "encoder_block_out_channels": (16,) * 3, "decoder_block_out_channels": (24,) * 3,
+        "num_encoder_blocks": (1,) * 3, "num_decoder_blocks": (2, 1, 2),
+    },
+}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

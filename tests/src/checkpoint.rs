@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
-use sluice_engine::request::{ModelSource, Request, Sampler};
+use sluice_engine::request::{GuidanceOptions, ModelSource, Request, Sampler};
 
 use crate::{
     hash_weights,
@@ -200,6 +200,7 @@ struct RunRequest {
     max_tokens: u32,
     sampler: Sampler,
     latents: HashNoise,
+    true_cfg: Option<f32>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -233,6 +234,7 @@ impl Run {
             batch: own.batch,
             sampler: own.sampler,
             max_sequence_length: own.max_tokens,
+            guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
             ..Request::default()
         }
     }

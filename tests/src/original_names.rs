@@ -308,3 +308,12 @@ fn up_block(level: usize) -> String {
 pub fn prefixed(prefix: &str, tensors: Tensors) -> Tensors {
     tensors.into_iter().map(|(name, tensor)| (format!("{prefix}{name}"), tensor)).collect()
 }
+
+/// The decoder of a tiny autoencoder as its author has it: alone, and counted from the function before the first layer.
+pub fn tiny_decoder(diffusers: &Tensors) -> Tensors {
+    let layers = diffusers.iter().filter_map(|(name, tensor)| {
+        let (number, rest) = name.strip_prefix("decoder.layers.")?.split_once('.')?;
+        Some((format!("{}.{rest}", number.parse::<usize>().ok()? + 1), tensor.clone()))
+    });
+    layers.collect()
+}

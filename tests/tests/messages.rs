@@ -19,7 +19,7 @@ use sluice_engine::{
         Wish, known_model, machine_of,
     },
     output::{Image, Output},
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule},
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
         Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
@@ -86,6 +86,8 @@ fn request() -> Request {
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
         clip_skip: 2,
+        guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
+        step_cache: 0.05,
     }
 }
 

@@ -79,7 +79,7 @@ fn what_a_network_gives_is_told_by_a_bias() {
             (0..count).map(|place| if place % 2 == 0 { spread } else { -spread }).collect();
         unet.insert(name.to_owned(), Tensor::new(values.as_slice(), &Device::Cpu).unwrap());
         save(&unet, &file).unwrap();
-        let opened = models::open(&model).unwrap();
+        let opened = models::open(&model, &[]).unwrap();
         let Training::Discrete(training) = &opened.training else { panic!("it is no flow") };
         assert_eq!(training.prediction(), expected, "{spread}");
         assert_eq!(opened.defaults.width, if spread > 0.1 { 768 } else { 512 });

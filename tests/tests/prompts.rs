@@ -58,13 +58,13 @@ impl Model {
     }
 
     fn clip(&self, usage: ClipUse) -> (ClipEncoder, Component) {
-        let checkpoint = Checkpoint::open(self.folder.path()).unwrap();
+        let checkpoint = Checkpoint::open(self.folder.path(), &[]).unwrap();
         let part = checkpoint.candidates(Role::TextEncoder).next().unwrap();
         ClipEncoder::open(&checkpoint, part, "tokenizer", usage).unwrap()
     }
 
     fn t5(&self, length: usize) -> (T5Encoder, Component) {
-        let checkpoint = Checkpoint::open(self.folder.path()).unwrap();
+        let checkpoint = Checkpoint::open(self.folder.path(), &[]).unwrap();
         let part = checkpoint.candidates(Role::TextEncoder).nth(1).unwrap();
         T5Encoder::open(&checkpoint, part, "tokenizer_2", length).unwrap()
     }

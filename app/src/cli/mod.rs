@@ -5,6 +5,7 @@ mod engine;
 mod exit;
 mod forecast;
 mod generate;
+mod guidance_args;
 mod inspect;
 mod listener;
 mod measured;

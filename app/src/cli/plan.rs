@@ -85,6 +85,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let frames = args.frames.unwrap_or(frames);
     let asked = in_words(&request, frames);
     let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
+    let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory, frames };
     let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
@@ -98,6 +99,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             for words in readings.iter().filter_map(Reading::unread) {
                 stdout::line(&format!("Of the {name}: {words}"))?;
             }
+        }
+        if has_step_cache {
+            stdout::line("All times are upper bounds: the step cache leaves out predictions.")?;
         }
     }
     Ok(Outcome::Done)

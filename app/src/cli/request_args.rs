@@ -5,7 +5,7 @@ use sluice_engine::{
     session::Defaults,
 };
 
-use super::names::named;
+use super::{guidance_args::GuidanceArgs, names::named};
 
 /// Flags about size and number.
 #[derive(Debug, Clone, clap::Args)]
@@ -38,6 +38,8 @@ pub(super) struct RequestArgs {
     /// do not heed it.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
     clip_skip: u32,
+    #[command(flatten)]
+    guiding: GuidanceArgs,
 }
 
 impl RequestArgs {
@@ -53,6 +55,8 @@ impl RequestArgs {
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
             clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
+            guiding: self.guiding.options(),
+            step_cache: self.guiding.step_cache,
             ..Request::default()
         }
     }
@@ -67,7 +71,11 @@ pub(super) fn in_words(request: &Request, frames: u32) -> String {
         (1, _) => format!("a video of {frames} frames"),
         _ => format!("{batch} videos of {frames} frames each"),
     };
-    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}")
+    let cache = match request.step_cache {
+        0.0 => String::new(),
+        threshold => format!(", step cache {threshold}"),
+    };
+    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}{cache}")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule},
     session::Defaults,
 };
 
@@ -42,6 +42,10 @@ pub struct Draft {
     pub max_sequence_length: u32,
     /// Which layer of CLIP is taken, from the end; 0 is the model's own.
     pub clip_skip: u32,
+    /// What guidance does beside its scale.
+    pub guiding: GuidanceOptions,
+    /// How far predictions may be off to be used again.
+    pub step_cache: f32,
 }
 
 impl Default for Draft {
@@ -73,6 +77,8 @@ impl Draft {
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
             clip_skip: request.clip_skip,
+            guiding: request.guiding,
+            step_cache: request.step_cache,
         }
     }
 
@@ -93,6 +99,8 @@ impl Draft {
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
             clip_skip: self.clip_skip,
+            guiding: self.guiding,
+            step_cache: self.step_cache,
         }
     }
 

@@ -31,16 +31,23 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             }
         }
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
-            Ok(plan) => fits(ui, forecast, plan, asking, actions),
+            Ok(plan) => fits(ui, forecast, plan, (asking, state.draft.step_cache > 0.0), actions),
             Err(error) => does_not_fit(ui, forecast, error, actions),
         },
     }
 }
 
-fn fits(ui: &mut Ui, forecast: &Forecast, plan: &Plan, asking: bool, actions: &mut Vec<Action>) {
+fn fits(
+    ui: &mut Ui,
+    forecast: &Forecast,
+    plan: &Plan,
+    (asking, is_upper_bound): (bool, bool),
+    actions: &mut Vec<Action>,
+) {
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
-    let words = format!("{} GB · about {}", words::gb(peak), words::pace(plan.seconds));
+    let near = if is_upper_bound { "up to" } else { "about" };
+    let words = format!("{} GB · {near} {}", words::gb(peak), words::pace(plan.seconds));
     let spoken = format!("Forecast, {words}, fits");
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
     if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {

@@ -17,6 +17,7 @@ mod plan_panel;
 pub mod planning;
 mod prompt_counter;
 pub mod recent;
+mod sampling_panel;
 mod side_panel;
 pub mod sizes;
 mod stage;

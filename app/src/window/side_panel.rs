@@ -7,7 +7,7 @@ use super::{
     action::Action,
     clip_skip,
     draft::Draft,
-    forecast, icons, prompt_counter,
+    forecast, icons, prompt_counter, sampling_panel,
     sizes::{Aspect, MAX_SIDE},
     state::{ModelStatus, State},
     tokens::{Palette, font, radius, size, space},
@@ -18,6 +18,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct PanelState {
     more: bool,
+    sampling: bool,
     seed_text: String,
 }
 
@@ -247,6 +248,7 @@ fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
+    let mistake = state.mistake();
     let draft = &mut state.draft;
     widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
     widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
@@ -257,6 +259,7 @@ fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     };
     widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
     clip_skip::show(ui, state);
+    sampling_panel::show(ui, &mut state.draft, &mut panel.sampling, mistake.as_ref());
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

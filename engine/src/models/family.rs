@@ -11,7 +11,7 @@ use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::{MemoryPreferences, Work},
-    request::LONGEST_SIDE,
+    request::{LONGEST_SIDE, Request},
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
     text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
@@ -245,6 +245,15 @@ pub struct Modulation {
 }
 
 impl Prepared {
+    /// The same for the prompt's branch alone, the first.
+    pub fn prompt_alone(&self) -> Self {
+        Self {
+            branches: self.branches.iter().take(1).cloned().collect(),
+            modulations: self.modulations.clone(),
+            seen: self.seen.iter().take(1).cloned().collect(),
+        }
+    }
+
     /// The modulation for a noise level that was prepared.
     pub fn modulation(&self, sigma: f32) -> candle_core::Result<&[Tensor]> {
         let found = self.modulations.iter().find(|modulation| modulation.sigma.to_bits() == sigma.to_bits());
@@ -298,8 +307,11 @@ pub trait Denoiser: Send + Sync {
     /// Shape `[channels, height, width]` of the latents of a picture of this many pixels.
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3];
 
-    /// Whether a run with this guidance scale needs the negative prompt's branch too.
-    fn uses_negative(&self, scale: f32) -> bool;
+    /// How much the prompt weighs against the negative prompt, `negative + weight · (prompt − negative)`; with 1 or less
+    /// the negative prompt is not needed.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        request.guidance.into()
+    }
 
     /// What it is told about a prompt, made of what the model's text encoders make of it.
     fn conditioning(&self, encoded: Vec<Encoded>) -> candle_core::Result<Conditioning>;
@@ -336,13 +348,8 @@ pub trait Denoiser: Send + Sync {
     /// its operations and its activations.
     fn work(&self, shape: &DenoiserShape) -> Work;
 
-    /// The direction from picture to noise, f32, made of the outputs of all branches.
-    fn velocity(
-        &self,
-        input: &DenoiserInput<'_>,
-        outputs: &[Tensor],
-        scale: f32,
-    ) -> candle_core::Result<Tensor>;
+    /// The direction from picture to noise, f32, made of the guided output, f32.
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> candle_core::Result<Tensor>;
 
     /// The outputs of a run's first prediction by their names and shapes in diffusers. Here, each picture of each
     /// branch stands alone and has an axis for frames.

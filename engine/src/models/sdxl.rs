@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, read_json},
-    sampling::{Discrete, PredictionType, Training},
+    sampling::{AlignedSteps, Discrete, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{AutoencoderKl, LatentScaling},
 };
@@ -38,7 +38,8 @@ impl Family for Sdxl {
         let text = text(checkpoint, &config)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_XL)?;
-        let otherwise = Discrete::stable_diffusion(PredictionType::Epsilon);
+        let otherwise =
+            Discrete::stable_diffusion(PredictionType::Epsilon).with_aligned(AlignedSteps::StableDiffusionXl);
         let training = Discrete::open(checkpoint, otherwise)?;
         let scale = autoencoder.0.scale();
         let side = config.sample_size.map_or(1024, |side| (side * scale) as u32);

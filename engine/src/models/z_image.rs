@@ -3,7 +3,7 @@
 //! Image and caption tokens are refined apart by a few blocks each and then run through the same blocks as
 //! one sequence. Both are padded to multiples of 32 with a learned token that takes part like any other.
 
-use candle_core::{D, DType, Device, Result, Tensor};
+use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
@@ -18,6 +18,7 @@ use crate::{
     nn::{
         Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
     },
+    request::Request,
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, Qwen3, Qwen3Chat},
@@ -316,8 +317,9 @@ impl Denoiser for ZImageTransformer {
         [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
     }
 
-    fn uses_negative(&self, scale: f32) -> bool {
-        scale > 0.0
+    /// The pipeline counts from the prompt's branch on.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        1.0 + f64::from(request.guidance)
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
@@ -498,15 +500,8 @@ impl Denoiser for ZImageTransformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
-        let positive = outputs[0].to_dtype(DType::F32)?;
-        match outputs.get(1) {
-            Some(negative) => {
-                let difference = (&positive - negative.to_dtype(DType::F32)?)?;
-                (positive + (difference * f64::from(scale))?)?.neg()
-            }
-            None => positive.neg(),
-        }
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        output.neg()
     }
 }
 

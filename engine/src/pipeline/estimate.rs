@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use candle_core::DType;
 
-use super::PipelineError;
+use super::{PipelineError, run};
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
     precision::Storage,
-    request::{ComputeDtype, Request},
+    request::{ComputeDtype, Request, RequestError},
     residency::BlockLayout,
+    sampling::StepCache,
     text::{self, Tokens},
 };
 
@@ -67,10 +68,28 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
     }
 }
 
+/// Checks that a model can do what is asked for.
+pub fn check(model: &Model, request: &Request) -> Result<(), RequestError> {
+    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    match model.training.has(request.schedule) {
+        true => Ok(()),
+        false => Err(RequestError::NoSuchLevels(request.schedule)),
+    }
+}
+
+/// Predictions that need both branches, and those that do not.
+fn calls(model: &Model, request: &Request) -> [usize; 2] {
+    let sigmas = run::sigmas(model, request);
+    let guide = run::guide(model, request, &sigmas);
+    let called = run::called(model, request, &sigmas);
+    let guided = called.iter().filter(|&&sigma| guide.is_guided(sigma)).count();
+    [guided, called.len() - guided]
+}
+
 /// A prompt for each guidance branch, in tokens.
 pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, PipelineError> {
     let mut prompts = vec![request.prompt.as_str()];
-    if model.denoiser.uses_negative(request.guidance) {
+    if calls(model, request)[0] > 0 {
         prompts.push(&request.negative_prompt);
     }
     Ok(model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?)
@@ -95,11 +114,13 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         calls: request.sampler.calls(steps),
         value_bytes: value_bytes(Role::Denoiser),
     };
+    let denoise = denoiser_work(model, &shape, calls(model, request));
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
         work
     };
-    let held = request.sampler.held() * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
+    let held = request.sampler.held() + StepCache::held(request.step_cache);
+    let held = held * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
     let with_held = |mut work: Work| {
         work.carried += held as u64;
         work
@@ -116,8 +137,23 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: encode
-            .chain([one(Stage::Denoise, with_held(model.denoiser.work(&shape))), decode])
-            .collect(),
+        components: encode.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
     }
+}
+
+/// What the denoiser has to do where some predictions need the prompt's branch alone: memory as for those that need
+/// both, and the mean of their operations.
+fn denoiser_work(model: &Model, shape: &DenoiserShape, [guided, unguided]: [usize; 2]) -> Work {
+    let mut work = model.denoiser.work(shape);
+    if guided > 0 && unguided > 0 {
+        let alone = model.denoiser.work(&DenoiserShape { branches: 1, ..*shape });
+        let share = unguided as f64 / (guided + unguided) as f64;
+        for (block, alone) in work.blocks.iter_mut().zip(&alone.blocks) {
+            // What depends on the prompts alone is done once, for both.
+            if block.passes as usize == shape.calls {
+                block.operations += (alone.operations - block.operations) * share;
+            }
+        }
+    }
+    work
 }

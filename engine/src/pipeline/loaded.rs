@@ -1,10 +1,14 @@
 //! A model whose weights have places, and what of it stays between runs.
 
-use std::{cell::RefCell, collections::VecDeque, sync::Arc};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::VecDeque,
+    sync::Arc,
+};
 
 use candle_core::{Device, Tensor};
 
-use super::{Target, estimate, preview::Preview};
+use super::{Target, estimate, preview::Preview, tiny};
 use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
@@ -13,6 +17,7 @@ use crate::{
     precision::Storage,
     request::ComputeDtype,
     residency::WeightStore,
+    vae::TinyDecoder,
 };
 
 /// Embedded prompts that are kept.
@@ -30,6 +35,7 @@ pub struct LoadedModel {
     /// In the order of the model's components.
     pub(super) stores: Vec<WeightStore>,
     pub(super) preview: RefCell<Option<Preview>>,
+    tiny: OnceCell<Option<TinyDecoder>>,
     prompts: RefCell<VecDeque<(Prompt, Conditioning)>>,
 }
 
@@ -59,6 +65,7 @@ impl LoadedModel {
             account: Arc::clone(account),
             stores,
             preview: RefCell::new(None),
+            tiny: OnceCell::new(),
             prompts: RefCell::default(),
         }
     }
@@ -126,6 +133,11 @@ impl LoadedModel {
     /// The store of the denoiser.
     pub(super) fn denoiser_store(&self) -> &WeightStore {
         &self.stores[self.model.denoiser_index()]
+    }
+
+    /// What previews are decoded with, if there is a file for that.
+    pub(super) fn tiny_decoder(&self) -> Option<&TinyDecoder> {
+        self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
     }
 
     /// Whether a prompt was encoded before.

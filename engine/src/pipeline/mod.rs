@@ -12,9 +12,10 @@ mod reading;
 mod run;
 mod summary;
 mod target;
+mod tiny;
 
 pub use error::PipelineError;
-pub use estimate::{footprint, prompts, workload};
+pub use estimate::{check, footprint, prompts, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use planned::PlannedRun;

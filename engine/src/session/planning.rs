@@ -63,7 +63,7 @@ fn of_model(
     folders: &[PathBuf],
 ) -> Result<Subject, PipelineError> {
     let model = models::open(&request.model.resolve()?, folders)?;
-    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    pipeline::check(&model, request)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;

@@ -386,7 +386,7 @@ impl ClipEncoder {
             Role::TextEncoder,
             match config.hidden_size {
                 ..=768 => "CLIP-L",
-                ..=1024 => "CLIP-H",
+                769..=1024 => "CLIP-H",
                 _ => "CLIP-G",
             },
             &blueprint,

@@ -11,5 +11,6 @@
 mod budgets;
 mod exactness;
 mod faults;
+mod options;
 mod support;
 mod traffic;

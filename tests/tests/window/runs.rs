@@ -183,6 +183,7 @@ impl Run<'_> {
                     took: self.at - began,
                     wait: waited,
                     bytes: moved,
+                    reused: 0,
                 }));
             }
         }

@@ -133,10 +133,6 @@ impl Denoiser for Unet {
         [self.config.out_channels, height as usize / self.scale, width as usize / self.scale]
     }
 
-    fn uses_negative(&self, scale: f32) -> bool {
-        scale > 1.0
-    }
-
     /// The hidden states of all encoders side by side, and the pooled output of the last.
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         let states: Vec<&Tensor> = encoded.iter().map(|encoded| &encoded.states).collect();
@@ -251,22 +247,14 @@ impl Denoiser for Unet {
         self.pass_work(shape)
     }
 
-    /// Classifier-free guidance (Ho and Salimans 2022, arXiv:2207.12598), and what the network says of the noise.
-    fn velocity(&self, input: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
-        let prompt = outputs[0].to_dtype(DType::F32)?;
-        let guided = match outputs.get(1) {
-            Some(negative) => {
-                let negative = negative.to_dtype(DType::F32)?;
-                (&negative + ((prompt - &negative)? * f64::from(scale))?)?
-            }
-            None => prompt,
-        };
+    /// What the network says of the noise.
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
         match self.training.prediction() {
-            PredictionType::Epsilon => Ok(guided),
+            PredictionType::Epsilon => Ok(output.clone()),
             PredictionType::VPrediction => {
                 let share = variance_preserving(input.sigma);
                 let noise = (input.latents * (f64::from(input.sigma) * share))?;
-                (guided + noise)? * share
+                (output + noise)? * share
             }
         }
     }

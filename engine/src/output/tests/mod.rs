@@ -7,7 +7,9 @@ mod places;
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
-use crate::request::{ComputeDtype, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule};
+use crate::request::{
+    ComputeDtype, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule,
+};
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
@@ -35,8 +37,9 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::sample::select(&Schedule::ALL),
         prop::sample::select(&ComputeDtype::ALL),
     );
-    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP);
-    given.prop_map(|(texts, numbers, choices, guidance, clip_skip)| Request {
+    let guiding = (0.0f32..1.0, 0.0f32..0.5, 0.5f32..1.0, 1.0f32..9.0, 0.0f32..1.0);
+    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding);
+    given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
         prompt: texts.0,
         negative_prompt: texts.1,
@@ -51,5 +54,11 @@ fn any_request() -> impl Strategy<Value = Request> {
         dtype: choices.2,
         max_sequence_length: numbers.5,
         clip_skip,
+        guiding: GuidanceOptions {
+            rescale: guiding.0,
+            interval: Interval { start: guiding.1, end: guiding.2 },
+            true_cfg: guiding.3,
+        },
+        step_cache: guiding.4,
     })
 }

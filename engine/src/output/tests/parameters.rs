@@ -54,11 +54,29 @@ fn samplers_of_others_go_to_the_nearest() {
         ("DPM2 a", Sampler::Dpm2, Schedule::Model, false),
         ("Restart", Sampler::Euler, Schedule::Model, false),
         ("Heun", Sampler::Heun, Schedule::Model, true),
+        ("TCD", Sampler::Tcd, Schedule::Model, true),
+        ("Res Multistep", Sampler::ResMultistep, Schedule::Model, true),
     ] {
         let read = a1111::parse(&format!("x\nSteps: 1, Sampler: {name}, Seed: 1"));
         let request = &read.settings.request;
         assert_eq!((request.sampler, request.schedule), (sampler, schedule), "{name}");
         assert_eq!(read.notes.is_empty(), same, "{name}");
+    }
+}
+
+#[test]
+fn schedules_have_a1111s_names() {
+    for (name, schedule) in [
+        ("Automatic", Schedule::Model),
+        ("Uniform", Schedule::Normal),
+        ("Normal", Schedule::Normal),
+        ("SGM Uniform", Schedule::SgmUniform),
+        ("KL Optimal", Schedule::KlOptimal),
+        ("Align Your Steps", Schedule::AlignYourSteps),
+        ("Beta", Schedule::Beta),
+    ] {
+        let read = a1111::parse(&format!("x\nSteps: 1, Schedule type: {name}, Seed: 1"));
+        assert_eq!((read.settings.request.schedule, read.notes.len()), (schedule, 0), "{name}");
     }
 }
 
