@@ -1,10 +1,14 @@
 //! What to draw.
 
+mod source;
+
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::{CheckpointError, starter_folder};
+
+pub use source::{Fit, SourceMask, SourcePicture, WIDEST_BLUR};
 
 /// Which model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -325,6 +329,9 @@ pub struct Request {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens, chat template included; longer ones are cut.
     pub max_sequence_length: u32,
+    /// The picture that is drawn over; nothing but noise if absent.
+    #[serde(default)]
+    pub source: Option<SourcePicture>,
 }
 
 impl Default for Request {
@@ -343,6 +350,7 @@ impl Default for Request {
             schedule: Schedule::default(),
             dtype: ComputeDtype::default(),
             max_sequence_length: 512,
+            source: None,
         }
     }
 }
@@ -397,6 +405,22 @@ pub enum RequestError {
     /// More steps than there are noise levels to tell apart.
     #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
     TooManySteps(u32),
+    /// A strength that is no part of the steps.
+    #[error("strength {0} is not a number above 0 and at most 1")]
+    Strength(f64),
+    /// A strength that leaves no step to take.
+    #[error("strength {strength} of {steps} steps leaves none to take; use {least} or more, or more steps")]
+    StrengthTakesNoStep {
+        /// What was asked for.
+        strength: f64,
+        /// What was asked for.
+        steps: u32,
+        /// The least strength that takes a step.
+        least: f64,
+    },
+    /// A mask that fades wider than pictures are.
+    #[error("a mask that fades over {0} pixels is too soft; use {WIDEST_BLUR} or less")]
+    MaskBlur(u32),
 }
 
 impl Request {
@@ -430,6 +454,6 @@ impl Request {
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
         }
-        Ok(())
+        self.source.as_ref().map_or(Ok(()), SourcePicture::validate)
     }
 }
