@@ -88,7 +88,7 @@ fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Res
     };
     let prepared = model.prepare(&executor, &store, &input)?;
     let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
-    let input = DenoiserInput { latents: &latents, sigma: 0.5 };
+    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
     fastest(|| {
         model.predict(&executor, &store, &input, &prepared)?;
         Ok(())

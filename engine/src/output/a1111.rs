@@ -1,6 +1,8 @@
 //! Settings as AUTOMATIC1111's web UI writes them: the prompt, the negative prompt, and one line of
 //! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
 
+use std::path::Path;
+
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 use crate::{
     precision::Storage,
@@ -19,7 +21,7 @@ pub(super) fn write(settings: &Settings) -> String {
         "" => String::new(),
         text => format!("\n{NEGATIVE} {text}"),
     };
-    let pairs = [
+    let mut pairs = vec![
         ("Steps", steps.to_string()),
         ("Sampler", sampler.title().to_owned()),
         ("Schedule type", schedule_name(*schedule).to_owned()),
@@ -27,10 +29,23 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Seed", settings.seed.to_string()),
         ("Size", format!("{width}x{height}")),
         ("Model", settings.model_name.clone()),
-        ("Version", format!("Sluice {}", settings.sluice_version)),
     ];
-    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).join(", ");
+    if let Some(source) = &settings.request.source {
+        pairs.push(("Denoising strength", source.strength.to_string()));
+        pairs.push(("Init image", file_name(&source.path)));
+        if let Some(mask) = &source.mask {
+            pairs.push(("Mask blur", mask.blur.to_string()));
+        }
+    }
+    pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
+    let pairs: Vec<String> =
+        pairs.into_iter().map(|(name, value)| format!("{name}: {}", quote(value))).collect();
+    let pairs = pairs.join(", ");
     format!("{prompt}{negative}\n{pairs}").trim().to_owned()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Never fails: what is not understood is left at its default, and the notes say so.

@@ -52,7 +52,7 @@ fn forecast(
 
 fn of_model(request: &Request, errors: &mut MeasuredErrors) -> Result<(Footprint, Workload), PipelineError> {
     let model = models::open(&request.model.resolve()?)?;
-    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    model.validate(request)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;

@@ -4,10 +4,12 @@ mod files;
 mod parameters;
 mod places;
 
+use std::path::PathBuf;
+
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
-use crate::request::{ComputeDtype, ModelSource, Request, Sampler, Schedule};
+use crate::request::{ComputeDtype, Fit, ModelSource, Request, Sampler, Schedule, SourceMask, SourcePicture};
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
@@ -27,6 +29,19 @@ fn settings(prompt: &str, negative_prompt: &str) -> Settings {
     Settings::new(&request, "Sluice Starter", "z_image", 0)
 }
 
+fn any_source() -> impl Strategy<Value = SourcePicture> {
+    let file =
+        || any::<String>().prop_map(|name| PathBuf::from(format!("/pictures/{}", name.replace('/', ""))));
+    let mask = (file(), any::<u32>(), any::<bool>()).prop_map(|(path, blur, keeps_the_rest)| SourceMask {
+        path,
+        blur,
+        keeps_the_rest,
+    });
+    let part = (1..=100_u32).prop_map(|percent| f64::from(percent) / 100.0);
+    (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask))
+        .prop_map(|(path, strength, fit, mask)| SourcePicture { path, strength, fit, mask })
+}
+
 fn any_request() -> impl Strategy<Value = Request> {
     let texts = (any::<String>(), any::<String>(), any::<String>());
     let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>());
@@ -35,19 +50,23 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::sample::select(&Schedule::ALL),
         prop::sample::select(&ComputeDtype::ALL),
     );
-    (texts, numbers, choices, 0.0f32..1e6).prop_map(|(texts, numbers, choices, guidance)| Request {
-        model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
-        prompt: texts.0,
-        negative_prompt: texts.1,
-        width: numbers.0,
-        height: numbers.1,
-        steps: numbers.2,
-        guidance,
-        seed: numbers.3,
-        batch: numbers.4,
-        sampler: choices.0,
-        schedule: choices.1,
-        dtype: choices.2,
-        max_sequence_length: numbers.5,
+    let sources = prop::option::of(any_source());
+    (texts, numbers, choices, 0.0f32..1e6, sources).prop_map(|(texts, numbers, choices, guidance, source)| {
+        Request {
+            model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
+            prompt: texts.0,
+            negative_prompt: texts.1,
+            width: numbers.0,
+            height: numbers.1,
+            steps: numbers.2,
+            guidance,
+            seed: numbers.3,
+            batch: numbers.4,
+            sampler: choices.0,
+            schedule: choices.1,
+            dtype: choices.2,
+            max_sequence_length: numbers.5,
+            source,
+        }
     })
 }

@@ -8,13 +8,14 @@ use super::{
     Dump, PipelineError, Run, Stage,
     decode::to_images,
     noise::{draw, evaluated},
+    source::Original,
 };
 use crate::{
     hardware::unmetered,
     models::{Conditioning, Denoiser, DenoiserInput},
     pipeline::dump::aside,
     residency::WeightStore,
-    sampling::{self, Step, Training, Walk},
+    sampling::{self, Kept, Step, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
@@ -22,6 +23,7 @@ impl Run<'_> {
     pub(super) fn denoise(
         &self,
         noise: Tensor,
+        original: Original,
         branches: &[Conditioning],
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
@@ -29,8 +31,9 @@ impl Run<'_> {
         let sigmas = &self.sigmas;
         let training = &self.loaded.model.training;
         add_schedule(dump, training, sigmas)?;
-        let latents = training.noised(None, &noise, sigmas[0])?;
-        drop(noise);
+        let latents = training.noised(original.start(), &noise, sigmas[0])?;
+        dump.add("latents.start", &latents)?;
+        let (kept, beside) = original.in_steps(training, noise);
         let denoiser = self.loaded.model.denoiser.as_ref();
         let guidance = self.request.guidance;
         let evaluated = evaluated(&self.loaded.model, self.request, sigmas);
@@ -39,7 +42,8 @@ impl Run<'_> {
             store.announce(0);
             denoiser.prepare(&executor, store, &input)
         })?;
-        let calls_in_all = self.request.sampler.calls(self.request.steps as usize);
+        let steps = sigmas.len() - 1;
+        let calls_in_all = self.request.sampler.calls(steps);
         let mut calls = 0;
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
@@ -50,7 +54,16 @@ impl Run<'_> {
                 return Ok(known);
             }
             is_computed.set(true);
-            let input = DenoiserInput { latents, sigma };
+            // What the walk starts from is as it is to be.
+            let put_back = match &kept {
+                Some(kept) if calls > 1 => Some(kept.noised(latents, sigma)?),
+                _ => None,
+            };
+            let input = DenoiserInput {
+                latents: put_back.as_ref().unwrap_or(latents),
+                sigma,
+                beside: beside.as_ref(),
+            };
             let outputs = self.within_memory(Stage::Denoise, || {
                 store.announce(calls_in_all - calls);
                 denoiser.predict(&executor, store, &input, &prepared)
@@ -59,6 +72,10 @@ impl Run<'_> {
                 outputs_seen = first_call(denoiser, &outputs)?;
             }
             let direction = denoiser.velocity(&input, &outputs, guidance)?;
+            let direction = match &kept {
+                Some(kept) => kept.direction(latents, &direction, sigma)?,
+                None => direction,
+            };
             self.options.journal.borrow_mut().predicted(sigma, &direction);
             Ok(direction)
         };
@@ -66,7 +83,7 @@ impl Run<'_> {
         let mut pace = Pace::new(store);
         let mut after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
-                latents_seen.push(unmetered(|| aside(&training.recorded(step.latents, step.sigma)?))?);
+                latents_seen.push(unmetered(|| aside(&seen(training, kept.as_ref(), &step, steps)?))?);
             }
             if !is_computed.get() {
                 self.observer.borrow_mut().resumed(step.index as u32 + 1);
@@ -90,13 +107,17 @@ impl Run<'_> {
         for (step, latents) in latents_seen.iter().enumerate() {
             dump.add(format!("step.{step}.latents"), latents)?;
         }
-        Ok(training.finished(latents, sigmas[sigmas.len() - 1])?)
+        let latents = training.finished(latents, sigmas[steps])?;
+        Ok(match &kept {
+            Some(kept) => kept.clean(&latents)?,
+            None => latents,
+        })
     }
 
     /// Says that a step is done; after the first, blocks may change places.
     fn step_done(&self, step: &Step<'_>, pace: &mut Pace) -> Result<(), PipelineError> {
         let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
-        let (number, steps) = (step.index as u32 + 1, self.request.steps);
+        let (number, steps) = (step.index as u32 + 1, self.sigmas.len() as u32 - 1);
         {
             let mut observer = self.observer.borrow_mut();
             if let Some(preview) = self.loaded.preview.borrow().as_ref().filter(|_| observer.wants_previews())
@@ -145,6 +166,20 @@ impl Pace {
         };
         *self = next;
         record
+    }
+}
+
+/// The latents after a step as the model's own scheduler keeps them.
+fn seen(
+    training: &Training,
+    kept: Option<&Kept<'_>>,
+    step: &Step<'_>,
+    steps: usize,
+) -> candle_core::Result<Tensor> {
+    match kept {
+        Some(kept) if step.index + 1 == steps => kept.clean(&training.recorded(step.latents, step.sigma)?),
+        Some(kept) => training.recorded(&kept.noised(step.latents, step.sigma)?, step.sigma),
+        None => training.recorded(step.latents, step.sigma),
     }
 }
 
