@@ -11,5 +11,6 @@
 mod budgets;
 mod exactness;
 mod faults;
+mod pictures;
 mod support;
 mod traffic;
