@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule, SourcePicture},
     session::Defaults,
 };
 
@@ -40,6 +40,8 @@ pub struct Draft {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
+    /// The picture that is drawn over.
+    pub source: Option<SourcePicture>,
 }
 
 impl Default for Draft {
@@ -70,6 +72,7 @@ impl Draft {
             schedule: request.schedule,
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
+            source: request.source.clone(),
         }
     }
 
@@ -89,6 +92,7 @@ impl Draft {
             schedule: self.schedule,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            source: self.source.clone(),
         }
     }
 

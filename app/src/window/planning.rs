@@ -61,6 +61,7 @@ impl Question {
                 prompt: String::new(),
                 negative_prompt: String::new(),
                 seed: 0,
+                source: request.source.clone(),
                 ..*request
             },
             prompt_grains: longest / PROMPT_GRAIN,

@@ -7,5 +7,6 @@ mod memory;
 mod real_run;
 mod runs;
 mod snapshots;
+mod source;
 mod support;
 mod timeline;
