@@ -111,7 +111,7 @@ fn step(
         PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0, latents, pixels: [8 * side; 2] };
     let prepared = model.prepare(&executor, &store, &input)?;
     let latents = Tensor::randn(0f32, 1f32, (1, latents[0], side, side), &Device::Cpu)?;
-    let input = DenoiserInput { latents: &latents, sigma: 0.5 };
+    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
     fastest(|| {
         model.predict(&executor, &store, &input, &prepared)?;
         Ok(())

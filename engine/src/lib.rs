@@ -17,6 +17,7 @@ pub mod request;
 pub mod residency;
 pub mod sampling;
 pub mod session;
+pub mod source;
 pub mod telemetry;
 pub mod text;
 pub mod vae;

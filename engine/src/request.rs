@@ -1,6 +1,7 @@
 //! What to draw.
 
 mod guidance;
+mod source;
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -8,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::{CheckpointError, starter_folder};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
+
+pub use source::{Fit, SourceMask, SourcePicture, WIDEST_BLUR};
 
 /// Which model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -350,6 +353,9 @@ pub struct Request {
     /// How far predictions may be off, relative to their size, for the last one to be used again; 0 makes all of them.
     #[serde(default)]
     pub step_cache: f32,
+    /// The picture that is drawn over; nothing but noise if absent.
+    #[serde(default)]
+    pub source: Option<SourcePicture>,
 }
 
 impl Default for Request {
@@ -371,6 +377,7 @@ impl Default for Request {
             clip_skip: 0,
             guiding: GuidanceOptions::default(),
             step_cache: 0.0,
+            source: None,
         }
     }
 }
@@ -439,6 +446,22 @@ pub enum RequestError {
     /// Noise levels that were not found for this kind of model.
     #[error("the schedule {} has no noise levels for this model", .0.title())]
     NoSuchLevels(Schedule),
+    /// A strength that is no part of the steps.
+    #[error("strength {0} is not a number above 0 and at most 1")]
+    Strength(f64),
+    /// A strength that leaves no step to take.
+    #[error("strength {strength} of {steps} steps leaves none to take; use {least} or more, or more steps")]
+    StrengthTakesNoStep {
+        /// What was asked for.
+        strength: f64,
+        /// What was asked for.
+        steps: u32,
+        /// The least strength that takes a step.
+        least: f64,
+    },
+    /// A mask that fades wider than pictures are.
+    #[error("a mask that fades over {0} pixels is too soft; use {WIDEST_BLUR} or less")]
+    MaskBlur(u32),
 }
 
 impl Request {
@@ -478,6 +501,7 @@ impl Request {
         if !self.step_cache.is_finite() || self.step_cache < 0.0 {
             return Err(RequestError::StepCache(self.step_cache));
         }
-        Ok(self.guiding.validate()?)
+        self.guiding.validate()?;
+        self.source.as_ref().map_or(Ok(()), SourcePicture::validate)
     }
 }

@@ -33,6 +33,18 @@ class Run:
 
 
 @dataclass
+class Edit(Run):
+    """A run that starts from a picture: `source` has the sides of the picture and of its mask, and the strength."""
+
+    source: dict = field(default_factory=dict)
+
+
+def edit(strength, picture, mask=None):
+    """The source of an `Edit`."""
+    return {"strength": strength, "picture": picture, "mask": mask}
+
+
+@dataclass
 class Checkpoint:
     """A tiny checkpoint: options of its family's function, and what its weights are made from.
 
@@ -57,6 +69,8 @@ CASES = {
                 "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
                 "heun": Run("dance monkey", "", 3, 2.0, 48, 32, sampler="heun"),
                 "true_cfg": Run(HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0),
+                "drawn_over": Edit(HORSE, "", 5, 3.5, 64, 48, source=edit(0.5, [70, 50])),
+                "filled_in": Edit("dance monkey", "", 3, 2.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
             },
         ),
         "schnell": Checkpoint(
@@ -85,6 +99,8 @@ CASES = {
             runs={
                 "mixed": Run(MIXED, "", 3, 6.5, 80, 48, max_tokens=100),
                 "batch": Run("<|endoftext|> </s> twice", "", 2, 2.5, 48, 32, batch=2),
+                "drawn_over": Edit(MIXED, "", 3, 2.0, 48, 32, batch=2, source=edit(1.0, [32, 20])),
+                "filled_in": Edit(HORSE, "", 4, 2.0, 32, 64, source=edit(0.6, [40, 90], [64, 32])),
             },
         ),
         "faint": Checkpoint(
@@ -270,6 +286,8 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 64),
                 "unguided": Run(HORSE, "blurry, ugly", 2, 0.0, 32, 48),
                 "cut": Run(LONG, "  <|im_end|>user <think> ", 1, 1.0, 32, 32, max_tokens=24),
+                "drawn_over": Edit(HORSE, "blurry", 5, 2.0, 64, 48, source=edit(0.5, [48, 64])),
+                "filled_in": Edit("dance monkey", "", 3, 0.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
             },
         ),
         "salted": Checkpoint(
@@ -295,6 +313,8 @@ CASES = {
                 "batch": Run(HORSE, "", 2, 1.5, 32, 48, batch=2),
                 "heun": Run("dance monkey", "bad quality", 3, 2.0, 48, 32, sampler="heun"),
                 "tall": Run(LONG, "blurry, " * 20, 1, 4.0, 112, 80, max_tokens=128),
+                "drawn_over": Edit(MIXED, "", 3, 0.0, 48, 32, batch=2, source=edit(1.0, [32, 48])),
+                "filled_in": Edit(HORSE, "blurry", 4, 2.0, 32, 64, source=edit(0.6, [64, 32], [64, 32])),
             },
         ),
         "faint": Checkpoint(

@@ -17,6 +17,7 @@ import checkpoints
 import families
 import modules
 import prompts
+import pictures
 import recording
 import samplers
 import tables
@@ -41,7 +42,9 @@ def write_run(name, tiny, case, run_name, run, checkpoint, out):
     request = recording.describe(name, case.salt, tiny, run)
     os.makedirs(out, exist_ok=True)
     checkpoints.write_json(f"{out}/request.json", request, indent=2)
-    recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request)
+    if "source" in request:
+        pictures.write(request["source"], out)
+    recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out)
     save_tensors(recorded, f"{out}/golden.safetensors")
 
 

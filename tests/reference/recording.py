@@ -10,6 +10,7 @@ import diffusers
 import torch
 
 import hash_weights
+import pictures
 from samplers import FlowHeun
 
 
@@ -73,9 +74,23 @@ class Recorder:
                 given = {**dict(zip(parameters, arguments)), **options}
                 self.add(f"{name}.{number}.in.t", given["t"] if "t" in given else given["timestep"])
             if number < calls:
-                self.add(f"{name}.{number}.out", output)
+                self.add(f"{name}.{number}.out", output.to_tuple() if hasattr(output, "to_tuple") else output)
 
         module.register_forward_hook(hook, with_kwargs=True)
+
+    def watch_encoding(self, autoencoder):
+        """Records the first picture that the autoencoder encodes, and what it becomes."""
+        original = autoencoder.encode
+
+        def encode(picture, *arguments, **options):
+            """The original, recorded."""
+            result = original(picture, *arguments, **options)
+            if self.call("vae.encode") == 0:
+                self.add_picture("vae.encode.0.in", picture)
+                self.add("vae.encode.0.mean", result[0].mean)
+            return result
+
+        autoencoder.encode = encode
 
     def watch_decoding(self, autoencoder):
         """Records what the autoencoder decodes."""
@@ -152,13 +167,18 @@ def describe(name, salt, tiny, run):
     described = {"family": name, **vars(run), "latents": latents}
     if run.true_cfg == 1:
         del described["true_cfg"]
+    if "source" in described:
+        noise = {"name": hash_weights.salted(salt, f"{name}.picture"), "shape": [1, *shape[1:]]}
+        described["source"] = {**described["source"], "noise": noise}
     return described
 
 
-def run(kind, folder, request):
-    """Runs a request on a checkpoint folder; returns name -> tensor."""
+def run(kind, folder, request, files):
+    """Runs a request on a checkpoint folder, with its own files in `files`; returns name -> tensor."""
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
+    source = request.get("source")
+    kind = pictures.variant(kind, source) if source else kind
     pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out)
     pipeline.set_progress_bar_config(disable=True)
     wanted = SimpleNamespace(**request)
@@ -172,6 +192,7 @@ def run(kind, folder, request):
             recorder.watch_text_encoder(name, getattr(pipeline, name))
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     recorder.watch_denoiser(denoiser, getattr(pipeline, denoiser), calls=1 + len(extra))
+    recorder.watch_encoding(pipeline.vae)
     recorder.watch_decoding(pipeline.vae)
     latents = torch.from_numpy(
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
@@ -189,16 +210,22 @@ def run(kind, folder, request):
     # A UNet's pipelines take as many tokens as there are, and an empty negative prompt for none.
     own = {"max_sequence_length": wanted.max_tokens} if denoiser == "transformer" else {}
     negative = wanted.negative if denoiser == "transformer" else wanted.negative or None
-    output = pipeline(
+    options = dict(
         prompt=wanted.prompt, negative_prompt=negative, num_inference_steps=wanted.steps,
         guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
-        num_images_per_prompt=wanted.batch, latents=patches.pack(latents) if patches else latents,
-        output_type="pt", callback_on_step_end=on_step_end, **own, **extra,
+        num_images_per_prompt=wanted.batch, output_type="pt", callback_on_step_end=on_step_end, **own, **extra,
     )  # fmt: skip
+    if source:
+        with pictures.drawn(pipeline, request):
+            output = pipeline(**options, **pictures.options(source, files))
+    else:
+        output = pipeline(**options, latents=patches.pack(latents) if patches else latents)
     recorder.add_picture("output", output.images)
+    first = (pipeline.scheduler.begin_index or 0) if source else 0
     for name in ("sigmas", "timesteps"):
         # DDIM has no list of noise levels.
-        recorder.add(f"scheduler.{name}", getattr(pipeline.scheduler, name, None))
+        levels = getattr(pipeline.scheduler, name, None)
+        recorder.add(f"scheduler.{name}", levels if levels is None else levels[first:])
     if patches:
         return patches.tidy(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors

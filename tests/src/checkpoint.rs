@@ -9,7 +9,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
-use sluice_engine::request::{GuidanceOptions, ModelSource, Request, Sampler};
+use sluice_engine::request::{
+    Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceMask, SourcePicture,
+};
 
 use crate::{
     hash_weights,
@@ -201,12 +203,29 @@ struct RunRequest {
     sampler: Sampler,
     latents: HashNoise,
     true_cfg: Option<f32>,
+    source: Option<RunSource>,
+}
+
+/// The picture that a run starts from.
+#[derive(Debug, Clone, Deserialize)]
+struct RunSource {
+    strength: f64,
+    /// Sides of the mask; there is none if absent.
+    mask: Option<[u32; 2]>,
+    noise: HashNoise,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 struct HashNoise {
     name: String,
     shape: Vec<usize>,
+}
+
+impl HashNoise {
+    fn tensor(&self) -> Result<Tensor> {
+        let values = hash_weights::noise(&self.name, self.shape.iter().product());
+        Ok(Tensor::from_vec(values, self.shape.as_slice(), &Device::Cpu)?)
+    }
 }
 
 impl Run {
@@ -235,16 +254,32 @@ impl Run {
             sampler: own.sampler,
             max_sequence_length: own.max_tokens,
             guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
+            source: own.source.as_ref().map(|source| self.source(source)),
             ..Request::default()
         }
     }
 
-    /// The noise that the reference started from, under the name that a job reads.
+    /// The reference brings pictures to size as this does, and puts nothing back.
+    fn source(&self, source: &RunSource) -> SourcePicture {
+        let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
+        SourcePicture {
+            path: self.folder.join("picture.png"),
+            strength: source.strength,
+            fit: Fit::Stretch,
+            mask: source.mask.map(|_| mask()),
+        }
+    }
+
+    /// The noise that the reference started from, under the names that a job reads. The reference takes one sample of
+    /// a picture for the whole batch.
     pub fn latents(&self) -> Result<Tensors> {
-        let HashNoise { name, shape } = &self.request.latents;
-        let values = hash_weights::noise(name, shape.iter().product());
-        let tensor = Tensor::from_vec(values, shape.as_slice(), &Device::Cpu)?;
-        Ok(Tensors::from([("latents".to_owned(), tensor)]))
+        let latents = self.request.latents.tensor()?;
+        let mut tensors = Tensors::from([("latents".to_owned(), latents.clone())]);
+        if let Some(source) = &self.request.source {
+            let noise = source.noise.tensor()?.broadcast_as(latents.shape())?.contiguous()?;
+            tensors.insert("noise.picture".to_owned(), noise);
+        }
+        Ok(tensors)
     }
 
     /// What the reference computed.

@@ -53,7 +53,7 @@ impl Opened {
     fn encode(&self) -> Tensors {
         let executor = Executor::default();
         let (mean, logvar) =
-            self.autoencoder.encode(&executor, &self.store, &self.golden["encode.in"]).unwrap();
+            self.autoencoder.encode(&executor, &self.store, &self.golden["encode.in"], None).unwrap();
         Tensors::from([("encode.mean".to_owned(), mean), ("encode.logvar".to_owned(), logvar)])
     }
 

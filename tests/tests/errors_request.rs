@@ -10,7 +10,11 @@
 use std::fs;
 
 use candle_core::{DType, Device, Tensor};
-use sluice_engine::{output::Output, request::Request, session::Job};
+use sluice_engine::{
+    output::Output,
+    request::{Request, SourceMask, SourcePicture},
+    session::Job,
+};
 use sluice_tests::{checkpoint::save, failures::Failures, original_names::Tensors};
 
 #[test]
@@ -34,6 +38,48 @@ fn requests_that_cannot_be_drawn() {
         ("no tokens", Request { max_sequence_length: 0, ..healthy.clone() }, &["token"]),
         ("gigantic", Request { width: 1 << 31, height: 1 << 31, ..healthy.clone() }, &["2147483648"]),
         ("gigantic batch", Request { batch: u32::MAX, ..healthy.clone() }, &["4294967295"]),
+    ] {
+        let job = all.new_job(request);
+        all.job(name, job, words).unwrap();
+    }
+}
+
+#[test]
+fn pictures_that_cannot_be_drawn_over() {
+    let mut all = Failures::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let save = |name: &str, light: u8, side: u32| {
+        let mut pixels = vec![0; (side * side) as usize];
+        pixels[side as usize + 1] = light;
+        image::save_buffer(file(name), &pixels, side, side, image::ColorType::L8).unwrap();
+    };
+    save("picture.png", 255, 32);
+    save("dark.png", 0, 32);
+    save("speck.png", 255, 32);
+    fs::write(file("notes.png"), "no picture").unwrap();
+    let mut whole = fs::read(file("picture.png")).unwrap();
+    whole.truncate(whole.len() / 2);
+    fs::write(file("half.png"), whole).unwrap();
+    let healthy = Request { width: 32, height: 32, ..all.healthy() };
+    let over = |name: &str, strength: f64, mask: Option<&str>| {
+        let mask = mask.map(|name| SourceMask { path: file(name), ..SourceMask::default() });
+        let source = SourcePicture { path: file(name), strength, mask, ..SourcePicture::default() };
+        Request { source: Some(source), ..healthy.clone() }
+    };
+    let soft = SourceMask { path: file("picture.png"), blur: 9999, ..SourceMask::default() };
+    let soft = SourcePicture { path: file("picture.png"), mask: Some(soft), ..SourcePicture::default() };
+    for (name, request, words) in [
+        ("no file", over("none.png", 0.5, None), &["none.png", "cannot be read"][..]),
+        ("no picture", over("notes.png", 0.5, None), &["notes.png", "no picture"]),
+        ("half a picture", over("half.png", 0.5, None), &["half.png", "no picture"]),
+        ("strength 0", over("picture.png", 0.0, None), &["strength 0 "]),
+        ("strength 1.5", over("picture.png", 1.5, None), &["strength 1.5"]),
+        ("strength NaN", over("picture.png", f64::NAN, None), &["strength NaN"]),
+        ("no mask", over("picture.png", 0.5, Some("none of it.png")), &["none of it.png"]),
+        ("dark mask", over("picture.png", 0.5, Some("dark.png")), &["dark.png", "no part of it is light"]),
+        ("tiny mask", over("picture.png", 0.5, Some("speck.png")), &["speck.png", "smaller than a latent"]),
+        ("soft mask", Request { source: Some(soft), ..healthy.clone() }, &["9999"]),
     ] {
         let job = all.new_job(request);
         all.job(name, job, words).unwrap();

@@ -16,6 +16,7 @@ use super::{
     model_folders::ModelFolderArgs,
     names::named,
     request_args::{RequestArgs, in_words},
+    source_args::SourceArgs,
     stdout,
 };
 use crate::window::{draft::random_seed, pictures_folder};
@@ -28,6 +29,9 @@ Examples:
   sluice generate --model ~/models/z-image --prompt \"a fox\" --width 768 --height 512 --steps 20
   sluice generate --prompt \"a fox\" --card rtx-3060 --offload layer_streaming --vram-budget 6
       Draws as a card with 12 GB would of which 6 GB may be taken.
+  sluice generate --image photo.jpg --strength 0.5 --prompt \"an oil painting of a harbour\"
+  sluice generate --image room.png --mask window.png --prompt \"a round window\"
+      Draws what is light in window.png anew, and leaves every other pixel as it is.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'";
 
 /// Draw pictures.
@@ -63,7 +67,8 @@ pub(super) struct Args {
     /// Threads that compute; all of the machine's if absent.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// A safetensors file whose tensor `latents` takes the place of the seed's noise.
+    /// A safetensors file whose tensor `latents` takes the place of the seed's noise; its `noise.picture` and
+    /// `noise.masked_picture`, if there, are the noise of encoded pictures.
     #[arg(long, value_name = "FILE")]
     initial_latents: Option<PathBuf>,
     /// A safetensors file to write the tensors of every stage to.
@@ -84,6 +89,8 @@ pub(super) struct Args {
     /// Shows no progress.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten, next_help_heading = "Picture to draw over")]
+    source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
@@ -164,6 +171,7 @@ impl Args {
             negative_prompt: self.negative.clone(),
             seed: self.seed.unwrap_or_else(random_seed),
             schedule: self.schedule,
+            source: self.source.source(),
             ..self.request.request(&summary.defaults)
         }
     }
@@ -208,7 +216,12 @@ fn numbered(file: &Path, number: u64) -> PathBuf {
 }
 
 fn introduction(summary: &ModelSummary, request: &Request) -> String {
-    format!("{}: {}, seed {}", summary.name, in_words(request, 1), request.seed)
+    let over = request
+        .source
+        .as_ref()
+        .map(|source| format!(", over {} with strength {}", source.path.display(), source.strength));
+    let over = over.unwrap_or_default();
+    format!("{}: {}, seed {}{over}", summary.name, in_words(request, 1), request.seed)
 }
 
 #[cfg(test)]

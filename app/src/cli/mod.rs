@@ -18,6 +18,7 @@ mod probe;
 mod progress;
 mod request_args;
 mod size;
+mod source_args;
 mod stdout;
 mod table;
 pub mod units;

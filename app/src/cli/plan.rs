@@ -20,7 +20,9 @@ use super::{
     model_folders::ModelFolderArgs,
     names::nearest,
     request_args::{RequestArgs, in_words},
-    size, stdout, units,
+    size,
+    source_args::SourceArgs,
+    stdout, units,
 };
 
 const EXAMPLES: &str = "\
@@ -60,6 +62,8 @@ pub(super) struct Args {
     frames: Option<u32>,
     #[command(flatten)]
     request: RequestArgs,
+    #[command(flatten, next_help_heading = "Picture to draw over")]
+    source: SourceArgs,
     /// Writes all of it as JSON.
     #[arg(long)]
     json: bool,
@@ -84,7 +88,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let frames = args.frames.unwrap_or(frames);
     let asked = in_words(&request, frames);
-    let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
+    let request = Request {
+        prompt: args.prompt.clone(),
+        negative_prompt: args.negative.clone(),
+        source: args.source.source(),
+        ..request
+    };
     let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory, frames };
     let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };

@@ -34,6 +34,20 @@ pub enum Action {
     Show(Shown),
     /// Take over what made a picture.
     UseSettings(RecentId),
+    /// Draw over a picture.
+    UseAsSource(PathBuf),
+    /// Draw over no picture.
+    ClearSource,
+    /// Paint a mask over the picture that is drawn over.
+    PaintMask,
+    /// Draw where the painted mask says.
+    UsePainting,
+    /// Forget the painted mask.
+    LeavePainting,
+    /// Take over what made the dropped picture.
+    UseDroppedSettings,
+    /// The dropped picture is for nothing.
+    DismissDropped,
     /// Put a picture on the clipboard.
     CopyPicture(RecentId),
     /// Put words on the clipboard.

@@ -14,6 +14,7 @@ use super::{
     files::{Files, Task},
     filmstrip,
     link::EngineLink,
+    mask_painting,
     monitor::{self, Monitor},
     persistence::{MemorySettings, Preferences, Saved},
     plan_panel::{self, PlanPanel},
@@ -85,6 +86,7 @@ pub struct SluiceApp {
     monitor: Monitor,
     typed_path: String,
     view: View,
+    painting_view: View,
     textures: Textures,
     canvas: Rect,
     reading: Option<PathBuf>,
@@ -119,6 +121,7 @@ impl SluiceApp {
             monitor: Monitor::default(),
             typed_path: String::new(),
             view: View::default(),
+            painting_view: View::default(),
             textures: Textures::default(),
             canvas: Rect::ZERO,
             reading: None,
@@ -176,7 +179,11 @@ impl SluiceApp {
             // The time left counts down between steps.
             ctx.request_repaint_after(Duration::from_secs(1));
         }
-        self.textures.prune(&self.state.recents, self.state.running().map(|(job, _)| job.id));
+        self.textures.prune(&self.state);
+        if let Some(path) = self.state.sources.wanted(&self.state.draft) {
+            self.request(Task::Source(path));
+        }
+        self.state.leave_painting_of_another();
         if let Some((_, path)) = stage::missing_pixels(&self.state)
             && self.reading.as_ref() != Some(&path)
             && self.files.request(Task::Show(path.clone()))
@@ -228,7 +235,9 @@ impl SluiceApp {
             .default_size(size::SIDE_PANEL)
             .size_range(280.0..=440.0)
             .frame(Frame::new().fill(palette.panel))
-            .show(ui, |ui| side_panel::show(ui, &mut self.state, &mut self.panel, actions));
+            .show(ui, |ui| {
+                side_panel::show(ui, &mut self.state, &mut self.panel, &mut self.textures, actions);
+            });
         if open.plan {
             Panel::right("plan")
                 .default_size(size::PLAN_PANEL)
@@ -266,7 +275,12 @@ impl SluiceApp {
                 filmstrip::strip(ui, &self.state, &mut self.textures, actions);
             });
         }
-        if self.state.shown != Shown::Nothing {
+        if let Some(painting) = &mut self.state.painting {
+            let frame = frame.inner_margin(Margin::symmetric(space::M as i8, 0));
+            Panel::bottom("brush").exact_size(size::TOOLBAR).resizable(false).frame(frame).show(ui, |ui| {
+                mask_painting::toolbar(ui, painting, actions);
+            });
+        } else if self.state.shown != Shown::Nothing {
             let frame = frame.inner_margin(Margin::symmetric(space::M as i8, 0));
             Panel::bottom("toolbar").exact_size(size::TOOLBAR).resizable(false).frame(frame).show(ui, |ui| {
                 let area = self.canvas;
@@ -275,6 +289,20 @@ impl SluiceApp {
         }
         CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
             self.canvas = ui.max_rect();
+            let State { painting, sources, .. } = &mut self.state;
+            if let Some(painting) = painting
+                && let Some(picture) = sources.pixels(&painting.picture)
+            {
+                mask_painting::canvas(
+                    ui,
+                    self.canvas,
+                    &self.painting_view,
+                    &mut self.textures,
+                    painting,
+                    picture,
+                );
+                return;
+            }
             stage::picture(ui, &self.state, &mut self.view, &mut self.textures, actions);
         });
     }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule},
+    request::{ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule, SourcePicture},
     session::Defaults,
 };
 
@@ -46,6 +46,8 @@ pub struct Draft {
     pub guiding: GuidanceOptions,
     /// How far predictions may be off to be used again.
     pub step_cache: f32,
+    /// The picture that is drawn over.
+    pub source: Option<SourcePicture>,
 }
 
 impl Default for Draft {
@@ -79,6 +81,7 @@ impl Draft {
             clip_skip: request.clip_skip,
             guiding: request.guiding,
             step_cache: request.step_cache,
+            source: request.source.clone(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Draft {
             clip_skip: self.clip_skip,
             guiding: self.guiding,
             step_cache: self.step_cache,
+            source: self.source.clone(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Files and dialogs, on threads of their own, so that the interface never waits for a disk or a person.
 
 use std::{
+    fs, io,
     path::{Path, PathBuf},
     thread,
     time::SystemTime,
@@ -8,7 +9,7 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
-use sluice_engine::session::Failure;
+use sluice_engine::{output::Image, session::Failure, source};
 
 use super::{
     persistence::Preferences,
@@ -22,6 +23,8 @@ const RESULTS: usize = 16;
 
 /// How the names of model files end.
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
+/// And those of pictures that can be drawn over.
+const PICTURE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 
 /// What the worker can do.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +33,19 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads a picture's pixels.
     Show(PathBuf),
-    /// Finds out what was dropped: a model, or a picture with settings inside.
+    /// Finds out what was dropped: a model or a picture.
     Take(PathBuf),
+    /// Reads the picture that is drawn over, or its mask.
+    Source(PathBuf),
+    /// Writes a painted mask beside the pictures of a folder.
+    SaveMask {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of the picture that it is for, without its ending.
+        name: String,
+        /// Light where the picture is drawn anew.
+        mask: Image,
+    },
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Keeps what must be known before the window opens.
@@ -57,15 +71,26 @@ pub enum FileEvent {
         /// The pixels.
         image: ColorImage,
     },
-    /// A picture and what made it.
-    Restored {
+    /// A picture was dropped.
+    Dropped {
         /// Its file.
         path: PathBuf,
         /// Its pixels.
         image: ColorImage,
-        /// What made it.
-        settings: Box<PictureSettings>,
+        /// What made it, if that stands inside.
+        settings: Option<Box<PictureSettings>>,
     },
+    /// The picture that is drawn over, or its mask.
+    Source {
+        /// Its file.
+        path: PathBuf,
+        /// Its pixels, or why there are none.
+        read: Result<ColorImage, Failure>,
+    },
+    /// A picture to draw over was chosen in a dialog.
+    SourceChosen(PathBuf),
+    /// A mask was chosen in a dialog, or is written.
+    MaskChosen(PathBuf),
     /// A listed picture cannot be read any more.
     Gone {
         /// Its file.
@@ -93,6 +118,10 @@ pub enum Dialog {
     ModelFile,
     /// A folder in the layout of diffusers.
     ModelFolder,
+    /// A picture to draw over.
+    SourcePicture,
+    /// A mask for it.
+    SourceMask,
 }
 
 /// The worker and what it reports.
@@ -109,7 +138,7 @@ pub type Wake = std::sync::Arc<dyn Fn() + Send + Sync>;
 
 impl Files {
     /// Starts the worker. It ends when this is dropped.
-    pub fn start(wake: Wake) -> std::io::Result<Self> {
+    pub fn start(wake: Wake) -> io::Result<Self> {
         let (tasks, queue) = bounded::<Task>(TASKS);
         let (report, results) = bounded(RESULTS);
         let reporter = Reporter { report: report.clone(), wake: wake.clone() };
@@ -137,14 +166,20 @@ impl Files {
     /// The next result, if one has come.
     pub fn try_recv(&mut self) -> Option<FileEvent> {
         let event = self.results.try_recv().ok()?;
-        if matches!(event, FileEvent::ModelChosen(_) | FileEvent::DialogClosed) {
+        if matches!(
+            event,
+            FileEvent::ModelChosen(_)
+                | FileEvent::SourceChosen(_)
+                | FileEvent::MaskChosen(_)
+                | FileEvent::DialogClosed
+        ) {
             self.dialog_open = false;
         }
         Some(event)
     }
 
     /// Opens a dialog, unless one is open.
-    pub fn open_dialog(&mut self, dialog: Dialog, folder: Option<PathBuf>) -> std::io::Result<()> {
+    pub fn open_dialog(&mut self, dialog: Dialog, folder: Option<PathBuf>) -> io::Result<()> {
         if self.dialog_open {
             return Ok(());
         }
@@ -161,9 +196,18 @@ impl Files {
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
+                Dialog::SourcePicture => {
+                    pictures(native).set_title("Choose a picture to draw over").pick_file()
+                }
+                Dialog::SourceMask => pictures(native).set_title("Open a mask").pick_file(),
+            };
+            let event = match dialog {
+                Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
+                Dialog::SourcePicture => FileEvent::SourceChosen,
+                Dialog::SourceMask => FileEvent::MaskChosen,
             };
             // The window is gone when nobody takes the answer.
-            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, FileEvent::ModelChosen));
+            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, event));
         })?;
         self.dialog_open = true;
         Ok(())
@@ -195,18 +239,24 @@ impl Reporter {
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))
             }
-            Task::Take(path) => {
-                let read = read_picture_settings(&path)
-                    .and_then(|settings| read_pixels(&path).map(|image| (settings, image)));
-                self.say(match read {
-                    Ok((settings, image)) => {
-                        FileEvent::Restored { path, image, settings: Box::new(settings) }
-                    }
-                    Err(failure) => {
-                        FileEvent::Failed { title: "No settings could be taken from this file", failure }
-                    }
-                })
+            Task::Take(path) => self.say(match read_source(&path) {
+                Ok(image) => FileEvent::Dropped { settings: settings_inside(&path), path, image },
+                Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
+            }),
+            Task::Source(path) => {
+                let read = read_source(&path);
+                self.say(FileEvent::Source { path, read })
             }
+            Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
+                Ok(path) => FileEvent::MaskChosen(path),
+                Err(error) => FileEvent::Failed {
+                    title: "The mask could not be kept",
+                    failure: Failure {
+                        message: format!("{}: {error}", folder.display()),
+                        advice: Some("Make room on the disk, or choose another folder.".to_owned()),
+                    },
+                },
+            }),
             Task::Open(folder) => match open::that_detached(&folder) {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
@@ -239,13 +289,7 @@ impl Reporter {
                     continue;
                 }
             };
-            let settings = match read_picture_settings(&path) {
-                Ok(settings) => Some(Box::new(settings)),
-                Err(failure) => {
-                    tracing::debug!(path = %path.display(), failure.message, "no settings inside");
-                    None
-                }
-            };
+            let settings = settings_inside(&path);
             self.say(FileEvent::Found { path, thumbnail: thumbnail(&image), settings })?;
         }
         Ok(())
@@ -276,6 +320,41 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))
+}
+
+fn pictures(native: rfd::FileDialog) -> rfd::FileDialog {
+    native.add_filter("Pictures", &PICTURE_EXTENSIONS).add_filter("All files", &["*"])
+}
+
+fn settings_inside(path: &Path) -> Option<Box<PictureSettings>> {
+    match read_picture_settings(path) {
+        Ok(settings) => Some(Box::new(settings)),
+        Err(failure) => {
+            tracing::debug!(path = %path.display(), failure.message, "no settings inside");
+            None
+        }
+    }
+}
+
+/// A picture as the engine draws over it.
+fn read_source(path: &Path) -> Result<ColorImage, Failure> {
+    let read = source::read(path)
+        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
+    let size = [read.width as usize, read.height as usize];
+    Ok(ColorImage::from_rgb(size, &read.pixels))
+}
+
+/// Writes a mask under a new name.
+fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let named = |number: u32| match number {
+        1 => folder.join(format!("{name} mask.png")),
+        _ => folder.join(format!("{name} mask {number}.png")),
+    };
+    let path = (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1));
+    image::save_buffer(&path, &mask.pixels, mask.width, mask.height, image::ColorType::Rgb8)
+        .map_err(io::Error::other)?;
+    Ok(path)
 }
 
 fn read_pixels(path: &Path) -> Result<ColorImage, Failure> {

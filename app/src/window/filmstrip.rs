@@ -90,6 +90,11 @@ fn picture_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
             actions.push(Action::CopyPicture(recent.id));
         }
     });
+    if let Some(path) = &recent.path
+        && widgets::icon_button(ui, icons::IMAGE, "Draw over this picture").clicked()
+    {
+        actions.push(Action::UseAsSource(path.clone()));
+    }
     if recent.request.is_some()
         && widgets::button(ui, Some(icons::RESTORE), "Use these settings", Weight::Ghost).clicked()
     {

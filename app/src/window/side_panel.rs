@@ -9,7 +9,9 @@ use super::{
     draft::Draft,
     forecast, icons, prompt_counter, sampling_panel,
     sizes::{Aspect, MAX_SIDE},
+    source_picture,
     state::{ModelStatus, State},
+    textures::Textures,
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
 };
@@ -23,7 +25,13 @@ pub struct PanelState {
 }
 
 /// Draws the panel.
-pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    panel: &mut PanelState,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
     egui::Panel::bottom("generate")
         .resizable(false)
         .show_separator_line(true)
@@ -36,6 +44,10 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 6.0;
                 notice(ui, state, actions);
+                if let Some(dropped) = &state.dropped {
+                    source_picture::question(ui, dropped, actions);
+                    gap(ui);
+                }
                 prompts(ui, state, actions);
                 gap(ui);
                 sizes(ui, state);
@@ -43,6 +55,8 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
                 numbers(ui, state);
                 gap(ui);
                 seed(ui, state, panel, actions);
+                gap(ui);
+                source_picture::show(ui, state, textures, actions);
                 gap(ui);
                 more(ui, state, panel);
             });

@@ -254,14 +254,19 @@ pub fn drop_hint(ui: &Ui, area: Rect) {
     let layer = egui::LayerId::new(Order::Foreground, egui::Id::unique("sluice drop hint"));
     let painter = ui.ctx().layer_painter(layer);
     painter.rect_filled(area, CornerRadius::ZERO, palette.scrim);
-    let card = Rect::from_center_size(area.center(), vec2(440.0, 120.0));
+    let card = Rect::from_center_size(area.center(), vec2(520.0, 120.0));
     let line = egui::Stroke::new(1.5, palette.accent);
     painter.rect(card, CornerRadius::same(radius::L), palette.panel, line, egui::StrokeKind::Inside);
     let text = |y: f32, words: &str, font: egui::FontId, color: Color32| {
         painter.text(card.center() + vec2(0.0, y), Align2::CENTER_CENTER, words, font, color);
     };
     text(-28.0, icons::FILE_UP, font::icons(24.0), palette.accent);
-    text(8.0, "Drop a picture to use its settings", font::semibold(font::HEADING), palette.text);
+    text(
+        8.0,
+        "Drop a picture to draw over it or to use its settings",
+        font::semibold(font::HEADING),
+        palette.text,
+    );
     text(32.0, "or a model to open it", egui::FontId::proportional(font::BODY), palette.text_muted);
 }
 

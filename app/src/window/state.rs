@@ -11,8 +11,10 @@ use sluice_engine::{
 
 use super::{
     draft::Draft,
+    mask_painting::Painting,
     planning::{Answer, Ask, Planning},
     recent::{RecentId, Recents},
+    source_picture::{Dropped, SourceFiles},
     watch::Watches,
 };
 
@@ -139,6 +141,12 @@ pub struct State {
     pub failures: Vec<FailureCard>,
     /// What was restored.
     pub notice: Option<Notice>,
+    /// The files of the picture that is drawn over.
+    pub sources: SourceFiles,
+    /// A mask that is being painted.
+    pub painting: Option<Painting>,
+    /// A picture that may be meant to be drawn over, or its settings.
+    pub dropped: Option<Dropped>,
     /// The machine.
     pub hardware: Option<HardwareSample>,
     /// How memory is to be used, and what that would take.
@@ -169,6 +177,9 @@ impl State {
             follow: true,
             failures: Vec::new(),
             notice: None,
+            sources: SourceFiles::default(),
+            painting: None,
+            dropped: None,
             hardware: None,
             planning,
             watches: Watches::default(),
@@ -288,6 +299,21 @@ impl State {
     pub fn show(&mut self, shown: Shown) {
         self.follow = shown == Shown::Live;
         self.shown = shown;
+    }
+
+    /// A painted mask goes with the picture that it is for.
+    pub fn leave_painting_of_another(&mut self) {
+        let source = self.draft.source.as_ref().map(|source| &source.path);
+        self.painting.take_if(|painting| Some(&painting.picture) != source);
+    }
+
+    /// Begins to paint a mask for the picture that is drawn over, going on with the one that there is.
+    pub fn paint_mask(&mut self) {
+        let Some(source) = &self.draft.source else { return };
+        let Some(picture) = self.sources.pixels(&source.path) else { return };
+        let before = source.mask.as_ref().and_then(|mask| self.sources.pixels(&mask.path));
+        let before = before.map(|mask| &**mask);
+        self.painting = Some(Painting::new(source.path.clone(), picture.size, before));
     }
 
     /// Adds a failure to what has to be read.

@@ -1,13 +1,18 @@
 //! Pictures on the graphics adapter.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use egui::{ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
+use egui::{Color32, ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
 use sluice_engine::session::JobId;
 
 use super::{
-    recent::{RecentId, Recents, color_image, shrink},
-    state::Progress,
+    mask_painting::Painting,
+    recent::{RecentId, color_image, shrink},
+    state::{Progress, State},
 };
 
 /// What is kept there: thumbnails, the shown picture, the forming ones.
@@ -16,6 +21,8 @@ pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,
     shown: Option<(RecentId, bool, TextureHandle)>,
     live: Option<(JobId, u64, Vec<TextureHandle>)>,
+    sources: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
+    mask: Option<(Color32, u64, TextureHandle)>,
 }
 
 impl Textures {
@@ -38,14 +45,42 @@ impl Textures {
             _ => {
                 let magnification = if pixels { TextureFilter::Nearest } else { TextureFilter::Linear };
                 let options = TextureOptions { magnification, ..TextureOptions::LINEAR };
-                let most = ctx.input(|input| input.max_texture_side);
-                let image = match image.size.iter().any(|&side| side > most) {
-                    true => Arc::new(shrink(image, most)),
-                    false => Arc::clone(image),
-                };
-                let texture = ctx.load_texture("picture", image, options);
+                let texture = ctx.load_texture("picture", for_adapter(ctx, image), options);
                 let drawn = texture.id();
                 self.shown = Some((id, pixels, texture));
+                drawn
+            }
+        }
+    }
+
+    /// A file that is drawn over.
+    pub fn source(&mut self, ctx: &Context, path: &Path, image: &Arc<ColorImage>) -> TextureId {
+        match self.sources.get(path) {
+            Some((known, texture)) if Arc::ptr_eq(known, image) => texture.id(),
+            _ => {
+                let texture = ctx.load_texture("source", for_adapter(ctx, image), TextureOptions::LINEAR);
+                let drawn = texture.id();
+                self.sources.insert(path.to_owned(), (Arc::clone(image), texture));
+                drawn
+            }
+        }
+    }
+
+    /// What lies over a picture whose mask is painted.
+    pub fn mask(&mut self, ctx: &Context, painting: &Painting, color: Color32) -> TextureId {
+        let version = painting.version();
+        match &mut self.mask {
+            Some((known_color, known, texture)) if (*known_color, *known) == (color, version) => texture.id(),
+            Some((known_color, known, texture)) => {
+                texture.set(for_adapter(ctx, &Arc::new(painting.overlay(color))), TextureOptions::LINEAR);
+                (*known_color, *known) = (color, version);
+                texture.id()
+            }
+            None => {
+                let image = for_adapter(ctx, &Arc::new(painting.overlay(color)));
+                let texture = ctx.load_texture("mask", image, TextureOptions::LINEAR);
+                let drawn = texture.id();
+                self.mask = Some((color, version, texture));
                 drawn
             }
         }
@@ -77,10 +112,24 @@ impl Textures {
     }
 
     /// Gives back what is not listed or shown any more.
-    pub fn prune(&mut self, recents: &Recents, running: Option<JobId>) {
-        self.thumbnails.retain(|&id, _| recents.get(id).is_some());
+    pub fn prune(&mut self, state: &State) {
+        self.thumbnails.retain(|&id, _| state.recents.get(id).is_some());
+        self.sources.retain(|path, _| state.sources.pixels(path).is_some());
+        if state.painting.is_none() {
+            self.mask = None;
+        }
+        let running = state.running().map(|(job, _)| job.id);
         if self.live.as_ref().is_some_and(|(job, ..)| Some(*job) != running) {
             self.live = None;
         }
+    }
+}
+
+/// A picture that is no larger than the adapter takes.
+fn for_adapter(ctx: &Context, image: &Arc<ColorImage>) -> Arc<ColorImage> {
+    let most = ctx.input(|input| input.max_texture_side);
+    match image.size.iter().any(|&side| side > most) {
+        true => Arc::new(shrink(image, most)),
+        false => Arc::clone(image),
     }
 }

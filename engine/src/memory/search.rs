@@ -342,9 +342,13 @@ impl<'a> Search<'a> {
         }
         let row = &solution.shape.row;
         let placed = |index: &usize| &solution.placed[*index];
+        let level = solution.shape.level;
+        let early: Vec<usize> =
+            self.components().filter(|&index| self.workload.components[index].also == Some(stage)).collect();
+        let present = || own.iter().chain(&early);
         let held = self.components().filter(|&index| row[index] == Residence::Resident);
         let held = held.fold(0u64, |sum, index| sum.saturating_add(solution.placed[index].weights));
-        let passing = own.iter().filter(|&&index| row[index] != Residence::Resident);
+        let passing = present().filter(|&&index| row[index] != Residence::Resident);
         let weights = held.saturating_add(passing.map(|index| placed(index).weights).max().unwrap_or(0));
         let copies = solution.placed.iter().fold(0u64, |sum, placed| sum.saturating_add(placed.copies));
         let times: Vec<&Simulation> = own.iter().map(|index| &placed(index).simulation).collect();
@@ -352,8 +356,11 @@ impl<'a> Search<'a> {
         Some(StagePlan {
             stage,
             weights,
-            activations: self.activations(stage, solution.shape.level),
-            host: copies.saturating_add(own.iter().map(|index| placed(index).staging).max().unwrap_or(0)),
+            activations: present()
+                .map(|&index| self.work(index, level).peak_activations())
+                .max()
+                .unwrap_or(0),
+            host: copies.saturating_add(present().map(|index| placed(index).staging).max().unwrap_or(0)),
             link_bytes: times.iter().map(|times| times.link_bytes).sum(),
             disk_bytes: times.iter().map(|times| times.disk_bytes).sum(),
             seconds: times.iter().map(|times| times.seconds).sum(),

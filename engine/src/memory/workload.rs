@@ -30,6 +30,9 @@ pub struct Workload {
 pub struct ComponentWork {
     /// When.
     pub stage: Stage,
+    /// An earlier stage that it is used in, too: the autoencoder encodes the picture that a run starts from.
+    #[serde(default)]
+    pub also: Option<Stage>,
     /// How it can be done: one way, except for the autoencoder, which has one for each size of tiles, the
     /// largest first. Never empty.
     pub ways: Vec<Work>,

@@ -11,7 +11,7 @@ use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::{MemoryPreferences, Work},
-    request::{LONGEST_SIDE, Request},
+    request::{LONGEST_SIDE, Request, RequestError},
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
     text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
@@ -106,6 +106,31 @@ impl Model {
         let denoiser = self.denoiser_component.clone();
         self.denoiser_component = denoiser.given_as(preferences.precision(Role::Denoiser));
         self
+    }
+
+    /// Checks a request for a picture of this model.
+    ///
+    /// # Errors
+    /// When no model can draw it, or this one cannot.
+    pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
+        request.validate(self.denoiser.size_multiple(), self.denoiser.longest_side())?;
+        if !self.training.has(request.schedule) {
+            return Err(RequestError::NoSuchLevels(request.schedule));
+        }
+        match &request.source {
+            Some(source) if self.steps(request) == 0 => {
+                let (strength, steps) = (source.strength, request.steps);
+                let least = (100.0 / f64::from(steps)).ceil() / 100.0;
+                Err(RequestError::StrengthTakesNoStep { strength, steps, least })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Steps that a request takes: with a picture to start from, the last of those that it names.
+    pub fn steps(&self, request: &Request) -> usize {
+        let steps = request.steps as usize;
+        steps - request.source.as_ref().map_or(0, |source| self.training.skipped(steps, source.strength))
     }
 
     /// The number of the denoiser among the components; the text encoders stand before it.
@@ -290,6 +315,9 @@ pub struct DenoiserInput<'a> {
     pub latents: &'a Tensor,
     /// Noise level, from 1 (noise only) to 0.
     pub sigma: f32,
+    /// What is joined to the latents on the axis of channels, `[batch, channels, height, width]`, f32, for networks
+    /// that have [channels for it](Denoiser::channels_beside), where a part of a picture is drawn anew.
+    pub beside: Option<&'a Tensor>,
 }
 
 /// The part of a model that runs once a step.
@@ -306,6 +334,13 @@ pub trait Denoiser: Send + Sync {
 
     /// Shape `[channels, height, width]` of the latents of a picture of this many pixels.
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3];
+
+    /// Channels of its input beyond those of the latents. Networks that were trained to fill in parts of pictures have
+    /// one for the mask, 1 where the picture is drawn anew, and those of the latents of the picture without these
+    /// parts. Without [`DenoiserInput::beside`] they draw everything anew.
+    fn channels_beside(&self) -> usize {
+        0
+    }
 
     /// How much the prompt weighs against the negative prompt, `negative + weight · (prompt − negative)`; with 1 or less
     /// the negative prompt is not needed.

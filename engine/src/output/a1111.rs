@@ -1,6 +1,8 @@
 //! Settings as AUTOMATIC1111's web UI writes them: the prompt, the negative prompt, and one line of
 //! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
 
+use std::path::Path;
+
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 use crate::{
     precision::Storage,
@@ -23,7 +25,7 @@ pub(super) fn write(settings: &Settings) -> String {
         "" => String::new(),
         text => format!("\n{NEGATIVE} {text}"),
     };
-    let pairs = [
+    let mut pairs = vec![
         ("Steps", steps.to_string()),
         ("Sampler", sampler.title().to_owned()),
         ("Schedule type", schedule_name(*schedule).to_owned()),
@@ -32,12 +34,21 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Size", format!("{width}x{height}")),
         ("Model", settings.model_name.clone()),
         ("Clip skip", settings.request.clip_skip.to_string()),
-        ("Version", format!("Sluice {}", settings.sluice_version)),
     ];
-    let pairs = pairs.into_iter().chain(guiding_pairs(&settings.request));
+    if let Some(source) = &settings.request.source {
+        pairs.push(("Denoising strength", source.strength.to_string()));
+        pairs.push(("Init image", file_name(&source.path)));
+        if let Some(mask) = &source.mask {
+            pairs.push(("Mask blur", mask.blur.to_string()));
+        }
+    }
+    pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
+    pairs.extend(guiding_pairs(&settings.request));
     // The web UI leaves out a clip skip that skips nothing.
-    let pairs = pairs.filter(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
-    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).collect::<Vec<_>>().join(", ");
+    pairs.retain(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
+    let pairs: Vec<String> =
+        pairs.into_iter().map(|(name, value)| format!("{name}: {}", quote(value))).collect();
+    let pairs = pairs.join(", ");
     format!("{prompt}{negative}\n{pairs}").trim().to_owned()
 }
 
@@ -51,6 +62,10 @@ fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
         (STEP_CACHE, step_cache.to_string(), *step_cache != plain.step_cache),
     ];
     pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Never fails: what is not understood is left at its default, and the notes say so.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     precision::Storage,
-    request::{ModelSource, Request},
+    request::{ModelSource, Request, SourcePicture},
 };
 
 /// The version of [`Settings`] that is written. It rises when a reader of the version before would
@@ -78,8 +78,9 @@ impl Settings {
 
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let mut settings = self.clone();
-        if let ModelSource::Path(path) = &mut settings.request.model {
-            *path = hide_home(path, env::home_dir().as_deref());
+        let home = env::home_dir();
+        for path in paths(&mut settings.request) {
+            *path = hide_home(path, home.as_deref());
         }
         serde_json::to_string(&settings)
     }
@@ -95,8 +96,9 @@ impl Settings {
             return Err(JsonError::Newer(version));
         }
         let mut settings: Self = serde_json::from_str(json)?;
-        if let ModelSource::Path(path) = &mut settings.request.model {
-            *path = show_home(path, env::home_dir().as_deref());
+        let home = env::home_dir();
+        for path in paths(&mut settings.request) {
+            *path = show_home(path, home.as_deref());
         }
         Ok(settings)
     }
@@ -136,6 +138,19 @@ pub struct RestoredSettings {
     pub notes: Vec<String>,
 }
 
+/// The files that a request names.
+fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
+    let mut paths = Vec::new();
+    if let ModelSource::Path(path) = &mut request.model {
+        paths.push(path);
+    }
+    if let Some(SourcePicture { path, mask, .. }) = &mut request.source {
+        paths.push(path);
+        paths.extend(mask.as_mut().map(|mask| &mut mask.path));
+    }
+    paths
+}
+
 /// A picture is passed on; the name of its maker's home folder is nobody's business.
 fn hide_home(path: &Path, home: Option<&Path>) -> PathBuf {
     let hidden = match home.and_then(|home| path.strip_prefix(home).ok()) {
@@ -156,6 +171,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::SourceMask;
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -178,6 +194,23 @@ mod tests {
         let json = Settings::new(&request, "", "", 0).to_json().unwrap();
         let read = Settings::from_json(&json).unwrap();
         assert_eq!(read.request.model, ModelSource::Path("/mnt/mod\u{FFFD}le".into()));
+    }
+
+    #[test]
+    fn every_file_of_a_request_is_hidden() {
+        let home = env::home_dir().unwrap();
+        let mask = SourceMask { path: home.join("mask.png"), ..SourceMask::default() };
+        let source =
+            SourcePicture { path: home.join("fox.jpg"), mask: Some(mask), ..SourcePicture::default() };
+        let request = Request {
+            model: ModelSource::Path(home.join("model")),
+            source: Some(source),
+            ..Request::default()
+        };
+        let settings = Settings::new(&request, "", "", 0);
+        let json = settings.to_json().unwrap();
+        assert!(!json.contains(home.to_str().unwrap()), "{json}");
+        assert_eq!(Settings::from_json(&json).unwrap(), settings);
     }
 
     #[test]

@@ -62,7 +62,10 @@ pub fn try_out(
     let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);
     let shape = [request.batch as usize, channels, height, width];
     let latents = Tensor::zeros(&shape, DType::F32, &Device::Cpu)?;
-    let input = DenoiserInput { latents: &latents, sigma: sigmas[0] };
+    let channels = model.denoiser.channels_beside();
+    let beside = Tensor::zeros((shape[0], channels, height, width), DType::F32, &Device::Cpu)?;
+    let beside = (channels > 0).then_some(&beside);
+    let input = DenoiserInput { latents: &latents, sigma: sigmas[0], beside };
     let outputs = model.denoiser.predict(&kinds, &denoiser, &input, &prepared)?;
     activations.push(peak(works[number]));
     let tried = denoiser.take_measured().into_iter().zip(&works[number].blocks);

@@ -8,6 +8,7 @@ use crate::{
     memory::{PlanError, size_up},
     request::RequestError,
     residency::RunError,
+    source::SourceError,
     telemetry::TelemetryError,
 };
 
@@ -53,6 +54,9 @@ pub enum PipelineError {
     /// What is written about the run cannot be.
     #[error(transparent)]
     Telemetry(#[from] TelemetryError),
+    /// The picture that the run starts from is not usable.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// The file with the first latents is not usable.
     #[error("the initial latents in {} cannot be used: {reason}", .path.display())]
     InitialLatents {
@@ -104,6 +108,7 @@ impl PipelineError {
             Self::Run(RunError::Compute(_) | RunError::OutOfOrder { .. }) => {
                 Some("Please report this with the model and the settings that you used.".to_owned())
             }
+            Self::Source(error) => Some(error.advice().to_owned()),
             Self::InitialLatents { .. } => {
                 Some("Give a safetensors file with one tensor, latents, of the right shape.".to_owned())
             }

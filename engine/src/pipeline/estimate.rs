@@ -10,7 +10,7 @@ use crate::{
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
     precision::Storage,
-    request::{ComputeDtype, Request, RequestError},
+    request::{ComputeDtype, Request},
     residency::BlockLayout,
     sampling::StepCache,
     text::{self, Tokens},
@@ -68,15 +68,6 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
     }
 }
 
-/// Checks that a model can do what is asked for.
-pub fn check(model: &Model, request: &Request) -> Result<(), RequestError> {
-    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
-    match model.training.has(request.schedule) {
-        true => Ok(()),
-        false => Err(RequestError::NoSuchLevels(request.schedule)),
-    }
-}
-
 /// Predictions that need both branches, and those that do not.
 fn calls(model: &Model, request: &Request) -> [usize; 2] {
     let sigmas = run::sigmas(model, request);
@@ -95,6 +86,30 @@ pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, Pipeline
     Ok(model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?)
 }
 
+/// Which pictures a run encodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Encodes {
+    /// The request's picture.
+    pub picture: bool,
+    /// The request's picture without what is drawn anew.
+    pub masked_picture: bool,
+}
+
+impl Encodes {
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.picture) + usize::from(self.masked_picture)
+    }
+}
+
+/// Which pictures drawing `request` takes. A network that sees the masked picture beside the latents needs the whole
+/// one only to start from.
+pub fn encodes(model: &Model, request: &Request) -> Encodes {
+    let Some(source) = &request.source else { return Encodes { picture: false, masked_picture: false } };
+    let fills_in = source.mask.is_some() && model.denoiser.channels_beside() > 0;
+    Encodes { picture: !fills_in || source.strength < 1.0, masked_picture: fills_in }
+}
+
 /// Bytes of lists and small tensors that no formula counts.
 const LISTS: u64 = 128 << 10;
 
@@ -104,7 +119,7 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     let tokens: Vec<usize> =
         prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
     let latents = model.denoiser.latents_shape(request.width, request.height);
-    let steps = request.steps as usize;
+    let steps = model.steps(request);
     let shape = DenoiserShape {
         latents,
         batch: request.batch as usize,
@@ -119,24 +134,36 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         work.carried += LISTS;
         work
     };
-    let held = request.sampler.held() + StepCache::held(request.step_cache);
-    let held = held * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
+    let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
+    // The picture, its noise and the latents with what stays put back; or what is beside the latents.
+    let kept = match model.denoiser.channels_beside() {
+        _ if !masked => 0,
+        0 => 3 * latents.iter().product::<usize>() + latents[1] * latents[2],
+        channels => channels * latents[1] * latents[2],
+    };
+    let own = request.sampler.held() + StepCache::held(request.step_cache);
+    let held = shape.batch * (own * latents.iter().product::<usize>() + kept) * size_of::<f32>();
     let with_held = |mut work: Work| {
         work.carried += held as u64;
         work
     };
-    let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
+    let one = |stage, work| ComponentWork { stage, also: None, ways: vec![with_lists(work)] };
     let encode = model.text.iter().enumerate().map(|(index, part)| {
         let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
         let encoder = part.encoder.as_ref();
         one(Stage::Encode, text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes(Role::TextEncoder)))
     });
     let side = [latents[1], latents[2]];
-    let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
-    let decode = ComponentWork { stage: Stage::Decode, ways: decode.into_iter().map(with_lists).collect() };
+    let encoded = encodes(model, request).count();
+    let ways = model.autoencoder.work(encoded, request.batch as usize, side, value_bytes(Role::Autoencoder));
+    let decode = ComponentWork {
+        stage: Stage::Decode,
+        also: (encoded > 0).then_some(Stage::Encode),
+        ways: ways.into_iter().map(with_lists).collect(),
+    };
     Workload {
         pictures: request.batch,
-        steps: request.steps,
+        steps: steps as u32,
         components: encode.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
     }
 }

@@ -15,7 +15,7 @@ mod target;
 mod tiny;
 
 pub use error::PipelineError;
-pub use estimate::{check, footprint, prompts, workload};
+pub use estimate::{footprint, prompts, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use planned::PlannedRun;

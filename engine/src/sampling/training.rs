@@ -54,6 +54,16 @@ impl Training {
         }
     }
 
+    /// How many of a run's first steps a picture's strength leaves out; diffusers rounds so in the pipelines of
+    /// each kind of model.
+    pub fn skipped(&self, steps: usize, strength: f64) -> usize {
+        let taken = (steps as f64 * strength).min(steps as f64);
+        match self {
+            Self::Flow(_) => (steps as f64 - taken) as usize,
+            Self::Discrete(_) => steps - taken as usize,
+        }
+    }
+
     /// Latents as the network is given them: with a variance that does not grow with the noise.
     pub fn seen(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
@@ -103,4 +113,31 @@ impl Training {
 /// The factor from latents `picture + σ · noise` to those whose variance does not grow with `σ`.
 pub fn variance_preserving(sigma: f32) -> f64 {
     (1.0 + f64::from(sigma).powi(2)).sqrt().recip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampling::PredictionType;
+
+    /// The numbers are those of `get_timesteps` in diffusers 0.42.1: `t_start` for each number of steps and strength.
+    #[test]
+    fn strength_leaves_out_as_many_steps_as_in_diffusers() {
+        let flow = Training::Flow(FlowShift::default());
+        let discrete = Training::Discrete(Discrete::stable_diffusion(PredictionType::Epsilon));
+        let cases = [
+            (10, 0.6, 4, 4),
+            (12, 0.6, 4, 5),
+            (12, 1.0, 0, 0),
+            (30, 0.3, 21, 21),
+            (7, 0.5, 3, 4),
+            (10, 0.05, 9, 10),
+            (1, 1.0, 0, 0),
+            (4, 0.2, 3, 4),
+        ];
+        for (steps, strength, of_flow, of_table) in cases {
+            assert_eq!(flow.skipped(steps, strength), of_flow, "{steps} {strength}");
+            assert_eq!(discrete.skipped(steps, strength), of_table, "{steps} {strength}");
+        }
+    }
 }

@@ -63,7 +63,7 @@ fn of_model(
     folders: &[PathBuf],
 ) -> Result<Subject, PipelineError> {
     let model = models::open(&request.model.resolve()?, folders)?;
-    pipeline::check(&model, request)?;
+    model.validate(request)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;

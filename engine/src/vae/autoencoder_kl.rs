@@ -133,16 +133,36 @@ impl AutoencoderKl {
     }
 
     /// Pictures `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
-    /// `[batch, channels, height / scale, width / scale]` each.
+    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, in overlapping tiles as
+    /// [`decode`](Self::decode).
     pub fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
         pictures: &Tensor,
+        tiling: Option<Tiling>,
     ) -> std::result::Result<(Tensor, Tensor), RunError> {
+        let pictures = pictures.to_dtype(store.dtype())?;
+        let moments = match tiling {
+            Some(tiling) => {
+                tiling.encode(&pictures, self.scale(), |tile| self.encode_tile(executor, store, tile))?
+            }
+            None => self.encode_tile(executor, store, &pictures)?,
+        };
+        let channels = self.config.latent_channels;
+        let log_variance = moments.narrow(1, channels, channels)?.clamp(-30f32, 20f32)?;
+        Ok((moments.narrow(1, 0, channels)?, log_variance))
+    }
+
+    fn encode_tile(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        pictures: &Tensor,
+    ) -> std::result::Result<Tensor, RunError> {
         let last = self.config.first_decoder_block() - 1;
         let levels = self.config.block_out_channels.len();
-        let mut x = pictures.to_dtype(store.dtype())?;
+        let mut x = pictures.clone();
         executor.walk(store, 0..last + 1, |index, w| {
             x = match index {
                 0 => w.conv2d("conv_in", &x, Conv2d::SAME_3X3)?,
@@ -159,8 +179,7 @@ impl AutoencoderKl {
             };
             Ok(())
         })?;
-        let channels = self.config.latent_channels;
-        Ok((x.narrow(1, 0, channels)?, x.narrow(1, channels, channels)?.clamp(-30f32, 20f32)?))
+        Ok(x)
     }
 
     fn down_block(&self, w: &Weights, x: &Tensor, level: usize) -> Result<Tensor> {

@@ -1,4 +1,4 @@
-//! Decoding in overlapping tiles.
+//! Decoding and encoding in overlapping tiles.
 
 use candle_core::{DType, Result, Tensor};
 
@@ -28,22 +28,41 @@ impl Tiling {
         self,
         latents: &Tensor,
         scale: usize,
-        mut decode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+        decode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        let (_, _, height, width) = latents.dims4().map_err(E::from)?;
-        if height <= self.tile && width <= self.tile {
-            return decode(latents);
+        self.in_tiles(latents, [1, scale], decode)
+    }
+
+    /// Encodes tile by tile, as [`decode`](Self::decode) decodes; it is the latents that fade.
+    pub fn encode<E: From<candle_core::Error>>(
+        self,
+        pictures: &Tensor,
+        scale: usize,
+        encode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+    ) -> std::result::Result<Tensor, E> {
+        self.in_tiles(pictures, [scale, 1], encode)
+    }
+
+    /// What goes in and what comes out have this many values a latent, in each direction.
+    fn in_tiles<E: From<candle_core::Error>>(
+        self,
+        x: &Tensor,
+        [from, to]: [usize; 2],
+        mut work: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+    ) -> std::result::Result<Tensor, E> {
+        let (_, _, height, width) = x.dims4().map_err(E::from)?;
+        let (tile, step) = (self.tile * from, self.step() * from);
+        if height <= tile && width <= tile {
+            return work(x);
         }
-        let step = self.step();
-        let (blend, limit) = (self.overlap * scale, step * scale);
+        let (blend, limit) = (self.overlap * to, self.step() * to);
         let mut rows: Vec<Tensor> = Vec::new();
         let mut above: Vec<Tensor> = Vec::new();
         for top in (0..height).step_by(step) {
             let mut row: Vec<Tensor> = Vec::new();
             let mut kept: Vec<Tensor> = Vec::new();
             for left in (0..width).step_by(step) {
-                let tile = crop(latents, top, left, self.tile, self.tile)?;
-                let mut tile = decode(&tile)?;
+                let mut tile = work(&crop(x, top, left, tile, tile)?)?;
                 if let Some(above) = above.get(row.len()) {
                     tile = fade(above, &tile, 2, blend)?;
                 }

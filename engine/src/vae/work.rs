@@ -1,4 +1,4 @@
-//! What decoding takes: memory and operations, from shapes alone.
+//! What decoding and encoding take: memory and operations, from shapes alone.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,15 @@ use crate::{
 
 /// Sides of tiles that are offered, in latents.
 const TILES: [usize; 6] = [128, 96, 64, 48, 32, 16];
+
+/// What goes through one of the two halves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    /// Pictures to latents.
+    Encoder,
+    /// Latents to pictures.
+    Decoder,
+}
 
 /// A picture on its way through a network of convolutions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +51,10 @@ impl Plane {
         Self { size: self.size.map(|side| 2 * side), ..self }
     }
 
+    fn halved(self) -> Self {
+        Self { size: self.size.map(|side| side / 2), ..self }
+    }
+
     /// A convolution that keeps its size, with a kernel of `side`.
     pub fn conv(self, costs: Costs, outputs: usize, side: usize) -> Cost {
         costs.conv([self.batch, self.channels, outputs], self.size, side, 1)
@@ -49,52 +62,112 @@ impl Plane {
 }
 
 impl AutoencoderKl {
-    /// The ways of decoding `batch` pictures whose latents are `height` by `width`: whole, then in ever smaller
-    /// tiles.
-    pub fn decode_work(&self, batch: usize, [height, width]: [usize; 2], value_bytes: usize) -> Vec<Work> {
+    /// The ways of encoding one picture so many times and of decoding `batch` pictures, all of whose latents are
+    /// `height` by `width`: whole, then in ever smaller tiles.
+    pub fn work(
+        &self,
+        encoded: usize,
+        batch: usize,
+        [height, width]: [usize; 2],
+        value_bytes: usize,
+    ) -> Vec<Work> {
         let tiles = TILES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
+        let costs = Costs { value_bytes };
         std::iter::once(None)
             .chain(tiles)
-            .map(|tile| self.way(batch, [height, width], tile, Costs { value_bytes }))
+            .map(|tile| self.way([encoded, batch], [height, width], tile, costs))
             .collect()
     }
 
     /// Pictures of a batch are decoded one after the other.
-    fn way(&self, batch: usize, latents: [usize; 2], tile: Option<usize>, costs: Costs) -> Work {
+    fn way(
+        &self,
+        [encoded, batch]: [usize; 2],
+        latents: [usize; 2],
+        tile: Option<usize>,
+        costs: Costs,
+    ) -> Work {
         let config = self.config();
         let value = costs.value_bytes;
-        let whole = self.tapes(Plane { batch: 1, channels: config.latent_channels, size: latents }, costs);
+        let (mut encoder, tiles_of_moments) = self.passes(Half::Encoder, encoded, latents, tile, costs);
+        let (mut decoder, held) = self.passes(Half::Decoder, batch, latents, tile, costs);
+        let [height, width] = latents;
+        let area = self.scale() * self.scale();
+        let pixels = height * width * area;
+        let latent_bytes = batch * config.latent_channels * height * width * (2 * size_of::<f32>() + value);
+        // The picture, what it is in the numbers of the computation, and its tile.
+        let converted = if value == size_of::<f32>() { 0 } else { value };
+        let cropped = tile.map_or(0, |tile| tile * tile * area * value);
+        let picture = config.in_channels * (pixels * (size_of::<f32>() + converted) + cropped);
+        let beside = tiles_of_moments + picture as u64;
+        for block in encoder.iter_mut().filter(|block| block.passes > 0) {
+            block.activations = (block.activations + beside).saturating_sub(held);
+        }
+        // Joining the rows of tiles, and scaling the picture.
+        let finishing = config.out_channels * pixels * (value + size_of::<f32>().max(value));
+        if let Some(last) = decoder.last_mut() {
+            last.activations = last.activations.max((finishing as u64).saturating_sub(held));
+        }
+        encoder.append(&mut decoder);
+        Work { tile: tile.map(|tile| tile as u32), carried: latent_bytes as u64 + held, blocks: encoder }
+    }
+
+    /// What the blocks of a half do for so many pictures, and bytes of tiles that are done when the most is held.
+    fn passes(
+        &self,
+        half: Half,
+        pictures: usize,
+        latents: [usize; 2],
+        tile: Option<usize>,
+        costs: Costs,
+    ) -> (Vec<BlockWork>, u64) {
         let (tapes, held, tiles) = match tile {
-            Some(tile) => self.in_tiles(latents, Tiling::with_tile(tile), costs),
-            None => (whole, 0, 1),
+            Some(tile) => self.in_tiles(half, latents, Tiling::with_tile(tile), costs),
+            None => (self.half(half, latents, costs), 0, 1),
         };
         let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 };
-        let mut blocks = vec![unused; config.first_decoder_block()];
-        blocks.extend(tapes.into_iter().map(|tape| BlockWork {
-            passes: (batch * tiles) as u32,
-            operations: tape.operations,
-            activations: tape.peak,
-            reads: 1,
-        }));
-        let [height, width] = latents;
-        let pixels = config.out_channels * height * width * self.scale() * self.scale();
-        let latent_bytes = batch * config.latent_channels * height * width * (2 * size_of::<f32>() + value);
-        // Joining the rows of tiles, and scaling the picture.
-        let finishing = (pixels * value + pixels * size_of::<f32>().max(value)) as u64;
-        if let Some(last) = blocks.last_mut() {
-            last.activations = last.activations.max(finishing.saturating_sub(held));
+        let pass = |tape: Tape| match pictures {
+            0 => unused,
+            _ => BlockWork {
+                passes: (pictures * tiles) as u32,
+                operations: tape.operations,
+                activations: tape.peak,
+                reads: 1,
+            },
+        };
+        (tapes.into_iter().map(pass).collect(), held)
+    }
+
+    /// The blocks of a half for latents of this height and width.
+    fn half(&self, half: Half, [height, width]: [usize; 2], costs: Costs) -> Vec<Tape> {
+        let config = self.config();
+        let plane = |channels, size| Plane { batch: 1, channels, size };
+        match half {
+            Half::Decoder => self.decoder(plane(config.latent_channels, [height, width]), costs),
+            Half::Encoder => {
+                let scale = self.scale();
+                self.encoder(plane(config.in_channels, [scale * height, scale * width]), costs)
+            }
         }
-        Work { tile: tile.map(|tile| tile as u32), carried: latent_bytes as u64 + held, blocks }
     }
 
     /// The blocks for the largest tile, bytes of tiles that are done when the most is held, and the number of tiles.
-    fn in_tiles(&self, [height, width]: [usize; 2], tiling: Tiling, costs: Costs) -> (Vec<Tape>, u64, usize) {
-        let channels = self.config().latent_channels;
+    fn in_tiles(
+        &self,
+        half: Half,
+        [height, width]: [usize; 2],
+        tiling: Tiling,
+        costs: Costs,
+    ) -> (Vec<Tape>, u64, usize) {
         let side = |length: usize, start: usize| tiling.tile.min(length - start);
         let step = tiling.step();
-        let area = (self.config().out_channels * self.scale() * self.scale() * costs.value_bytes) as u64;
+        let values = match half {
+            Half::Encoder => 2 * self.config().latent_channels,
+            Half::Decoder => self.config().out_channels * self.scale() * self.scale(),
+        };
+        let area = (values * costs.value_bytes) as u64;
         let bytes = |rows: usize, columns: usize| area * (rows * columns) as u64;
-        let tapes = |size: [usize; 2]| self.tapes(Plane { batch: 1, channels, size }, costs);
+        let tapes = |size: [usize; 2]| self.half(half, size, costs);
         let peak = |tapes: &[Tape]| tapes.iter().map(|tape| tape.peak).max().unwrap_or(0);
         let largest = tapes([side(height, 0), side(width, 0)]);
         let mut peaks: HashMap<[usize; 2], (u64, f64)> = HashMap::new();
@@ -131,8 +204,61 @@ impl AutoencoderKl {
         (tapes.collect(), held, tiles as usize)
     }
 
+    /// The encoder's blocks, function by function.
+    fn encoder(&self, picture: Plane, costs: Costs) -> Vec<Tape> {
+        let config = self.config();
+        let widths = &config.block_out_channels;
+        let Some(&first) = widths.first() else { return Vec::new() };
+        let bytes = |plane: Plane| (plane.values() * costs.value_bytes) as u64;
+        let mut stem = Tape::default();
+        stem.run(picture.conv(costs, first, 3));
+        let mut x = picture.with_channels(first);
+        let mut tapes = vec![stem];
+        for (level, &width) in widths.iter().enumerate() {
+            let mut tape = Tape::default();
+            tape.hold(bytes(x));
+            for layer in 0..config.layers_per_block {
+                let before = if layer == 0 { 0 } else { bytes(x) };
+                resnet_tape(&mut tape, costs, x, width);
+                // The input of the block itself is held to its end.
+                tape.free(before);
+                x = x.with_channels(width);
+            }
+            if level + 1 < widths.len() {
+                x = x.halved();
+                tape.run(costs.conv([x.batch, width, width], x.size, 3, 2));
+            }
+            tapes.push(tape);
+        }
+        tapes.push(self.middle(x, costs));
+        let mut head = Tape::default();
+        head.hold(bytes(x));
+        head.run(costs.pointwise(x.values(), 1));
+        let moments = x.with_channels(2 * config.latent_channels);
+        head.replace(x.conv(costs, moments.channels, 3));
+        if config.use_quant_conv {
+            head.run(moments.conv(costs, moments.channels, 1));
+        }
+        tapes.push(head);
+        tapes
+    }
+
+    /// The block of the smallest planes, which both halves have.
+    fn middle(&self, x: Plane, costs: Costs) -> Tape {
+        let held = (x.values() * costs.value_bytes) as u64;
+        let mut tape = Tape::default();
+        tape.hold(held);
+        resnet_tape(&mut tape, costs, x, x.channels);
+        if self.config().mid_block_add_attention {
+            attention(&mut tape, costs, x);
+        }
+        tape.free(held);
+        resnet_tape(&mut tape, costs, x, x.channels);
+        tape
+    }
+
     /// The decoder's blocks, function by function.
-    fn tapes(&self, latents: Plane, costs: Costs) -> Vec<Tape> {
+    fn decoder(&self, latents: Plane, costs: Costs) -> Vec<Tape> {
         let config = self.config();
         let widths = &config.block_out_channels;
         let (Some(&narrow), Some(&wide)) = (widths.first(), widths.last()) else { return Vec::new() };
@@ -143,15 +269,7 @@ impl AutoencoderKl {
         stem.run(latents.conv(costs, wide, 3));
         let mut x = latents.with_channels(wide);
         let bytes = |plane: Plane| plane.bytes(costs);
-        let mut middle = Tape::default();
-        middle.hold(bytes(x));
-        resnet_tape(&mut middle, costs, x, wide);
-        if config.mid_block_add_attention {
-            attention(&mut middle, costs, x);
-        }
-        middle.free(bytes(x));
-        resnet_tape(&mut middle, costs, x, wide);
-        let mut tapes = vec![stem, middle];
+        let mut tapes = vec![stem, self.middle(x, costs)];
         for level in 0..widths.len() {
             let width = widths[widths.len() - 1 - level];
             let mut tape = Tape::default();

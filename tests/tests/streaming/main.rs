@@ -12,5 +12,6 @@ mod budgets;
 mod exactness;
 mod faults;
 mod options;
+mod pictures;
 mod support;
 mod traffic;

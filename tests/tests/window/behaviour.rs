@@ -159,6 +159,10 @@ fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
     let mut window = Window::with_starter();
     window.fill("Prompt", "something else");
     window.drop_file(path);
+    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.frames();
+    assert!(window.shows("Settings are inside boat.png"));
+    window.click("Use settings");
     window.wait_for("the settings", |app| app.state().draft.seed == 99);
     assert_eq!(window.harness.state().state().draft, Draft::from_request(&request));
     assert!(window.shows("Settings from boat.png"));
@@ -180,7 +184,7 @@ fn a_file_without_settings_is_said_and_changes_nothing() {
     window.drop_file(path);
     window.wait_for("the failure", |app| !app.state().failures.is_empty());
     window.frames();
-    assert!(window.shows("No settings could be taken from this file"));
+    assert!(window.shows("This file cannot be used"));
     assert_eq!(window.harness.state().state().draft, before);
 }
 

@@ -8,5 +8,6 @@ mod prompts;
 mod real_run;
 mod runs;
 mod snapshots;
+mod source;
 mod support;
 mod timeline;

@@ -233,6 +233,9 @@ fn a_dropped_picture_changes_nothing_about_memory() {
     window.click("Preset for 8 GB");
     let before = preferences(&window);
     window.drop_file(path);
+    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.frames();
+    window.click("Use settings");
     window.wait_for("the settings", |app| app.state().draft.seed == 99);
     window.frames();
     assert_eq!(preferences(&window), before);

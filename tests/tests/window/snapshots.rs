@@ -4,13 +4,14 @@ use egui::Theme;
 use egui_kittest::SnapshotResults;
 use sluice::window::persistence::{MemorySettings, Saved};
 use sluice_engine::{
-    request::ModelSource,
+    output::{Settings, write_png},
+    request::{ModelSource, Request},
     session::{Event, JobId, ModelSummary},
 };
 
 use super::{
     runs::{Scene, telemetry},
-    support::{Window, failure, half_way, machine, picture, starter},
+    support::{Window, failure, half_way, landscape, machine, picture, starter},
 };
 
 const SIZES: [([f32; 2], &str); 2] = [([1280.0, 800.0], "1280"), ([1920.0, 1080.0], "1920")];
@@ -21,17 +22,18 @@ fn in_every_look(state: &str, script: impl Fn(&mut Window)) {
 }
 
 fn in_every_look_with(state: &str, memory: &MemorySettings, script: impl Fn(&mut Window)) {
+    let saved = Saved { memory: memory.clone(), ..Saved::default() };
+    in_every_look_from(state, (*memory != MemorySettings::default()).then_some(&saved), script);
+}
+
+fn in_every_look_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut Window)) {
     let mut results = SnapshotResults::new();
     for (size, width) in SIZES {
         for (theme, shade) in THEMES {
-            let mut window = Window::open(size, theme, |setup| {
-                if *memory != MemorySettings::default() {
-                    setup.saved = Some(Saved { memory: memory.clone(), ..Saved::default() });
-                }
-            });
+            let mut window = Window::open(size, theme, |setup| setup.saved = saved.cloned());
             window.says(Event::Hardware(machine()));
             window.says(Event::ModelLoaded(Box::new(starter())));
-            if *memory == MemorySettings::default() {
+            if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
                 answer(&mut window, &Scene::here());
             }
             script(&mut window);
@@ -106,6 +108,72 @@ fn answer(window: &mut Window, scene: &Scene) {
     while let Some(query) = window.take_plans().pop() {
         window.says(scene.answer(query.id));
     }
+}
+
+/// A picture to draw over, and a mask for it.
+fn over_a_harbour(window: &mut Window, folder: &std::path::Path) {
+    let image = landscape(192, 128, 5, 1.0);
+    let path = folder.join("harbour.png");
+    image::save_buffer(&path, &image.pixels, 192, 128, image::ColorType::Rgb8).unwrap();
+    window.fill("Prompt", "a harbour in the evening, oil on canvas");
+    window.drop_file(path.clone());
+    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.click("Dismiss the notice");
+}
+
+fn paint(window: &mut Window) {
+    use egui_kittest::kittest::Queryable;
+    window.click("Paint…");
+    let middle = window.harness.get_by_label("The mask over the picture").rect().center();
+    window.harness.drag_at(middle - egui::vec2(60.0, 20.0));
+    window.frames();
+    window.harness.hover_at(middle + egui::vec2(50.0, 30.0));
+    window.frames();
+    window.harness.drop_at(middle + egui::vec2(50.0, 30.0));
+    window.frames();
+}
+
+#[test]
+fn drawing_over_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |name: &str, seed: u64| {
+        let (path, image) = (folder.path().join(name), landscape(192, 128, seed, 1.0));
+        image::save_buffer(&path, &image.pixels, 192, 128, image::ColorType::Rgb8).unwrap();
+        path
+    };
+    let (picture, mask) = (save("harbour.png", 5), save("harbour mask.png", 9));
+    let mut saved = Saved::default();
+    "a harbour in the evening, oil on canvas".clone_into(&mut saved.draft.prompt);
+    saved.draft.draw_over(picture.clone());
+    saved.draft.draw_within(mask.clone());
+    in_every_look_from("source", Some(&saved), |window| {
+        window.wait_for("the files", |app| {
+            let files = &app.state().sources;
+            files.pixels(&picture).is_some() && files.pixels(&mask).is_some()
+        });
+        window.see("Keep the rest to the pixel");
+    });
+}
+
+#[test]
+fn painting_a_mask() {
+    let folder = tempfile::tempdir().unwrap();
+    in_every_look("mask", |window| {
+        over_a_harbour(window, folder.path());
+        paint(window);
+    });
+}
+
+#[test]
+fn asking_what_a_dropped_picture_is_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let settings = Settings::new(&Request::default(), "Starter", "z_image", 0);
+    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    in_every_look("dropped", |window| {
+        window.drop_file(path.clone());
+        window.wait_for("the question", |app| app.state().dropped.is_some());
+    });
 }
 
 #[test]

@@ -118,9 +118,15 @@ impl Window {
     /// Presses what has this name.
     pub fn click(&mut self, label: &str) {
         use egui_kittest::kittest::Queryable;
-        self.harness.get_by_label(label).scroll_to_me();
-        self.frames();
+        self.see(label);
         self.harness.get_by_label(label).click();
+        self.frames();
+    }
+
+    /// Scrolls to what has this name.
+    pub fn see(&mut self, label: &str) {
+        use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label(label).scroll_to_me();
         self.frames();
     }
 

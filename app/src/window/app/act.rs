@@ -16,6 +16,7 @@ use crate::window::{
     picture_settings::PictureSettings,
     planning::Ask,
     recent::file_name,
+    source_picture::Dropped,
     stage,
     state::{JobOptions, Notice, Shown},
 };
@@ -76,6 +77,24 @@ impl SluiceApp {
                     }
                 }
             }
+            Action::UseAsSource(path) => self.draw_over(path),
+            Action::ClearSource => self.state.draft.source = None,
+            Action::PaintMask => self.state.paint_mask(),
+            Action::LeavePainting => self.state.painting = None,
+            Action::UsePainting => {
+                if let Some(painting) = self.state.painting.take() {
+                    let name =
+                        painting.picture.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir).join("masks");
+                    self.request(Task::SaveMask { folder, name, mask: painting.image() });
+                }
+            }
+            Action::UseDroppedSettings => {
+                if let Some(Dropped { path, image, settings }) = self.state.dropped.take() {
+                    self.restored(path, image, *settings);
+                }
+            }
+            Action::DismissDropped => self.state.dropped = None,
             Action::CopyPicture(id) => {
                 if let Some(image) = stage::pixels(&self.state, id) {
                     ctx.copy_image(egui::ColorImage::clone(&image));
@@ -159,7 +178,17 @@ impl SluiceApp {
                 self.state.recents.loaded(&path, image);
                 self.reading = None;
             }
-            FileEvent::Restored { path, image, settings } => self.restored(path, image, *settings),
+            FileEvent::Dropped { path, image, settings: Some(settings) } => {
+                self.state.notice = None;
+                self.state.dropped = Some(Dropped { path, image, settings });
+            }
+            FileEvent::Dropped { path, settings: None, .. } | FileEvent::SourceChosen(path) => {
+                self.draw_over(path);
+            }
+            FileEvent::Source { path, read } => {
+                self.state.sources.take(&path, read.map_err(|failure| failure.message));
+            }
+            FileEvent::MaskChosen(path) => self.state.draft.draw_within(path),
             FileEvent::Gone { path, failure } => {
                 self.state.recents.remove(&path);
                 self.reading = None;
@@ -172,6 +201,14 @@ impl SluiceApp {
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path), true),
             FileEvent::DialogClosed => {}
         }
+    }
+
+    fn draw_over(&mut self, path: PathBuf) {
+        self.state.dropped = None;
+        let mut draft = self.state.draft.clone();
+        let text = format!("{} is drawn over", file_name(&path));
+        draft.draw_over(path);
+        self.state.restore(draft, text, Vec::new());
     }
 
     fn restored(&mut self, path: PathBuf, image: egui::ColorImage, settings: PictureSettings) {

@@ -161,7 +161,7 @@ impl KnownModel {
         let sizes = Sizes { text: f64::from(tokens), ..Sizes::ONE };
         let run = Passes { calls: 1, branches: shape.branches, pictures: 1, bytes };
         let work = component.work(&sizes, &run);
-        ComponentWork { stage: Stage::Encode, ways: vec![work] }
+        ComponentWork { stage: Stage::Encode, also: None, ways: vec![work] }
     }
 
     fn denoising(
@@ -183,7 +183,7 @@ impl KnownModel {
         let mut work = component.work(&sizes, &run);
         let kept = component.kept_a_call * u64::from(calls) * u64::from(shape.branches);
         work.carried += kept * bytes + SAMPLER_COPIES * self.latents_bytes(shape);
-        ComponentWork { stage: Stage::Denoise, ways: vec![work] }
+        ComponentWork { stage: Stage::Denoise, also: None, ways: vec![work] }
     }
 
     fn decoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> ComponentWork {
@@ -219,7 +219,7 @@ impl KnownModel {
             work
         };
         let ways = std::iter::once(None).chain(tiles.map(Some)).map(way).collect();
-        ComponentWork { stage: Stage::Decode, ways }
+        ComponentWork { stage: Stage::Decode, also: None, ways }
     }
 
     fn is_video(&self) -> bool {

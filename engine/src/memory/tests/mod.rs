@@ -79,7 +79,7 @@ fn any_component(role: Role, stage: Stage) -> impl Strategy<Value = (ComponentFo
             blocks: footprints.collect(),
             errors: Errors::new(),
         };
-        (component, ComponentWork { stage, ways: (0..ways).map(way).collect() })
+        (component, ComponentWork { stage, also: None, ways: (0..ways).map(way).collect() })
     })
 }
 

@@ -12,7 +12,7 @@ fn component(
     let way = Work { tile: None, carried, blocks: works };
     let footprint =
         ComponentFootprint { role, architecture: "transformer".to_owned(), blocks, errors: Errors::new() };
-    (footprint, ComponentWork { stage, ways: vec![way] })
+    (footprint, ComponentWork { stage, also: None, ways: vec![way] })
 }
 
 /// An encoder of 36 blocks, a denoiser given block by block, and an autoencoder that can be tiled.

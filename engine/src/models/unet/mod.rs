@@ -129,6 +129,10 @@ impl Denoiser for Unet {
         self.scale as u32
     }
 
+    fn channels_beside(&self) -> usize {
+        self.config.in_channels.saturating_sub(self.config.out_channels)
+    }
+
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
         [self.config.out_channels, height as usize / self.scale, width as usize / self.scale]
     }
@@ -289,6 +293,9 @@ impl Unet {
         let (batch, channels, height, width) = latents.dims4()?;
         if self.config.in_channels <= channels {
             return Ok(latents);
+        }
+        if let Some(beside) = input.beside {
+            return Tensor::cat(&[&latents, &beside.to_dtype(dtype)?], 1);
         }
         let mask = Tensor::ones((batch, 1, height, width), dtype, latents.device())?;
         let others = self.config.in_channels - channels - 1;

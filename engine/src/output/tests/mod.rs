@@ -4,11 +4,14 @@ mod files;
 mod parameters;
 mod places;
 
+use std::path::PathBuf;
+
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
 use crate::request::{
-    ComputeDtype, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule,
+    ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule,
+    SourceMask, SourcePicture,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -29,6 +32,19 @@ fn settings(prompt: &str, negative_prompt: &str) -> Settings {
     Settings::new(&request, "Sluice Starter", "z_image", 0)
 }
 
+fn any_source() -> impl Strategy<Value = SourcePicture> {
+    let file =
+        || any::<String>().prop_map(|name| PathBuf::from(format!("/pictures/{}", name.replace('/', ""))));
+    let mask = (file(), any::<u32>(), any::<bool>()).prop_map(|(path, blur, keeps_the_rest)| SourceMask {
+        path,
+        blur,
+        keeps_the_rest,
+    });
+    let part = (1..=100_u32).prop_map(|percent| f64::from(percent) / 100.0);
+    (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask))
+        .prop_map(|(path, strength, fit, mask)| SourcePicture { path, strength, fit, mask })
+}
+
 fn any_request() -> impl Strategy<Value = Request> {
     let texts = (any::<String>(), any::<String>(), any::<String>());
     let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>());
@@ -38,8 +54,9 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::sample::select(&ComputeDtype::ALL),
     );
     let guiding = (0.0f32..1.0, 0.0f32..0.5, 0.5f32..1.0, 1.0f32..9.0, 0.0f32..1.0);
-    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding);
-    given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding)| Request {
+    let sources = prop::option::of(any_source());
+    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding, sources);
+    given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding, source)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
         prompt: texts.0,
         negative_prompt: texts.1,
@@ -60,5 +77,6 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        source,
     })
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{ModelSource, Request, Sampler, Schedule},
+    request::{ModelSource, Request, Sampler, Schedule, SourceMask, SourcePicture},
 };
 
 #[test]
@@ -108,6 +108,23 @@ fn what_is_not_understood_has_its_default_and_a_note() {
 }
 
 #[test]
+fn what_was_drawn_over_is_named() {
+    let mask = SourceMask { path: "/secret/mask.png".into(), ..SourceMask::default() };
+    let source = SourcePicture { path: "/secret/fox, red.jpg".into(), ..SourcePicture::default() };
+    let write = |source| {
+        let mut settings = settings("x", "");
+        settings.request.source = Some(source);
+        a1111::write(&settings)
+    };
+    let text = write(source.clone());
+    assert!(text.contains(r#", Denoising strength: 0.6, Init image: "fox, red.jpg", Version"#), "{text}");
+    assert_eq!(a1111::parse(&text).notes, ["It was drawn over another picture, which is not inside."]);
+    let text = write(SourcePicture { strength: 0.25, mask: Some(mask), ..source });
+    assert!(text.contains("Denoising strength: 0.25") && text.contains("Mask blur: 4, Version"), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+}
+
+#[test]
 fn values_are_quoted_as_a1111_does() {
     let named = |name: &str| {
         let settings = Settings { model_name: name.to_owned(), ..settings("x", "") };
@@ -147,7 +164,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        let request = Request { prompt, negative_prompt: negative, ..request };
+        // The picture that was drawn over is not inside.
+        let request = Request { prompt, negative_prompt: negative, source: None, ..request };
         let read = a1111::parse(&a1111::write(&Settings::new(&request, &name, "z_image", 0)));
         prop_assert_eq!(&read.notes, &Vec::<String>::new());
         prop_assert_eq!(&read.settings.model_name, &name);

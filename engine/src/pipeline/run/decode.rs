@@ -3,7 +3,7 @@
 use candle_core::{DType, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage};
-use crate::{hardware::unmetered, output::Image, pipeline::dump::aside, vae::Tiling};
+use crate::{hardware::unmetered, output::Image, pipeline::dump::aside};
 
 impl Run<'_> {
     /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
@@ -17,9 +17,7 @@ impl Run<'_> {
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
             let picture = self.within_memory(Stage::Decode, || {
-                let tile = self.planned.borrow().component(self.loaded.model.autoencoder_index()).tile;
-                let tiling = tile.map(|tile| Tiling::with_tile(tile as usize));
-                autoencoder.decode(&executor, store, &latents, tiling)
+                autoencoder.decode(&executor, store, &latents, self.tiling())
             })?;
             let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
             if dump.is_recording() {
@@ -34,6 +32,9 @@ impl Run<'_> {
             let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
             dump.add("vae.decode.out", &join(&decoded)?)?;
             dump.add("output", &unmetered(|| join(&finished)?.clamp(0f32, 1f32))?)?;
+        }
+        if let Some(source) = &self.source {
+            unmetered(|| images.iter_mut().for_each(|image| source.restore(image)));
         }
         Ok(images)
     }

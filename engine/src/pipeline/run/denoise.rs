@@ -10,13 +10,14 @@ use candle_core::{Device, Tensor};
 use super::{
     Dump, PipelineError, Run, Stage,
     noise::{called, draw, evaluated, guide},
+    source::Original,
 };
 use crate::{
     hardware::unmetered,
     models::{Conditioning, Denoiser, DenoiserInput},
     pipeline::dump::aside,
     residency::WeightStore,
-    sampling::{self, Step, StepCache, Training, Walk},
+    sampling::{self, Kept, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
@@ -24,6 +25,7 @@ impl Run<'_> {
     pub(super) fn denoise(
         &self,
         noise: Tensor,
+        original: Original,
         branches: &[Conditioning],
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
@@ -31,8 +33,9 @@ impl Run<'_> {
         let sigmas = &self.sigmas;
         let training = &self.loaded.model.training;
         add_schedule(dump, training, sigmas)?;
-        let latents = training.noised(None, &noise, sigmas[0])?;
-        drop(noise);
+        let latents = training.noised(original.start(), &noise, sigmas[0])?;
+        dump.add("latents.start", &latents)?;
+        let (kept, beside) = original.in_steps(training, noise);
         let denoiser = self.loaded.model.denoiser.as_ref();
         let guide = guide(&self.loaded.model, self.request, sigmas);
         let evaluated = evaluated(&self.loaded.model, self.request, sigmas);
@@ -42,6 +45,7 @@ impl Run<'_> {
             denoiser.prepare(&executor, store, &input)
         })?;
         let prompt_alone = prepared.prompt_alone();
+        let steps = sigmas.len() - 1;
         let calls_in_all = called(&self.loaded.model, self.request, sigmas).len();
         let calls = Cell::new(0);
         let cache = RefCell::new(StepCache::new(self.request.step_cache.into(), calls_in_all));
@@ -63,21 +67,32 @@ impl Run<'_> {
         };
         let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             calls.set(calls.get() + 1);
-            let (input, is_guided) = (DenoiserInput { latents, sigma }, guide.is_guided(sigma));
-            let seen = training.seen(latents, sigma)?;
-            cache.borrow_mut().direction(&seen, is_guided, || {
+            // What the walk starts from is as it is to be.
+            let put_back = match &kept {
+                Some(kept) if calls.get() > 1 => Some(kept.noised(latents, sigma)?),
+                _ => None,
+            };
+            let shown = put_back.as_ref().unwrap_or(latents);
+            let input = DenoiserInput { latents: shown, sigma, beside: beside.as_ref() };
+            let is_guided = guide.is_guided(sigma);
+            let seen = training.seen(shown, sigma)?;
+            let direction = cache.borrow_mut().direction(&seen, is_guided, || {
                 if let Some(known) = self.options.journal.borrow_mut().next(sigma, latents.dims()) {
                     return Ok(known);
                 }
                 is_computed.set(true);
                 predict(&input, is_guided)
-            })
+            })?;
+            match &kept {
+                Some(kept) => Ok(kept.direction(latents, &direction, sigma)?),
+                None => Ok(direction),
+            }
         };
         let mut latents_seen: Vec<Tensor> = Vec::new();
         let mut pace = Pace::new(store);
         let mut after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
-                latents_seen.push(unmetered(|| aside(&training.recorded(step.latents, step.sigma)?))?);
+                latents_seen.push(unmetered(|| aside(&seen(training, kept.as_ref(), &step, steps)?))?);
             }
             if !is_computed.get() {
                 self.observer.borrow_mut().resumed(step.index as u32 + 1);
@@ -95,13 +110,17 @@ impl Run<'_> {
         for (step, latents) in latents_seen.iter().enumerate() {
             dump.add(format!("step.{step}.latents"), latents)?;
         }
-        Ok(training.finished(latents, sigmas[sigmas.len() - 1])?)
+        let latents = training.finished(latents, sigmas[steps])?;
+        Ok(match &kept {
+            Some(kept) => kept.clean(&latents)?,
+            None => latents,
+        })
     }
 
     /// Says that a step is done; after the first, blocks may change places.
     fn step_done(&self, step: &Step<'_>, reused: usize, pace: &mut Pace) -> Result<(), PipelineError> {
         let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
-        let (number, steps) = (step.index as u32 + 1, self.request.steps);
+        let (number, steps) = (step.index as u32 + 1, self.sigmas.len() as u32 - 1);
         {
             let mut observer = self.observer.borrow_mut();
             if observer.wants_previews() {
@@ -159,6 +178,20 @@ impl Pace {
         };
         *self = next;
         record
+    }
+}
+
+/// The latents after a step as the model's own scheduler keeps them.
+fn seen(
+    training: &Training,
+    kept: Option<&Kept<'_>>,
+    step: &Step<'_>,
+    steps: usize,
+) -> candle_core::Result<Tensor> {
+    match kept {
+        Some(kept) if step.index + 1 == steps => kept.clean(&training.recorded(step.latents, step.sigma)?),
+        Some(kept) => training.recorded(&kept.noised(step.latents, step.sigma)?, step.sigma),
+        None => training.recorded(step.latents, step.sigma),
     }
 }
 

@@ -5,6 +5,7 @@ mod denoise;
 mod encode;
 mod noise;
 mod preview;
+mod source;
 
 use std::{cell::RefCell, path::PathBuf, time::Instant};
 
@@ -16,6 +17,7 @@ use crate::{
     output::Image,
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
+    source::Source,
     telemetry::{Recorder, TelemetryEvent},
 };
 use noise::evaluated;
@@ -55,7 +57,8 @@ pub struct Rendered {
 
 /// What a run needs beside the request.
 pub struct RunOptions<'a> {
-    /// A safetensors file whose `latents` take the place of the noise.
+    /// A safetensors file whose `latents` take the place of the noise, and `noise.picture` and `noise.masked_picture`
+    /// of that which samples of encoded pictures have.
     pub initial_latents: Option<&'a PathBuf>,
     /// Where the tensors of every stage go.
     pub dump: Option<&'a PathBuf>,
@@ -81,7 +84,8 @@ impl LoadedModel {
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
-        estimate::check(&self.model, request)?;
+        self.model.validate(request)?;
+        let source = unmetered(|| self.open_source(request))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);
@@ -92,6 +96,7 @@ impl LoadedModel {
             request,
             options,
             prompts,
+            source,
             sigmas,
             planned: RefCell::new(planned),
             observer: RefCell::new(observer),
@@ -105,6 +110,13 @@ impl LoadedModel {
         dump.write()?;
         Ok(Rendered { images, planned })
     }
+
+    /// Reads the picture that a request starts from.
+    fn open_source(&self, request: &Request) -> Result<Option<Source>, PipelineError> {
+        let Some(source) = &request.source else { return Ok(None) };
+        let [_, height, width] = self.model.denoiser.latents_shape(request.width, request.height);
+        Ok(Some(Source::open(source, (request.width, request.height), [height, width])?))
+    }
 }
 
 /// A run that goes on.
@@ -113,6 +125,7 @@ struct Run<'a> {
     request: &'a Request,
     options: &'a RunOptions<'a>,
     prompts: Vec<Prompt>,
+    source: Option<Source>,
     sigmas: Vec<f32>,
     planned: RefCell<PlannedRun>,
     observer: RefCell<&'a mut dyn Observer>,
@@ -127,13 +140,17 @@ impl Run<'_> {
         self.enter(if known { self.loaded.model.denoiser_index() } else { 0 });
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
-        let noise = self.initial_latents()?;
-        dump.add("latents.init", &noise)?;
-        let branches = self.stage(Stage::Encode, || self.encode(dump))?;
+        let noise = self.noise()?;
+        dump.add("latents.init", &noise.latents)?;
+        let (original, branches) = self.stage(Stage::Encode, || {
+            let original = self.encode_source(&noise, dump)?;
+            Ok((original, self.encode(dump)?))
+        })?;
+        let noise = noise.latents;
         if self.observer.borrow().wants_previews() {
             self.fit_preview()?;
         }
-        let latents = self.stage(Stage::Denoise, || self.denoise(noise, &branches, dump))?;
+        let latents = self.stage(Stage::Denoise, || self.denoise(noise, original, &branches, dump))?;
         drop(branches);
         self.stage(Stage::Decode, || self.decode(&latents, dump))
     }

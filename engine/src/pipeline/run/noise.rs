@@ -1,40 +1,78 @@
 //! The noise of a run and its levels.
 
+use std::path::PathBuf;
+
 use candle_core::{Device, Tensor};
 
 use super::{PipelineError, Run};
 use crate::{
-    checkpoint::read_header,
+    checkpoint::{CheckpointError, TensorTable, read_header},
     models::Model,
+    pipeline::estimate::encodes,
     request::Request,
     sampling::{self, Guide, NoiseStream},
 };
 
+/// The noise of a run before its first step, `[batch, channels, height, width]` of unit variance each.
+pub(super) struct Noise {
+    /// That of the sample which the source's latents are.
+    pub picture: Option<Tensor>,
+    /// That which the run starts from.
+    pub latents: Tensor,
+    /// That of the sample which the masked source's latents are.
+    pub masked_picture: Option<Tensor>,
+}
+
 impl Run<'_> {
-    /// Noise `[batch, channels, height, width]` of unit variance: each picture's own seed, so that it can be drawn alone.
-    pub(super) fn initial_latents(&self) -> Result<Tensor, PipelineError> {
+    /// Each picture's noise, in the order in which diffusers draws it, or what a file has in its place.
+    pub(super) fn noise(&self) -> Result<Noise, PipelineError> {
         let request = self.request;
-        let denoiser = &self.loaded.model.denoiser;
-        let [channels, height, width] = denoiser.latents_shape(request.width, request.height);
+        let [channels, height, width] =
+            self.loaded.model.denoiser.latents_shape(request.width, request.height);
         let shape = [request.batch as usize, channels, height, width];
-        let Some(path) = self.options.initial_latents else {
-            return Ok(draw(&mut seeds(request), &shape)?);
+        let mut streams = seeds(request);
+        let file = self.options.initial_latents.map(|path| stored(path)).transpose()?;
+        let mut next = |name: &str| -> Result<Tensor, PipelineError> {
+            let drawn = draw(&mut streams, &shape)?;
+            let Some((path, tensors)) = &file else { return Ok(drawn) };
+            let wrong = |reason: String| PipelineError::InitialLatents { path: (*path).clone(), reason };
+            match tensors.get(name) {
+                Some(stored) if stored.shape() == shape => Ok(stored.load(&Device::Cpu)?),
+                Some(stored) => {
+                    let found = stored.shape();
+                    Err(wrong(format!("the shape of {name} is {found:?} and {shape:?} is needed")))
+                }
+                None if name == LATENTS => Err(wrong(format!("it has no tensor {name}"))),
+                None => Ok(drawn),
+            }
         };
-        let wrong = |reason: String| PipelineError::InitialLatents { path: path.clone(), reason };
-        let tensors = read_header(path).map_err(|error| wrong(error.to_string()))?;
-        let stored = tensors.get("latents").ok_or_else(|| wrong("it has no tensor latents".to_owned()))?;
-        if stored.shape() != shape {
-            return Err(wrong(format!("their shape is {:?} and {shape:?} is needed", stored.shape())));
-        }
-        Ok(stored.load(&Device::Cpu)?)
+        let encodes = encodes(&self.loaded.model, request);
+        Ok(Noise {
+            picture: encodes.picture.then(|| next("noise.picture")).transpose()?,
+            latents: next(LATENTS)?,
+            masked_picture: encodes.masked_picture.then(|| next("noise.masked_picture")).transpose()?,
+        })
     }
 
-    /// Each picture's noise after that which it starts from.
+    /// Each picture's noise after that of [`noise`](Self::noise).
     pub(super) fn streams(&self, shape: &[usize]) -> candle_core::Result<Vec<NoiseStream>> {
         let mut streams = seeds(self.request);
-        draw(&mut streams, shape)?;
+        for _ in 0..=encodes(&self.loaded.model, self.request).count() {
+            draw(&mut streams, shape)?;
+        }
         Ok(streams)
     }
+}
+
+/// What a file has to have in the place of noise.
+const LATENTS: &str = "latents";
+
+fn stored(path: &PathBuf) -> Result<(&PathBuf, TensorTable), PipelineError> {
+    let wrong = |error: CheckpointError| PipelineError::InitialLatents {
+        path: path.clone(),
+        reason: error.to_string(),
+    };
+    Ok((path, read_header(path).map_err(wrong)?))
 }
 
 /// The noise of each picture of the batch: its own seed, so that it can be drawn alone.
@@ -68,5 +106,9 @@ pub fn guide(model: &Model, request: &Request, sigmas: &[f32]) -> Guide {
 pub fn sigmas(model: &Model, request: &Request) -> Vec<f32> {
     let multiple = model.denoiser.size_multiple();
     let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
-    model.training.sigmas(request.schedule, request.steps as usize, tokens)
+    let mut sigmas = model.training.sigmas(request.schedule, request.steps as usize, tokens);
+    // Schedules may have fewer levels than steps.
+    let most = sigmas.len().saturating_sub(2);
+    sigmas.drain(..(request.steps as usize - model.steps(request)).min(most));
+    sigmas
 }

@@ -1,0 +1,96 @@
+//! The picture that a run starts from, in latents.
+
+use candle_core::{DType, Tensor};
+
+use super::{Dump, PipelineError, Run, Stage, noise::Noise};
+use crate::{
+    sampling::{Kept, Training},
+    vae::Tiling,
+};
+
+/// What a run takes over from the request's picture.
+#[derive(Default)]
+pub(super) struct Original {
+    /// Its latents `[batch, channels, height, width]`, f32, in the scale of diffusion.
+    latents: Option<Tensor>,
+    /// Where it is drawn anew, `[1, 1, height, width]`, if the rest is put back after each step.
+    mask: Option<Tensor>,
+    /// Whether nothing of it is left at the start.
+    is_forgotten: bool,
+    /// What the network sees beside the latents, `[batch, channels, height, width]`, f32.
+    beside: Option<Tensor>,
+}
+
+impl Original {
+    /// The latents that the run starts from, with noise in them.
+    pub fn start(&self) -> Option<&Tensor> {
+        self.latents.as_ref().filter(|_| !self.is_forgotten)
+    }
+
+    /// What is needed in every step: what stays of it, where the network does not see to that, and what is beside the
+    /// latents.
+    pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Kept<'_>>, Option<Tensor>) {
+        let kept = match (self.latents, self.mask) {
+            (Some(latents), Some(mask)) => Some(Kept { training, latents, noise, mask }),
+            _ => None,
+        };
+        (kept, self.beside)
+    }
+}
+
+impl Run<'_> {
+    /// Encodes the request's picture: once for all pictures of the batch, each of which has noise of its own.
+    pub(super) fn encode_source(&self, noise: &Noise, dump: &mut Dump) -> Result<Original, PipelineError> {
+        let (Some(source), Some(wanted)) = (&self.source, &self.request.source) else {
+            return Ok(Original::default());
+        };
+        let mask = source.mask()?;
+        let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
+        let latents = match &noise.picture {
+            Some(noise) => Some(self.encode_picture(source.picture()?, noise, 0, dump)?),
+            None => None,
+        };
+        let beside = match (&noise.masked_picture, &mask) {
+            (Some(noise), Some(mask)) => {
+                let masked = self.encode_picture(source.masked_picture()?, noise, 1, dump)?;
+                let (batch, _, height, width) = masked.dims4()?;
+                Some(Tensor::cat(&[mask.broadcast_as((batch, 1, height, width))?, masked], 1)?)
+            }
+            _ => None,
+        };
+        if let Some(latents) = &latents {
+            dump.add("source.latents", latents)?;
+        }
+        if let Some(mask) = &mask {
+            dump.add("source.mask", mask)?;
+        }
+        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        Ok(Original { latents, mask: mask.filter(|_| beside.is_none()), is_forgotten, beside })
+    }
+
+    /// A sample of the latents of a picture `[1, 3, height, width]` in −1…1, in the scale of diffusion.
+    fn encode_picture(
+        &self,
+        picture: Tensor,
+        noise: &Tensor,
+        number: usize,
+        dump: &mut Dump,
+    ) -> Result<Tensor, PipelineError> {
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let (mean, log_variance) = self
+            .within_memory(Stage::Decode, || autoencoder.encode(&executor, store, &picture, self.tiling()))?;
+        dump.add(format!("vae.encode.{number}.in"), &picture)?;
+        dump.add(format!("vae.encode.{number}.mean"), &mean)?;
+        drop(picture);
+        let spread = (log_variance.to_dtype(DType::F32)? * 0.5)?.exp()?;
+        let sample = mean.to_dtype(DType::F32)?.broadcast_add(&spread.broadcast_mul(noise)?)?;
+        Ok(autoencoder.rescale(&sample)?)
+    }
+
+    /// How the autoencoder's work is cut under the plan.
+    pub(super) fn tiling(&self) -> Option<Tiling> {
+        let tile = self.planned.borrow().component(self.loaded.model.autoencoder_index()).tile;
+        tile.map(|tile| Tiling::with_tile(tile as usize))
+    }
+}

@@ -1,0 +1,83 @@
+//! Latents of which a part stays as it was: a picture is filled in by a network for whole pictures (Avrahami et al.
+//! 2022, arXiv:2206.02779, as diffusers' inpainting pipelines have it).
+
+use candle_core::{Result, Tensor};
+
+use super::Training;
+
+/// A picture of which a part is drawn anew.
+///
+/// Whatever a sampler makes of the rest is never looked at: before each prediction the rest is put back, at the
+/// noise level of the prediction and with the noise of the start; and samplers are told that the prediction of the
+/// rest is the picture, so that none drifts away from it.
+#[derive(Debug)]
+pub struct Kept<'a> {
+    /// What noise levels mean.
+    pub training: &'a Training,
+    /// The picture's latents `[batch, channels, height, width]`.
+    pub latents: Tensor,
+    /// The noise that the run started from, in the same shape.
+    pub noise: Tensor,
+    /// Where the picture is drawn anew, `[1, 1, height, width]`: 1 there, 0 elsewhere.
+    pub mask: Tensor,
+}
+
+impl Kept<'_> {
+    /// `x`, latents at a noise level, with the rest put back.
+    pub fn noised(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
+        self.join(x, &self.training.noised(Some(&self.latents), &self.noise, sigma)?)
+    }
+
+    /// Latents without noise, with the rest put back.
+    pub fn clean(&self, x: &Tensor) -> Result<Tensor> {
+        self.join(x, &self.latents)
+    }
+
+    /// A prediction for `x` that leads the rest of it to the picture.
+    pub fn direction(&self, x: &Tensor, direction: &Tensor, sigma: f32) -> Result<Tensor> {
+        self.join(direction, &((x - &self.latents)? / f64::from(sigma))?)
+    }
+
+    fn join(&self, new: &Tensor, rest: &Tensor) -> Result<Tensor> {
+        let stays = self.mask.affine(-1.0, 1.0)?;
+        new.broadcast_mul(&self.mask)? + rest.broadcast_mul(&stays)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+    use crate::sampling::{Discrete, FlowShift, PredictionType};
+
+    fn row(values: [f32; 4]) -> Tensor {
+        Tensor::new(&values, &Device::Cpu).unwrap().reshape((1, 1, 2, 2)).unwrap()
+    }
+
+    fn values(tensor: &Tensor) -> Vec<f32> {
+        tensor.flatten_all().unwrap().to_vec1().unwrap()
+    }
+
+    #[test]
+    fn one_step_along_the_direction_leads_the_rest_to_the_picture() {
+        let trainings = [
+            Training::Flow(FlowShift::default()),
+            Training::Discrete(Discrete::stable_diffusion(PredictionType::Epsilon)),
+        ];
+        for training in &trainings {
+            let [latents, noise] = [[1.0, 2.0, 3.0, 4.0], [0.5, -0.5, 1.5, -1.5]].map(row);
+            let mask = row([1.0, 0.0, 1.0, 0.0]);
+            let kept = Kept { training, latents, noise, mask };
+            let strange = row([7.0, 8.0, 9.0, 10.0]);
+            let sigma = 0.5;
+            let share = if matches!(training, Training::Flow(_)) { 0.5 } else { 1.0 };
+            let x = kept.noised(&strange, sigma).unwrap();
+            assert_eq!(values(&x), [7.0, 2.0 * share - 0.25, 9.0, 4.0 * share - 0.75]);
+            let direction = kept.direction(&strange, &row([0.25; 4]), sigma).unwrap();
+            let picture = (strange - (direction * f64::from(sigma)).unwrap()).unwrap();
+            assert_eq!(values(&picture), [6.875, 2.0, 8.875, 4.0]);
+            assert_eq!(values(&kept.clean(&picture).unwrap()), [6.875, 2.0, 8.875, 4.0]);
+        }
+    }
+}

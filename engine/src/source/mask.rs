@@ -1,0 +1,135 @@
+//! Where a picture may change.
+
+use candle_core::{Device, Result, Tensor};
+
+use crate::output::Image;
+
+/// The lightness from which on a pixel is drawn anew.
+const LIGHT: u32 = 128;
+/// Steps of a pixel, straight and aslant, in thirds: the distance they add up to is that of a ruler to 8 %.
+const STRAIGHT: u32 = 3;
+const ASLANT: u32 = 4;
+
+/// One value for each pixel of the finished picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mask {
+    width: usize,
+    /// Whether a pixel is drawn anew, row by row.
+    open: Vec<bool>,
+}
+
+impl Mask {
+    /// What is light in `picture`.
+    pub fn of(picture: &Image) -> Self {
+        let pixels = picture.pixels.as_chunks::<3>().0.iter();
+        Self { width: picture.width as usize, open: pixels.map(|pixel| lightness(*pixel) >= LIGHT).collect() }
+    }
+
+    /// Whether a pixel is drawn anew, row by row.
+    pub fn open(&self) -> &[bool] {
+        &self.open
+    }
+
+    /// Whether each latent of `height` by `width` is drawn anew: what its first pixel says, as diffusers has it.
+    pub fn of_latents(&self, [height, width]: [usize; 2]) -> Vec<bool> {
+        let rows = self.open.len() / self.width.max(1);
+        let pixel =
+            |row: usize, column: usize| row * rows / height * self.width + column * self.width / width;
+        (0..height * width).map(|place| self.open[pixel(place / width, place % width)]).collect()
+    }
+
+    /// How much of the new picture each pixel takes: none where nothing may change, and more from there over `blur`
+    /// pixels until all.
+    pub fn shares(&self, blur: u32) -> Vec<f32> {
+        let most = (blur + 1) * STRAIGHT;
+        let height = self.open.len() / self.width.max(1);
+        let mut depth: Vec<u32> = self.open.iter().map(|&open| if open { most } else { 0 }).collect();
+        let place = |row: usize, column: usize| row * self.width + column;
+        for row in 0..height {
+            for column in 0..self.width {
+                let above = row.checked_sub(1);
+                let left = column.checked_sub(1);
+                let right = Some(column + 1).filter(|&column| column < self.width);
+                let near = [(Some(row), left), (above, left), (above, Some(column)), (above, right)];
+                shorten(&mut depth, place(row, column), near, column, place);
+            }
+        }
+        for row in (0..height).rev() {
+            for column in (0..self.width).rev() {
+                let below = Some(row + 1).filter(|&row| row < height);
+                let left = column.checked_sub(1);
+                let right = Some(column + 1).filter(|&column| column < self.width);
+                let near = [(Some(row), right), (below, right), (below, Some(column)), (below, left)];
+                shorten(&mut depth, place(row, column), near, column, place);
+            }
+        }
+        depth.into_iter().map(|depth| depth as f32 / most as f32).collect()
+    }
+}
+
+/// Shortens the distance of a place by way of those near it.
+fn shorten(
+    depth: &mut [u32],
+    here: usize,
+    near: [(Option<usize>, Option<usize>); 4],
+    column: usize,
+    place: impl Fn(usize, usize) -> usize,
+) {
+    let width = place(1, 0);
+    for (row, other) in near {
+        let (Some(row), Some(other)) = (row, other) else { continue };
+        let aslant = row != here / width && other != column;
+        let by = depth[place(row, other)] + if aslant { ASLANT } else { STRAIGHT };
+        depth[here] = depth[here].min(by);
+    }
+}
+
+/// Pillow's lightness of a pixel.
+fn lightness([red, green, blue]: [u8; 3]) -> u32 {
+    (u32::from(red) * 19_595 + u32::from(green) * 38_470 + u32::from(blue) * 7_471 + 0x8000) >> 16
+}
+
+/// 1 for true, 0 for false, `[1, 1, height, width]`.
+pub(super) fn tensor(values: &[bool], [height, width]: [usize; 2]) -> Result<Tensor> {
+    let values: Vec<f32> = values.iter().map(|&open| f32::from(u8::from(open))).collect();
+    Tensor::from_vec(values, (1, 1, height, width), &Device::Cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(rows: [&str; 4]) -> Mask {
+        let open = rows.iter().flat_map(|row| row.chars()).map(|pixel| pixel == '#').collect();
+        Mask { width: rows[0].len(), open }
+    }
+
+    #[test]
+    fn what_is_new_fades_in_within_the_mask_alone() {
+        let mask = mask(["......", ".#####", ".#####", ".#####"]);
+        let shares = mask.shares(2);
+        for (share, open) in shares.iter().zip(&mask.open) {
+            assert_eq!(*share > 0.0, *open);
+        }
+        // The border of the picture is no border of the mask.
+        let row: Vec<f32> = shares[18..].iter().map(|share| (share * 9.0).round()).collect();
+        assert_eq!(row, [0.0, 3.0, 6.0, 9.0, 9.0, 9.0]);
+        assert!(
+            mask.shares(0).iter().zip(&mask.open).all(|(share, open)| *share == f32::from(u8::from(*open)))
+        );
+    }
+
+    #[test]
+    fn a_latent_follows_its_first_pixel() {
+        let mask = mask(["#..#", ".##.", "..#.", "####"]);
+        assert_eq!(mask.of_latents([2, 2]), [true, false, false, true]);
+        assert_eq!(mask.of_latents([4, 4]), mask.open);
+    }
+
+    #[test]
+    fn light_pixels_are_drawn_anew() {
+        let image =
+            Image { width: 4, height: 1, pixels: vec![127, 127, 127, 128, 128, 128, 0, 255, 0, 255, 0, 0] };
+        assert_eq!(Mask::of(&image).open(), [false, true, true, false]);
+    }
+}

@@ -1,0 +1,235 @@
+//! Pictures that a run starts from: files read, brought to size, and put back where nothing may change.
+
+mod error;
+mod mask;
+mod resample;
+
+use std::path::Path;
+
+use candle_core::{Device, Result as TensorResult, Tensor};
+use image::{DynamicImage, ImageDecoder, ImageReader};
+
+use crate::{
+    output::Image,
+    request::{Fit, SourcePicture},
+};
+use mask::Mask;
+use resample::Side;
+
+pub use error::SourceError;
+
+/// A request's picture and its mask in the size of the request.
+#[derive(Debug, Clone)]
+pub struct Source {
+    picture: Image,
+    mask: Option<(Mask, Vec<bool>)>,
+    /// Height and width in latents.
+    latents: [usize; 2],
+    /// Over how many pixels the new picture fades in; absent if nothing is put back.
+    blur: Option<u32>,
+}
+
+impl Source {
+    /// Reads the files of `wanted` for a picture of this `size`, width and height, with latents of this height and
+    /// width.
+    pub fn open(
+        wanted: &SourcePicture,
+        (width, height): (u32, u32),
+        latents: [usize; 2],
+    ) -> Result<Self, SourceError> {
+        let picture = fitted(&read(&wanted.path)?, wanted.fit, width, height);
+        let mask = wanted.mask.as_ref().map(|mask| {
+            let pixels = Mask::of(&fitted(&read(&mask.path)?, wanted.fit, width, height));
+            let of_latents = pixels.of_latents(latents);
+            if !of_latents.contains(&true) {
+                let any = pixels.open().contains(&true);
+                return Err(SourceError::NothingMasked { path: mask.path.clone(), any });
+            }
+            Ok((pixels, of_latents))
+        });
+        let blur = wanted.mask.as_ref().filter(|mask| mask.keeps_the_rest).map(|mask| mask.blur);
+        Ok(Self { picture, mask: mask.transpose()?, latents, blur })
+    }
+
+    /// The picture `[1, 3, height, width]` in −1…1.
+    pub fn picture(&self) -> TensorResult<Tensor> {
+        self.tensor(|_| true)
+    }
+
+    /// The picture with grey in the place of what is drawn anew, `[1, 3, height, width]` in −1…1.
+    pub fn masked_picture(&self) -> TensorResult<Tensor> {
+        self.tensor(|place| self.mask.as_ref().is_none_or(|(mask, _)| !mask.open()[place]))
+    }
+
+    /// Where latents are drawn anew, `[1, 1, height, width]`: 1 there, 0 where they stay.
+    pub fn mask(&self) -> TensorResult<Option<Tensor>> {
+        self.mask.as_ref().map(|(_, mask)| mask::tensor(mask, self.latents)).transpose()
+    }
+
+    /// Puts the pixels back that may not change.
+    pub fn restore(&self, drawn: &mut Image) {
+        let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };
+        let old = self.picture.pixels.as_chunks::<3>().0;
+        let new = drawn.pixels.as_chunks_mut::<3>().0;
+        for ((new, old), share) in new.iter_mut().zip(old).zip(mask.shares(blur)) {
+            for (new, old) in new.iter_mut().zip(old) {
+                let mixed = f32::from(*new) * share + f32::from(*old) * (1.0 - share);
+                *new = mixed.round_ties_even() as u8;
+            }
+        }
+    }
+
+    fn tensor(&self, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
+        let (width, height) = (self.picture.width as usize, self.picture.height as usize);
+        let pixels = self.picture.pixels.as_chunks::<3>().0;
+        let value = |byte: u8| f32::from(byte) / 255.0 * 2.0 - 1.0;
+        let values = (0..3).flat_map(|channel| {
+            let value = move |(place, pixel): (usize, &[u8; 3])| (place, value(pixel[channel]));
+            pixels.iter().enumerate().map(value)
+        });
+        let values: Vec<f32> =
+            values.map(|(place, value)| if is_seen(place) { value } else { 0.0 }).collect();
+        Tensor::from_vec(values, (1, 3, height, width), &Device::Cpu)
+    }
+}
+
+/// Reads a picture of any format that is known, upright, without transparency.
+pub fn read(path: &Path) -> Result<Image, SourceError> {
+    let unreadable = |cause| SourceError::Read { path: path.to_owned(), cause };
+    let not_a_picture = |error: image::ImageError| SourceError::NotAPicture {
+        path: path.to_owned(),
+        detail: error.to_string(),
+    };
+    let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(unreadable)?;
+    let mut decoder = reader.into_decoder().map_err(not_a_picture)?;
+    let orientation = decoder.orientation().map_err(not_a_picture)?;
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(not_a_picture)?;
+    picture.apply_orientation(orientation);
+    let picture = picture.into_rgb8();
+    let (width, height) = picture.dimensions();
+    if width == 0 || height == 0 {
+        return Err(SourceError::NotAPicture { path: path.to_owned(), detail: "it is empty".to_owned() });
+    }
+    Ok(Image { width, height, pixels: picture.into_raw() })
+}
+
+/// A picture in another size; the sides are those of diffusers' resize modes.
+fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
+    let [own_width, own_height] = [picture.width, picture.height].map(u64::from);
+    let (wide, high) = (u64::from(width), u64::from(height));
+    let wider = own_width * high > wide * own_height;
+    let scaled = |side: u64, to: u64, of: u64| (side * to / of).max(1) as u32;
+    let (inner_width, inner_height) = match (fit, wider) {
+        (Fit::Stretch, _) => (width, height),
+        (Fit::Crop, true) | (Fit::Pad, false) => (scaled(own_width, high, own_height), height),
+        (Fit::Crop, false) | (Fit::Pad, true) => (width, scaled(own_height, wide, own_width)),
+    };
+    let [across, down] = [(inner_width, width), (inner_height, height)].map(|(inner, outer)| Side {
+        whole: inner,
+        first: (inner / 2).saturating_sub(outer / 2),
+        length: inner.min(outer),
+    });
+    let resized = resample::resize(picture, across, down);
+    if fit != Fit::Pad {
+        return resized;
+    }
+    let inside = |place: u32, inner: u32, outer: u32| {
+        let before = outer / 2 - inner / 2;
+        place.saturating_sub(before).min(inner - 1) as usize
+    };
+    let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
+    for row in 0..height {
+        let row = inside(row, inner_height, height) * inner_width as usize;
+        for column in 0..width {
+            let at = 3 * (row + inside(column, inner_width, width));
+            pixels.extend_from_slice(&resized.pixels[at..at + 3]);
+        }
+    }
+    Image { width, height, pixels }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::SourceMask;
+
+    fn rows(width: u32, height: u32) -> Image {
+        let pixels =
+            (0..height).flat_map(|row| (0..width).map(move |column| [row as u8 * 20, column as u8 * 10, 7]));
+        Image { width, height, pixels: pixels.flatten().collect() }
+    }
+
+    #[test]
+    fn every_fit_gives_the_size_that_was_asked_for() {
+        for (width, height) in [(8, 8), (16, 4), (4, 16), (1, 9), (7, 5)] {
+            for fit in Fit::ALL {
+                let fitted = fitted(&rows(width, height), fit, 8, 12);
+                assert_eq!(
+                    (fitted.width, fitted.height, fitted.pixels.len()),
+                    (8, 12, 8 * 12 * 3),
+                    "{fit:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn padding_repeats_the_border_and_cropping_keeps_the_middle() {
+        let wide = rows(8, 2);
+        let padded = fitted(&wide, Fit::Pad, 8, 6);
+        assert_eq!(padded.pixels[..24], wide.pixels[..24]);
+        assert_eq!(padded.pixels[24..48], wide.pixels[..24]);
+        assert_eq!(padded.pixels[5 * 24..], wide.pixels[24..]);
+        let cropped = fitted(&wide, Fit::Crop, 2, 2);
+        assert_eq!(cropped.pixels[..6], wide.pixels[9..15]);
+    }
+
+    #[test]
+    fn what_may_not_change_is_put_back_to_the_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let save = |name: &str, image: &Image| {
+            let path = folder.path().join(name);
+            image::save_buffer(&path, &image.pixels, image.width, image.height, image::ColorType::Rgb8)
+                .unwrap();
+            path
+        };
+        let picture = rows(16, 8);
+        let light: Vec<u8> =
+            (0..16 * 8).flat_map(|place| [if place % 16 < 8 { 255 } else { 0 }; 3]).collect();
+        let mask = save("mask.png", &Image { pixels: light, ..picture.clone() });
+        let wanted = SourcePicture {
+            path: save("picture.png", &picture),
+            mask: Some(SourceMask { path: mask, blur: 2, keeps_the_rest: true }),
+            ..SourcePicture::default()
+        };
+        let source = Source::open(&wanted, (16, 8), [1, 2]).unwrap();
+        let mut drawn = Image { pixels: vec![200; picture.pixels.len()], ..picture.clone() };
+        source.restore(&mut drawn);
+        for (row, old) in drawn.pixels.chunks(48).zip(picture.pixels.chunks(48)) {
+            assert_eq!(row[24..], old[24..]);
+            assert_eq!(row[..18], [200; 18]);
+            assert!(row[21..24].iter().zip(&old[21..24]).all(|(new, old)| new > old && *new < 200));
+        }
+        let seen = source.masked_picture().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let whole = source.picture().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert!(
+            seen.iter()
+                .zip(&whole)
+                .enumerate()
+                .all(|(place, (seen, whole))| { *seen == if place % 16 < 8 { 0.0 } else { *whole } })
+        );
+    }
+
+    #[test]
+    fn files_that_are_no_pictures_are_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.png");
+        let missing = read(&path).unwrap_err();
+        assert!(matches!(missing, SourceError::Read { .. }) && missing.to_string().contains("notes.png"));
+        std::fs::write(&path, "no picture").unwrap();
+        let wrong = read(&path).unwrap_err();
+        assert!(wrong.to_string().contains("is no picture"), "{wrong}");
+        std::fs::write(&path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+        assert!(matches!(read(&path).unwrap_err(), SourceError::NotAPicture { .. }));
+    }
+}

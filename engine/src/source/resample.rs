@@ -1,0 +1,97 @@
+//! Lanczos resampling as Pillow has it, to the bit: diffusers brings pictures to size with it.
+
+use crate::output::Image;
+
+/// Bytes of a pixel.
+const CHANNELS: usize = 3;
+/// Bits behind the point of Pillow's weights.
+const PRECISION: u32 = 32 - 8 - 2;
+/// How far the kernel reaches in pixels of the smaller scale.
+const REACH: f64 = 3.0;
+
+/// The weights of the pixels that one pixel of the result is made of, from the first on.
+struct Taps {
+    first: usize,
+    weights: Vec<i64>,
+}
+
+/// A side of a picture in another size, of which a part is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    /// Pixels of the whole side.
+    pub whole: u32,
+    /// The first pixel that is wanted.
+    pub first: u32,
+    /// How many are wanted.
+    pub length: u32,
+}
+
+/// A part of `picture` in another size: its rows are resampled and its columns, each time rounded to bytes. Which of
+/// them come first is as in Pillow 13, which goes by how many of each are saved.
+pub(super) fn resize(picture: &Image, width: Side, height: Side) -> Image {
+    let saved = |from: u32, side: Side| i64::from(from) - i64::from(side.whole);
+    let (columns, rows) = (saved(picture.width, width), saved(picture.height, height));
+    if rows > 0 && rows > 2 * columns {
+        let turned = along_rows(&transposed(picture), height);
+        return along_rows(&transposed(&turned), width);
+    }
+    let across = along_rows(picture, width);
+    transposed(&along_rows(&transposed(&across), height))
+}
+
+fn along_rows(picture: &Image, side: Side) -> Image {
+    let taps = taps(picture.width as usize, side);
+    let mut pixels = Vec::with_capacity(side.length as usize * picture.height as usize * CHANNELS);
+    for row in picture.pixels.chunks_exact(picture.width as usize * CHANNELS) {
+        for Taps { first, weights } in &taps {
+            let part = &row[first * CHANNELS..(first + weights.len()) * CHANNELS];
+            for channel in 0..CHANNELS {
+                let values = part.iter().skip(channel).step_by(CHANNELS);
+                let sum: i64 = values.zip(weights).map(|(value, weight)| i64::from(*value) * weight).sum();
+                pixels.push(((sum + (1 << (PRECISION - 1))) >> PRECISION).clamp(0, 255) as u8);
+            }
+        }
+    }
+    Image { width: side.length, height: picture.height, pixels }
+}
+
+fn transposed(picture: &Image) -> Image {
+    let (width, height) = (picture.width as usize, picture.height as usize);
+    let mut pixels = Vec::with_capacity(picture.pixels.len());
+    for column in 0..width {
+        for row in 0..height {
+            let at = (row * width + column) * CHANNELS;
+            pixels.extend_from_slice(&picture.pixels[at..at + CHANNELS]);
+        }
+    }
+    Image { width: picture.height, height: picture.width, pixels }
+}
+
+fn taps(from: usize, side: Side) -> Vec<Taps> {
+    let scale = from as f64 / f64::from(side.whole);
+    let stretch = scale.max(1.0);
+    let reach = REACH * stretch;
+    let place = |place: u32| {
+        if from == side.whole as usize {
+            return Taps { first: place as usize, weights: vec![1 << PRECISION] };
+        }
+        let centre = (f64::from(place) + 0.5) * scale;
+        let first = (centre - reach + 0.5).max(0.0) as usize;
+        let end = ((centre + reach + 0.5) as usize).min(from);
+        let weight = |pixel: usize| lanczos((pixel as f64 - centre + 0.5) / stretch);
+        let weights: Vec<f64> = (first..end).map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        let fixed = |weight: f64| {
+            let weight = weight / sum * f64::from(1_u32 << PRECISION);
+            (weight + 0.5_f64.copysign(weight)) as i64
+        };
+        Taps { first, weights: weights.into_iter().map(fixed).collect() }
+    };
+    (side.first..side.first + side.length).map(place).collect()
+}
+
+fn lanczos(x: f64) -> f64 {
+    let sinc =
+        |x: f64| if x == 0.0 { 1.0 } else { (x * std::f64::consts::PI).sin() / (x * std::f64::consts::PI) };
+    if x.abs() < REACH { sinc(x) * sinc(x / REACH) } else { 0.0 }
+}

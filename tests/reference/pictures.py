@@ -1,0 +1,73 @@
+"""Pictures and masks that runs start from, and the noise that diffusers draws for them."""
+
+import contextlib
+import sys
+
+import quiet  # noqa: F401  (has to come first)
+
+import numpy
+import torch
+from diffusers.models.autoencoders import vae
+from PIL import Image
+
+import hash_weights
+
+PICTURE = "picture.png"
+MASK = "mask.png"
+
+
+def picture(width, height):
+    """A picture with slopes, edges and fine lines."""
+    y, x = numpy.mgrid[:height, :width]
+    channels = [x * 7 + y * 3, x * y, (x // 5 + y // 7) % 2 * 200 + x]
+    return Image.fromarray(numpy.stack([channel % 256 for channel in channels], -1).astype(numpy.uint8))
+
+
+def mask(width, height):
+    """A disc that is lightest in its middle, on black."""
+    y, x = numpy.mgrid[:height, :width]
+    distance = numpy.hypot((x - 0.6 * width) / width, (y - 0.4 * height) / height)
+    return Image.fromarray(numpy.clip(255 - 420 * distance, 0, 255).astype(numpy.uint8))
+
+
+def write(source, folder):
+    """Writes the files that a run starts from."""
+    picture(*source["picture"]).save(f"{folder}/{PICTURE}")
+    if source["mask"]:
+        mask(*source["mask"]).save(f"{folder}/{MASK}")
+
+
+def variant(kind, source):
+    """The pipeline that starts from a picture."""
+    return kind.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
+
+
+def options(source, folder):
+    """What it is called with."""
+    options = {"image": Image.open(f"{folder}/{PICTURE}"), "strength": source["strength"]}
+    return {**options, "mask_image": Image.open(f"{folder}/{MASK}")} if source["mask"] else options
+
+
+@contextlib.contextmanager
+def drawn(pipeline, request):
+    """Gives the pipeline hash noise: for the sample of the picture, to start from, and for the masked picture."""
+    source, latents = request["source"], request["latents"]
+    names = [source["noise"], latents, {**source["noise"], "name": source["noise"]["name"] + ".masked"}]
+    waiting = [torch.from_numpy(hash_weights.noise(one["name"], tuple(one["shape"]))) for one in names]
+
+    def randn_tensor(shape, **_):
+        """The next noise."""
+        noise = waiting.pop(0)
+        if tuple(shape) != tuple(noise.shape):
+            raise ValueError(f"noise of {tuple(shape)} is drawn where {tuple(noise.shape)} was expected")
+        return noise
+
+    modules = [vae, sys.modules[type(pipeline).__module__]]
+    originals = [module.randn_tensor for module in modules]
+    for module in modules:
+        module.randn_tensor = randn_tensor
+    try:
+        yield
+    finally:
+        for module, original in zip(modules, originals):
+            module.randn_tensor = original

@@ -1,0 +1,205 @@
+//! Runs that start from a picture: the same bytes under every plan, budgets that hold, forecasts that come true.
+
+use std::path::{Path, PathBuf};
+
+use candle_core::Tensor;
+use sluice_engine::{
+    memory::{MemoryPreferences, OffloadMode},
+    output::Image,
+    request::{ComputeDtype, Fit, Request, Sampler, SourceMask, SourcePicture},
+    session::{Event, Stage},
+};
+use sluice_tests::runner::Runner;
+
+use super::support::{Tiny, assert_same, card, forecast, mode, run, run_dumped, starter, streamed};
+
+/// A picture with slopes and edges, in a file.
+fn picture(folder: &Path, width: u32, height: u32) -> PathBuf {
+    let pixel = |place: u32| {
+        let (x, y) = (place % width, place / width);
+        [(x * 3 + y) as u8, (y * 5) as u8, if (x / 9 + y / 7) % 2 == 0 { 220 } else { 30 }]
+    };
+    let path = folder.join(format!("{width}x{height}.png"));
+    let pixels: Vec<u8> = (0..width * height).flat_map(pixel).collect();
+    image::save_buffer(&path, &pixels, width, height, image::ColorType::Rgb8).unwrap();
+    path
+}
+
+/// A mask of another size whose right half is light.
+fn mask(folder: &Path) -> PathBuf {
+    let path = folder.join("mask.png");
+    let pixels: Vec<u8> = (0..40 * 20).map(|place| if place % 40 < 20 { 0 } else { 255 }).collect();
+    image::save_buffer(&path, &pixels, 40, 20, image::ColorType::L8).unwrap();
+    path
+}
+
+fn drawn_over(folder: &Path, strength: f64) -> SourcePicture {
+    SourcePicture { path: picture(folder, 90, 70), strength, ..SourcePicture::default() }
+}
+
+fn filled_in(folder: &Path, strength: f64) -> SourcePicture {
+    let mask = SourceMask { path: mask(folder), ..SourceMask::default() };
+    SourcePicture { mask: Some(mask), fit: Fit::Stretch, ..drawn_over(folder, strength) }
+}
+
+#[test]
+fn every_mode_draws_over_a_picture_with_the_same_bytes_within_its_budget() {
+    let tiny = Tiny::new();
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    for source in [drawn_over(folder.path(), 0.7), filled_in(folder.path(), 1.0)] {
+        let request = Request { source: Some(source), batch: 2, ..tiny.request.clone() };
+        let want = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
+        for &mode in OffloadMode::ALL {
+            let plenty = MemoryPreferences { mode, ..card() };
+            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
+            for budget in [least, least + least / 8] {
+                let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
+                let got = run_dumped(&mut runner, &request, &memory);
+                assert_same(&got.tensors, &want.tensors, mode.name());
+                let held = got.outcome.measured_device;
+                assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
+            }
+        }
+    }
+}
+
+#[test]
+fn forecasts_of_the_peak_come_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::of_two_threads().unwrap();
+    let modes = [
+        (card(), ComputeDtype::F32),
+        (streamed(card()), ComputeDtype::Bf16),
+        (MemoryPreferences { tile: Some(48), ..card() }, ComputeDtype::F32),
+    ];
+    for source in [drawn_over(folder.path(), 0.5), filled_in(folder.path(), 0.5)] {
+        for (memory, dtype) in &modes {
+            let source = Some(source.clone());
+            let request = Request { width: 512, height: 384, dtype: *dtype, source, ..starter(256, 4) };
+            let plan = forecast(&runner, &request, memory).plan.unwrap();
+            let ran = run(&mut runner, &request, memory);
+            let ratio = ran.outcome.predicted_device as f64 / ran.outcome.measured_device as f64;
+            assert!((0.98..1.05).contains(&ratio), "{dtype:?} {memory:?}: {ratio:.3}, {:?}", ran.outcome);
+            assert_eq!(ran.replanned(), Vec::<String>::new(), "the plan should have held");
+            // What encodes the picture is foretold for the stage in which it does.
+            let encode = plan.stage(Stage::Encode).unwrap();
+            assert!(encode.activations > 10 << 20, "{encode:?}");
+        }
+    }
+}
+
+/// The encoder alone, which the decoder's peak would hide in a run.
+#[test]
+fn the_encoders_work_is_what_is_measured() {
+    use sluice_engine::{
+        hardware::{MemoryAccount, metered},
+        models,
+        residency::{Executor, WeightStore},
+        vae::Tiling,
+    };
+    let model = models::open(&starter(64, 1).model.resolve().unwrap(), &[]).unwrap();
+    let first_decoder_block = model.autoencoder.config().first_decoder_block();
+    for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
+        for way in 0..4 {
+            let [height, width] = [72, 88];
+            let works = model.autoencoder.work(1, 1, [height, width], dtype.size_in_bytes());
+            let work = &works[way];
+            let blocks = work.blocks[..first_decoder_block].iter();
+            let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();
+            let account = MemoryAccount::new();
+            let component = model.autoencoder_component.clone();
+            let store = WeightStore::blank(component, dtype, MemoryAccount::new());
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(2)
+                .spawn_handler(|thread| {
+                    let account = std::sync::Arc::clone(&account);
+                    std::thread::spawn(move || metered(&account, || thread.run()));
+                    Ok(())
+                })
+                .build()
+                .unwrap();
+            pool.install(|| {
+                let scale = model.autoencoder.scale();
+                let picture = Tensor::zeros(
+                    (1, 3, height * scale, width * scale),
+                    candle_core::DType::F32,
+                    store.device(),
+                )
+                .unwrap();
+                account.take_peaks();
+                let tiling = work.tile.map(|tile| Tiling::with_tile(tile as usize));
+                model.autoencoder.encode(&Executor::default(), &store, &picture, tiling).unwrap();
+            });
+            let measured = account.take_peaks().activations;
+            // Latents and lists that the stage carries are not there.
+            let ratio = foretold as f64 / measured as f64;
+            println!("{dtype:?} {:?}: {ratio:.3} of {measured} bytes", work.tile);
+            assert!((0.99..1.12).contains(&ratio), "{dtype:?} {:?}: {foretold} for {measured}", work.tile);
+        }
+    }
+}
+
+#[test]
+fn the_strength_says_how_many_steps_are_taken_and_how_much_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let plain = starter(128, 6);
+    let mut distances = Vec::new();
+    for (strength, taken) in [(0.2, 2), (0.5, 3), (1.0, 6)] {
+        let source = drawn_over(folder.path(), strength);
+        let request = Request { source: Some(source), ..plain.clone() };
+        let ran = run_dumped(&mut runner, &request, &MemoryPreferences::default());
+        let steps: Vec<(u32, u32)> = ran
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Step { step, steps, .. } => Some((*step, *steps)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(steps, (1..=taken).map(|step| (step, taken)).collect::<Vec<_>>());
+        let (before, after) = (&ran.tensors["vae.encode.0.in"], &ran.tensors["vae.decode.out"]);
+        let difference = (before - after).unwrap().sqr().unwrap().mean_all().unwrap();
+        distances.push(difference.to_scalar::<f32>().unwrap());
+    }
+    assert!(distances.windows(2).all(|pair| pair[0] < pair[1]), "{distances:?}");
+}
+
+/// Where nothing may change, nothing does; elsewhere it does.
+#[test]
+fn what_is_not_masked_stays_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    for sampler in [Sampler::Euler, Sampler::Dpmpp3mSde, Sampler::Heun, Sampler::UniPc] {
+        let source =
+            SourcePicture { path: picture(folder.path(), 128, 128), ..filled_in(folder.path(), 0.9) };
+        let request = Request { sampler, source: Some(source.clone()), ..starter(128, 4) };
+        let drawn = runner.draw(request).unwrap().remove(0).image;
+        let own = sluice_engine::source::read(&source.path).unwrap();
+        let half = |image: &Image, columns: std::ops::Range<usize>| -> Vec<u8> {
+            let rows = image.pixels.chunks(3 * 128);
+            rows.flat_map(|row| row[3 * columns.start..3 * columns.end].to_vec()).collect()
+        };
+        assert!(half(&drawn, 0..64) == half(&own, 0..64), "{sampler:?}: the left half was to stay");
+        let (new, old) = (half(&drawn, 72..128), half(&own, 72..128));
+        let changed = new.iter().zip(&old).filter(|(new, old)| new.abs_diff(**old) > 8).count();
+        assert!(changed * 2 > new.len(), "{sampler:?}: {changed} of {} bytes changed", new.len());
+    }
+}
+
+#[test]
+fn a_picture_of_a_batch_can_be_drawn_again_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let request = Request {
+        source: Some(drawn_over(folder.path(), 0.6)),
+        sampler: Sampler::EulerAncestral,
+        batch: 2,
+        ..starter(128, 4)
+    };
+    let both = runner.draw(request.clone()).unwrap();
+    let alone = runner.draw(Request { batch: 1, seed: request.seed + 1, ..request }).unwrap();
+    assert_eq!(both[1].image, alone[0].image);
+    assert_ne!(both[0].image, both[1].image);
+}

@@ -1,0 +1,114 @@
+//! The picture that is drawn over, and its mask.
+
+use egui::Modifiers;
+use egui_kittest::kittest::Queryable;
+use sluice_engine::{
+    output::{Settings, write_png},
+    request::{Request, SourceMask, SourcePicture},
+};
+
+use super::support::{Window, landscape};
+
+/// A picture without settings.
+fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let image = landscape(96, 64, 4, 1.0);
+    let path = folder.join(name);
+    image::save_buffer(&path, &image.pixels, 96, 64, image::ColorType::Rgb8).unwrap();
+    path
+}
+
+fn source(window: &Window) -> Option<SourcePicture> {
+    window.harness.state().state().draft.source.clone()
+}
+
+#[test]
+fn a_dropped_photograph_is_drawn_over_until_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.jpg");
+    let mut window = Window::with_starter();
+    window.drop_file(path.clone());
+    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.frames();
+    assert!(window.shows("harbour.jpg is drawn over"));
+    assert!(window.shows("96 × 64"));
+    let wanted = SourcePicture { path: path.clone(), ..SourcePicture::default() };
+    assert_eq!(source(&window), Some(wanted.clone()));
+    window.click("Generate");
+    assert_eq!(window.take_job().request.source, Some(wanted));
+    window.click("Remove the picture");
+    assert_eq!(source(&window), None);
+    window.click("Generate");
+    assert_eq!(window.take_job().request.source, None);
+}
+
+#[test]
+fn a_picture_with_settings_can_be_drawn_over_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let request = Request { prompt: "a boat".to_owned(), ..Request::default() };
+    let settings = Settings::new(&request, "Starter", "z_image", 0);
+    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    let mut window = Window::with_starter();
+    window.drop_file(path.clone());
+    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.frames();
+    window.click("Use as source");
+    assert_eq!(source(&window).map(|source| source.path), Some(path));
+    assert_eq!(window.harness.state().state().draft.prompt, "", "its settings are not taken over");
+    assert!(!window.shows("Settings are inside"));
+    window.click("Undo");
+    assert_eq!(source(&window), None);
+}
+
+#[test]
+fn a_file_that_is_gone_is_said_beside_its_name() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut saved = sluice::window::persistence::Saved::default();
+        saved.draft.draw_over("/nowhere/fox.png".into());
+        setup.saved = Some(saved);
+    });
+    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    let gone = std::path::Path::new("/nowhere/fox.png");
+    window.wait_for("the message", |app| app.state().sources.is_unreadable(gone));
+    window.frames();
+    assert!(window.shows("cannot be read"));
+}
+
+#[test]
+fn a_mask_is_painted_inverted_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let own = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
+    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    window.drop_file(path.clone());
+    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.frames();
+    window.click("Paint…");
+    let canvas = window.harness.get_by_label("The mask over the picture").rect().center();
+    window.harness.drag_at(canvas);
+    window.frames();
+    window.harness.hover_at(canvas + egui::vec2(30.0, 0.0));
+    window.frames();
+    window.harness.drop_at(canvas + egui::vec2(30.0, 0.0));
+    window.frames();
+    let painting = window.harness.state().state().painting.clone().expect("a mask is painted");
+    let image = painting.image();
+    let at = |x: u32, y: u32| image.pixels[(3 * (y * 96 + x)) as usize];
+    assert_eq!((at(48, 32), at(2, 2)), (255, 0), "the brush was in the middle");
+    window.click("Invert");
+    window.click("Use the mask");
+    window.wait_for("the mask", |app| {
+        app.state().draft.source.as_ref().is_some_and(|source| source.mask.is_some())
+    });
+    let mask = source(&window).and_then(|source| source.mask).unwrap();
+    let written = sluice_engine::source::read(&mask.path).unwrap();
+    assert_eq!(written.pixels[(3 * (32 * 96 + 48)) as usize], 0);
+    assert_eq!(written.pixels[(3 * (2 * 96 + 2)) as usize], 255);
+    assert_eq!(SourceMask { path: mask.path.clone(), ..SourceMask::default() }, mask);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Enter);
+    window.frames();
+    assert_eq!(window.take_commands().len(), 2, "the model and the job");
+    window.click("Remove the mask");
+    assert_eq!(source(&window).and_then(|source| source.mask), None);
+}
