@@ -19,7 +19,9 @@ use sluice_engine::{
         Wish, known_model, machine_of,
     },
     output::{Image, Output},
-    request::{ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule},
+    request::{
+        ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule, SourcePicture,
+    },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
         Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
@@ -88,6 +90,11 @@ fn request() -> Request {
         clip_skip: 2,
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
+        source: Some(SourcePicture {
+            path: PathBuf::from("雪.png"),
+            strength: 0.3,
+            ..SourcePicture::default()
+        }),
     }
 }
 

@@ -37,7 +37,7 @@ fn in_every_look_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut W
                 answer(&mut window, &Scene::here());
             }
             script(&mut window);
-            if *memory == MemorySettings::default() {
+            if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
                 answer(&mut window, &Scene::here());
             }
             window.harness.remove_cursor();

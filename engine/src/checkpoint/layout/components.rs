@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use serde_json::Value;
+
 use super::{Part, Role};
-use crate::checkpoint::TensorTable;
+use crate::checkpoint::{TensorTable, read_json};
 
 /// Before the names of a component in a file with others. A component has one of them.
 const PREFIXES: [(&str, Role); 9] = [
@@ -20,6 +22,9 @@ const PREFIXES: [(&str, Role); 9] = [
 /// ComfyUI's: then comes the name of the encoder, then one of [`INSIDE`].
 const ENCODERS: &str = "text_encoders.";
 const INSIDE: [&str; 2] = ["transformer.", "model."];
+/// How files of weights are named on the hub, and the file beside them.
+const HUB_NAMES: [&str; 2] = ["diffusion_pytorch_model", "model"];
+const CONFIGURATION: &str = "config.json";
 /// Before the names of a language model.
 const LANGUAGE_MODEL: &str = "model.";
 
@@ -30,7 +35,7 @@ pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
         |role, tensors| Part { role, path: path.to_owned(), config: None, tensors: plain(role, tensors) };
     if !table.keys().any(|name| prefix(name).is_some()) {
         let role = role_of_names(&table).or(role).unwrap_or(Role::Denoiser);
-        return vec![part(role, table)];
+        return vec![Part { config: configuration(path), ..part(role, table) }];
     }
     let mut components: BTreeMap<(usize, String), (Role, TensorTable)> = BTreeMap::new();
     for (name, tensor) in table {
@@ -41,6 +46,16 @@ pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
         component.1.insert(own.to_owned(), tensor);
     }
     components.into_values().map(|(role, tensors)| part(role, tensors)).collect()
+}
+
+/// The configuration beside a file that is named as in a component's folder of the Hugging Face hub.
+fn configuration(path: &Path) -> Option<Value> {
+    let name = path.file_stem()?.to_string_lossy().into_owned();
+    let beside = path.with_file_name(CONFIGURATION);
+    if !HUB_NAMES.iter().any(|hub| name.starts_with(hub)) || !beside.is_file() {
+        return None;
+    }
+    read_json(&beside).inspect_err(|error| tracing::warn!(%error, "a configuration is left out")).ok()
 }
 
 struct Found {

@@ -73,7 +73,7 @@ fn weights_are_held_as_they_are_stored_unless_somebody_wants_them_smaller() {
 
 #[test]
 fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
-    let (mut footprint, workload) = even(20);
+    let (mut footprint, workload) = even(60);
     for component in &mut footprint.components {
         component.errors = Errors::from([(Storage::Fp8, 0.0263), (Storage::Nf4, 0.094)]);
     }
@@ -91,9 +91,6 @@ fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
         let exact = sentence(80 * GIB, 64 * GIB, wish);
         assert!(!exact.contains(" would take "), "{exact}");
     }
-    // Nothing fits as it is stored.
-    let none = sentence(2 * GIB, GIB / 8, Wish::Quality);
-    println!("{none}");
 }
 
 #[test]
