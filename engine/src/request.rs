@@ -295,6 +295,15 @@ impl Schedule {
     }
 }
 
+/// An adapter, such as a LoRA, and how strongly it changes the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdapterUse {
+    /// Its file.
+    pub path: PathBuf,
+    /// What its change is multiplied by; 1 is as it was trained, below 0 is the opposite.
+    pub weight: f32,
+}
+
 /// Everything that decides what a picture looks like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -325,6 +334,9 @@ pub struct Request {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens, chat template included; longer ones are cut.
     pub max_sequence_length: u32,
+    /// What changes the model, in this order, beside what `<lora:name:weight>` in the prompts names.
+    #[serde(default)]
+    pub adapters: Vec<AdapterUse>,
 }
 
 impl Default for Request {
@@ -343,6 +355,7 @@ impl Default for Request {
             schedule: Schedule::default(),
             dtype: ComputeDtype::default(),
             max_sequence_length: 512,
+            adapters: Vec::new(),
         }
     }
 }
@@ -394,6 +407,9 @@ pub enum RequestError {
     /// A guidance that is no finite number of zero or more.
     #[error("guidance {0} is not a number of 0 or more")]
     Guidance(f32),
+    /// An adapter's weight that is no finite number.
+    #[error("the weight {0} of a LoRA is not a number")]
+    AdapterWeight(f32),
     /// More steps than there are noise levels to tell apart.
     #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
     TooManySteps(u32),
@@ -430,6 +446,9 @@ impl Request {
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
         }
-        Ok(())
+        match self.adapters.iter().find(|adapter| !adapter.weight.is_finite()) {
+            Some(adapter) => Err(RequestError::AdapterWeight(adapter.weight)),
+            None => Ok(()),
+        }
     }
 }

@@ -16,9 +16,9 @@ mod safetensors;
 mod stored;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
-pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
+pub use blueprint::{Block, BlockSpec, Component, LowRankTerm, Role, StoredName};
 pub use convert::{Conversion, ConvertTo, Share, convert};
 pub use error::CheckpointError;
-pub use file::{FileKind, file_kind, read_header};
+pub use file::{FileKind, file_kind, read_header, read_notes};
 pub use layout::{Checkpoint, Layout, Part, read_json, read_toml};
-pub use stored::{StoredTensor, TensorTable, Values};
+pub use stored::{Change, StoredTensor, TensorTable, Values};

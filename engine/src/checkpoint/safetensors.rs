@@ -1,6 +1,6 @@
 //! Safetensors: the header, and the conventions by which several tensors of a file are one weight.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use safetensors::{Dtype, tensor::Metadata};
 use serde::Deserialize;
@@ -18,6 +18,26 @@ const NF4_STATE: &str = ".quant_state.bitsandbytes__nf4";
 
 /// Reads the header.
 pub fn read(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
+    let (metadata, start) = described(file)?;
+    let tensors = metadata.tensors().into_iter().map(|(name, info)| {
+        let (first, last) = info.data_offsets;
+        let range = start + first as u64..start + last as u64;
+        (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
+    });
+    let mut tensors = tensors.collect();
+    attach_scales(&mut tensors);
+    attach_normal_floats(&mut tensors)?;
+    Ok(tensors)
+}
+
+/// What the header says that is about no tensor.
+pub fn notes(file: &WeightFile) -> Result<BTreeMap<String, String>, CheckpointError> {
+    let (metadata, _) = described(file)?;
+    Ok(metadata.metadata().iter().flatten().map(|(name, text)| (name.clone(), text.clone())).collect())
+}
+
+/// The header, and where the values begin.
+fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     let (path, length) = (|| file.path().to_owned(), file.length());
     if length < LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path(), header: LENGTH_BYTES, length });
@@ -39,23 +59,12 @@ pub fn read(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
     let start = LENGTH_BYTES + header;
     let expected = start.saturating_add(metadata.data_len() as u64);
     match expected.cmp(&length) {
-        std::cmp::Ordering::Greater => {
-            return Err(CheckpointError::Truncated { path: path(), expected, length });
-        }
+        std::cmp::Ordering::Greater => Err(CheckpointError::Truncated { path: path(), expected, length }),
         std::cmp::Ordering::Less => {
-            return Err(damaged(format!("it describes {expected} bytes and the file has {length}")));
+            Err(damaged(format!("it describes {expected} bytes and the file has {length}")))
         }
-        std::cmp::Ordering::Equal => {}
+        std::cmp::Ordering::Equal => Ok((metadata, start)),
     }
-    let tensors = metadata.tensors().into_iter().map(|(name, info)| {
-        let (first, last) = info.data_offsets;
-        let range = start + first as u64..start + last as u64;
-        (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
-    });
-    let mut tensors = tensors.collect();
-    attach_scales(&mut tensors);
-    attach_normal_floats(&mut tensors)?;
-    Ok(tensors)
 }
 
 /// How values of a dtype are stored, or the dtype's name.

@@ -1,6 +1,6 @@
 //! A tensor in a file: its weights stay on disk until somebody asks.
 
-use std::{collections::BTreeMap, ops::Range, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Range, path::Path, sync::Arc};
 
 use candle_core::{Device, Tensor};
 use half::{bf16, f16};
@@ -19,6 +19,19 @@ pub struct StoredTensor {
     /// Of its values.
     range: Range<u64>,
     scales: Option<Scales>,
+    change: Option<Arc<dyn Change>>,
+}
+
+/// What is done to a tensor's values whenever they are read.
+pub trait Change: fmt::Debug + Send + Sync {
+    /// Changes all values of a tensor of this shape.
+    ///
+    /// # Errors
+    /// When what the change is made of cannot be read.
+    fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError>;
+
+    /// Equal for changes that do the same.
+    fn identity(&self) -> String;
 }
 
 /// The scales of a tensor, which are a tensor themselves.
@@ -43,7 +56,25 @@ impl StoredTensor {
         shape: Vec<usize>,
         range: Range<u64>,
     ) -> Self {
-        Self { file: Arc::clone(file), encoding, shape, range, scales: None }
+        Self { file: Arc::clone(file), encoding, shape, range, scales: None, change: None }
+    }
+
+    /// The same tensor with values that are changed whenever they are read. It is held in the dtype of the
+    /// computation, whatever it is stored as, and cannot be cut into parts.
+    pub fn changed(self, change: Arc<dyn Change>) -> Self {
+        Self { change: Some(change), ..self }
+    }
+
+    /// Whether its values are changed when they are read.
+    pub fn is_changed(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Equal for tensors that hold the same: place, shape and change. A file that was written anew is another.
+    pub fn identity(&self) -> String {
+        let Self { file, range, shape, change, .. } = self;
+        let change = change.as_ref().map(|change| change.identity()).unwrap_or_default();
+        format!("{} {range:?} {shape:?} {change}", file.identity())
     }
 
     /// The file it is in.
@@ -64,9 +95,10 @@ impl StoredTensor {
         }
     }
 
-    /// How it is stored, if it can be computed with.
+    /// How it is stored, if it can be computed with. Changed values are no longer what is stored, but f32.
     pub fn encoding(&self) -> Option<Encoding> {
-        self.encoding.as_ref().ok().copied()
+        let stored = self.encoding.as_ref().ok().copied();
+        if self.is_changed() { stored.map(|_| Format::F32.into()) } else { stored }
     }
 
     /// Number of weights.
@@ -80,7 +112,7 @@ impl StoredTensor {
 
     /// Bytes on disk, with its scales.
     pub fn stored_bytes(&self) -> u64 {
-        let scales = self.encoding().map_or(0, |encoding| encoding.scales(self.count()));
+        let scales = self.encoding.as_ref().map_or(0, |encoding| encoding.scales(self.count()));
         self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
     }
 
@@ -116,7 +148,10 @@ impl StoredTensor {
         let count = values_of(&shape);
         let first = self.count() / of * parts.start;
         let mut part = Self { shape, ..self.clone() };
-        let Ok(encoding) = self.encoding else { return part };
+        if part.change.take().is_some() {
+            part.encoding = Err(format!("{}, changed as a whole", self.dtype_name()));
+        }
+        let Ok(encoding) = part.encoding else { return part };
         let start = self.range.start + encoding.format.bytes(first) as u64;
         part.range = start..start + encoding.format.bytes(count) as u64;
         let (block, _) = encoding.format.block();
@@ -158,6 +193,12 @@ impl StoredTensor {
     /// As [`read_into`](Self::read_into).
     pub fn read_from(&self, first: usize, out: Values<'_>) -> Result<(), CheckpointError> {
         let encoding = self.known()?;
+        if self.is_changed() {
+            let mut out = out;
+            let values = self.values()?;
+            out.store(0, &values[first..first + out.len()]);
+            return Ok(());
+        }
         let place = self.range.start + encoding.format.bytes(first) as u64;
         match (encoding.format, out) {
             (_, Values::Stored(out)) => self.read_stored(encoding, first, out),
@@ -169,6 +210,22 @@ impl StoredTensor {
                 Ok(())
             }),
         }
+    }
+
+    /// All values, with the change that is done to them.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn values(&self) -> Result<Vec<f32>, CheckpointError> {
+        let mut values = vec![0.0; self.count()];
+        self.widened_from::<CheckpointError>(0..values.len(), |start, piece| {
+            values[start..start + piece.len()].copy_from_slice(piece);
+            Ok(())
+        })?;
+        if let Some(change) = &self.change {
+            change.apply(&self.shape, &mut values)?;
+        }
+        Ok(values)
     }
 
     /// Bytes of the values, then of the scales.
@@ -256,9 +313,7 @@ impl StoredTensor {
     /// # Errors
     /// As [`read_into`](Self::read_into).
     pub fn load(&self, device: &Device) -> Result<Tensor, CheckpointError> {
-        self.known()?;
-        let mut values = vec![0.0; self.count()];
-        self.read_into(Values::F32(&mut values))?;
+        let values = self.values()?;
         Tensor::from_vec(values, self.shape.as_slice(), device).map_err(|error| CheckpointError::Header {
             path: self.path().to_owned(),
             reason: error.to_string(),

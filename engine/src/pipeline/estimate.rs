@@ -2,7 +2,10 @@
 
 use candle_core::DType;
 
-use super::PipelineError;
+use super::{
+    PipelineError,
+    adapted::{most_rows, with_terms},
+};
 use crate::{
     checkpoint::{Component, Role},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
@@ -89,16 +92,18 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
     let text = model.text.iter().enumerate().map(|(index, part)| {
         let lengths: Vec<usize> = prompts.iter().map(|prompt| prompt.ids[index].len()).collect();
-        one(Stage::Encode, part.encoder.work(&lengths, value_bytes(Role::TextEncoder)))
+        let work = part.encoder.work(&lengths, value_bytes(Role::TextEncoder));
+        let longest = lengths.into_iter().max().unwrap_or(0);
+        one(Stage::Encode, with_terms(work, &part.component, longest))
     });
+    let rows = most_rows(&shape, prompts.len());
+    let denoise = with_terms(model.denoiser.work(&shape), &model.denoiser_component, rows);
     let side = [latents[1], latents[2]];
     let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
     let decode = ComponentWork { stage: Stage::Decode, ways: decode.into_iter().map(with_lists).collect() };
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: text
-            .chain([one(Stage::Denoise, with_held(model.denoiser.work(&shape))), decode])
-            .collect(),
+        components: text.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
     }
 }

@@ -44,11 +44,19 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for what is remembered of past runs; nothing is kept if absent.
     pub data: Option<PathBuf>,
+    /// Folders in which adapters are looked for that prompts name, before those beside the model.
+    pub adapter_folders: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None }
+        Self {
+            wake: Box::new(|| ()),
+            threads: None,
+            hardware: false,
+            data: None,
+            adapter_folders: Vec::new(),
+        }
     }
 }
 
@@ -86,7 +94,9 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone());
+        let folders: Arc<[PathBuf]> = options.adapter_folders.into();
+        let worker =
+            Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);
@@ -103,6 +113,7 @@ impl Session {
             probe: None,
             account,
             outcomes,
+            folders,
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -208,6 +219,8 @@ struct Dispatcher {
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
+    /// Where adapters are looked for by name.
+    folders: Arc<[PathBuf]>,
 }
 
 impl Dispatcher {
@@ -272,8 +285,13 @@ impl Dispatcher {
 
     fn plan(&mut self, query: &PlanQuery) {
         let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(query, probe, &self.account, &self.outcomes) {
-            Ok(forecast) => Event::Planned { id: query.id, forecast: Box::new(forecast) },
+        let event = match planning::answer(query, &self.folders, probe, &self.account, &self.outcomes) {
+            Ok((forecast, reports)) => {
+                if !reports.is_empty() {
+                    self.emitter.emit(Event::Adapted { job: None, reports });
+                }
+                Event::Planned { id: query.id, forecast: Box::new(forecast) }
+            }
             Err(failure) => Event::NotPlanned { id: query.id, failure },
         };
         self.emitter.emit(event);

@@ -1,11 +1,14 @@
 //! Answers to questions about memory. Reads headers, never weights.
 
+use std::path::PathBuf;
+
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
     outcomes::Outcomes,
 };
 use crate::{
+    adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
@@ -13,29 +16,31 @@ use crate::{
     request::Request,
 };
 
-/// What a request would take.
+/// What a request would take, and what became of its adapters.
 pub fn answer(
     query: &PlanQuery,
+    folders: &[PathBuf],
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
-) -> Result<Forecast, Failure> {
-    forecast(query, probe, account, outcomes)
+) -> Result<(Forecast, Vec<AdapterReport>), Failure> {
+    forecast(query, folders, probe, account, outcomes)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
 }
 
 fn forecast(
     query: &PlanQuery,
+    folders: &[PathBuf],
     probe: &mut Probe,
     account: &MemoryAccount,
     outcomes: &Outcomes,
-) -> Result<Forecast, PipelineError> {
+) -> Result<(Forecast, Vec<AdapterReport>), PipelineError> {
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let (footprint, workload) = match &query.subject {
-        PlanSubject::Model => of_model(&query.request)?,
-        PlanSubject::Known(id) => of_known(id, query)?,
+    let ((footprint, workload), reports) = match &query.subject {
+        PlanSubject::Model => of_model(&query.request, folders)?,
+        PlanSubject::Known(id) => (of_known(id, query)?, Vec::new()),
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
     let workload = workload.scaled(correction.activation_factor);
@@ -44,20 +49,25 @@ fn forecast(
         DeviceChoice::Simulated(_) => target.machine,
         DeviceChoice::Auto => correction.machine,
     };
-    Ok(memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy))
+    let forecast = memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy);
+    Ok((forecast, reports))
 }
 
-fn of_model(request: &Request) -> Result<(Footprint, Workload), PipelineError> {
-    let model = models::open(&request.model.resolve()?)?;
+type Sizes = (Footprint, Workload);
+
+fn of_model(request: &Request, folders: &[PathBuf]) -> Result<(Sizes, Vec<AdapterReport>), PipelineError> {
+    let mut model = models::open(&request.model.resolve()?)?;
     request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    let request = &pipeline::with_named_adapters(request, folders)?;
+    let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;
-    Ok((pipeline::footprint(&model, &summary.name, request.dtype), workload))
+    Ok(((pipeline::footprint(&model, &summary.name, request.dtype), workload), reports))
 }
 
 /// A well-known model, in the 16 bits that it is published in.
-fn of_known(id: &str, query: &PlanQuery) -> Result<(Footprint, Workload), PipelineError> {
+fn of_known(id: &str, query: &PlanQuery) -> Result<Sizes, PipelineError> {
     const BYTES: u64 = 2;
     let model = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
         id: id.to_owned(),

@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
 };
@@ -23,7 +23,7 @@ use crate::{
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
     },
-    request::{ComputeDtype, ModelSource},
+    request::{AdapterUse, ComputeDtype, ModelSource},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -50,12 +50,19 @@ pub struct Worker {
     outcomes: Outcomes,
     probe: Probe,
     current: Option<Current>,
+    /// Where adapters are looked for by name.
+    folders: Arc<[PathBuf]>,
 }
 
 impl Worker {
     /// A worker without a model.
-    pub fn new(emitter: Emitter, account: Arc<MemoryAccount>, outcomes: Outcomes) -> Self {
-        Self { emitter, account, outcomes, probe: Probe::new(), current: None }
+    pub fn new(
+        emitter: Emitter,
+        account: Arc<MemoryAccount>,
+        outcomes: Outcomes,
+        folders: Arc<[PathBuf]>,
+    ) -> Self {
+        Self { emitter, account, outcomes, probe: Probe::new(), current: None, folders }
     }
 
     /// Works until nobody can assign any more; says on `done` when a picture is through.
@@ -112,8 +119,9 @@ impl Worker {
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
-        let request = &job.request;
+        let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders))?;
         unmetered(|| self.load(&request.model, request.dtype, &target))?;
+        unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
         let correction =
             memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
@@ -147,6 +155,16 @@ impl Worker {
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
         Ok(self.save(job, &current.summary, rendered.images, options.journal.into_inner()))
+    }
+
+    /// Puts a job's adapters to the current model, and takes away those of the job before.
+    fn adapt(&mut self, job: JobId, uses: &[AdapterUse]) -> Result<(), PipelineError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let reports = current.loaded.adapt(uses)?;
+        if !reports.is_empty() {
+            self.emitter.emit(Event::Adapted { job: Some(job), reports });
+        }
+        Ok(())
     }
 
     /// The device that a job asks for, as it is now.
