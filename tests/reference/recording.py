@@ -147,11 +147,12 @@ def describe(name, salt, tiny, run):
     return {"family": name, **vars(run), "latents": latents}
 
 
-def run(kind, folder, request):
-    """Runs a request on a checkpoint folder; returns name -> tensor."""
+def run(kind, folder, request, prepare=lambda pipeline: None):
+    """Runs a request on a checkpoint folder, after `prepare` was given the pipeline; returns name -> tensor."""
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
     pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out)
+    prepare(pipeline)
     pipeline.set_progress_bar_config(disable=True)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":

@@ -12,6 +12,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
+    adapters::AdapterReport,
     frames::{read_frame, write_frame},
     hardware::{Probe, card},
     memory::{
@@ -19,7 +20,7 @@ use sluice_engine::{
         Wish, known_model, machine_of,
     },
     output::{Image, Output},
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule},
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture,
         PlanQuery, PlanSubject, Serving, Stage,
@@ -85,6 +86,7 @@ fn request() -> Request {
         schedule: Schedule::DynamicShift,
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
+        adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
     }
 }
 
@@ -204,6 +206,14 @@ fn events_come_back() {
         measured_operations_per_second: 1e12,
         measured_link_bytes_per_second: 0.0,
     };
+    let report = AdapterReport {
+        path: PathBuf::from("loras/雪.safetensors"),
+        weight: 0.5,
+        kind: "LoRA".to_owned(),
+        ranks: Some([4, 16]),
+        keys: 3,
+        unmatched: vec!["ema".to_owned()],
+    };
     let unsaved = Picture { path: None, ..picture.clone() };
     let events = [
         Event::Hardware(Probe::new().sample()),
@@ -230,6 +240,8 @@ fn events_come_back() {
         Event::Cancelled { job },
         Event::Failed { job: Some(job), failure },
         Event::Failed { job: None, failure: advised },
+        Event::Adapted { job: Some(job), reports: vec![report.clone()] },
+        Event::Adapted { job: None, reports: vec![AdapterReport { ranks: None, ..report }] },
         Event::ShutDown,
     ];
     for event in &events {
@@ -250,6 +262,7 @@ fn events_come_back() {
             | Event::NotPlanned { .. }
             | Event::Telemetry { .. }
             | Event::Replanned { .. }
+            | Event::Adapted { .. }
             | Event::Outcome { .. }
             | Event::NotSaved { .. }
             | Event::Finished { .. }

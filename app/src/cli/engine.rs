@@ -30,6 +30,12 @@ impl Engine {
         Self::start_with(SessionOptions { threads, ..SessionOptions::default() })
     }
 
+    /// An engine that looks for adapters in some folders, too.
+    pub fn start_in(threads: Option<usize>, folders: &[PathBuf]) -> anyhow::Result<Self> {
+        let adapter_folders = folders.to_vec();
+        Self::start_with(SessionOptions { threads, adapter_folders, ..SessionOptions::default() })
+    }
+
     /// An engine that says what the machine has.
     pub fn start_for_hardware() -> anyhow::Result<Self> {
         Self::start_with(SessionOptions { hardware: true, ..SessionOptions::default() })

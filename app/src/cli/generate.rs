@@ -27,6 +27,8 @@ Examples:
   sluice generate --model ~/models/z-image --prompt \"a fox\" --width 768 --height 512 --steps 20
   sluice generate --prompt \"a fox\" --card rtx-3060 --offload layer_streaming --vram-budget 6
       Draws as a card with 12 GB would of which 6 GB may be taken.
+  sluice generate --model ~/models/flux --prompt \"a fox <lora:ink:0.8>\" --lora ~/loras/film.safetensors:0.5
+      Draws with two LoRAs, one of them found by name beside the model.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'";
 
 /// Draw pictures.
@@ -86,7 +88,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
-    let engine = Engine::start(args.threads.map(usize::from))?;
+    let engine = Engine::start_in(args.threads.map(usize::from), &args.request.lora_folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     let request = args.request(&summary);
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);

@@ -7,6 +7,7 @@ use sluice_engine::{
 };
 
 use super::{
+    adapter,
     engine::Engine,
     exit::Outcome,
     stdout,
@@ -14,12 +15,12 @@ use super::{
     units,
 };
 
-/// Say what a model is made of.
+/// Say what a model or an adapter, such as a LoRA, is made of.
 ///
 /// Only the headers of its files are read, so this is quick for a model of any size.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A model's folder or file, or `starter` for the small one that comes with the program.
+    /// A model's folder or file, an adapter's file, or `starter` for the small one that comes with the program.
     #[arg(value_name = "PATH")]
     model: ModelSource,
     /// Lists every block; blocks in a row that are alike share a line otherwise.
@@ -31,6 +32,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if let ModelSource::Path(path) = &args.model
+        && let Some(summary) = adapter::summary(path)?
+    {
+        let text = if args.json { adapter::json(&summary)? } else { adapter::describe(&summary) };
+        stdout::line(&text)?;
+        return Ok(Outcome::Done);
+    }
     let Some(summary) = Engine::start(None)?.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     if args.json {
         stdout::line(

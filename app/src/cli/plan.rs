@@ -67,7 +67,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
-    let engine = Engine::start(None)?;
+    let engine = Engine::start_in(None, &args.request.lora_folders)?;
     let (request, frames, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };

@@ -1,10 +1,13 @@
 //! What the settings panel shows: the request that the next press of Generate sends.
 
-use std::hash::{BuildHasher, RandomState};
+use std::{
+    hash::{BuildHasher, RandomState},
+    path::PathBuf,
+};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule},
     session::Defaults,
 };
 
@@ -40,6 +43,31 @@ pub struct Draft {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
+    /// What changes the model.
+    pub adapters: Vec<DraftAdapter>,
+}
+
+/// An adapter in the list of the panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DraftAdapter {
+    /// Its file.
+    pub path: PathBuf,
+    /// How strongly it is used.
+    pub weight: f32,
+    /// Whether it is used at all.
+    pub enabled: bool,
+}
+
+impl DraftAdapter {
+    /// An adapter that is used.
+    pub fn new(path: PathBuf, weight: f32) -> Self {
+        Self { path, weight, enabled: true }
+    }
+
+    /// Its file's name without the extension.
+    pub fn name(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 impl Default for Draft {
@@ -70,6 +98,11 @@ impl Draft {
             schedule: request.schedule,
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
+            adapters: request
+                .adapters
+                .iter()
+                .map(|adapter| DraftAdapter::new(adapter.path.clone(), adapter.weight))
+                .collect(),
         }
     }
 
@@ -89,6 +122,12 @@ impl Draft {
             schedule: self.schedule,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            adapters: self
+                .adapters
+                .iter()
+                .filter(|adapter| adapter.enabled)
+                .map(|adapter| AdapterUse { path: adapter.path.clone(), weight: adapter.weight })
+                .collect(),
         }
     }
 

@@ -8,7 +8,11 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
-use sluice_engine::session::Failure;
+use sluice_engine::{
+    adapters::{AdapterFile, folders_of, listed},
+    request::ModelSource,
+    session::Failure,
+};
 
 use super::{
     persistence::Preferences,
@@ -22,6 +26,8 @@ const RESULTS: usize = 16;
 
 /// How the names of model files end.
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
+/// How those of adapters end.
+const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
 /// What the worker can do.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +36,10 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads a picture's pixels.
     Show(PathBuf),
-    /// Finds out what was dropped: a model, or a picture with settings inside.
+    /// Finds out what was dropped: a model, an adapter, or a picture with settings inside.
     Take(PathBuf),
+    /// Lists the adapters beside a model.
+    ListAdapters(ModelSource),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Keeps what must be known before the window opens.
@@ -82,6 +90,10 @@ pub enum FileEvent {
     },
     /// A model was chosen in a dialog or dropped.
     ModelChosen(PathBuf),
+    /// An adapter was chosen in a dialog or dropped.
+    AdapterChosen(PathBuf),
+    /// The adapters beside a model.
+    Adapters(Vec<PathBuf>),
     /// A dialog was closed.
     DialogClosed,
 }
@@ -93,6 +105,8 @@ pub enum Dialog {
     ModelFile,
     /// A folder in the layout of diffusers.
     ModelFolder,
+    /// One file that holds an adapter.
+    Adapter,
 }
 
 /// The worker and what it reports.
@@ -137,7 +151,10 @@ impl Files {
     /// The next result, if one has come.
     pub fn try_recv(&mut self) -> Option<FileEvent> {
         let event = self.results.try_recv().ok()?;
-        if matches!(event, FileEvent::ModelChosen(_) | FileEvent::DialogClosed) {
+        let from_dialog = |event: &FileEvent| {
+            matches!(event, FileEvent::ModelChosen(_) | FileEvent::AdapterChosen(_) | FileEvent::DialogClosed)
+        };
+        if from_dialog(&event) {
             self.dialog_open = false;
         }
         Some(event)
@@ -161,9 +178,18 @@ impl Files {
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
+                Dialog::Adapter => native
+                    .set_title("Add a LoRA")
+                    .add_filter("LoRAs", &ADAPTER_EXTENSIONS)
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
+            };
+            let answer = match dialog {
+                Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
+                Dialog::Adapter => FileEvent::AdapterChosen,
             };
             // The window is gone when nobody takes the answer.
-            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, FileEvent::ModelChosen));
+            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, answer));
         })?;
         self.dialog_open = true;
         Ok(())
@@ -192,6 +218,8 @@ impl Reporter {
                 Ok(image) => FileEvent::Pixels { path, image },
                 Err(failure) => FileEvent::Gone { path, failure },
             }),
+            Task::ListAdapters(model) => self.list_adapters(&model),
+            Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))
             }
@@ -228,6 +256,12 @@ impl Reporter {
                 }),
             },
         }
+    }
+
+    fn list_adapters(&self, model: &ModelSource) -> Result<(), Gone> {
+        // A model that is not there is reported when it is opened.
+        let Ok(path) = model.resolve() else { return Ok(()) };
+        self.say(FileEvent::Adapters(listed(&folders_of(&path, &[])).into_values().collect()))
     }
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {

@@ -1,6 +1,7 @@
 //! The window. It talks to the engine through [`link`] alone: commands go out, events come in.
 
 pub mod action;
+mod adapters;
 pub mod app;
 pub mod canvas;
 pub mod draft;
@@ -103,6 +104,7 @@ fn create(
         threads: options.threads,
         hardware: true,
         data: data_folder(),
+        adapter_folders: Vec::new(),
     };
     let session = if options.in_process {
         Session::start(session_options)

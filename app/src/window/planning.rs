@@ -1,6 +1,7 @@
 //! What a request would take: questions to the engine and its answers. No drawing and no I/O.
 
 use sluice_engine::{
+    adapters::{Tag, without_tags},
     memory::{Forecast, MemoryPreferences, Plan},
     request::Request,
     session::{Failure, PlanQuery, PlanSubject},
@@ -48,6 +49,8 @@ pub struct Planning {
 #[derive(Debug, Clone, PartialEq)]
 struct Question {
     request: Request,
+    /// Adapters that the prompts name.
+    tags: Vec<Tag>,
     prompt_grains: usize,
     memory: MemoryPreferences,
 }
@@ -57,12 +60,16 @@ impl Question {
         let longest = request.prompt.len().max(request.negative_prompt.len());
         Self {
             request: Request {
-                model: request.model.clone(),
                 prompt: String::new(),
                 negative_prompt: String::new(),
                 seed: 0,
-                ..*request
+                ..request.clone()
             },
+            tags: [&request.prompt, &request.negative_prompt]
+                .into_iter()
+                .filter_map(|prompt| without_tags(prompt).ok())
+                .flat_map(|(_, tags)| tags)
+                .collect(),
             prompt_grains: longest / PROMPT_GRAIN,
             memory: memory.clone(),
         }

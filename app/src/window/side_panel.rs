@@ -5,6 +5,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
     action::Action,
+    adapters::{self, AdaptersState},
     draft::Draft,
     forecast, icons,
     sizes::{Aspect, MAX_SIDE},
@@ -17,6 +18,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct PanelState {
     more: bool,
+    adapters: AdaptersState,
     seed_text: String,
 }
 
@@ -42,6 +44,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
                 gap(ui);
                 seed(ui, state, panel, actions);
                 gap(ui);
+                adapters::show(ui, state, &mut panel.adapters, actions);
                 more(ui, &mut state.draft, panel);
             });
         });

@@ -17,6 +17,7 @@ mod formula;
 mod guess;
 mod names;
 mod prompt;
+mod summary;
 
 pub use apply::{Adapted, AdapterReport, adapt};
 pub use content::Content;
@@ -26,3 +27,4 @@ pub use folders::{find, folders_of, listed, nearest};
 pub use guess::{Guess, guess};
 pub use names::Names;
 pub use prompt::{Tag, without_tags};
+pub use summary::{AdapterSummary, rank_in_words};

@@ -104,6 +104,15 @@ impl Names {
     }
 }
 
+/// What a layer of an adapter belongs to, by what stands before its name.
+pub fn target(layer: &str) -> String {
+    match scoped(layer).0 {
+        Scope::Text(0) => "text encoder".to_owned(),
+        Scope::Text(number) => format!("text encoder {}", number + 1),
+        Scope::Denoiser | Scope::Any => "denoiser".to_owned(),
+    }
+}
+
 fn scoped(layer: &str) -> (Scope, &str) {
     for (prefix, scope) in PREFIXES {
         if let Some(name) = layer.strip_prefix(prefix) {

@@ -50,7 +50,7 @@ impl Settings {
 
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let mut settings = self.clone();
-        if let ModelSource::Path(path) = &mut settings.request.model {
+        for path in paths(&mut settings.request) {
             *path = hide_home(path, env::home_dir().as_deref());
         }
         serde_json::to_string(&settings)
@@ -67,7 +67,7 @@ impl Settings {
             return Err(JsonError::Newer(version));
         }
         let mut settings: Self = serde_json::from_str(json)?;
-        if let ModelSource::Path(path) = &mut settings.request.model {
+        for path in paths(&mut settings.request) {
             *path = show_home(path, env::home_dir().as_deref());
         }
         Ok(settings)
@@ -106,6 +106,15 @@ pub struct RestoredSettings {
     pub origin: Origin,
     /// What could not be taken over as it was, each in a sentence.
     pub notes: Vec<String>,
+}
+
+/// Every file that a request names.
+fn paths(request: &mut Request) -> impl Iterator<Item = &mut PathBuf> {
+    let model = match &mut request.model {
+        ModelSource::Path(path) => Some(path),
+        ModelSource::Starter => None,
+    };
+    model.into_iter().chain(request.adapters.iter_mut().map(|adapter| &mut adapter.path))
 }
 
 /// A picture is passed on; the name of its maker's home folder is nobody's business.

@@ -7,7 +7,7 @@ mod places;
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
-use crate::request::{ComputeDtype, ModelSource, Request, Sampler, Schedule};
+use crate::request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule};
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
@@ -49,5 +49,6 @@ fn any_request() -> impl Strategy<Value = Request> {
         schedule: choices.1,
         dtype: choices.2,
         max_sequence_length: numbers.5,
+        adapters: vec![AdapterUse { path: format!("/loras/{}", numbers.0).into(), weight: guidance }],
     })
 }
