@@ -137,6 +137,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::AdapterUse;
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -148,6 +149,17 @@ mod tests {
             assert_eq!(hide_home(Path::new(elsewhere), home), Path::new(elsewhere));
             assert_eq!(show_home(Path::new(elsewhere), home), Path::new(elsewhere));
         }
+    }
+
+    #[test]
+    fn adapters_are_hidden_with_the_home_folder_too() {
+        let adapters = vec![AdapterUse { path: "/home/ada/loras/ink.safetensors".into(), weight: 0.5 }];
+        let mut request = Request { adapters, ..Request::default() };
+        let home = Some(Path::new("/home/ada"));
+        paths(&mut request).for_each(|path| *path = hide_home(path, home));
+        assert_eq!(request.adapters[0].path, Path::new("~/loras/ink.safetensors"));
+        paths(&mut request).for_each(|path| *path = show_home(path, home));
+        assert_eq!(request.adapters[0].path, Path::new("/home/ada/loras/ink.safetensors"));
     }
 
     #[cfg(unix)]
