@@ -140,7 +140,7 @@ def formulas(weight=0.7):
     linear, conv, rank = (12, 10), (12, 10, 3, 3), 2
     scale = ALPHA / rank
     factors = {"lora_up.weight": (12, rank), "lora_down.weight": (rank, 10)}
-    add("lora", linear, factors, low_rank, scale)
+    add("low_rank", linear, factors, low_rank, scale)
     kernels = {"lora_up.weight": (12, rank, 1, 1), "lora_down.weight": (rank, 10, 3, 3)}
     add("locon", conv, kernels, low_rank, scale)
     add(

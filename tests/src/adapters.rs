@@ -109,9 +109,9 @@ pub fn changes_inside(dim: usize, inner: usize) -> Result<Tensors> {
         add(&format!("layers.0.attention.to_q.hada_{side}_a"), &[dim, rank], 1.0)?;
         add(&format!("layers.0.attention.to_q.hada_{side}_b"), &[rank, dim], 1.0)?;
     }
-    add("layers.1.feed_forward.w1.lokr_w1", &[inner / 4, dim / 4], 1.0)?;
-    add("layers.1.feed_forward.w1.lokr_w2_a", &[4, 2], 1.0)?;
-    add("layers.1.feed_forward.w1.lokr_w2_b", &[2, 4], 0.3)?;
+    add("layers.1.attention.to_out.0.lokr_w1", &[dim / 4, dim / 4], 1.0)?;
+    add("layers.1.attention.to_out.0.lokr_w2_a", &[4, 2], 1.0)?;
+    add("layers.1.attention.to_out.0.lokr_w2_b", &[2, 4], 0.3)?;
     for (layer, magnitude) in [("layers.0.attention.to_k", [dim, 1]), ("layers.1.attention.to_v", [1, dim])] {
         add(&format!("{layer}.lora_down.weight"), &[rank, dim], 1.0)?;
         add(&format!("{layer}.lora_up.weight"), &[dim, rank], 1.0)?;

@@ -21,20 +21,25 @@ pub(super) fn json(summary: &AdapterSummary) -> anyhow::Result<String> {
 }
 
 pub(super) fn describe(summary: &AdapterSummary) -> String {
+    let targets = summary.targets.iter();
     let targets: Vec<String> =
-        summary.targets.iter().map(|(target, layers)| format!("{target} ({layers} layers)")).collect();
+        targets.map(|(target, layers)| format!("{target} ({})", counted(*layers, "layer"))).collect();
     let mut lines = vec![
         summary.name.clone(),
         format!("  kind    {}", summary.kind),
         format!("  rank    {}", summary.ranks.map_or_else(|| "none".to_owned(), rank_in_words)),
         format!("  for     {}", summary.family.as_deref().unwrap_or("a family that its keys do not tell")),
         format!("  changes {}", targets.join(", ")),
-        format!("  size    {} in {} keys", units::bytes(summary.bytes), summary.keys),
+        format!("  size    {} in {}", units::bytes(summary.bytes), counted(summary.keys, "key")),
     ];
     if let Some(first) = summary.unknown.first() {
-        lines.push(format!("  unknown {} keys, the first is {first}", summary.unknown.len()));
+        lines.push(format!("  unknown {}, the first is {first}", counted(summary.unknown.len(), "key")));
     }
     lines.join("\n")
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// What became of an adapter in a run.
@@ -69,7 +74,7 @@ ink
   for     FLUX.1
   changes denoiser (304 layers), text encoder (72 layers)
   size    171 MiB in 1128 keys
-  unknown 1 keys, the first is ema.weight";
+  unknown 1 key, the first is ema.weight";
         assert_eq!(describe(&summary), expected);
         let report = AdapterReport {
             path: "loras/ink.safetensors".into(),

@@ -61,7 +61,7 @@ enum Part {
 }
 
 /// How names of keys end. diffusers has written four forms of the first two over time.
-const PARTS: [(&str, Part); 40] = [
+const PARTS: [(&str, Part); 37] = [
     (".lora_A.weight", Part::Down),
     (".lora_B.weight", Part::Up),
     (".lora_A.default.weight", Part::Down),
@@ -75,17 +75,14 @@ const PARTS: [(&str, Part); 40] = [
     ("_lora.down.weight", Part::Down),
     ("_lora.up.weight", Part::Up),
     (".lora_mid.weight", Part::Mid),
-    (".lora.alpha", Part::Alpha),
     (".alpha", Part::Alpha),
     (".dora_scale", Part::Magnitude),
     (".lora_magnitude_vector", Part::Magnitude),
     (".lora_magnitude_vector.weight", Part::Magnitude),
     (".lora_magnitude_vector.default.weight", Part::Magnitude),
     (".diff", Part::Difference),
-    (".diff.weight", Part::Difference),
     (".w_norm", Part::Difference),
     (".diff_b", Part::Bias),
-    (".diff.bias", Part::Bias),
     (".b_norm", Part::Bias),
     (".hada_w1_a", Part::Hadamard(0, 0)),
     (".hada_w1_b", Part::Hadamard(0, 1)),
@@ -268,8 +265,11 @@ impl Parts {
 
 /// How the name of a part ends in the files of most programs.
 fn end_of(part: Part) -> &'static str {
-    let end = PARTS.iter().rev().find(|(end, known)| *known == part && !end.starts_with('_'));
-    end.map_or("a part", |(end, _)| end.trim_start_matches('.'))
+    match part {
+        Part::Down => "lora_A or lora_down",
+        Part::Up => "lora_B or lora_up",
+        part => PARTS.iter().find(|(_, known)| *known == part).map_or("a part", |(end, _)| &end[1..]),
+    }
 }
 
 /// What changes are multiplied by where the keys do not say it.
