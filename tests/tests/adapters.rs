@@ -154,7 +154,7 @@ fn original(layers: &Layers, rename: impl Fn(&Tensors) -> candle_core::Result<Te
             tensors.insert(format!("norm_out.linear.{parameter}"), filling);
         }
         let mut renamed = rename(&tensors).unwrap();
-        renamed.retain(|name, _| !name.starts_with("final_layer.adaLN") && !name.starts_with("norm_out"));
+        renamed.retain(|_, tensor| tensor.dims() != [2, 1]);
         renamed
     };
     let (downs, ups) = (side(0), side(1));

@@ -71,7 +71,7 @@ pub fn adapt(components: &[&Component], model: &str, uses: &[AdapterUse]) -> Res
                     Fit::Beside(place) => beside(&mut components[index], layer, &place, *weight),
                     Fit::Inside(place, fold) => {
                         let folds = folds.entry((index, place.block, place.tensor)).or_default();
-                        folds.push(Fold { weight: *weight, ..fold });
+                        folds.push(Fold { weight: *weight, ..*fold });
                     }
                 }
             }
@@ -101,7 +101,7 @@ enum Fit {
     /// As two thin matrices beside it.
     Beside(Place),
     /// To its values, when they are read.
-    Inside(Place, Fold),
+    Inside(Place, Box<Fold>),
 }
 
 /// The component and the tensors that a layer changes; nothing if one of them is not there or has another shape.
@@ -186,7 +186,7 @@ fn inside(
         scale,
         weight: 1.0,
     };
-    Some(Fit::Inside(place.clone(), fold))
+    Some(Fit::Inside(place.clone(), Box::new(fold)))
 }
 
 /// Puts both factors of a layer's change beside the matrix at a place.
