@@ -47,6 +47,8 @@ pub enum ToWorker {
         hardware: bool,
         /// See [`SessionOptions::data`].
         data: Option<std::path::PathBuf>,
+        /// See [`SessionOptions::adapter_folders`].
+        adapter_folders: Vec<std::path::PathBuf>,
     },
     /// From then on.
     Command(Box<Command>),
@@ -90,8 +92,8 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
         Some(_) => return Err(ServeError::NoHello),
     }
     let options = match read_frame(&mut input)? {
-        Some(ToWorker::Start { threads, hardware, data }) => {
-            SessionOptions { threads, hardware, data, ..SessionOptions::default() }
+        Some(ToWorker::Start { threads, hardware, data, adapter_folders }) => {
+            SessionOptions { threads, hardware, data, adapter_folders, ..SessionOptions::default() }
         }
         None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),

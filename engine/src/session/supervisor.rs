@@ -57,6 +57,7 @@ impl Session {
             hardware: options.hardware,
             jobs: Unfinished::open(options.data.as_deref())?,
             data: options.data,
+            adapter_folders: options.adapter_folders,
             emitter: Emitter::new(outgoing, options.wake),
             asked: Asked::default(),
             worker: None,
@@ -83,6 +84,7 @@ struct Supervisor {
     threads: Option<usize>,
     hardware: bool,
     data: Option<PathBuf>,
+    adapter_folders: Vec<PathBuf>,
     jobs: Unfinished,
     emitter: Emitter,
     asked: Asked,
@@ -222,6 +224,7 @@ impl Supervisor {
             threads: self.threads,
             hardware: self.hardware,
             data: self.data.clone(),
+            adapter_folders: self.adapter_folders.clone(),
         });
         self.emitter.emit(Event::Serving(Serving {
             engine: program.engine.clone(),
