@@ -46,7 +46,7 @@ fn hello() -> ToWorker {
 }
 
 fn start() -> ToWorker {
-    ToWorker::Start { threads: Some(1), hardware: false, data: None }
+    ToWorker::Start { threads: Some(1), hardware: false, data: None, adapter_folders: Vec::new() }
 }
 
 #[test]
