@@ -17,7 +17,7 @@ REPEATS = 5
 os.environ["OMP_NUM_THREADS"] = THREADS
 
 import torch  # noqa: E402
-from diffusers import AutoencoderKL, ZImageTransformer2DModel  # noqa: E402
+from diffusers import AutoencoderKL, UNet2DConditionModel, ZImageTransformer2DModel  # noqa: E402
 
 torch.set_num_threads(int(THREADS))
 torch.manual_seed(0)
@@ -48,6 +48,17 @@ def step(side, caption, **config):
     return fastest(lambda: model(latents, torch.tensor([0.5]), prompt))
 
 
+def unet_step(side, width, heads, prompt, up):
+    """One call of a UNet with one level."""
+    model = UNet2DConditionModel(
+        block_out_channels=(width,), layers_per_block=1, attention_head_dim=heads, cross_attention_dim=prompt,
+        down_block_types=("CrossAttnDownBlock2D",), up_block_types=(up,), mid_block_type=None,
+        use_linear_projection=True,
+    ).eval()
+    latents, embeddings = torch.randn(1, 4, side, side), torch.randn(1, 77, prompt)
+    return fastest(lambda: model(latents, 500, embeddings))
+
+
 def decode(side, **config):
     """One call of the decoder."""
     model = AutoencoderKL(**HALVES, **config).eval()
@@ -63,6 +74,8 @@ ONE_BLOCK = dict(in_channels=16, n_layers=1, n_refiner_layers=0, cap_feat_dim=25
 CASES = {
     "step starter 128": lambda: step(16, 32, **STARTER),
     "step z_image one block 512": lambda: step(64, 64, **ONE_BLOCK),
+    "step sdxl lowest level 1024": lambda: unet_step(32, 1280, 20, 2048, "UpBlock2D"),
+    "step sd1.5 highest level 512": lambda: unet_step(64, 320, 8, 768, "CrossAttnUpBlock2D"),
     "decode starter 128": lambda: decode(
         16, latent_channels=12, block_out_channels=(16, 32, 64, 96), layers_per_block=1, norm_num_groups=4
     ),

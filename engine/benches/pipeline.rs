@@ -14,10 +14,12 @@ use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
     models::{
-        Conditioning, Denoiser, DenoiserInput, PrepareInput, z_image::ZImageConfig,
-        z_image::ZImageTransformer,
+        Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        unet::{Level, Unet, UnetConfig},
+        z_image::{ZImageConfig, ZImageTransformer},
     },
     residency::{CpuMemory, Executor, WeightStore},
+    sampling::{Discrete, PredictionType},
     vae::{AutoencoderKl, AutoencoderKlConfig},
 };
 
@@ -63,31 +65,52 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         use_post_quant_conv: false,
         ..AutoencoderKlConfig::default()
     };
+    let unet = |width, heads, cross_attention_dim, up: [usize; 2]| UnetConfig {
+        levels: vec![Level { width, heads, down: vec![1], up: up.to_vec() }],
+        middle: None,
+        cross_attention_dim,
+        ..UnetConfig::default()
+    };
     Ok(vec![
-        ("step starter 128".to_owned(), step(folder, starter, 16, 32)?),
-        ("step z_image one block 512".to_owned(), step(folder, one_block, 64, 64)?),
+        ("step starter 128".to_owned(), z_image_step(folder, starter, 16, 32)?),
+        ("step z_image one block 512".to_owned(), z_image_step(folder, one_block, 64, 64)?),
+        ("step sdxl lowest level 1024".to_owned(), unet_step(folder, unet(1280, 20, 2048, [0, 0]), 32)?),
+        ("step sd1.5 highest level 512".to_owned(), unet_step(folder, unet(320, 8, 768, [1, 1]), 64)?),
         ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
         ("decode flux 256".to_owned(), decode(folder, flux_vae, 32)?),
     ])
 }
 
 /// Seconds of one prediction for latents of this side and a caption of this many tokens.
-fn step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
-    let store = random_store(folder, Role::Denoiser, &config.blueprint())?;
-    let (channels, width) = (config.in_channels, config.cap_feat_dim);
-    let model = ZImageTransformer::new(config, 8);
+fn z_image_step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
+    let (blocks, prompt) = (config.blueprint(), [caption, config.cap_feat_dim]);
+    step(folder, &blocks, &ZImageTransformer::new(config, 8), side, prompt)
+}
+
+/// Seconds of one prediction for latents of this side.
+fn unet_step(folder: &Path, config: UnetConfig, side: usize) -> Result<f64> {
+    let (blocks, prompt) = (config.blueprint(), [77, config.cross_attention_dim]);
+    let training = Discrete::stable_diffusion(PredictionType::Epsilon);
+    step(folder, &blocks, &Unet::new(config, training, 8, false), side, prompt)
+}
+
+fn step(
+    folder: &Path,
+    blocks: &[BlockSpec],
+    model: &dyn Denoiser,
+    side: usize,
+    [tokens, width]: [usize; 2],
+) -> Result<f64> {
+    let store = random_store(folder, Role::Denoiser, blocks)?;
     let executor = Executor::default();
-    let prompt = Tensor::randn(0f32, 1f32, (caption, width), &Device::Cpu)?;
+    let prompt = Tensor::randn(0f32, 1f32, (tokens, width), &Device::Cpu)?;
     let branches = [Conditioning { prompt, pooled: None }];
-    let input = PrepareInput {
-        branches: &branches,
-        sigmas: &[0.5],
-        guidance: 0.0,
-        latents: [channels, side, side],
-        pixels: [8 * side; 2],
-    };
+    let pixels = 8 * side as u32;
+    let latents = model.latents_shape(pixels, pixels);
+    let input =
+        PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0, latents, pixels: [8 * side; 2] };
     let prepared = model.prepare(&executor, &store, &input)?;
-    let latents = Tensor::randn(0f32, 1f32, (1, channels, side, side), &Device::Cpu)?;
+    let latents = Tensor::randn(0f32, 1f32, (1, latents[0], side, side), &Device::Cpu)?;
     let input = DenoiserInput { latents: &latents, sigma: 0.5 };
     fastest(|| {
         model.predict(&executor, &store, &input, &prepared)?;

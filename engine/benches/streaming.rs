@@ -72,6 +72,8 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
             seconds: milliseconds / 1e3,
             bytes: block.stored_bytes(),
             largest_tensor: block.stored_bytes(),
+            file_bytes: block.stored_bytes(),
+            encoding: 0.0,
             passes: STEPS as u32,
             reads: 1,
         })

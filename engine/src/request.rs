@@ -1,10 +1,13 @@
 //! What to draw.
 
+mod guidance;
+
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::{CheckpointError, starter_folder};
+pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 
 /// Which model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -122,11 +125,14 @@ pub enum Sampler {
     /// Extrapolates the last two predictions exponentially.
     #[serde(rename = "res_multistep")]
     ResMultistep,
+    /// For models distilled into trajectory consistency models: goes below each level and comes back with new noise.
+    #[serde(rename = "tcd")]
+    Tcd,
 }
 
 impl Sampler {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Euler,
         Self::EulerAncestral,
         Self::Heun,
@@ -142,6 +148,7 @@ impl Sampler {
         Self::Lcm,
         Self::ErSde,
         Self::ResMultistep,
+        Self::Tcd,
     ];
 
     /// The name on the command line.
@@ -162,6 +169,7 @@ impl Sampler {
             Self::Lcm => "lcm",
             Self::ErSde => "er-sde",
             Self::ResMultistep => "res-multistep",
+            Self::Tcd => "tcd",
         }
     }
 
@@ -183,6 +191,7 @@ impl Sampler {
             Self::Lcm => "LCM",
             Self::ErSde => "ER SDE",
             Self::ResMultistep => "RES multistep",
+            Self::Tcd => "TCD",
         }
     }
 
@@ -207,7 +216,7 @@ impl Sampler {
     pub fn held(self) -> usize {
         match self {
             Self::Euler | Self::Heun => 0,
-            Self::EulerAncestral | Self::Dpm2 | Self::Ddim | Self::Lcm => 1,
+            Self::EulerAncestral | Self::Dpm2 | Self::Ddim | Self::Lcm | Self::Tcd => 1,
             Self::Dpmpp2m | Self::Dpmpp2sAncestral | Self::ResMultistep => 2,
             Self::Dpmpp2mSde | Self::UniPc => 3,
             Self::Dpmpp3mSde | Self::Lms | Self::Ipndm | Self::ErSde => 4,
@@ -242,11 +251,13 @@ pub enum Schedule {
     LinearQuadratic,
     /// Even steps in the arc tangent of the noise level.
     KlOptimal,
+    /// Noise levels that were optimised for the model.
+    AlignYourSteps,
 }
 
 impl Schedule {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Model,
         Self::StaticShift,
         Self::DynamicShift,
@@ -258,6 +269,7 @@ impl Schedule {
         Self::Beta,
         Self::LinearQuadratic,
         Self::KlOptimal,
+        Self::AlignYourSteps,
     ];
 
     /// The name on the command line.
@@ -274,6 +286,7 @@ impl Schedule {
             Self::Beta => "beta",
             Self::LinearQuadratic => "linear-quadratic",
             Self::KlOptimal => "kl-optimal",
+            Self::AlignYourSteps => "align-your-steps",
         }
     }
 
@@ -291,6 +304,7 @@ impl Schedule {
             Self::Beta => "Beta",
             Self::LinearQuadratic => "Linear quadratic",
             Self::KlOptimal => "KL Optimal",
+            Self::AlignYourSteps => "Align Your Steps",
         }
     }
 }
@@ -332,11 +346,22 @@ pub struct Request {
     pub schedule: Schedule,
     /// Precision of the computation.
     pub dtype: ComputeDtype,
-    /// Longest prompt in tokens, chat template included; longer ones are cut.
+    /// Longest prompt in tokens, chat template included; longer ones are cut. Text encoders that read in chunks read
+    /// all of it.
     pub max_sequence_length: u32,
     /// What changes the model, in this order, beside what `<lora:name:weight>` in the prompts names.
     #[serde(default)]
     pub adapters: Vec<AdapterUse>,
+    /// Which layer's states of CLIP are taken, from the end: 1 is the last layer, 2 the one before it. 0 and whatever
+    /// is less than the family was trained with stand for the family's own.
+    #[serde(default)]
+    pub clip_skip: u32,
+    /// What guidance does beside its scale.
+    #[serde(default)]
+    pub guiding: GuidanceOptions,
+    /// How far predictions may be off, relative to their size, for the last one to be used again; 0 makes all of them.
+    #[serde(default)]
+    pub step_cache: f32,
 }
 
 impl Default for Request {
@@ -356,6 +381,9 @@ impl Default for Request {
             dtype: ComputeDtype::default(),
             max_sequence_length: 512,
             adapters: Vec::new(),
+            clip_skip: 0,
+            guiding: GuidanceOptions::default(),
+            step_cache: 0.0,
         }
     }
 }
@@ -364,6 +392,8 @@ impl Default for Request {
 pub const LONGEST_SIDE: u32 = 16_384;
 /// Most pictures that are drawn at once.
 pub const LARGEST_BATCH: u32 = 256;
+/// The largest clip skip: CLIP-L has as many layers.
+pub const LARGEST_CLIP_SKIP: u32 = 12;
 
 /// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -413,6 +443,18 @@ pub enum RequestError {
     /// More steps than there are noise levels to tell apart.
     #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
     TooManySteps(u32),
+    /// A layer that CLIP does not have.
+    #[error("clip skip {0} is more than CLIP has layers; use {LARGEST_CLIP_SKIP} or less")]
+    ClipSkip(u32),
+    /// Something about guidance that makes no sense.
+    #[error(transparent)]
+    Guiding(#[from] GuidanceError),
+    /// A threshold that is no finite number of zero or more.
+    #[error("the step cache's threshold {0} is not a number of 0 or more")]
+    StepCache(f32),
+    /// Noise levels that were not found for this kind of model.
+    #[error("the schedule {} has no noise levels for this model", .0.title())]
+    NoSuchLevels(Schedule),
 }
 
 impl Request {
@@ -446,9 +488,15 @@ impl Request {
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
         }
-        match self.adapters.iter().find(|adapter| !adapter.weight.is_finite()) {
-            Some(adapter) => Err(RequestError::AdapterWeight(adapter.weight)),
-            None => Ok(()),
+        if let Some(adapter) = self.adapters.iter().find(|adapter| !adapter.weight.is_finite()) {
+            return Err(RequestError::AdapterWeight(adapter.weight));
         }
+        if self.clip_skip > LARGEST_CLIP_SKIP {
+            return Err(RequestError::ClipSkip(self.clip_skip));
+        }
+        if !self.step_cache.is_finite() || self.step_cache < 0.0 {
+            return Err(RequestError::StepCache(self.step_cache));
+        }
+        Ok(self.guiding.validate()?)
     }
 }

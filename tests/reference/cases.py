@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 HORSE = "a photo of an astronaut riding a horse on mars"
 MIXED = 'Ein Fuchs im Schnee, 雪の中の狐, "вечер" — crème brûlée 🦊🏔️  4k\n\tline two, it\'s DONE cafe\u0301'
+# As much as CLIP reads at once: where diffusers cuts a longer prompt, this engine reads further chunks.
+BRIEF = 'Ein Fuchs im Schnee, 雪の狐, "вечер" — crème 🦊\n\tit\'s DONE cafe\u0301'
 LONG = (
     "a red cube on top of a blue sphere beside a green cone, studio light, highly detailed, watercolor, with a "
     "dog dancing in the rain and a squirrel eating a burger behind them"
@@ -16,7 +18,7 @@ LONG = (
 
 @dataclass
 class Run:
-    """One call of a pipeline. `sampler` is "euler" or "heun"."""
+    """One call of a pipeline. `sampler` is "euler", "heun" or "ddim"."""
 
     prompt: str
     negative: str
@@ -27,6 +29,7 @@ class Run:
     batch: int = 1
     max_tokens: int = 64
     sampler: str = "euler"
+    true_cfg: float = 1.0
 
 
 @dataclass
@@ -43,6 +46,9 @@ class Checkpoint:
     scales: dict = field(default_factory=dict)
 
 
+FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_out|net\.2|samplers", 1e-3)]
+FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
+
 CASES = {
     "flux": {
         "dev": Checkpoint(
@@ -50,6 +56,7 @@ CASES = {
                 "horse": Run(HORSE, "", 3, 3.5, 64, 64),
                 "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
                 "heun": Run("dance monkey", "", 3, 2.0, 48, 32, sampler="heun"),
+                "true_cfg": Run(HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0),
             },
         ),
         "schnell": Checkpoint(
@@ -96,7 +103,7 @@ CASES = {
             options={"transformer": {"dual_attention_layers": (0, 1)}},
             runs={
                 "guided": Run(HORSE, "blurry, ugly", 3, 4.5, 64, 64),
-                "cut": Run(LONG + ", " + LONG + ", " + LONG, "", 1, 1.0, 32, 48, max_tokens=24),
+                "cut": Run(LONG, "", 1, 1.0, 32, 48, max_tokens=24),
                 "heun": Run("dance monkey", "bad", 3, 3.0, 48, 32, max_tokens=32, sampler="heun"),
             },
         ),
@@ -104,7 +111,7 @@ CASES = {
             salt="large",
             options={"transformer": {"num_layers": 2}, "text_2": {"activation": "gelu"}},
             runs={
-                "mixed": Run(MIXED, "", 4, 3.5, 48, 80, max_tokens=48),
+                "mixed": Run(BRIEF, "", 4, 3.5, 48, 80, max_tokens=48),
                 "batch": Run("", "", 2, 0.0, 32, 48, batch=2, max_tokens=16),
             },
         ),
@@ -138,7 +145,7 @@ CASES = {
                 "scheduler": {"shift": 1.7},
             },
             runs={
-                "mixed": Run(MIXED, "низкое качество", 3, 2.5, 80, 48, max_tokens=40),
+                "mixed": Run(BRIEF, "низкое качество", 3, 2.5, 80, 48, max_tokens=40),
                 "batch": Run("<|endoftext|> </s> twice", "", 2, 1.5, 48, 32, batch=2, max_tokens=16),
             },
             scales={"transformer": [(r"pos_embed\.pos_embed", 40.0)]},
@@ -156,6 +163,105 @@ CASES = {
                 ],
                 "vae": [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)],
             },
+        ),
+    },
+    "sdxl": {
+        "base": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 5.0, 64, 64),
+                "zeros": Run(BRIEF, "", 2, 3.0, 32, 48, batch=2),
+                "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "zeros": False,
+                "denoiser": {
+                    "block_out_channels": (48, 96), "layers_per_block": 1, "attention_head_dim": (3, 2),
+                    "transformer_layers_per_block": (3, 2), "norm_num_groups": 16, "norm_eps": 1e-3,
+                    "addition_time_embed_dim": 32, "flip_sin_to_cos": False, "freq_shift": 1, "sample_size": 6,
+                    "down_block_types": ("CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),
+                    "up_block_types": ("CrossAttnUpBlock2D", "CrossAttnUpBlock2D"),
+                },
+                "text": {"width": 48, "blocks": 2, "heads": 3, "eps": 1e-3, "activation": "gelu", "end": None},
+                "text_2": {
+                    "width": 80, "blocks": 4, "heads": 5, "eps": 1e-3, "activation": "quick_gelu", "projection": 56,
+                },
+                "vae": {"scaling": 0.52, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {
+                    "kind": "EulerDiscreteScheduler", "beta_start": 0.002, "beta_end": 0.02, "beta_schedule": "linear",
+                    "timestep_spacing": "trailing", "prediction_type": "v_prediction",
+                },
+            },
+            runs={
+                "odd": Run(BRIEF, "низкое качество", 4, 2.5, 56, 88),
+                "empty": Run("<|endoftext|> twice", "", 2, 7.5, 48, 32, batch=2),
+            },
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            runs={"small": Run(HORSE, "blurry", 2, 2.0, 32, 48)},
+            scales={
+                "text_encoder": [(r"embedding|out_proj|fc2", 1e-3)],
+                "text_encoder_2": [(r"embedding|out_proj|fc2", 1e-3)],
+                "unet": FAINT_UNET,
+                "vae": FAINT_VAE,
+            },
+        ),
+    },
+    "stable_diffusion": {
+        "one": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 6.0, 64, 64),
+                "batch": Run("", "", 2, 1.5, 32, 48, batch=2),
+                "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
+            },
+        ),
+        "two": Checkpoint(
+            salt="two",
+            options={
+                "denoiser": {
+                    "attention_head_dim": (1, 1, 1, 2), "block_out_channels": (32, 64, 64, 128),
+                    "use_linear_projection": True,
+                },
+                "text": {"width": 128, "heads": 2, "activation": "gelu"},
+                "scheduler": {
+                    "kind": "DDIMScheduler", "clip_sample": False, "set_alpha_to_one": False,
+                    "prediction_type": "v_prediction",
+                },
+            },
+            runs={
+                "guided": Run(BRIEF, "низкое качество", 3, 7.5, 64, 64, sampler="ddim"),
+                "batch": Run("dance monkey", "", 2, 3.0, 48, 80, batch=2, sampler="ddim"),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "denoiser": {
+                    "block_out_channels": (48, 72, 120), "layers_per_block": 1, "attention_head_dim": (2, 3, 5),
+                    "norm_num_groups": 12, "norm_eps": 1e-3, "flip_sin_to_cos": False, "freq_shift": 1,
+                    "sample_size": 12, "transformer_layers_per_block": (1, 3, 2),
+                    "down_block_types": ("CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnDownBlock2D"),
+                    "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D", "CrossAttnUpBlock2D"),
+                },
+                "text": {"width": 48, "blocks": 3, "heads": 3, "eps": 1e-3, "activation": "gelu", "end": None},
+                "vae": {"scaling": 0.52, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {
+                    "kind": "EulerDiscreteScheduler", "beta_start": 0.002, "beta_end": 0.02, "beta_schedule": "linear",
+                    "timestep_spacing": "trailing",
+                },
+            },
+            runs={
+                "odd": Run(BRIEF, "низкое качество", 4, 2.5, 56, 88),
+                "batch": Run("<|endoftext|> twice", "", 2, 7.5, 48, 72, batch=2),
+            },
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            runs={"small": Run(HORSE, "blurry", 2, 2.0, 32, 48)},
+            scales={"text_encoder": [(r"embedding|out_proj|fc2", 1e-3)], "unet": FAINT_UNET, "vae": FAINT_VAE},
         ),
     },
     "z_image": {
@@ -208,6 +314,15 @@ CASES = {
         ),
     },
 }  # fmt: skip
+
+# Tiny autoencoders whose decoder is compared on its own: one of the published shape, and another.
+TINY_AUTOENCODERS = {
+    "taesd": {"latent_channels": 4, "encoder_block_out_channels": (64,) * 4},
+    "other": {
+        "latent_channels": 16, "encoder_block_out_channels": (16,) * 3, "decoder_block_out_channels": (24,) * 3,
+        "num_encoder_blocks": (1,) * 3, "num_decoder_blocks": (2, 1, 2),
+    },
+}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

@@ -111,6 +111,11 @@ MODELS = [
         ], guided=1.0,
     ),
     model(
+        "sd2.1", "Stable Diffusion 2.1", ["sd21", "sd-2.1", "stable-diffusion-2.1"], (4, 8, 1, 1, 1), fixed(77),
+        picture(768, 768, 50, 7.5),
+        [encoder("clip-h", fixed(77)), denoiser("sd2.1"), autoencoder("kl-4")], guided=1.0,
+    ),
+    model(
         "sd1.5", "Stable Diffusion 1.5", ["sd15", "sd-1.5", "stable-diffusion-1.5"], (4, 8, 1, 1, 1), fixed(77),
         picture(512, 512, 50, 7.5),
         [encoder("clip-l", fixed(77)), denoiser("sd1.5"), autoencoder("kl-4")], guided=1.0,

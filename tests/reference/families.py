@@ -118,6 +118,92 @@ def flux(guidance=True, transformer=None, text=None, text_2=None, vae=None, sche
     )
 
 
+def unet(**options):
+    """A small UNet. Published configurations call the number of heads `attention_head_dim`."""
+    usual = dict(sample_size=8, in_channels=4, out_channels=4, layers_per_block=2)
+    return diffusers.UNet2DConditionModel(**{**usual, **options})
+
+
+def discrete(kind, **options):
+    """A scheduler with the noise levels of Stable Diffusion."""
+    usual = dict(beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear", steps_offset=1)
+    return getattr(diffusers, kind)(**{**usual, **options})
+
+
+def down_and_up(*attends):
+    """The types of levels with and without attention, and the same on the way up."""
+    names = [("CrossAttn" if attends_here else "") for attends_here in attends]
+    return {
+        "down_block_types": tuple(f"{name}DownBlock2D" for name in names),
+        "up_block_types": tuple(f"{name}UpBlock2D" for name in reversed(names)),
+    }
+
+
+@family
+def stable_diffusion(denoiser=None, text=None, vae=None, scheduler=None):
+    """Stable Diffusion 1 and 2: CLIP and a UNet."""
+    tokenizer, save_tokenizer = clip_tokenizer.make()
+    text_encoder = clip(tokenizer, **(text or {}))
+    options = dict(
+        block_out_channels=(32, 64, 64, 96), attention_head_dim=8,
+        cross_attention_dim=text_encoder.config.hidden_size, **down_and_up(True, True, True, False),
+    )  # fmt: skip
+    usual = {"kind": "EulerDiscreteScheduler", "timestep_spacing": "leading"}
+    pipeline = diffusers.StableDiffusionPipeline(
+        unet=unet(**{**options, **(denoiser or {})}),
+        vae=autoencoder_kl(
+            **{"latent_channels": 4, "scaling": 0.18215, "quant_convolutions": True, **(vae or {})}
+        ),
+        scheduler=discrete(**(scheduler or usual)),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 4, height // 8, width // 8),
+    )
+
+
+@family
+def sdxl(zeros=True, denoiser=None, text=None, text_2=None, vae=None, scheduler=None):
+    """Stable Diffusion XL: two CLIPs and a UNet that is told the size of the picture."""
+    (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), clip_tokenizer.make("!")
+    text_encoder = clip(tokenizer, **{"blocks": 3, **(text or {})})
+    second = {"projected": True, "width": 128, "blocks": 3, "heads": 2, "activation": "gelu"}
+    text_encoder_2 = clip(tokenizer_2, **{**second, **(text_2 or {})})
+    encoders = (text_encoder, text_encoder_2)
+    options = dict(
+        block_out_channels=(32, 64, 128), attention_head_dim=(1, 1, 2), transformer_layers_per_block=(1, 2, 4),
+        cross_attention_dim=sum(encoder.config.hidden_size for encoder in encoders), use_linear_projection=True,
+        addition_embed_type="text_time", addition_time_embed_dim=256, **down_and_up(False, True, True),
+    )  # fmt: skip
+    options.update(denoiser or {})
+    pooled, sizes = text_encoder_2.config.projection_dim, 6 * options["addition_time_embed_dim"]
+    usual = {"kind": "EulerDiscreteScheduler", "timestep_spacing": "leading"}
+    pipeline = diffusers.StableDiffusionXLPipeline(
+        unet=unet(projection_class_embeddings_input_dim=pooled + sizes, **options),
+        vae=autoencoder_kl(
+            **{"latent_channels": 4, "scaling": 0.13025, "quant_convolutions": True, **(vae or {})}
+        ),
+        scheduler=discrete(**(scheduler or usual)),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        text_encoder_2=text_encoder_2,
+        tokenizer_2=tokenizer_2,
+        force_zeros_for_empty_prompt=zeros,
+        add_watermarker=False,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer, "tokenizer_2": save_tokenizer_2},
+        latents=lambda batch, height, width: (batch, 4, height // 8, width // 8),
+    )
+
+
 @family
 def sd3(large_text=True, transformer=None, text=None, text_2=None, text_3=None, vae=None, scheduler=None):
     """Stable Diffusion 3: two CLIPs and perhaps T5, a transformer of two streams of tokens."""

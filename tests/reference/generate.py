@@ -8,6 +8,7 @@ import tempfile
 
 import quiet  # noqa: F401  (has to come first)
 
+import diffusers
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -16,8 +17,10 @@ import cases
 import checkpoints
 import families
 import modules
+import prompts
 import recording
 import samplers
+import tables
 import walks
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
@@ -86,6 +89,20 @@ def write_autoencoder(name, options, out):
     save_tensors(modules.autoencoder(checkpoints.fill(vae, entry)), f"{out}/golden.safetensors")
 
 
+def write_tiny_autoencoder(name, options, out):
+    """Writes manifest and tensors of the decoder of one tiny autoencoder."""
+    vae = diffusers.AutoencoderTiny(**options)
+    file_name = "diffusion_pytorch_model.safetensors"
+    with tempfile.TemporaryDirectory() as folder:
+        vae.save_pretrained(folder)
+        entry = checkpoints.describe(f"{folder}/{file_name}", f"autoencoder_tiny.{name}")
+    os.makedirs(out)
+    checkpoints.write_json(f"{out}/manifest.json", {file_name: entry}, separators=(",", ":"))
+    vae = checkpoints.fill(vae, entry)
+    latents = modules.tensor("autoencoder_tiny.latents", 2, options["latent_channels"], 3, 5) * 2
+    save_tensors({"decode.in": latents, "decode.out": vae.decode(latents).sample}, f"{out}/golden.safetensors")
+
+
 def write_all(out, names):
     """Writes the fixtures of these families and those that belong to none."""
     for name in names:
@@ -98,6 +115,13 @@ def write_all(out, names):
     save_tensors(adapters.formulas(), f"{out}/adapters/formulas.safetensors")
     for name, case in adapters.CASES.items():
         write_adapted(case, f"{out}/adapters/{name}")
+    checkpoints.write_json(f"{out}/prompts.json", prompts.PROMPTS, indent=1)
+    save_tensors(prompts.all_tensors(FIXTURES), f"{out}/prompts.safetensors")
+    for name, options in cases.TINY_AUTOENCODERS.items():
+        shutil.rmtree(f"{out}/autoencoder_tiny/{name}", ignore_errors=True)
+        write_tiny_autoencoder(name, options, f"{out}/autoencoder_tiny/{name}")
+    save_tensors(tables.tensors(), f"{out}/tables/golden.safetensors")
+    checkpoints.write_json(f"{out}/tables/configurations.json", tables.configurations(), indent=1)
     save_tensors(samplers.noise(), f"{out}/noise.safetensors")
     save_tensors(samplers.schedules(), f"{out}/schedules.safetensors")
     save_tensors(samplers.steps(), f"{out}/samplers.safetensors")

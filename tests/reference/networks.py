@@ -176,6 +176,15 @@ def sd3(layers, heads, side, dual=(), norm="rms_norm"):
     )  # fmt: skip
 
 
+# In a UNet, what depends on prompt and timestep alone: the projections of both in every block.
+PROJECTED = {
+    r"time_embedding|add_embedding|.*\.time_emb_proj": "conditioning",
+    r"(.*transformer_blocks\.\d+)\.attn2\.to_[kv]": r"\1.prompt",
+    r"(.*attentions\.\d+)\.(norm|proj_in)": r"\1.transformer_blocks.0",
+}
+PROJECTED_ONCE = ("conditioning", r".*\.prompt")
+
+
 def unet(architecture, width, added=None, **config):
     """A UNet of Stable Diffusion; a token is a latent."""
     return denoiser(
@@ -185,7 +194,8 @@ def unet(architecture, width, added=None, **config):
             "sample": new(1, 4, a, b), "timestep": new(1), "encoder_hidden_states": new(1, t, width),
             "added_cond_kwargs": added,
         },
-        sides=(64, 96, 128), texts=(77, 154, 231), unfold=(r"(down|up)_blocks\.\d+", "mid_block"),
+        sides=(64, 96, 128), texts=(77, 154, 231), apart=PROJECTED, once=PROJECTED_ONCE,
+        unfold=(r"(down|up)_blocks\.\d+", "mid_block", r".*attentions\.\d+"),
     )  # fmt: skip
 
 
@@ -300,6 +310,7 @@ def ltx_097_vae():
 NETWORKS = {
     "clip-l": clip("CLIP-L", 768, 12, 12, "quick_gelu", projection=False),
     "clip-l-projected": clip("CLIP-L", 768, 12, 12, "quick_gelu", projection=True),
+    "clip-h": clip("CLIP-H", 1024, 23, 16, "gelu", projection=False),
     "clip-g": clip("CLIP-bigG", 1280, 32, 20, "gelu", projection=True),
     "t5-xxl": t5("T5-XXL encoder", transformers.T5EncoderModel, transformers.T5Config, 32128),
     "umt5-xxl": t5("umT5-XXL encoder", transformers.UMT5EncoderModel, transformers.UMT5Config, 256384),
@@ -313,6 +324,10 @@ NETWORKS = {
     "sd3.5-large": sd3(38, 38, 192),
     "sd3.5-medium": sd3(24, 24, 384, dual=tuple(range(13))),
     "sdxl": sdxl(),
+    "sd2.1": unet(
+        "Stable Diffusion 2.1 UNet", 1024, sample_size=96, attention_head_dim=(5, 10, 20, 20),
+        use_linear_projection=True,
+    ),
     "sd1.5": unet("Stable Diffusion 1.5 UNet", 768, sample_size=64),
     "wan-2.2-5b": wan(heads=24, inner=14336, layers=30, channels=48),
     "wan-2.2-14b": wan(heads=40, inner=13824, layers=40, channels=16),

@@ -62,8 +62,8 @@ class Recorder:
 
         module.register_forward_hook(hook, with_kwargs=True)
 
-    def watch_denoiser(self, name, module):
-        """Records the time and the output of the first call."""
+    def watch_denoiser(self, name, module, calls=1):
+        """Records the time and the output of the first calls."""
         parameters = [key for key in inspect.signature(type(module).forward).parameters if key != "self"]
 
         def hook(module, arguments, options, output):
@@ -72,6 +72,7 @@ class Recorder:
             if number == 0:
                 given = {**dict(zip(parameters, arguments)), **options}
                 self.add(f"{name}.{number}.in.t", given["t"] if "t" in given else given["timestep"])
+            if number < calls:
                 self.add(f"{name}.{number}.out", output)
 
         module.register_forward_hook(hook, with_kwargs=True)
@@ -91,7 +92,7 @@ class Recorder:
 
 
 def by_prompt(tensors):
-    """What Stable Diffusion 3's pipelines give for prompt and negative prompt, by number: embeddings of both and then
+    """What Stable Diffusion's pipelines give for prompt and negative prompt, by number: embeddings of both and then
     pooled embeddings of both, one row for each picture."""
     tidied = {}
     for name, value in tensors.items():
@@ -128,13 +129,17 @@ class Patches:
             kind, _, number = name.rpartition(".")
             if name.startswith("step."):
                 tidied[name] = self.unpack(value)
-            elif kind == "transformer.0.out":
+            elif kind in ("transformer.0.out", "transformer.1.out"):
+                # The second call is that of the negative prompt.
                 pictures = self.unpack(value)[:, :, None]
-                tidied.update({f"{name}.{index}": picture for index, picture in enumerate(pictures)})
-            elif kind == "encode_prompt.0":
+                first = 0 if kind == "transformer.0.out" else len(pictures)
+                tidied.update(
+                    {f"transformer.0.out.0.{first + index}": picture for index, picture in enumerate(pictures)}
+                )
+            elif kind in ("encode_prompt.0", "encode_prompt.1"):
                 # Embeddings, pooled embeddings, places of the text; one row for each picture.
                 if number in "01":
-                    tidied[f"encode_prompt.0.0.{number}"] = value[0]
+                    tidied[f"encode_prompt.0.{kind[-1]}.{number}"] = value[0]
             else:
                 tidied[name] = value
         return tidied
@@ -144,7 +149,10 @@ def describe(name, salt, tiny, run):
     """What request.json says about a run."""
     shape = tiny.latents(run.batch, run.height, run.width)
     latents = {"name": hash_weights.salted(salt, f"{name}.latents"), "shape": list(shape)}
-    return {"family": name, **vars(run), "latents": latents}
+    described = {"family": name, **vars(run), "latents": latents}
+    if run.true_cfg == 1:
+        del described["true_cfg"]
+    return described
 
 
 def run(kind, folder, request, prepare=lambda pipeline: None):
@@ -157,12 +165,14 @@ def run(kind, folder, request, prepare=lambda pipeline: None):
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
+    denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
     recorder = Recorder()
     recorder.watch_prompt_encoding(pipeline)
     for name in ("text_encoder", "text_encoder_2", "text_encoder_3"):
         if getattr(pipeline, name, None) is not None:
             recorder.watch_text_encoder(name, getattr(pipeline, name))
-    recorder.watch_denoiser("transformer", pipeline.transformer)
+    extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
+    recorder.watch_denoiser(denoiser, getattr(pipeline, denoiser), calls=1 + len(extra))
     recorder.watch_decoding(pipeline.vae)
     latents = torch.from_numpy(
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
@@ -177,16 +187,19 @@ def run(kind, folder, request, prepare=lambda pipeline: None):
             recorder.add(f"step.{recorder.call('step')}.latents", tensors["latents"])
         return {}
 
+    # A UNet's pipelines take as many tokens as there are, and an empty negative prompt for none.
+    own = {"max_sequence_length": wanted.max_tokens} if denoiser == "transformer" else {}
+    negative = wanted.negative if denoiser == "transformer" else wanted.negative or None
     output = pipeline(
-        prompt=wanted.prompt, negative_prompt=wanted.negative, num_inference_steps=wanted.steps,
+        prompt=wanted.prompt, negative_prompt=negative, num_inference_steps=wanted.steps,
         guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
-        num_images_per_prompt=wanted.batch, max_sequence_length=wanted.max_tokens,
-        latents=patches.pack(latents) if patches else latents,
-        output_type="pt", callback_on_step_end=on_step_end,
+        num_images_per_prompt=wanted.batch, latents=patches.pack(latents) if patches else latents,
+        output_type="pt", callback_on_step_end=on_step_end, **own, **extra,
     )  # fmt: skip
     recorder.add_picture("output", output.images)
-    recorder.add("scheduler.sigmas", pipeline.scheduler.sigmas)
-    recorder.add("scheduler.timesteps", pipeline.scheduler.timesteps)
+    for name in ("sigmas", "timesteps"):
+        # DDIM has no list of noise levels.
+        recorder.add(f"scheduler.{name}", getattr(pipeline.scheduler, name, None))
     if patches:
         return patches.tidy(recorder.tensors)
-    return by_prompt(recorder.tensors) if kind == "StableDiffusion3Pipeline" else recorder.tensors
+    return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors

@@ -16,7 +16,9 @@ import types
 import quiet  # noqa: F401  (has to come first)
 
 import diffusers
+import numpy
 import torch
+from diffusers.schedulers.scheduling_utils import AysSchedules
 
 import hash_weights
 
@@ -262,6 +264,40 @@ def third_order(case):
     return seen
 
 
+def tcd(case):
+    """diffusers' scheduler with Stable Diffusion's table, whose levels are replaced; for a flow written from the paper.
+
+    The level below is at 0.7 of the time of the next one, a whole number in the table.
+    """
+    if case.flow:
+        x, seen = case.start, []
+        for step, (sigma, later) in enumerate(zip(case.sigmas, case.sigmas[1:])):
+            down = 0.7 * later
+            keep = (1 - later) / (1 - down)
+            x = keep * (x + (down - sigma) * case.direction(x, sigma))
+            x = x + torch.sqrt(later**2 - (down * keep) ** 2) * case.noise[step]
+            seen.append(x)
+        return seen
+    table = stable_diffusion()
+    discrete = k_diffusion("external").DiscreteSchedule(table, quantize=False)
+    x, seen = case.start, []
+    for step, (sigma, later) in enumerate(zip(case.sigmas, case.sigmas[1:])):
+        time = discrete.sigma_to_t(later[None]) if later > 0 else 0.0
+        down = table[int(0.7 * time)] if later > 0 else later
+        scheduler = diffusers.TCDScheduler()
+        # Times 2, 1 and 0 of a table of three: this level, the next, and the one below.
+        levels = torch.stack([down, later, sigma])
+        scheduler.alphas_cumprod = 1 / (1 + levels**2)
+        scheduler.set_timesteps(timesteps=[2, 1])
+        module = sys.modules[type(scheduler).__module__]
+        module.randn_tensor = lambda *_, **__: case.noise[step]
+        shrink, back = (1 / torch.sqrt(1 + level**2) for level in (sigma, later))
+        # With an eta of 1 - 0 / 1 the time below the next one, 1, is 0.
+        x = scheduler.step(case.direction(x, sigma), torch.tensor(2), x * shrink, eta=1.0).prev_sample / back
+        seen.append(x)
+    return seen
+
+
 def er_sde(case):
     """Cui et al. 2023, algorithm 3, with noise taken back by x * (exp(x^0.3) + 10) and sums of 200 terms."""
 
@@ -328,6 +364,7 @@ SAMPLERS = {
     "lcm": lcm,
     "er-sde": er_sde,
     "res-multistep": res_multistep,
+    "tcd": tcd,
 }
 
 
@@ -352,13 +389,26 @@ def mochi(count):
     return torch.tensor([1.0, 0.0] if count == 1 else [*linear_quadratic_schedule(count, 0.025), 0.0])
 
 
+def stable_diffusion():
+    """The noise levels that Stable Diffusion was trained on."""
+    betas = torch.linspace(0.00085**0.5, 0.012**0.5, 1000, dtype=torch.float64) ** 2
+    products = torch.cumprod(1 - betas, 0)
+    return torch.sqrt((1 - products) / products).float().double()
+
+
+def aligned(name, count):
+    """The levels of Align Your Steps for so many steps, as its page interpolates them."""
+    published = [level or 0.029 for level in AysSchedules[name]]
+    places, wanted = numpy.linspace(0, 1, len(published)), numpy.linspace(0, 1, count + 1)
+    found = numpy.exp(numpy.interp(wanted, places, numpy.log(published)))
+    return torch.tensor([*found[:-1], 0.0])
+
+
 def spacings():
     """`MODEL.SCHEDULE.STEPS`: levels for a flow with shift 3 and for Stable Diffusion's table."""
     from scipy.stats import beta
 
-    betas = torch.linspace(0.00085**0.5, 0.012**0.5, 1000, dtype=torch.float64) ** 2
-    products = torch.cumprod(1 - betas, 0)
-    table = torch.sqrt((1 - products) / products).float().double()
+    table = stable_diffusion()
     discrete = k_diffusion("external").DiscreteSchedule(table, quantize=False)
     flow = diffusers.FlowMatchEulerDiscreteScheduler(shift=3.0)
     sampling = k_diffusion("sampling")
@@ -397,4 +447,6 @@ def spacings():
                 "kl-optimal": torch.cat([kl, end]),
             }
             tensors.update({f"{model}.{name}.{count}": sigmas.float() for name, sigmas in found.items()})
+            for kind in ("StableDiffusion", "StableDiffusionXL"):
+                tensors[f"{kind}.{count}"] = aligned(f"{kind}Sigmas", count).float()
     return tensors

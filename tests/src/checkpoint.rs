@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
-use sluice_engine::request::{ModelSource, Request, Sampler};
+use sluice_engine::request::{GuidanceOptions, ModelSource, Request, Sampler};
 
 use crate::{
     hash_weights,
@@ -32,6 +32,8 @@ pub enum Layout {
     Split,
     /// As `Split`, the denoiser's names with the prefix that ComfyUI puts before them.
     SplitPrefixed,
+    /// All components in one file, with the prefixes of ComfyUI's checkpoints.
+    Single,
 }
 
 /// How weights are stored.
@@ -154,9 +156,20 @@ impl Fixture {
                 }
             }
             Layout::Split | Layout::SplitPrefixed => {
+                let kind = Kind::of(&components);
                 for (path, tensors) in components {
-                    save_split(&path, tensors, layout, folder)?;
+                    kind.save_split(&path, tensors, layout, folder)?;
                 }
+            }
+            Layout::Single => {
+                let (kind, mut all) = (Kind::of(&components), Tensors::new());
+                for (path, tensors) in components {
+                    let (_, prefix, tensors) = kind.original(&path, tensors)?;
+                    all.append(&mut prefixed(prefix, tensors));
+                }
+                let file = folder.join(SINGLE);
+                save(&all, &file)?;
+                return Ok(file);
             }
         }
         Ok(folder.to_owned())
@@ -187,6 +200,7 @@ struct RunRequest {
     max_tokens: u32,
     sampler: Sampler,
     latents: HashNoise,
+    true_cfg: Option<f32>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -221,6 +235,7 @@ impl Run {
             batch: own.batch,
             sampler: own.sampler,
             max_sequence_length: own.max_tokens,
+            guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
             ..Request::default()
         }
     }
@@ -239,32 +254,77 @@ impl Run {
     }
 }
 
-fn save_split(path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
-    let has = |name: &str| tensors.contains_key(name);
-    let (file, tensors) = match path.split('/').next() {
-        Some("transformer") => {
-            let (family, original) = if has("single_transformer_blocks.0.proj_mlp.weight") {
-                ("flux", original_names::flux(&tensors)?)
-            } else if has("pos_embed.pos_embed") {
-                ("sd3", original_names::sd3(&tensors)?)
-            } else {
-                ("z_image", original_names::z_image(&tensors)?)
-            };
-            let prefix = if layout == Layout::SplitPrefixed { "model.diffusion_model." } else { "" };
-            (format!("diffusion_models/tiny_{family}.safetensors"), prefixed(prefix, original))
-        }
-        Some(encoder) if has("text_model.final_layer_norm.weight") => {
-            let letter = if encoder == "text_encoder" { "l" } else { "g" };
-            (format!("text_encoders/clip_{letter}.safetensors"), tensors)
-        }
-        Some("text_encoder") => {
-            ("text_encoders/tiny_qwen3.safetensors".to_owned(), prefixed("model.", tensors))
-        }
-        Some("text_encoder_2" | "text_encoder_3") => ("text_encoders/t5xxl.safetensors".to_owned(), tensors),
-        Some("vae") => ("vae/ae.safetensors".to_owned(), original_names::autoencoder(&tensors)?),
-        _ => anyhow::bail!("{path} has no place among split files"),
-    };
-    save(&tensors, &folder.join(file))
+/// The name of the file that holds all components.
+const SINGLE: &str = "tiny.safetensors";
+
+/// What a model's files are called depends on what else there is.
+#[derive(Clone, Copy)]
+struct Kind {
+    has_unet: bool,
+    has_two_encoders: bool,
+}
+
+impl Kind {
+    fn of(components: &BTreeMap<String, Tensors>) -> Self {
+        let has = |folder: &str| components.keys().any(|path| path.starts_with(folder));
+        Self { has_unet: has("unet/"), has_two_encoders: has("text_encoder_2/") }
+    }
+
+    /// A component's file among split ones, its prefix in a file with others, and its tensors under their original
+    /// names.
+    fn original(self, path: &str, tensors: Tensors) -> Result<(&'static str, &'static str, Tensors)> {
+        const DENOISER: &str = "model.diffusion_model.";
+        let has = |name: &str| tensors.contains_key(name);
+        Ok(match path.split('/').next() {
+            Some("unet") => ("diffusion_models/tiny_unet", DENOISER, original_names::unet(&tensors)),
+            Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
+                ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
+            }
+            Some("transformer") if has("pos_embed.pos_embed") => {
+                ("diffusion_models/tiny_sd3", DENOISER, original_names::sd3(&tensors)?)
+            }
+            Some("transformer") => {
+                ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)
+            }
+            // Stable Diffusion XL's second encoder is published so.
+            Some("text_encoder_2") if self.has_unet => {
+                let tensors = original_names::open_clip(&tensors)?;
+                ("text_encoders/clip_g", "conditioner.embedders.1.model.", tensors)
+            }
+            Some("text_encoder") if self.has_unet && self.has_two_encoders => {
+                ("text_encoders/clip_l", "conditioner.embedders.0.transformer.", tensors)
+            }
+            Some("text_encoder") if self.has_unet => {
+                ("text_encoders/clip_l", "cond_stage_model.transformer.", tensors)
+            }
+            Some("text_encoder") if has("text_model.final_layer_norm.weight") => {
+                ("text_encoders/clip_l", "text_encoders.clip_l.transformer.", tensors)
+            }
+            Some(_) if has("text_model.final_layer_norm.weight") => {
+                ("text_encoders/clip_g", "text_encoders.clip_g.transformer.", tensors)
+            }
+            Some("text_encoder") => {
+                let tensors = prefixed("model.", tensors);
+                ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
+            }
+            Some("text_encoder_2" | "text_encoder_3") => {
+                ("text_encoders/t5xxl", "text_encoders.t5xxl.transformer.", tensors)
+            }
+            Some("vae") if self.has_unet => {
+                ("vae/ae", "first_stage_model.", original_names::autoencoder(&tensors)?)
+            }
+            Some("vae") => ("vae/ae", "vae.", original_names::autoencoder(&tensors)?),
+            _ => anyhow::bail!("{path} has no place among split files"),
+        })
+    }
+
+    fn save_split(self, path: &str, tensors: Tensors, layout: Layout, folder: &Path) -> Result<()> {
+        let (file, prefix, tensors) = self.original(path, tensors)?;
+        let is_denoiser = path.starts_with("transformer/") || path.starts_with("unet/");
+        let is_prefixed = layout == Layout::SplitPrefixed && is_denoiser;
+        let tensors = if is_prefixed { prefixed(prefix, tensors) } else { tensors };
+        save(&tensors, &folder.join(format!("{file}.safetensors")))
+    }
 }
 
 fn save_shards(tensors: &Tensors, path: &Path) -> Result<()> {

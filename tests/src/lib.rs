@@ -13,3 +13,4 @@ pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod stores;
+pub mod twins;

@@ -168,6 +168,104 @@ fn with_halves_swapped(tensor: &Tensor) -> Result<Tensor> {
     Tensor::cat(&[&halves[1], &halves[0]], 0)
 }
 
+/// Modules of a UNet that have no number: the original name and diffusers'.
+const UNET: [(&str, &str); 10] = [
+    ("input_blocks.0.0", "conv_in"),
+    ("time_embed.0", "time_embedding.linear_1"),
+    ("time_embed.2", "time_embedding.linear_2"),
+    ("label_emb.0.0", "add_embedding.linear_1"),
+    ("label_emb.0.2", "add_embedding.linear_2"),
+    ("middle_block.0", "mid_block.resnets.0"),
+    ("middle_block.1", "mid_block.attentions.0"),
+    ("middle_block.2", "mid_block.resnets.1"),
+    ("out.0", "conv_norm_out"),
+    ("out.2", "conv_out"),
+];
+
+/// Layers of a residual block of a UNet: the original name and diffusers'.
+const RESNET: [(&str, &str); 6] = [
+    ("in_layers.0", "norm1"),
+    ("in_layers.2", "conv1"),
+    ("emb_layers.1", "time_emb_proj"),
+    ("out_layers.0", "norm2"),
+    ("out_layers.3", "conv2"),
+    ("skip_connection", "conv_shortcut"),
+];
+
+/// A UNet under its original names: what is a level in diffusers is a row of numbered blocks there, of which each has a
+/// residual block, perhaps a spatial transformer, and perhaps an upsampler.
+pub fn unet(diffusers: &Tensors) -> Tensors {
+    let has = |module: &str| diffusers.keys().any(|name| name.starts_with(&format!("{module}.")));
+    let mut modules: Vec<(String, String)> =
+        UNET.iter().map(|(original, own)| ((*original).to_owned(), (*own).to_owned())).collect();
+    for (stack, side, first) in [("input_blocks", "down_blocks", 1), ("output_blocks", "up_blocks", 0)] {
+        let mut number = first;
+        for level in (0..).map(|level| format!("{side}.{level}")).take_while(|level| has(level)) {
+            let mut place = 0;
+            for layer in (0..).take_while(|layer| has(&format!("{level}.resnets.{layer}"))) {
+                for (index, kind) in ["resnets", "attentions"].iter().enumerate() {
+                    let own = format!("{level}.{kind}.{layer}");
+                    if has(&own) {
+                        modules.push((format!("{stack}.{number}.{index}"), own));
+                        place = index + 1;
+                    }
+                }
+                number += 1;
+            }
+            if has(&format!("{level}.downsamplers")) {
+                modules.push((format!("{stack}.{number}.0.op"), format!("{level}.downsamplers.0.conv")));
+                number += 1;
+            }
+            let upsampler = format!("{stack}.{}.{place}.conv", number - 1);
+            modules.push((upsampler, format!("{level}.upsamplers.0.conv")));
+        }
+    }
+    let mut original = Tensors::new();
+    for (name, tensor) in diffusers {
+        for (theirs, own) in &modules {
+            let Some(rest) = name.strip_prefix(&format!("{own}.")) else { continue };
+            let layer = RESNET.iter().filter(|_| own.contains("resnets"));
+            let renamed = layer.fold(rest.to_owned(), |rest, (theirs, own)| rest.replace(own, theirs));
+            original.insert(format!("{theirs}.{renamed}"), tensor.clone());
+        }
+    }
+    original
+}
+
+/// Layers of a CLIP text encoder: OpenCLIP's name and that of published folders.
+const OPEN_CLIP: [(&str, &str); 10] = [
+    ("transformer.resblocks.", "text_model.encoder.layers."),
+    (".ln_1.", ".layer_norm1."),
+    (".ln_2.", ".layer_norm2."),
+    (".attn.out_proj.", ".self_attn.out_proj."),
+    (".mlp.c_fc.", ".mlp.fc1."),
+    (".mlp.c_proj.", ".mlp.fc2."),
+    ("ln_final.", "text_model.final_layer_norm."),
+    ("token_embedding.weight", "text_model.embeddings.token_embedding.weight"),
+    ("positional_embedding", "text_model.embeddings.position_embedding.weight"),
+    ("text_projection", "text_projection.weight"),
+];
+
+/// A CLIP text encoder under OpenCLIP's names: what reads the same values is one matrix, and the projection is turned.
+pub fn open_clip(published: &Tensors) -> Result<Tensors> {
+    let mut original = Tensors::new();
+    for (name, tensor) in published {
+        let renamed = OPEN_CLIP.iter().fold(name.clone(), |name, (theirs, own)| name.replace(own, theirs));
+        if let Some((block, parameter)) = renamed.split_once(".self_attn.q_proj.") {
+            let parts: Vec<&Tensor> = ["q", "k", "v"]
+                .iter()
+                .map(|letter| &published[&name.replace("q_proj", &format!("{letter}_proj"))])
+                .collect();
+            original.insert(format!("{block}.attn.in_proj_{parameter}"), Tensor::cat(&parts, 0)?);
+        } else if renamed == "text_projection" {
+            original.insert(renamed, tensor.t()?.contiguous()?);
+        } else if !renamed.contains(".self_attn.") {
+            original.insert(renamed, tensor.clone());
+        }
+    }
+    Ok(original)
+}
+
 /// An autoencoder under its original names: the decoder's levels are counted from the outside, and the
 /// linear layers of its attention are convolutions.
 pub fn autoencoder(diffusers: &Tensors) -> Result<Tensors> {
@@ -209,4 +307,13 @@ fn up_block(level: usize) -> String {
 /// The same tensors with `prefix` before every name.
 pub fn prefixed(prefix: &str, tensors: Tensors) -> Tensors {
     tensors.into_iter().map(|(name, tensor)| (format!("{prefix}{name}"), tensor)).collect()
+}
+
+/// The decoder of a tiny autoencoder as its author has it: alone, and counted from the function before the first layer.
+pub fn tiny_decoder(diffusers: &Tensors) -> Tensors {
+    let layers = diffusers.iter().filter_map(|(name, tensor)| {
+        let (number, rest) = name.strip_prefix("decoder.layers.")?.split_once('.')?;
+        Some((format!("{}.{rest}", number.parse::<usize>().ok()? + 1), tensor.clone()))
+    });
+    layers.collect()
 }

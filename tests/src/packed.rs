@@ -24,9 +24,37 @@ impl Written {
     /// Encodes a tensor.
     pub fn new(tensor: &Tensor, encoding: Encoding) -> Result<Self> {
         let values = tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
-        let bytes =
-            encode(encoding, &values).with_context(|| format!("nothing is written as {encoding:?}"))?;
+        let bytes = if encoding == Format::F8E5m2.into() {
+            // The upper half of 16 bits.
+            values.iter().map(|value| (half::f16::from_f32(*value).to_bits() >> 8) as u8).collect()
+        } else {
+            encode(encoding, &values).with_context(|| format!("nothing is written as {encoding:?}"))?
+        };
         Ok(Self { encoding, shape: tensor.dims().to_vec(), bytes })
+    }
+
+    /// Blocks of a GGUF type that are draws of the name's stream, but for the 16-bit scales, which are small numbers:
+    /// for types that nothing here encodes to.
+    pub fn drawn(name: &str, shape: &[usize], format: Format) -> Result<Self> {
+        let scales: &[usize] = match format {
+            Format::Q4_0 | Format::Q5_0 | Format::Q8_0 | Format::Iq4Nl | Format::Iq4Xs => &[0],
+            Format::Q4_1 | Format::Q5_1 | Format::Q4K | Format::Q5K => &[0, 2],
+            Format::Q2K => &[80, 82],
+            Format::Q3K => &[108],
+            Format::Q6K => &[208],
+            other => anyhow::bail!("{other:?} has no blocks to draw"),
+        };
+        let (_, block) = format.block();
+        let count = format.bytes(shape.iter().product());
+        let draws = crate::hash_weights::noise(name, count);
+        let mut bytes: Vec<u8> = draws.iter().map(|draw| (draw.to_bits() >> 8) as u8).collect();
+        for block in bytes.chunks_mut(block) {
+            for scale in scales {
+                let small = half::f16::from_f32(f32::from(block[*scale]) * 1e-5);
+                block[*scale..scale + 2].copy_from_slice(&small.to_le_bytes());
+            }
+        }
+        Ok(Self { encoding: format.into(), shape: shape.to_vec(), bytes })
     }
 
     /// What it stands for, in f32.
@@ -37,8 +65,53 @@ impl Written {
         Ok(Tensor::from_vec(values, self.shape.as_slice(), &Device::Cpu)?)
     }
 
+    /// With scales that can be quantised themselves: those that the codes nearest to its own stand for.
+    pub fn with_nested_scales(mut self) -> Self {
+        let all = self.split().0.len();
+        let scales = floats(&self.bytes[all..]);
+        let values =
+            nested::codes(&scales).into_iter().enumerate().map(|(index, code)| nested::value(index, code));
+        let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+        self.bytes[all..].copy_from_slice(&bytes);
+        self
+    }
+
     fn split(&self) -> (&[u8], &[u8]) {
         self.bytes.split_at(self.encoding.format.bytes(self.shape.iter().product()))
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+/// Scales in 8 bits as bitsandbytes has them: a table, a scale for each group, and an offset for all.
+mod nested {
+    pub const GROUP: usize = 256;
+    pub const OFFSET: f32 = 0.0625;
+
+    pub fn map() -> Vec<f32> {
+        (0..256).map(|code| ((code as f32 - 127.0) / 128.0).powi(3)).collect()
+    }
+
+    pub fn largest(group: usize) -> f32 {
+        0.25 + group as f32 * 0.125
+    }
+
+    pub fn value(index: usize, code: u8) -> f32 {
+        map()[usize::from(code)] * largest(index / GROUP) + OFFSET
+    }
+
+    pub fn codes(scales: &[f32]) -> Vec<u8> {
+        let distance = |index: usize, code: u8, scale: f32| (value(index, code) - scale).abs();
+        let nearest = |(index, scale): (usize, &f32)| {
+            let mut codes = 0..=u8::MAX;
+            let first = codes.next().unwrap_or_default();
+            codes.fold(first, |best, code| {
+                if distance(index, code, *scale) < distance(index, best, *scale) { code } else { best }
+            })
+        };
+        scales.iter().enumerate().map(nearest).collect()
     }
 }
 
@@ -58,32 +131,86 @@ pub fn widened(packaged: &Packaged) -> Result<Tensors> {
     packaged.iter().map(|(name, written)| Ok((name.clone(), written.widened()?))).collect()
 }
 
+/// A value in the header of a GGUF file.
+#[derive(Debug, Clone)]
+pub enum GgufValue {
+    /// A whole number.
+    Number(u32),
+    /// Text.
+    Text(String),
+    /// A list of texts.
+    Texts(Vec<String>),
+    /// A list of numbers.
+    Floats(Vec<f32>),
+}
+
+impl GgufValue {
+    fn write(&self, out: &mut Vec<u8>) {
+        let list = |out: &mut Vec<u8>, kind: u32, count: usize| {
+            out.extend([9, kind].map(u32::to_le_bytes).concat());
+            out.extend((count as u64).to_le_bytes());
+        };
+        match self {
+            Self::Number(number) => out.extend([4, *number].map(u32::to_le_bytes).concat()),
+            Self::Text(text) => {
+                out.extend(8u32.to_le_bytes());
+                write_text(out, text);
+            }
+            Self::Texts(texts) => {
+                list(out, 8, texts.len());
+                texts.iter().for_each(|text| write_text(out, text));
+            }
+            Self::Floats(values) => {
+                list(out, 6, values.len());
+                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            }
+        }
+    }
+}
+
+fn write_text(out: &mut Vec<u8>, text: &str) {
+    out.extend((text.len() as u64).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
 /// Writes a GGUF file, tensors in the order of their names.
 pub fn write_gguf(path: &Path, architecture: &str, tensors: &Packaged) -> Result<()> {
+    let architecture = GgufValue::Text(architecture.to_owned());
+    write_gguf_values(path, &[("general.architecture", architecture)], tensors)
+}
+
+/// Writes a GGUF file with these values in its header.
+pub fn write_gguf_values(path: &Path, values: &[(&str, GgufValue)], tensors: &Packaged) -> Result<()> {
     const ALIGNMENT: usize = 32;
-    let mut header = Vec::new();
-    let string = |header: &mut Vec<u8>, text: &str| {
-        header.extend((text.len() as u64).to_le_bytes());
-        header.extend(text.as_bytes());
-    };
-    header.extend(b"GGUF");
+    let mut header = b"GGUF".to_vec();
     header.extend(3u32.to_le_bytes());
     header.extend((tensors.len() as u64).to_le_bytes());
-    header.extend(1u64.to_le_bytes());
-    string(&mut header, "general.architecture");
-    header.extend(8u32.to_le_bytes());
-    string(&mut header, architecture);
+    header.extend((values.len() as u64).to_le_bytes());
+    for (key, value) in values {
+        write_text(&mut header, key);
+        value.write(&mut header);
+    }
     let mut data = Vec::new();
     for (name, written) in tensors {
         let kind: u32 = match written.encoding.format {
             Format::F32 => 0,
             Format::F16 => 1,
+            Format::Q4_0 => 2,
+            Format::Q4_1 => 3,
+            Format::Q5_0 => 6,
+            Format::Q5_1 => 7,
             Format::Q8_0 => 8,
+            Format::Q2K => 10,
+            Format::Q3K => 11,
             Format::Q4K => 12,
+            Format::Q5K => 13,
+            Format::Q6K => 14,
+            Format::Iq4Nl => 20,
+            Format::Iq4Xs => 23,
             Format::Bf16 => 30,
             other => anyhow::bail!("no test writes {other:?} to GGUF"),
         };
-        string(&mut header, name);
+        write_text(&mut header, name);
         header.extend((written.shape.len() as u32).to_le_bytes());
         for side in written.shape.iter().rev() {
             header.extend((*side as u64).to_le_bytes());
@@ -106,6 +233,8 @@ pub enum ScaleNames {
     ScaleWeight,
     /// `layer.weight_scale`.
     WeightScale,
+    /// Those of four-bit floats are quantised themselves.
+    Nested,
 }
 
 /// Writes a safetensors file; scales are tensors of their own.
@@ -120,12 +249,25 @@ pub fn write_safetensors(path: &Path, tensors: &Packaged, names: ScaleNames) -> 
             Format::F16 => Dtype::F16,
             Format::Bf16 => Dtype::BF16,
             Format::F8E4m3 => Dtype::F8_E4M3,
+            Format::F8E5m2 => Dtype::F8_E5M2,
             Format::I8 => Dtype::I8,
             Format::Nf4 => {
                 let group = written.encoding.group.map_or(0, std::num::NonZeroUsize::get);
-                let state = serde_json::json!({
+                let mut state = serde_json::json!({
                     "quant_type": "nf4", "blocksize": group, "dtype": "float32", "shape": shape,
                 });
+                if names == ScaleNames::Nested {
+                    state["nested_blocksize"] = nested::GROUP.into();
+                    state["nested_offset"] = nested::OFFSET.into();
+                    state["nested_dtype"] = "float32".into();
+                    let mut table = |part: &str, values: &[f32]| {
+                        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                        entries.push((format!("{name}.{part}"), Dtype::F32, vec![values.len()], bytes));
+                    };
+                    table("nested_quant_map", &nested::map());
+                    let groups = 0..count.div_ceil(nested::GROUP);
+                    table("nested_absmax", &groups.map(nested::largest).collect::<Vec<_>>());
+                }
                 let state = serde_json::to_vec(&state)?;
                 let full = format!("{name}.quant_state.bitsandbytes__nf4");
                 entries.push((full, Dtype::U8, vec![state.len()], state));
@@ -138,10 +280,21 @@ pub fn write_safetensors(path: &Path, tensors: &Packaged, names: ScaleNames) -> 
         entries.push((name.clone(), dtype, shape, values.to_vec()));
         if count > 0 {
             let stem = name.strip_suffix(".weight").context("only weights have scales")?;
+            if names == ScaleNames::Nested {
+                entries.push((
+                    format!("{name}.absmax"),
+                    Dtype::U8,
+                    vec![count],
+                    nested::codes(&floats(scales)),
+                ));
+                continue;
+            }
             let (full, shape) = match names {
                 _ if dtype == Dtype::U8 => (format!("{name}.absmax"), vec![count]),
                 ScaleNames::ScaleWeight => (format!("{stem}.scale_weight"), vec![1; 0]),
-                ScaleNames::WeightScale => (format!("{stem}.weight_scale"), vec![count, 1]),
+                ScaleNames::WeightScale | ScaleNames::Nested => {
+                    (format!("{stem}.weight_scale"), vec![count, 1])
+                }
             };
             entries.push((full, Dtype::F32, shape, scales.to_vec()));
         }

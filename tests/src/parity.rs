@@ -15,7 +15,12 @@ use crate::{
 fn tolerance(name: &str) -> f64 {
     match name {
         "latents.init" => 0.0,
-        name if name.starts_with("encode_prompt.") || name.starts_with("transformer.0.out.") => MODULE,
+        name if ["encode_prompt.", "transformer.0.out.", "unet.0.out."]
+            .iter()
+            .any(|of| name.starts_with(of)) =>
+        {
+            MODULE
+        }
         _ => WHOLE_RUN,
     }
 }
@@ -56,14 +61,16 @@ fn check(run: &Run, dump: &Tensors) -> Result<()> {
     }
     ensure!(wrong.is_empty(), "{}\n{}", run.name(), wrong.join("\n"));
     for name in ["encode_prompt.0.1.0", "text_encoder.1.input_ids", "transformer.0.out.0.1"] {
-        let expected = golden.contains_key(name);
+        // An empty negative prompt may be encoded where the reference has zeros for it.
+        let tolerated = name == "text_encoder.1.input_ids" && golden.contains_key("encode_prompt.0.1.0");
+        let expected = golden.contains_key(name) || tolerated;
         ensure!(dump.contains_key(name) == expected, "{}: {name} is there only with guidance", run.name());
     }
     Ok(())
 }
 
 fn without_repeats(levels: &Tensor) -> Result<Tensor> {
-    let mut values: Vec<f32> = levels.to_vec1()?;
+    let mut values: Vec<f32> = levels.to_dtype(DType::F32)?.to_vec1()?;
     values.dedup();
     Ok(Tensor::new(values.as_slice(), levels.device())?)
 }
@@ -90,7 +97,7 @@ pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
         runner.repeat(run, &model)
     };
     let (pictures, expected) = dump_of(Layout::Diffusers)?;
-    for layout in [Layout::Sharded, Layout::Split, Layout::SplitPrefixed] {
+    for layout in [Layout::Sharded, Layout::Split, Layout::SplitPrefixed, Layout::Single] {
         let (others, dump) = dump_of(layout)?;
         ensure!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{layout:?}: other pixels");
         ensure!(dump.len() == expected.len(), "{layout:?}: other tensors");

@@ -25,6 +25,8 @@ const POOLED: &str = "encode_prompt.0.0.1";
 const DENOISER: &str = "transformer.0.out.0.0";
 /// What pipelines have that give all branches as one.
 const JOINED: &str = "transformer.0.out.0";
+const NEGATIVE: &str = "encode_prompt.0.1.0";
+const UNET: &str = "unet.0.out.0";
 const FIRST_STEP: &str = "step.0.latents";
 const LAST_STEP: &str = "step.1.latents";
 const DECODER: &str = "vae.decode.in";
@@ -58,7 +60,7 @@ fn moved(before: &Tensor, after: &Tensor) -> f64 {
 /// Checks that each change moves its tensor, and moves nothing that is computed before.
 fn check(family: &str, case: &str, run: &str, changes: &[Change]) {
     let before = run_on(family, case, run, None);
-    let order = [TEXT, POOLED, DENOISER, JOINED, FIRST_STEP, LAST_STEP, DECODER];
+    let order = [TEXT, POOLED, NEGATIVE, DENOISER, JOINED, UNET, FIRST_STEP, LAST_STEP, DECODER];
     for change in changes {
         let (file, key, value, first) = change;
         let after = run_on(family, case, run, Some(change));
@@ -191,6 +193,30 @@ fn epsilons_that_a_healthy_flux_checkpoint_hides() {
         &[
             ("text_encoder_2/config.json", "layer_norm_epsilon", json!(1e-5), TEXT),
             ("text_encoder/config.json", "layer_norm_eps", json!(1e-6), POOLED),
+        ],
+    );
+}
+
+#[test]
+fn numbers_that_every_unet_shows() {
+    check(
+        "sdxl",
+        "salted",
+        "empty",
+        &[
+            ("text_encoder/config.json", "layer_norm_eps", json!(1e-5), TEXT),
+            ("text_encoder/config.json", "hidden_act", json!("quick_gelu"), TEXT),
+            ("text_encoder_2/config.json", "layer_norm_eps", json!(1e-5), TEXT),
+            ("text_encoder_2/config.json", "hidden_act", json!("gelu"), TEXT),
+            ("text_encoder_2/config.json", "eos_token_id", json!(0), POOLED),
+            ("model_index.json", "force_zeros_for_empty_prompt", json!(true), NEGATIVE),
+            ("unet/config.json", "norm_eps", json!(1e-5), UNET),
+            ("unet/config.json", "attention_head_dim", json!([2, 3]), UNET),
+            ("unet/config.json", "flip_sin_to_cos", json!(true), UNET),
+            ("unet/config.json", "freq_shift", json!(0), UNET),
+            ("scheduler/scheduler_config.json", "timestep_spacing", json!("leading"), UNET),
+            ("scheduler/scheduler_config.json", "prediction_type", json!("epsilon"), FIRST_STEP),
+            ("vae/config.json", "scaling_factor", json!(0.3611), DECODER),
         ],
     );
 }

@@ -28,15 +28,11 @@ use sluice_tests::{
     packed::{Packaged, ScaleNames, package, widened, write_gguf, write_safetensors},
     runner::Runner,
     stores::store,
+    twins::{bits, check_twins},
 };
 
 const DENOISER: &str = "diffusion_models/tiny_z_image";
 const ENCODER: &str = "text_encoders/tiny_qwen3";
-
-fn bits(tensor: &Tensor) -> Vec<u32> {
-    let values: Vec<f32> = tensor.to_dtype(DType::F32).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-    values.into_iter().map(f32::to_bits).collect()
-}
 
 #[test]
 fn every_gguf_type_is_widened_as_gguf_py_does_it() {
@@ -102,15 +98,7 @@ fn twins(
 
 fn assert_same_pictures(name: &str, packed: &Path, wide: &Path) {
     let run = Fixture::new("z_image", "default").run("guided").unwrap();
-    let mut runner = Runner::start().unwrap();
-    let (pictures, dump) = runner.repeat(&run, packed).unwrap();
-    let (others, expected) = runner.repeat(&run, wide).unwrap();
-    assert_eq!(dump.len(), expected.len());
-    for (tensor, want) in &expected {
-        let same = dump[tensor].dims() == want.dims() && bits(&dump[tensor]) == bits(want);
-        assert!(same, "{name}: {tensor} differs");
-    }
-    assert!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{name}: other pixels");
+    check_twins(name, &run, packed, wide).unwrap();
 }
 
 /// As quantised files are published: matrices in blocks where rows are whole blocks, else in 16 bits.
@@ -235,7 +223,7 @@ fn every_tensor(
 fn what_moves_is_what_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (packed, _) = twins(folder.path(), as_published, write_published);
-    let model = models::open(&packed).unwrap();
+    let model = models::open(&packed, &[]).unwrap();
     for component in [&model.denoiser_component, &model.text[0].component] {
         let (want, _, held) = every_tensor(component, Arc::new(CpuMemory), Placement::Resident, Tier::Disk);
         let stored: u64 = component.blocks.iter().map(|block| block.stored_bytes()).sum();
@@ -297,6 +285,8 @@ fn conversions_come_back_as_near_as_they_say() {
         (ConvertTo::Q8_0, Format::Q8_0, 0.004, 0.007),
         (ConvertTo::Q4K, Format::Q4K, 0.05, 0.09),
         (ConvertTo::Fp8, Format::F8E4m3, 0.02, 0.03),
+        (ConvertTo::Fp8E5m2, Format::F8E5m2, 0.04, 0.06),
+        (ConvertTo::Int8, Format::I8, 0.004, 0.012),
         (ConvertTo::Nf4, Format::Nf4, 0.08, 0.11),
         (ConvertTo::Bf16, Format::Bf16, 0.0005, 0.003),
     ] {

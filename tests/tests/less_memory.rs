@@ -73,6 +73,63 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// A file of some large matrices in 16 bits.
+fn matrices(path: &Path) -> u64 {
+    use std::io::Write;
+    const ROWS: usize = 8192;
+    const COLUMNS: usize = 5120;
+    let bytes = 2 * ROWS * COLUMNS;
+    let entry = |index: usize| {
+        serde_json::json!({
+            "dtype": "BF16", "shape": [ROWS, COLUMNS], "data_offsets": [index * bytes, (index + 1) * bytes],
+        })
+    };
+    let described: serde_json::Map<_, _> =
+        (0..MATRICES).map(|index| (format!("layers.{index}.attention.qkv.weight"), entry(index))).collect();
+    let header = serde_json::to_vec(&described).unwrap();
+    let mut file = std::io::BufWriter::new(fs::File::create(path).unwrap());
+    file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
+    file.write_all(&header).unwrap();
+    let values: Vec<u8> = sluice_tests::hash_weights::noise("matrices", 1 << 18)
+        .into_iter()
+        .flat_map(|value| ((value.to_bits() >> 16) as u16).to_le_bytes())
+        .collect();
+    for _ in 0..MATRICES * bytes / values.len() {
+        file.write_all(&values).unwrap();
+    }
+    file.flush().unwrap();
+    bytes as u64
+}
+
+/// Matrices of the file that is converted.
+const MATRICES: usize = 2;
+/// What a process that converts may take, in KiB: less than half of one of them.
+const CONVERSION_LIMIT: u64 = 32_000;
+
+#[test]
+fn a_conversion_takes_less_memory_than_the_largest_matrix() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("large.safetensors");
+    let matrix = matrices(&input);
+    assert!(matrix > 2 * (CONVERSION_LIMIT << 10), "the limit is no proof: {matrix} bytes");
+    for kind in ["fp8", "int8", "nf4", "q8_0", "q4_k"] {
+        let extension = if kind.starts_with('q') { "gguf" } else { "safetensors" };
+        let output = folder.path().join(format!("out.{extension}"));
+        let converted = Command::new("sh")
+            .arg("-c")
+            .arg(format!("ulimit -d {CONVERSION_LIMIT}; exec \"$@\""))
+            .arg("sh")
+            .arg(program())
+            .args(["convert", "--quiet", "--type", kind])
+            .args([&input, &output])
+            .env("MALLOC_ARENA_MAX", "1")
+            .output()
+            .unwrap();
+        assert!(converted.status.success(), "{kind}: {}", String::from_utf8_lossy(&converted.stderr));
+        fs::remove_file(output).unwrap();
+    }
+}
+
 /// Draws in a process that may take `limit` KiB.
 fn generate(folder: &Path, picture: &Path, limit: Option<u64>, options: &[&str]) -> Output {
     let limit = limit.map_or_else(String::new, |limit| format!("ulimit -d {limit}; "));

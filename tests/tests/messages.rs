@@ -20,10 +20,10 @@ use sluice_engine::{
         Wish, known_model, machine_of,
     },
     output::{Image, Output},
-    request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule},
     session::{
-        BlockSummary, Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture,
-        PlanQuery, PlanSubject, Serving, Stage,
+        BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
+        Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
     },
     telemetry::TelemetryEvent,
 };
@@ -87,6 +87,9 @@ fn request() -> Request {
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
         adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
+        clip_skip: 2,
+        guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
+        step_cache: 0.05,
     }
 }
 
@@ -183,6 +186,7 @@ fn summary() -> ModelSummary {
         longest_side: 16_384,
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
         examples: vec!["a hill".to_owned()],
+        reads_clip_skip: true,
     }
 }
 
@@ -214,6 +218,8 @@ fn events_come_back() {
         keys: 3,
         unmatched: vec!["ema".to_owned()],
     };
+    let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
+    let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };
     let unsaved = Picture { path: None, ..picture.clone() };
     let events = [
         Event::Hardware(Probe::new().sample()),
@@ -229,8 +235,8 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::Decode, seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
         Event::Preview { job, step: 1, images: vec![image.clone(), image] },
-        Event::Planned { id: 1, forecast: Box::new(planned) },
-        Event::Planned { id: 2, forecast: Box::new(refused) },
+        Event::Planned { id: 1, forecast: Box::new(planned), readings: vec![vec![reading]] },
+        Event::Planned { id: 2, forecast: Box::new(refused), readings: Vec::new() },
         Event::NotPlanned { id: 3, failure: failure.clone() },
         Event::Telemetry { job, events: vec![TelemetryEvent::Note { at: 4, text: "a note".to_owned() }] },
         Event::Replanned { job, reason: "memory ran out".to_owned() },

@@ -144,7 +144,7 @@ fn a_small_clip_without_projection_is_one_whose_projection_changes_nothing() {
 }
 
 fn opening_error(model: &Path) -> String {
-    models::open(model).map(|_| ()).unwrap_err().to_string()
+    models::open(model, &[]).map(|_| ()).unwrap_err().to_string()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use candle_core::Tensor;
 use sluice_engine::{
     request::Sampler,
-    sampling::{self, FlowShift, Mixing, Shift, Walk, randn},
+    sampling::{self, FlowShift, Shift, Training, Walk, randn},
 };
 use sluice_tests::{
     checkpoint::{fixtures, load},
@@ -87,9 +87,10 @@ fn samplers_step_as_those_of_diffusers() {
     let sigmas = FlowShift::fixed(3.0).constant().sigmas(6);
     for (name, sampler) in [("euler", Sampler::Euler), ("heun", Sampler::Heun)] {
         let mut steps = Vec::new();
+        let training = Training::Flow(FlowShift::fixed(3.0));
         let walk = Walk {
             sigmas: &sigmas,
-            mixing: Mixing::Flow,
+            training: &training,
             model: &mut |x, sigma| -> candle_core::Result<Tensor> { stand_in(&golden["matrix"], x, sigma) },
             noise: &mut Tensor::zeros_like,
             after: &mut |step| {

@@ -12,7 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use candle_core::{Result, Tensor};
 use sluice_engine::{
     request::{Sampler, Schedule},
-    sampling::{self, FlowShift, Levels, Mixing, NoiseStream, Walk, randn},
+    sampling::{
+        self, AlignedSteps, Discrete, FlowShift, Levels, Mixing, NoiseStream, PredictionType, Training, Walk,
+        randn,
+    },
 };
 use sluice_tests::{
     checkpoint::{fixtures, load},
@@ -34,6 +37,13 @@ fn stand_in(matrix: &Tensor, mixing: Mixing, x: &Tensor, sigma: f32) -> Result<T
     (mixed * 0.5)? + 0.1 * (10.0 * sigma).sin()
 }
 
+fn training(mixing: Mixing) -> Training {
+    match mixing {
+        Mixing::Flow => Training::Flow(FlowShift::fixed(3.0)),
+        Mixing::Exploding => Training::Discrete(Discrete::stable_diffusion(PredictionType::Epsilon)),
+    }
+}
+
 /// What a sampler did: latents after each step, the levels it asked the model for, and draws of noise.
 struct Walked {
     latents: Vec<Tensor>,
@@ -45,9 +55,10 @@ fn walked(sampler: Sampler, mixing: Mixing, sigmas: &[f32], golden: &BTreeMap<St
     let (mut asked, mut latents) = (Vec::new(), Vec::new());
     let mut draws = 0;
     let start = (&golden["start"] * f64::from(sigmas[0])).unwrap();
+    let training = training(mixing);
     let walk = Walk {
         sigmas,
-        mixing,
+        training: &training,
         model: &mut |x, sigma| -> Result<Tensor> {
             asked.push(sigma);
             stand_in(&golden["matrix"], mixing, x, sigma)
@@ -132,8 +143,8 @@ fn levels(model: &str) -> Levels {
 }
 
 fn spaced() -> impl Iterator<Item = Schedule> {
-    let shifts = [Schedule::Model, Schedule::StaticShift, Schedule::DynamicShift];
-    Schedule::ALL.into_iter().filter(move |schedule| !shifts.contains(schedule))
+    let others = [Schedule::Model, Schedule::StaticShift, Schedule::DynamicShift, Schedule::AlignYourSteps];
+    Schedule::ALL.into_iter().filter(move |schedule| !others.contains(schedule))
 }
 
 #[test]
@@ -160,6 +171,29 @@ fn every_spacing_is_that_of_the_reference() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn aligned_steps_are_those_of_their_authors() {
+    let golden = load(&fixtures().join("spacings.safetensors")).unwrap();
+    let models = [
+        ("StableDiffusion", AlignedSteps::StableDiffusion),
+        ("StableDiffusionXL", AlignedSteps::StableDiffusionXl),
+    ];
+    for (name, aligned) in models {
+        let model = Discrete::stable_diffusion(PredictionType::Epsilon).with_aligned(aligned);
+        let training = Training::Discrete(model);
+        assert!(training.has(Schedule::AlignYourSteps));
+        for steps in [1, 2, 7, 20] {
+            let expected: Vec<f32> = golden[&format!("{name}.{steps}")].to_vec1().unwrap();
+            let found = training.sigmas(Schedule::AlignYourSteps, steps, 0);
+            assert_eq!(found.len(), expected.len());
+            for (wanted, found) in expected.iter().zip(&found) {
+                assert!((wanted - found).abs() <= 1e-6 * wanted, "{name}: {found} instead of {wanted}");
+            }
+        }
+    }
+    assert!(!training(Mixing::Flow).has(Schedule::AlignYourSteps));
 }
 
 /// Flows start at noise alone, where the signal-to-noise ratio is 0.

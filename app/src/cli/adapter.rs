@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use sluice_engine::adapters::{AdapterError, AdapterFile, AdapterReport, AdapterSummary, rank_in_words};
 
 use super::{exit::refuse, units};
@@ -14,10 +13,6 @@ pub(super) fn summary(path: &Path) -> anyhow::Result<Option<AdapterSummary>> {
         Err(AdapterError::File(_) | AdapterError::NotAnAdapter { .. }) => Ok(None),
         Err(error) => Err(refuse(error.to_string(), error.advice())),
     }
-}
-
-pub(super) fn json(summary: &AdapterSummary) -> anyhow::Result<String> {
-    serde_json::to_string_pretty(summary).context("the summary cannot be written as JSON")
 }
 
 pub(super) fn describe(summary: &AdapterSummary) -> String {

@@ -8,10 +8,13 @@ use sluice_engine::{
     hardware::HardwareSample,
     memory::Forecast,
     request::ModelSource,
-    session::{Command, Event, ModelSummary, PlanQuery, Session, SessionOptions},
+    session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
 };
 
-use super::exit::{self, Explained};
+use super::{
+    exit::{self, Explained},
+    model_folders::ModelFolderArgs,
+};
 
 /// The engine and the keyboard.
 pub(super) struct Engine {
@@ -26,14 +29,18 @@ pub(super) enum Heard {
 }
 
 impl Engine {
-    pub fn start(threads: Option<usize>) -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions { threads, ..SessionOptions::default() })
-    }
-
-    /// An engine that looks for adapters in some folders, too.
-    pub fn start_in(threads: Option<usize>, folders: &[PathBuf]) -> anyhow::Result<Self> {
-        let adapter_folders = folders.to_vec();
-        Self::start_with(SessionOptions { threads, adapter_folders, ..SessionOptions::default() })
+    /// An engine that looks for missing parts of models and for adapters in these folders too.
+    pub fn start(
+        threads: Option<usize>,
+        models: &ModelFolderArgs,
+        adapters: &[PathBuf],
+    ) -> anyhow::Result<Self> {
+        Self::start_with(SessionOptions {
+            threads,
+            model_folders: models.all(),
+            adapter_folders: adapters.to_vec(),
+            ..SessionOptions::default()
+        })
     }
 
     /// An engine that says what the machine has.
@@ -75,13 +82,15 @@ impl Engine {
         }
     }
 
-    /// Works out what a request would take; nothing if Ctrl-C came first.
-    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<Forecast>> {
+    /// Works out what a request would take, and what is read of its prompts; nothing if Ctrl-C came first.
+    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Vec<Vec<Reading>>)>> {
         let asked = query.id;
         self.send(Command::Plan(Box::new(query)))?;
         loop {
             match self.next()? {
-                Heard::Event(Event::Planned { id, forecast }) if id == asked => return Ok(Some(*forecast)),
+                Heard::Event(Event::Planned { id, forecast, readings }) if id == asked => {
+                    return Ok(Some((*forecast, readings)));
+                }
                 Heard::Event(Event::NotPlanned { id, failure }) if id == asked => {
                     return Err(Explained(failure).into());
                 }

@@ -147,7 +147,7 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
             host(alternative.host, machine),
             units::seconds(alternative.seconds_per_step),
             units::seconds(alternative.seconds_per_picture),
-            quality_name(alternative.quality).to_owned(),
+            quality(alternative),
             fit(alternative, machine),
             marks.join(", "),
         ]
@@ -166,13 +166,17 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
     table(columns, &rows)
 }
 
-fn quality_name(quality: Quality) -> &'static str {
-    match quality {
+/// In a word or two; with what the weights are off, where that was measured.
+fn quality(alternative: &Alternative) -> String {
+    let name = match alternative.quality {
         Quality::Exact => "exact",
         Quality::Blended => "tiles blend",
         Quality::EightBit => "8 bits",
         Quality::FourBit => "4 bits",
-    }
+    };
+    alternative
+        .error
+        .map_or_else(|| name.to_owned(), |error| format!("{name}, {} off", units::percent(error)))
 }
 
 fn fit(alternative: &Alternative, machine: &Machine) -> String {
@@ -293,6 +297,7 @@ mod tests {
             seconds_per_step: 1.0,
             seconds_per_picture: 70.0,
             quality: Quality::Exact,
+            error: None,
             device_short,
             host_short: 0,
             available,

@@ -13,6 +13,7 @@ use super::{
     exit::{self, Explained, Outcome, stderr_line},
     listener::Listener,
     memory_args::MemoryArgs,
+    model_folders::ModelFolderArgs,
     names::named,
     request_args::{RequestArgs, in_words},
     stdout,
@@ -47,6 +48,8 @@ pub(super) struct Args {
     /// A model's folder or file, or `starter` for the small one that comes with the program.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
+    #[command(flatten)]
+    folders: ModelFolderArgs,
     /// Where the picture goes, a name that ends in .png; an existing file is replaced. A new file in the folder
     /// Sluice among your pictures if absent.
     #[arg(short, long, value_name = "FILE")]
@@ -88,12 +91,18 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
-    let engine = Engine::start_in(args.threads.map(usize::from), &args.request.lora_folders)?;
+    let engine = Engine::start(args.threads.map(usize::from), &args.folders, &args.request.lora_folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     let request = args.request(&summary);
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
+        if request.clip_skip > 1 && !summary.reads_clip_skip {
+            stderr_line(&format!(
+                "Clip skip has no effect: {} does not take layers of CLIP.",
+                summary.family_name
+            ));
+        }
     }
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
     let jobs = args.jobs(&request);

@@ -6,11 +6,13 @@ use sluice_engine::{
     memory::{
         DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish,
     },
+    precision::Storage,
 };
 
 use super::{names::named, size};
 
-/// Flags about memory. They change no bit of a picture, except where tiles of the decoder blend.
+/// Flags about memory. They change no bit of a picture, except where tiles of the decoder blend or weights are held in
+/// fewer bits.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct MemoryArgs {
     /// Which parts of the model are on the card, and when.
@@ -43,6 +45,12 @@ pub(super) struct MemoryArgs {
     /// Overrides the mode for the autoencoder.
     #[arg(long, value_name = "PLACEMENT", value_parser = named(Residence::ALL, Residence::name))]
     vae: Option<Residence>,
+    /// What the denoiser's matrices are held as, whatever its file has; this changes the picture.
+    #[arg(long, value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
+    precision: Storage,
+    /// What the matrices of the text encoders are held as; this changes the picture, too.
+    #[arg(long, value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
+    text_precision: Storage,
     /// Side of the tiles that the picture is decoded in; the planner's choice if absent.
     #[arg(long, value_name = "LATENTS", value_parser = clap::value_parser!(u32).range(1..))]
     tile: Option<u32>,
@@ -68,6 +76,8 @@ impl MemoryArgs {
             text_encoder: self.text_encoder,
             denoiser: self.denoiser,
             autoencoder: self.vae,
+            denoiser_precision: self.precision,
+            text_precision: self.text_precision,
             prefetch: self.prefetch,
             min_free_vram: self.min_free_vram,
             vram_budget: self.vram_budget,
@@ -106,7 +116,7 @@ mod tests {
     fn every_preference_has_a_flag() {
         let arguments = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
             --min-free-vram 0 --prefetch 3 --text-encoder on-demand --denoiser streamed --vae staged --tile 32 \
-            --estimate dryrun --keep all";
+            --precision fp8 --text-precision q4_k --estimate dryrun --keep all";
         let arguments: Vec<_> = arguments.split_whitespace().collect();
         let expected = MemoryPreferences {
             mode: OffloadMode::LayerStreaming,
@@ -114,6 +124,8 @@ mod tests {
             text_encoder: Some(Residence::OnDemand),
             denoiser: Some(Residence::Streamed),
             autoencoder: Some(Residence::Staged),
+            denoiser_precision: Storage::Fp8,
+            text_precision: Storage::Q4K,
             prefetch: Some(3),
             min_free_vram: 0,
             vram_budget: Some(15 << 29),

@@ -6,10 +6,12 @@ mod engine;
 mod exit;
 mod forecast;
 mod generate;
+mod guidance_args;
 mod inspect;
 mod listener;
 mod measured;
 mod memory_args;
+mod model_folders;
 mod names;
 mod offload_log;
 mod plan;
@@ -32,6 +34,7 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 pub use engine::data_folder;
 use exit::Outcome;
+pub use model_folders::model_folders;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +45,7 @@ Examples:
   sluice generate --model ~/models/z-image --prompt \"a fox in the snow\" --output fox.png
       Draws with a model of yours.
   sluice inspect ~/models/z-image
-      Says what a model is made of.
+      Says what a model is made of, or what every file of a folder is.
   sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
       Stores weights in another format.
   sluice plan --model flux.1-dev --card rtx-3060
@@ -58,7 +61,8 @@ Exit codes:
   130  it was cancelled with Ctrl-C
 
 Environment:
-  SLUICE_LOG  what is logged to the standard error, such as `info` or `sluice_engine=debug`";
+  SLUICE_LOG            what is logged to the standard error, such as `info` or `sluice_engine=debug`
+  SLUICE_MODEL_FOLDERS  folders that models are kept in, separated as in PATH";
 
 /// Generates images on the graphics card you already own.
 ///

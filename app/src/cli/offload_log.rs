@@ -54,10 +54,16 @@ impl OffloadLog {
                 self.memory = Some(*sample);
                 None
             }
-            TelemetryEvent::Step(StepRecord { step, steps, took, wait, bytes, .. }) => {
+            TelemetryEvent::Step(StepRecord { step, steps, took, wait, bytes, reused, .. }) => {
+                let reused = match reused {
+                    0 => "",
+                    _ => ", with an earlier prediction",
+                };
                 let (took, wait) = (milliseconds(*took), milliseconds(*wait));
                 let moved = units::memory(*bytes);
-                self.table(&format!("step {step} of {steps}: {took}, {wait} of it waiting, {moved} moved"))
+                self.table(&format!(
+                    "step {step} of {steps}: {took}, {wait} of it waiting, {moved} moved{reused}"
+                ))
             }
             TelemetryEvent::StageFinished { at, stage } => {
                 let took = milliseconds(at.saturating_sub(self.stage_began));
@@ -201,7 +207,8 @@ mod tests {
         {
             assert_eq!(log.hear(&used(block, tier, wait)), None);
         }
-        let step = StepRecord { at: 25_000, step: 1, steps: 8, took: 25_000, wait: 4400, bytes: 9 << 20 };
+        let step =
+            StepRecord { at: 25_000, step: 1, steps: 8, took: 25_000, wait: 4400, bytes: 9 << 20, reused: 0 };
         let expected = "\
 step 1 of 8: 25.0 ms, 4.4 ms of it waiting, 9.0 MB moved
   component  block     placement  from    size   moved  uses    wait    load  compute

@@ -9,7 +9,7 @@ use sluice_engine::{
         DeviceChoice, KnownDefaults, KnownModel, MemoryPreferences, known_model, known_models, machine_of,
     },
     request::{ModelSource, Request},
-    session::{Defaults, PlanQuery, PlanSubject},
+    session::{Defaults, PlanQuery, PlanSubject, Reading},
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
     exit::{Outcome, refuse},
     forecast,
     memory_args::MemoryArgs,
+    model_folders::ModelFolderArgs,
     names::nearest,
     request_args::{RequestArgs, in_words},
     size, stdout, units,
@@ -40,6 +41,8 @@ pub(super) struct Args {
     /// with the program.
     #[arg(short, long, value_name = "MODEL", default_value = "starter")]
     model: String,
+    #[command(flatten)]
+    folders: ModelFolderArgs,
     /// VRAM of the card, such as 8, 12GB or 900MB. Without `--card`, the slowest known card that has it is meant.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     vram: Option<u64>,
@@ -67,7 +70,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
-    let engine = Engine::start_in(None, &args.request.lora_folders)?;
+    let engine = Engine::start(None, &args.folders, &args.request.lora_folders)?;
     let (request, frames, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
@@ -82,8 +85,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let frames = args.frames.unwrap_or(frames);
     let asked = in_words(&request, frames);
     let request = Request { prompt: args.prompt.clone(), negative_prompt: args.negative.clone(), ..request };
+    let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory, frames };
-    let Some(forecast) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
+    let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
         stdout::line(
             &serde_json::to_string_pretty(&forecast).context("the forecast cannot be written as JSON")?,
@@ -91,6 +95,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         stdout::line(&format!("{}: {asked},", forecast.model))?;
         stdout::line(&forecast::describe(&forecast))?;
+        for (name, readings) in ["prompt", "negative prompt"].iter().zip(&readings) {
+            for words in readings.iter().filter_map(Reading::unread) {
+                stdout::line(&format!("Of the {name}: {words}"))?;
+            }
+        }
+        if has_step_cache {
+            stdout::line("All times are upper bounds: the step cache leaves out predictions.")?;
+        }
     }
     Ok(Outcome::Done)
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
-    request::{AdapterUse, ComputeDtype, Request, Sampler},
+    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Request, Sampler},
     session::Defaults,
 };
 
-use super::names::named;
+use super::{guidance_args::GuidanceArgs, names::named};
 
 /// Flags about size and number.
 #[derive(Debug, Clone, clap::Args)]
@@ -43,6 +43,12 @@ pub(super) struct RequestArgs {
     /// model; may be given several times.
     #[arg(long = "lora-folder", value_name = "FOLDER")]
     pub(super) lora_folders: Vec<PathBuf>,
+    /// Which layer of CLIP is taken, from the end: 1 is the last one, 2 the one before it. Models without CLIP's layers
+    /// do not heed it.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
+    clip_skip: u32,
+    #[command(flatten)]
+    guiding: GuidanceArgs,
 }
 
 /// A path, perhaps with a weight behind a colon.
@@ -68,6 +74,9 @@ impl RequestArgs {
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
             adapters: self.loras.clone(),
+            clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
+            guiding: self.guiding.options(),
+            step_cache: self.guiding.step_cache,
             ..Request::default()
         }
     }
@@ -82,7 +91,11 @@ pub(super) fn in_words(request: &Request, frames: u32) -> String {
         (1, _) => format!("a video of {frames} frames"),
         _ => format!("{batch} videos of {frames} frames each"),
     };
-    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}")
+    let cache = match request.step_cache {
+        0.0 => String::new(),
+        threshold => format!(", step cache {threshold}"),
+    };
+    format!("{what} of {width}×{height}, {steps} steps, guidance {guidance}{cache}")
 }
 
 #[cfg(test)]

@@ -78,6 +78,12 @@ fn three_digits(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// A small part of a whole: `2.3 %`, or `0.52 %`.
+pub(super) fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent < 0.995 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule},
+    request::{AdapterUse, ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule},
     session::Defaults,
 };
 
@@ -45,6 +45,12 @@ pub struct Draft {
     pub max_sequence_length: u32,
     /// What changes the model.
     pub adapters: Vec<DraftAdapter>,
+    /// Which layer of CLIP is taken, from the end; 0 is the model's own.
+    pub clip_skip: u32,
+    /// What guidance does beside its scale.
+    pub guiding: GuidanceOptions,
+    /// How far predictions may be off to be used again.
+    pub step_cache: f32,
 }
 
 /// An adapter in the list of the panel.
@@ -103,6 +109,9 @@ impl Draft {
                 .iter()
                 .map(|adapter| DraftAdapter::new(adapter.path.clone(), adapter.weight))
                 .collect(),
+            clip_skip: request.clip_skip,
+            guiding: request.guiding,
+            step_cache: request.step_cache,
         }
     }
 
@@ -128,6 +137,9 @@ impl Draft {
                 .filter(|adapter| adapter.enabled)
                 .map(|adapter| AdapterUse { path: adapter.path.clone(), weight: adapter.weight })
                 .collect(),
+            clip_skip: self.clip_skip,
+            guiding: self.guiding,
+            step_cache: self.step_cache,
         }
     }
 

@@ -31,16 +31,23 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             }
         }
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
-            Ok(plan) => fits(ui, forecast, plan, asking, actions),
+            Ok(plan) => fits(ui, forecast, plan, (asking, state.draft.step_cache > 0.0), actions),
             Err(error) => does_not_fit(ui, forecast, error, actions),
         },
     }
 }
 
-fn fits(ui: &mut Ui, forecast: &Forecast, plan: &Plan, asking: bool, actions: &mut Vec<Action>) {
+fn fits(
+    ui: &mut Ui,
+    forecast: &Forecast,
+    plan: &Plan,
+    (asking, is_upper_bound): (bool, bool),
+    actions: &mut Vec<Action>,
+) {
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
-    let words = format!("{} GB · about {}", words::gb(peak), words::pace(plan.seconds));
+    let near = if is_upper_bound { "up to" } else { "about" };
+    let words = format!("{} GB · {near} {}", words::gb(peak), words::pace(plan.seconds));
     let spoken = format!("Forecast, {words}, fits");
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
     if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
@@ -80,14 +87,16 @@ fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &m
     }
 }
 
-/// What can be chosen and fits: the recommendation, or else the fastest.
+/// What can be chosen and fits: the recommendation, or else the fastest of those that are nearest to the stored
+/// weights.
 fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     let fitting = forecast.alternatives.iter().filter(|alternative| {
         alternative.available && alternative.device_short == 0 && alternative.host_short == 0
     });
     fitting.filter_map(|alternative| Some((alternative, alternative.preferences.as_ref()?))).min_by(
         |(a, _), (b, _)| {
-            b.recommended.cmp(&a.recommended).then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
+            let by_quality = b.recommended.cmp(&a.recommended).then(a.quality.cmp(&b.quality));
+            by_quality.then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
         },
     )
 }

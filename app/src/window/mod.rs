@@ -4,6 +4,7 @@ pub mod action;
 mod adapters;
 pub mod app;
 pub mod canvas;
+mod clip_skip;
 pub mod draft;
 pub mod files;
 mod filmstrip;
@@ -15,7 +16,9 @@ pub mod persistence;
 pub mod picture_settings;
 mod plan_panel;
 pub mod planning;
+mod prompt_counter;
 pub mod recent;
+mod sampling_panel;
 mod side_panel;
 pub mod sizes;
 mod stage;
@@ -43,6 +46,8 @@ use app::{Setup, SluiceApp};
 use draft::random_seed;
 use files::{Files, Wake};
 use persistence::{DrawWith, Preferences, Saved};
+
+use crate::cli::model_folders;
 
 /// How the window is opened.
 #[derive(Debug, Clone, Default)]
@@ -105,6 +110,7 @@ fn create(
         hardware: true,
         data: data_folder(),
         adapter_folders: Vec::new(),
+        model_folders: model_folders(),
     };
     let session = if options.in_process {
         Session::start(session_options)

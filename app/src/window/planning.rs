@@ -1,17 +1,13 @@
 //! What a request would take: questions to the engine and its answers. No drawing and no I/O.
 
 use sluice_engine::{
-    adapters::{Tag, without_tags},
     memory::{Forecast, MemoryPreferences, Plan},
     request::Request,
-    session::{Failure, PlanQuery, PlanSubject},
+    session::{Failure, PlanQuery, PlanSubject, Reading},
 };
 
 /// How long settings must rest before they are asked about, in seconds.
 pub const REST: f64 = 0.15;
-
-/// Characters of a prompt that may come or go before it is asked about again: a longer prompt takes more.
-const PROMPT_GRAIN: usize = 64;
 
 /// What the engine said.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +35,7 @@ pub struct Planning {
     /// How memory is to be used.
     pub preferences: MemoryPreferences,
     answer: Option<Answer>,
+    readings: Vec<Vec<Reading>>,
     asked: Option<Question>,
     changing: Option<(Question, f64)>,
     waiting: Option<u64>,
@@ -49,30 +46,12 @@ pub struct Planning {
 #[derive(Debug, Clone, PartialEq)]
 struct Question {
     request: Request,
-    /// Adapters that the prompts name.
-    tags: Vec<Tag>,
-    prompt_grains: usize,
     memory: MemoryPreferences,
 }
 
 impl Question {
     fn new(request: &Request, memory: &MemoryPreferences) -> Self {
-        let longest = request.prompt.len().max(request.negative_prompt.len());
-        Self {
-            request: Request {
-                prompt: String::new(),
-                negative_prompt: String::new(),
-                seed: 0,
-                ..request.clone()
-            },
-            tags: [&request.prompt, &request.negative_prompt]
-                .into_iter()
-                .filter_map(|prompt| without_tags(prompt).ok())
-                .flat_map(|(_, tags)| tags)
-                .collect(),
-            prompt_grains: longest / PROMPT_GRAIN,
-            memory: memory.clone(),
-        }
+        Self { request: Request { seed: 0, ..request.clone() }, memory: memory.clone() }
     }
 }
 
@@ -98,6 +77,11 @@ impl Planning {
     /// What will be done, if it can be.
     pub fn plan(&self) -> Option<&Plan> {
         self.forecast().and_then(|forecast| forecast.plan.as_ref().ok())
+    }
+
+    /// What each text encoder reads of the prompt (0) or the negative prompt (1), as far as that is known.
+    pub fn readings(&self, prompt: usize) -> &[Reading] {
+        self.readings.get(prompt).map_or(&[], Vec::as_slice)
     }
 
     /// Whether an answer is outstanding or about to be asked for.
@@ -146,11 +130,12 @@ impl Planning {
         }))
     }
 
-    /// Takes an answer in; one to an older question is left out.
-    pub fn take(&mut self, id: u64, answer: Answer) {
+    /// Takes an answer in, with what is read of the prompts; one to an older question is left out.
+    pub fn take(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
         if self.waiting == Some(id) {
             self.waiting = None;
             self.answer = Some(answer);
+            self.readings = readings;
         }
     }
 
@@ -163,6 +148,7 @@ impl Planning {
     /// Forgets the answer, because it was about another model.
     pub fn forget(&mut self) {
         self.answer = None;
+        self.readings = Vec::new();
         self.asked = None;
         self.waiting = None;
     }
@@ -191,7 +177,7 @@ mod tests {
         assert_eq!((query.id, &query.request), (1, &request));
         assert_eq!(planning.look(Some(&request), 0.01), Ask::Nothing);
         assert!(planning.is_asking());
-        planning.take(1, failure());
+        planning.take(1, failure(), Vec::new());
         assert!(!planning.is_asking());
         assert_eq!(planning.look(Some(&request), 9.0), Ask::Nothing);
         assert_eq!(planning.answer(), Some(&failure()));
@@ -202,7 +188,7 @@ mod tests {
         let mut planning = Planning::default();
         let mut request = Request::default();
         sent(planning.look(Some(&request), 0.0));
-        planning.take(1, failure());
+        planning.take(1, failure(), Vec::new());
         for (steps, now) in [(13, 1.0), (14, 1.1), (15, 1.2)] {
             request.steps = steps;
             assert_eq!(planning.look(Some(&request), now), Ask::Later(REST));
@@ -219,19 +205,19 @@ mod tests {
         request.width = 256;
         assert_eq!(planning.look(Some(&request), 1.0), Ask::Later(REST));
         assert_eq!(planning.look(Some(&request), 2.0), Ask::Nothing);
-        planning.take(7, failure());
+        planning.take(7, failure(), Vec::new());
         assert_eq!(planning.answer(), None, "nobody asked number 7");
-        planning.take(1, failure());
+        planning.take(1, failure(), Vec::new());
         assert_eq!(sent(planning.look(Some(&request), 2.1)).id, 2);
     }
 
     #[test]
-    fn what_decides_about_memory_is_asked_about_and_the_rest_is_not() {
+    fn what_decides_about_memory_and_prompts_is_asked_about_and_the_rest_is_not() {
         let first = Request { prompt: "a boat".to_owned(), ..Request::default() };
         let asks = |change: &dyn Fn(&mut Request, &mut MemoryPreferences)| {
             let mut planning = Planning::default();
             sent(planning.look(Some(&first), 0.0));
-            planning.take(1, failure());
+            planning.take(1, failure(), Vec::new());
             let mut request = first.clone();
             change(&mut request, &mut planning.preferences);
             planning.look(Some(&request), 1.0) != Ask::Nothing
@@ -239,10 +225,9 @@ mod tests {
         assert!(asks(&|request, _| request.height = 512));
         assert!(asks(&|request, _| request.batch = 4));
         assert!(asks(&|request, _| request.guidance = 0.0));
-        assert!(asks(&|request, _| request.prompt = "a very long prompt ".repeat(20)));
+        assert!(asks(&|request, _| request.prompt = "a red boat".to_owned()), "its tokens are counted");
         assert!(asks(&|_, memory| memory.vram_budget = Some(1 << 30)));
         assert!(!asks(&|request, _| request.seed = 99));
-        assert!(!asks(&|request, _| request.prompt = "a red boat".to_owned()));
     }
 
     #[test]
@@ -250,7 +235,7 @@ mod tests {
         let mut planning = Planning::default();
         let request = Request::default();
         sent(planning.look(Some(&request), 0.0));
-        planning.take(1, failure());
+        planning.take(1, failure(), Vec::new());
         assert_eq!(planning.look(None, 1.0), Ask::Nothing);
         assert_eq!(sent(planning.look(Some(&request), 2.0)).id, 2);
     }

@@ -6,8 +6,9 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 use super::{
     action::Action,
     adapters::{self, AdaptersState},
+    clip_skip,
     draft::Draft,
-    forecast, icons,
+    forecast, icons, prompt_counter, sampling_panel,
     sizes::{Aspect, MAX_SIDE},
     state::{ModelStatus, State},
     tokens::{Palette, font, radius, size, space},
@@ -19,6 +20,7 @@ use super::{
 pub struct PanelState {
     more: bool,
     adapters: AdaptersState,
+    sampling: bool,
     seed_text: String,
 }
 
@@ -45,7 +47,7 @@ pub fn show(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mu
                 seed(ui, state, panel, actions);
                 gap(ui);
                 adapters::show(ui, state, &mut panel.adapters, actions);
-                more(ui, &mut state.draft, panel);
+                more(ui, state, panel);
             });
         });
     });
@@ -94,10 +96,13 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
             label
         })
         .inner;
+    prompt_counter::show(ui, &label, "Prompt", state.planning.readings(0));
     let words = "What the picture shows";
     widgets::text_area(ui, Id::unique("sluice prompt"), &mut state.draft.prompt, label.id, words, (4, 10));
+    prompt_counter::unread(ui, state.planning.readings(0));
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
+    prompt_counter::show(ui, &label, "Negative prompt", state.planning.readings(1));
     let words = "What it must not show";
     widgets::text_area(
         ui,
@@ -107,6 +112,7 @@ fn prompts(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
         words,
         (2, 5),
     );
+    prompt_counter::unread(ui, state.planning.readings(1));
     if state.draft.guidance == 0.0 && !state.draft.negative_prompt.trim().is_empty() {
         widgets::hint(ui, "Not used while guidance is 0.");
     }
@@ -237,7 +243,7 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
     widgets::hint(ui, words);
 }
 
-fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
+fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
     if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
         panel.more = !panel.more;
@@ -245,6 +251,8 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
     if !panel.more {
         return;
     }
+    let mistake = state.mistake();
+    let draft = &mut state.draft;
     widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
     widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
     let precision = |dtype| match dtype {
@@ -253,6 +261,8 @@ fn more(ui: &mut Ui, draft: &mut Draft, panel: &mut PanelState) {
         ComputeDtype::F16 => "16 bit (f16)",
     };
     widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
+    clip_skip::show(ui, state);
+    sampling_panel::show(ui, &mut state.draft, &mut panel.sampling, mistake.as_ref());
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

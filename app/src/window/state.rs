@@ -324,8 +324,12 @@ impl State {
             Event::Queued { job, .. } => {
                 tracing::debug!(job = job.0, "queued");
             }
-            Event::Planned { id, forecast } => self.planning.take(id, Answer::Forecast(forecast)),
-            Event::NotPlanned { id, failure } => self.planning.take(id, Answer::Failure(failure)),
+            Event::Planned { id, forecast, readings } => {
+                self.planning.take(id, Answer::Forecast(forecast), readings);
+            }
+            Event::NotPlanned { id, failure } => {
+                self.planning.take(id, Answer::Failure(failure), Vec::new());
+            }
             Event::Telemetry { job, events } => self.watches.telemetry(job, &events),
             Event::Replanned { job, reason } => self.watches.replan(job, reason),
             Event::Outcome { outcome, .. } => {

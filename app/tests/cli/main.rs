@@ -4,6 +4,7 @@
 
 mod adapter;
 mod convert;
+mod files;
 mod memory;
 
 use std::{
@@ -22,7 +23,11 @@ use tempfile::TempDir;
 fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.args(arguments).current_dir(folder).env("HOME", folder).env_remove("SLUICE_LOG");
-    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").stdin(Stdio::null());
+    command
+        .env_remove("SLUICE_MODEL_FOLDERS")
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_DATA_HOME")
+        .stdin(Stdio::null());
     command
 }
 
@@ -75,7 +80,17 @@ fn the_version_and_the_help_are_on_the_standard_output() {
 
     let help = run(folder.path(), &["--help"]);
     assert_fine(&help);
-    for word in ["generate", "plan", "inspect", "probe", "Examples:", "Exit codes:", "130", "SLUICE_LOG"] {
+    for word in [
+        "generate",
+        "plan",
+        "inspect",
+        "probe",
+        "Examples:",
+        "Exit codes:",
+        "130",
+        "SLUICE_LOG",
+        "SLUICE_MODEL_FOLDERS",
+    ] {
         assert!(stdout(&help).contains(word), "{word}");
     }
     let help = run(folder.path(), &["help", "generate"]);

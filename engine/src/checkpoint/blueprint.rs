@@ -1,15 +1,17 @@
 //! What an architecture is made of, and how that is found in files.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fmt,
     ops::Range,
     path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
 };
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckpointError, StoredTensor, TensorTable};
+use super::{CheckpointError, StoredTensor, TensorTable, kept::encoding_of};
+use crate::precision::Storage;
 
 /// What a component does in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -126,6 +128,8 @@ impl StoredName {
 pub struct Block {
     /// Its name.
     pub name: String,
+    /// What its tensors' names start with, from the top of the component.
+    pub prefix: String,
     /// Name inside the block → place on disk.
     pub tensors: Vec<(String, StoredTensor)>,
     /// What stands beside its matrices and is added where they are multiplied.
@@ -152,9 +156,20 @@ impl Block {
         self.tensors.iter().map(|(_, tensor)| tensor.stored_bytes()).sum()
     }
 
+    /// Bytes as its tensors are given.
+    pub fn given_bytes(&self) -> u64 {
+        self.tensors.iter().map(|(_, tensor)| tensor.given_bytes()).sum()
+    }
+
     /// Number of weights.
     pub fn parameters(&self) -> u64 {
         self.tensors.iter().map(|(_, tensor)| tensor.elements()).sum()
+    }
+
+    /// Those that are encoded when they are read.
+    pub fn encoded(&self) -> u64 {
+        let encoded = self.tensors.iter().filter(|(_, tensor)| tensor.encoding() != tensor.stored_encoding());
+        encoded.map(|(_, tensor)| tensor.elements()).sum()
     }
 
     /// Whether its tensors are those of another block, to the last value. Terms may have other scales.
@@ -210,7 +225,8 @@ impl Component {
                     None => missing.push(full),
                 }
             }
-            blocks.push(Block { name: spec.name.clone(), tensors, terms: Vec::new() });
+            let prefix = spec.prefix.clone();
+            blocks.push(Block { name: spec.name.clone(), prefix, tensors, terms: Vec::new() });
             names.push(own);
         }
         if let Some(name) = missing.first() {
@@ -226,6 +242,32 @@ impl Component {
             let other = naming(&names[0].name);
             if !names.contains(&other) {
                 names.push(other);
+            }
+        }
+        self
+    }
+
+    /// The same component with its matrices given as `storage` says, encoded while they are read. Those that are no
+    /// larger already, all that keeps its precision and what adapters change or add are given as they are.
+    pub fn given_as(mut self, storage: Storage) -> Self {
+        // Parts of one tensor in the file share its scale, as they do in a file that was converted.
+        let mut scales: HashMap<(PathBuf, u64), Arc<OnceLock<f32>>> = HashMap::new();
+        for block in &mut self.blocks {
+            let is_factor = |name: &str| block.terms.iter().any(|term| name == term.down || name == term.up);
+            for (name, tensor) in &mut block.tensors {
+                let Some(stored) = tensor.stored_encoding() else { continue };
+                if tensor.is_changed() || is_factor(name) {
+                    continue;
+                }
+                let Some(encoding) = encoding_of(storage, &format!("{}{name}", block.prefix), tensor) else {
+                    continue;
+                };
+                let count = tensor.elements() as usize;
+                if encoding.bytes(count) < stored.bytes(count) {
+                    let (path, place) = tensor.origin();
+                    let scale = Arc::clone(scales.entry((path.to_owned(), place)).or_default());
+                    *tensor = tensor.clone().given_as(encoding, scale);
+                }
             }
         }
         self

@@ -13,8 +13,10 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{CheckpointError, StoredTensor, TensorTable, gguf, layout, read_header};
-use crate::precision::{Encoding, Format, LARGEST_E4M3, NORMAL, Packed, encode};
+use super::{
+    CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, sets::read_weights,
+};
+use crate::precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage};
 
 /// What a model can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,33 +27,18 @@ pub enum ConvertTo {
     Q4K,
     /// Safetensors, 8-bit floats with a scale for each tensor, as ComfyUI reads them.
     Fp8,
+    /// Safetensors, 8-bit floats with a shorter mantissa and a scale for each tensor.
+    Fp8E5m2,
+    /// Safetensors, 8-bit integers with a scale for each row.
+    Int8,
     /// Safetensors, 4-bit normal floats with a scale for each 64 values, as bitsandbytes reads them.
     Nf4,
     /// Safetensors, all in 16 bits.
     Bf16,
 }
 
-/// Values to a scale of four-bit floats.
-const NF4_GROUP: usize = 64;
 /// Tensors in a GGUF file begin at multiples of this.
 const ALIGNMENT: u64 = 32;
-/// Parts of the names of matrices that stay as they are.
-const KEPT: [&str; 14] = [
-    "embed",
-    "norm",
-    "modulation",
-    "adaLN",
-    "_mod.",
-    "pad_token",
-    "time_in",
-    "vector_in",
-    "guidance_in",
-    "img_in",
-    "txt_in",
-    "final_layer",
-    "shared.",
-    "lm_head",
-];
 /// What other programs call the architecture in which a tensor of this name is.
 const ARCHITECTURES: [(&str, &str); 6] = [
     ("double_blocks.0.img_attn.proj.weight", "flux"),
@@ -64,16 +51,24 @@ const ARCHITECTURES: [(&str, &str); 6] = [
 
 impl ConvertTo {
     /// Every one.
-    pub const ALL: [Self; 5] = [Self::Q8_0, Self::Q4K, Self::Fp8, Self::Nf4, Self::Bf16];
+    pub const ALL: [Self; 7] =
+        [Self::Q8_0, Self::Q4K, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::Nf4, Self::Bf16];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
+        self.storage().map_or("bf16", Storage::name)
+    }
+
+    /// How matrices are stored; none where everything is in 16 bits.
+    pub fn storage(self) -> Option<Storage> {
         match self {
-            Self::Q8_0 => "q8_0",
-            Self::Q4K => "q4_k",
-            Self::Fp8 => "fp8",
-            Self::Nf4 => "nf4",
-            Self::Bf16 => "bf16",
+            Self::Q8_0 => Some(Storage::Q8_0),
+            Self::Q4K => Some(Storage::Q4K),
+            Self::Fp8 => Some(Storage::Fp8),
+            Self::Fp8E5m2 => Some(Storage::Fp8E5m2),
+            Self::Int8 => Some(Storage::Int8),
+            Self::Nf4 => Some(Storage::Nf4),
+            Self::Bf16 => None,
         }
     }
 
@@ -82,29 +77,15 @@ impl ConvertTo {
         matches!(self, Self::Q8_0 | Self::Q4K)
     }
 
-    /// How a tensor is written, and whether it loses by that.
-    fn encoding(self, name: &str, stored: Encoding, shape: &[usize]) -> Encoding {
+    /// How a tensor is written.
+    fn encoding(self, name: &str, tensor: &StoredTensor, stored: Encoding) -> Encoding {
+        let Some(storage) = self.storage() else { return Format::Bf16.into() };
         let wide = match stored.format {
             format @ (Format::F32 | Format::F16 | Format::Bf16) => format,
             Format::F8E4m3 | Format::F8E5m2 if stored.group.is_none() => Format::Bf16,
             _ => Format::F32,
         };
-        let &[rows, columns] = shape else {
-            return if self == Self::Bf16 { Format::Bf16 } else { wide }.into();
-        };
-        if self == Self::Bf16 {
-            return Format::Bf16.into();
-        }
-        if rows < 2 || KEPT.iter().any(|kept| name.contains(kept)) {
-            return wide.into();
-        }
-        match self {
-            Self::Q4K if columns.is_multiple_of(256) => Format::Q4K.into(),
-            Self::Q8_0 | Self::Q4K if columns.is_multiple_of(32) => Format::Q8_0.into(),
-            Self::Fp8 if name.ends_with("weight") => Encoding::scaled(Format::F8E4m3, rows * columns),
-            Self::Nf4 if columns.is_multiple_of(NF4_GROUP) => Encoding::scaled(Format::Nf4, NF4_GROUP),
-            _ => wide.into(),
-        }
+        encoding_of(storage, name, tensor).unwrap_or(wide.into())
     }
 }
 
@@ -126,6 +107,14 @@ pub struct Share {
 }
 
 impl Share {
+    fn add(&mut self, values: &[f32], back: &[f32]) {
+        for (value, back) in values.iter().zip(back) {
+            let error = f64::from(*value) - f64::from(*back);
+            self.squares += f64::from(*value).powi(2);
+            self.errors += error * error;
+        }
+    }
+
     /// The root of the mean square of what the weights are off, relative to that of the weights.
     pub fn error(&self) -> f64 {
         if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { 0.0 }
@@ -161,7 +150,7 @@ pub fn convert(
     to: ConvertTo,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Option<Conversion>, CheckpointError> {
-    let table = if input.is_dir() { layout::read_folder(input)? } else { read_header(input)? };
+    let table = if input.is_dir() { layout::read_folder(input)? } else { read_weights(input)? };
     let failed = |source| CheckpointError::Write { path: output.to_owned(), source };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Made by the standard library, it has the rights of any new file.
@@ -240,54 +229,31 @@ fn write_tensor(
     progress: &mut impl FnMut(u64) -> bool,
 ) -> Result<(), Stopped> {
     let Planned { tensor, encoding, values: place, scales: scales_place } = planned;
-    let format = encoding.format;
     // One scale for all is known when all have been seen; scales of groups are chosen as they come.
     let one = match encoding.group {
-        Some(group) if group.get() as u64 == tensor.elements() => Some(scale_of(tensor)?),
+        Some(group) if group.get() as u64 == tensor.elements() => Some(tensor.one_scale(encoding.format)?),
         _ => None,
     };
-    let piecewise = if one.is_some() { format.into() } else { *encoding };
     let mut scales: Vec<u8> = one.map(f32::to_le_bytes).into_iter().flatten().collect();
-    let divisor = one.filter(|&scale| scale > 0.0).unwrap_or(1.0);
     out.seek(SeekFrom::Start(place.offset))?;
-    let (mut scaled, mut back) = (Vec::new(), Vec::new());
-    tensor.widened(|start, values| {
-        scaled.clear();
-        scaled.extend(values.iter().map(|value| value / divisor));
-        let encoded = encode(piecewise, &scaled).ok_or_else(|| unwritable(tensor))?;
-        let (bytes, own_scales) = encoded.split_at(format.bytes(values.len()));
-        out.write_all(bytes)?;
-        scales.extend(own_scales);
-        back.resize(values.len(), 0.0);
-        if let Some(packed) = Packed::new(piecewise, values.len(), &encoded) {
-            packed.widen(0, &mut back);
-        }
-        for (value, back) in values.iter().zip(&back) {
-            let error = f64::from(*value) - f64::from(back * divisor);
-            share.squares += f64::from(*value).powi(2);
-            share.errors += error * error;
-        }
-        if progress((start + values.len()) as u64) { Ok(()) } else { Err(Stopped::ByCaller) }
-    })?;
+    let mut back = Vec::new();
+    tensor.encoded(
+        *encoding,
+        one,
+        |_| true,
+        |piece| {
+            out.write_all(piece.bytes)?;
+            scales.extend(piece.scales);
+            back.resize(piece.values.len(), 0.0);
+            piece.widen(&mut back);
+            share.add(piece.values, &back);
+            if progress((piece.start + piece.values.len()) as u64) { Ok(()) } else { Err(Stopped::ByCaller) }
+        },
+    )?;
     if let Some(place) = scales_place {
         write_at(out, *place, &scales)?;
     }
     Ok(())
-}
-
-fn unwritable(tensor: &StoredTensor) -> Stopped {
-    let reason = "rows that are no whole blocks cannot be converted".to_owned();
-    CheckpointError::Header { path: tensor.path().to_owned(), reason }.into()
-}
-
-/// The scale with which the largest value becomes the largest that 8 bits hold.
-fn scale_of(tensor: &StoredTensor) -> Result<f32, CheckpointError> {
-    let mut largest = 0.0f32;
-    tensor.widened::<CheckpointError>(|_, values| {
-        largest = values.iter().fold(largest, |largest, value| largest.max(value.abs()));
-        Ok(())
-    })?;
-    Ok(largest / LARGEST_E4M3)
 }
 
 fn encodings(
@@ -300,7 +266,7 @@ fn encodings(
             name: name.clone(),
             found: tensor.dtype_name(),
         })?;
-        Ok((name, tensor, to.encoding(name, stored, tensor.shape())))
+        Ok((name, tensor, to.encoding(name, tensor, stored)))
     })
 }
 
@@ -378,7 +344,7 @@ fn plan_safetensors(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, Chec
         debug_assert_eq!(encoding.scales(elements) > 0, scales.is_some());
         planned.push(Planned { tensor, encoding, values: Place { offset: 0 }, scales });
     }
-    if planned.iter().any(|planned| planned.encoding.format == Format::F8E4m3) {
+    if planned.iter().any(|planned| matches!(planned.encoding.format, Format::F8E4m3 | Format::F8E5m2)) {
         // Tells ComfyUI that there are scales.
         entries.push(Entry {
             name: "scaled_fp8".to_owned(),
@@ -456,8 +422,11 @@ fn described(name: &str, tensor: &StoredTensor, encoding: Encoding, index: usize
         vec![entry(name.to_owned(), encoding.format.name(), width, shape, bytes, Content::Values(index))];
     if scales > 0 {
         let stem = name.strip_suffix("weight").unwrap_or(name);
-        let scale = entry(format!("{stem}scale_weight"), "F32", 4, Vec::new(), 4, Content::Scales(index));
-        entries.push(scale);
+        let (scale, shape) = match encoding.format {
+            Format::I8 => (format!("{name}_scale"), vec![scales, 1]),
+            _ => (format!("{stem}scale_weight"), Vec::new()),
+        };
+        entries.push(entry(scale, "F32", 4, shape, scale_bytes, Content::Scales(index)));
     }
     entries
 }

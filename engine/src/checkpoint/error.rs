@@ -106,14 +106,18 @@ pub enum CheckpointError {
         shard: PathBuf,
     },
     /// A whole part of the model is not there.
-    #[error("the {role} of {} is missing: {expected}", .model.display())]
+    #[error("the {role} of {} is missing: {expected}{}{}", .model.display(), looked_in(.looked), also(.unreadable))]
     MissingPart {
         /// The model.
         model: PathBuf,
         /// Which part.
         role: Role,
-        /// What was looked for, and where.
+        /// What was looked for.
         expected: String,
+        /// In which folders.
+        looked: Vec<PathBuf>,
+        /// What is wrong with files there that could not be used.
+        unreadable: Vec<String>,
     },
     /// A model of a family that Sluice does not draw with.
     #[error("{} is a model that Sluice does not know{}", .path.display(), .kind.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default())]
@@ -179,6 +183,24 @@ pub enum CheckpointError {
     },
 }
 
+fn looked_in(folders: &[PathBuf]) -> String {
+    let mut folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    match folders.pop() {
+        None => String::new(),
+        Some(last) if folders.is_empty() => format!(" (looked in {last})"),
+        Some(last) => format!(" (looked in {} and {last})", folders.join(", ")),
+    }
+}
+
+fn also(unreadable: &[String]) -> String {
+    const MOST: usize = 3;
+    let told: String = unreadable.iter().take(MOST).map(|reason| format!("; {reason}")).collect();
+    match unreadable.len().saturating_sub(MOST) {
+        0 => told,
+        more => format!("{told}; {more} more of the files there cannot be read"),
+    }
+}
+
 fn others(missing: usize) -> String {
     match missing {
         0 | 1 => String::new(),
@@ -214,7 +236,14 @@ impl CheckpointError {
             Self::MissingShard { shard, .. } => {
                 format!("Download {} into the same folder.", file_name(shard))
             }
-            Self::MissingPart { .. } => "Put the missing files there and open the model again.".to_owned(),
+            Self::MissingPart { looked, .. } if looked.is_empty() => {
+                "Put the missing files there and open the model again.".to_owned()
+            }
+            Self::MissingPart { .. } => {
+                "Put the file into one of these folders and open the model again, or \
+                name the folder that it is in with --model-folder or SLUICE_MODEL_FOLDERS."
+                    .to_owned()
+            }
             Self::UnknownFamily { known, .. } => format!("Sluice draws with {}.", known.join(", ")),
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \

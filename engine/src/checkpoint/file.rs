@@ -40,12 +40,26 @@ pub enum FileKind {
 /// # Errors
 /// In words when the file cannot be read, ends early, is of another kind or describes what cannot be.
 pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
-    let file = WeightFile::open(path)?;
-    match file.kind()? {
-        FileKind::Gguf => gguf::read(&Arc::new(file)),
-        FileKind::Pickle => Err(CheckpointError::Pickle { path: path.to_owned() }),
-        FileKind::Safetensors | FileKind::Other => safetensors::read(&Arc::new(file)),
+    read_headers(&[path.to_owned()])
+}
+
+/// Reads the headers of files that hold one set of weights together.
+///
+/// # Errors
+/// As [`read_header`].
+pub fn read_headers(paths: &[PathBuf]) -> Result<TensorTable, CheckpointError> {
+    let mut files = Vec::with_capacity(paths.len());
+    let mut is_gguf = false;
+    for path in paths {
+        let file = WeightFile::open(path)?;
+        match file.kind()? {
+            FileKind::Gguf => is_gguf = true,
+            FileKind::Pickle => return Err(CheckpointError::Pickle { path: path.clone() }),
+            FileKind::Safetensors | FileKind::Other => {}
+        }
+        files.push(Arc::new(file));
     }
+    if is_gguf { gguf::read(&files) } else { safetensors::read(&files) }
 }
 
 /// What a safetensors file says about itself beside its tensors; nothing for files of other kinds.
@@ -69,7 +83,7 @@ pub fn file_kind(path: &Path) -> Result<FileKind, CheckpointError> {
 }
 
 impl WeightFile {
-    fn open(path: &Path) -> Result<Self, CheckpointError> {
+    pub(super) fn open(path: &Path) -> Result<Self, CheckpointError> {
         let io = |source| CheckpointError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
@@ -95,7 +109,8 @@ impl WeightFile {
         self.length
     }
 
-    fn kind(&self) -> Result<FileKind, CheckpointError> {
+    /// What its first bytes say that it is.
+    pub(super) fn kind(&self) -> Result<FileKind, CheckpointError> {
         let mut start = [0; 9];
         let count = start.len().min(usize::try_from(self.length).unwrap_or(usize::MAX));
         self.read_at(&mut start[..count], 0)?;

@@ -22,10 +22,12 @@ const DEFAULT_ALIGNMENT: u64 = 32;
 /// Before the name of a tensor that ComfyUI-GGUF has flattened: its shape.
 const ORIGINAL_SHAPE: &str = "comfy.gguf.orig_shape.";
 
-const UINT8: u32 = 0;
+pub(super) const UINT8: u32 = 0;
+pub(super) const INT8: u32 = 1;
 const UINT32: u32 = 4;
-const STRING: u32 = 8;
-const ARRAY: u32 = 9;
+pub(super) const FLOAT32: u32 = 6;
+pub(super) const STRING: u32 = 8;
+pub(super) const ARRAY: u32 = 9;
 
 /// The number that the format has for a type of values, where weights can be of it.
 pub(super) const TYPES: [(u32, Format); 16] = [
@@ -47,30 +49,30 @@ pub(super) const TYPES: [(u32, Format); 16] = [
     (30, Format::Bf16),
 ];
 
-/// Reads the header.
-pub fn read(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
-    let mut cursor = Cursor { file, position: 4, window: Vec::new(), start: 0 };
-    let version = cursor.u32()?;
-    if !VERSIONS.contains(&version) {
-        return Err(cursor.damaged(format!("it is of version {version}, which Sluice does not read")));
-    }
-    let (tensors, values) = (cursor.u64()?, cursor.u64()?);
-    let header = Values::read(&mut cursor, values)?;
-    let mut described = Vec::new();
-    for _ in 0..tensors {
-        described.push(Description::read(&mut cursor)?);
-    }
-    let data = match header.alignment {
-        0 => return Err(cursor.damaged("it aligns tensors to 0 bytes".to_owned())),
-        alignment => cursor.position.checked_next_multiple_of(alignment).unwrap_or(u64::MAX),
-    };
+/// Reads the headers of one file, or of several that hold one set of weights: then the first says what it is, and the
+/// others may have no values but their numbers.
+pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
     let mut table = TensorTable::new();
-    for described in described {
-        let name = described.name.clone();
-        let tensor = described.tensor(&cursor, data, &header.shapes)?;
-        let name = llama_names::renamed(&header.architecture, &name).unwrap_or(name);
-        if table.insert(name.clone(), tensor).is_some() {
-            return Err(cursor.damaged(format!("it describes {name} twice")));
+    let mut whole: Option<Values> = None;
+    for file in files {
+        let (mut cursor, tensors, values) = Cursor::begin(file)?;
+        let header = Values::read(&mut cursor, values)?;
+        let mut described = Vec::new();
+        for _ in 0..tensors {
+            described.push(Description::read(&mut cursor)?);
+        }
+        let data = match header.alignment {
+            0 => return Err(cursor.damaged("it aligns tensors to 0 bytes".to_owned())),
+            alignment => cursor.position.checked_next_multiple_of(alignment).unwrap_or(u64::MAX),
+        };
+        let whole = whole.get_or_insert(header);
+        for described in described {
+            let name = described.name.clone();
+            let tensor = described.tensor(file, &cursor, data, &whole.shapes)?;
+            let name = llama_names::renamed(&whole.architecture, &name).unwrap_or(name);
+            if table.insert(name.clone(), tensor).is_some() {
+                return Err(cursor.damaged(format!("it describes {name} twice")));
+            }
         }
     }
     Ok(table)
@@ -128,6 +130,7 @@ impl Description {
 
     fn tensor(
         self,
+        file: &Arc<WeightFile>,
         cursor: &Cursor<'_>,
         data: u64,
         shapes: &HashMap<String, Vec<usize>>,
@@ -144,7 +147,7 @@ impl Description {
         let shape = original.cloned().unwrap_or(own);
         let Some((_, format)) = TYPES.iter().find(|(known, _)| *known == kind) else {
             let place = data..data;
-            return Ok(StoredTensor::new(cursor.file, Err(format!("GGML type {kind}")), shape, place));
+            return Ok(StoredTensor::new(file, Err(format!("GGML type {kind}")), shape, place));
         };
         let (block, _) = format.block();
         if !columns.is_multiple_of(block) {
@@ -160,26 +163,37 @@ impl Description {
                 length: cursor.file.length(),
             });
         }
-        Ok(StoredTensor::new(cursor.file, Ok((*format).into()), shape, start..end))
+        Ok(StoredTensor::new(file, Ok((*format).into()), shape, start..end))
     }
 }
 
 /// Walks through the header.
-struct Cursor<'a> {
-    file: &'a Arc<WeightFile>,
+pub(super) struct Cursor<'a> {
+    file: &'a WeightFile,
     position: u64,
     /// Bytes of the file from `start` on.
     window: Vec<u8>,
     start: u64,
 }
 
-impl Cursor<'_> {
-    fn damaged(&self, reason: String) -> CheckpointError {
+impl<'a> Cursor<'a> {
+    /// Reads the start of a file: a walk through the values that follow, the number of tensors, that of values.
+    pub(super) fn begin(file: &'a WeightFile) -> Result<(Self, u64, u64), CheckpointError> {
+        let mut cursor = Self { file, position: 4, window: Vec::new(), start: 0 };
+        let version = cursor.u32()?;
+        if !VERSIONS.contains(&version) {
+            return Err(cursor.damaged(format!("it is of version {version}, which Sluice does not read")));
+        }
+        let (tensors, values) = (cursor.u64()?, cursor.u64()?);
+        Ok((cursor, tensors, values))
+    }
+
+    pub(super) fn damaged(&self, reason: String) -> CheckpointError {
         CheckpointError::Header { path: self.file.path().to_owned(), reason }
     }
 
     /// Goes on by this many bytes and says where they begin.
-    fn advance(&mut self, bytes: u64) -> Result<u64, CheckpointError> {
+    pub(super) fn advance(&mut self, bytes: u64) -> Result<u64, CheckpointError> {
         let (first, length) = (self.position, self.file.length());
         let header = first.saturating_add(bytes);
         if header > length {
@@ -205,27 +219,32 @@ impl Cursor<'_> {
         inside(self).ok_or_else(|| self.damaged("it could not be read".to_owned()))
     }
 
-    fn u32(&mut self) -> Result<u32, CheckpointError> {
+    pub(super) fn u32(&mut self) -> Result<u32, CheckpointError> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Result<u64, CheckpointError> {
+    pub(super) fn u64(&mut self) -> Result<u64, CheckpointError> {
         self.take().map(u64::from_le_bytes)
     }
 
+    /// This many bytes as they are.
+    pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, CheckpointError> {
+        let first = self.advance(count)?;
+        let mut bytes = vec![0; count as usize];
+        self.file.read_at(&mut bytes, first)?;
+        Ok(bytes)
+    }
+
     /// A name.
-    fn string(&mut self) -> Result<String, CheckpointError> {
+    pub(super) fn string(&mut self) -> Result<String, CheckpointError> {
         let length = self.u64()?;
         if length > LONGEST_NAME {
             return Err(self.damaged(format!("a name has {length} bytes")));
         }
-        let first = self.advance(length)?;
-        let mut bytes = vec![0; length as usize];
-        self.file.read_at(&mut bytes, first)?;
-        String::from_utf8(bytes).map_err(|_| self.damaged("a name is not UTF-8".to_owned()))
+        String::from_utf8(self.bytes(length)?).map_err(|_| self.damaged("a name is not UTF-8".to_owned()))
     }
 
-    fn pass_over(&mut self, kind: u32, depth: u32) -> Result<(), CheckpointError> {
+    pub(super) fn pass_over(&mut self, kind: u32, depth: u32) -> Result<(), CheckpointError> {
         match kind {
             STRING => {
                 let length = self.u64()?;
@@ -269,9 +288,9 @@ impl Cursor<'_> {
     /// Bytes of a value that always has as many.
     fn value_bytes(&self, kind: u32) -> Result<u64, CheckpointError> {
         match kind {
-            UINT8 | 1 | 7 => Ok(1),
+            UINT8 | INT8 | 7 => Ok(1),
             2 | 3 => Ok(2),
-            UINT32..=6 => Ok(4),
+            UINT32..=FLOAT32 => Ok(4),
             10..=12 => Ok(8),
             other => Err(self.damaged(format!("it has a value of the unknown kind {other}"))),
         }

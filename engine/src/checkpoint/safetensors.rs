@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use safetensors::{Dtype, tensor::Metadata};
 use serde::Deserialize;
 
-use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile};
+use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile, stored::NestedScales};
 use crate::precision::{Encoding, Format};
 
 const LENGTH_BYTES: u64 = 8;
@@ -16,18 +16,25 @@ const LONGEST_STATE: u64 = 1 << 16;
 /// What stands after a weight's name in the description that bitsandbytes adds.
 const NF4_STATE: &str = ".quant_state.bitsandbytes__nf4";
 
-/// Reads the header.
-pub fn read(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
+/// Reads the headers of one file, or of several that hold one set of weights.
+pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
+    let mut tensors = TensorTable::new();
+    for file in files {
+        tensors.append(&mut read_one(file)?);
+    }
+    attach_scales(&mut tensors);
+    attach_normal_floats(&mut tensors)?;
+    Ok(tensors)
+}
+
+fn read_one(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
     let (metadata, start) = described(file)?;
     let tensors = metadata.tensors().into_iter().map(|(name, info)| {
         let (first, last) = info.data_offsets;
         let range = start + first as u64..start + last as u64;
         (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
     });
-    let mut tensors = tensors.collect();
-    attach_scales(&mut tensors);
-    attach_normal_floats(&mut tensors)?;
-    Ok(tensors)
+    Ok(tensors.collect())
 }
 
 /// What the header says that is about no tensor.
@@ -117,10 +124,11 @@ struct NormalFloats {
     shape: Vec<usize>,
     #[serde(default)]
     nested_blocksize: Option<usize>,
+    #[serde(default)]
+    nested_offset: f32,
 }
 
-/// Joins four-bit codes with their scales, as bitsandbytes names them. Scales that are quantised themselves are left
-/// alone.
+/// Joins four-bit codes with their scales, as bitsandbytes names them. Scales may be quantised themselves.
 fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError> {
     let names: Vec<String> =
         tensors.keys().filter_map(|name| Some(name.strip_suffix(NF4_STATE)?.to_owned())).collect();
@@ -136,14 +144,21 @@ fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError
                 return Err(CheckpointError::Header { path: state.path().to_owned(), reason });
             }
         };
-        if state.quant_type != "nf4" || state.nested_blocksize.is_some() {
+        if state.quant_type != "nf4" {
             continue;
         }
-        let Some(scales) = tensors.remove(&format!("{name}.absmax")) else { continue };
-        tensors.remove(&format!("{name}.quant_map"));
-        if let Some(weight) = tensors.get_mut(&name) {
-            weight.set_shape(state.shape);
-            weight.join_scales(Format::Nf4, state.blocksize, scales);
+        let mut take = |part: &str| tensors.remove(&format!("{name}.{part}"));
+        let (scales, _) = (take("absmax"), take("quant_map"));
+        let (largest, map) = (take("nested_absmax"), take("nested_quant_map"));
+        let (Some(scales), Some(weight)) = (scales, tensors.get_mut(&name)) else { continue };
+        weight.set_shape(state.shape);
+        match (state.nested_blocksize, largest, map) {
+            (None, ..) => weight.join_scales(Format::Nf4, state.blocksize, scales),
+            (Some(group), Some(largest), Some(map)) => {
+                let nested = NestedScales::new(&scales, largest, group, &map, state.nested_offset)?;
+                weight.join_nested_scales(Format::Nf4, state.blocksize, scales, nested);
+            }
+            (Some(_), ..) => {}
         }
     }
     Ok(())

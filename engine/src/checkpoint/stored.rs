@@ -1,12 +1,18 @@
 //! A tensor in a file: its weights stay on disk until somebody asks.
 
-use std::{collections::BTreeMap, fmt, ops::Range, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::Range,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use candle_core::{Device, Tensor};
 use half::{bf16, f16};
 use zerocopy::IntoBytes;
 
-use super::{CheckpointError, file::WeightFile};
+use super::{CheckpointError, encoded::Target, file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, apply_scales};
 
 /// Where a tensor is on disk, and how it is stored.
@@ -18,7 +24,14 @@ pub struct StoredTensor {
     shape: Vec<usize>,
     /// Of its values.
     range: Range<u64>,
+    /// Of the values of the tensor in the file that this may be a part of.
+    whole: Range<u64>,
     scales: Option<Scales>,
+    /// Whether the file has it with two dimensions.
+    matrix: bool,
+    /// What it is given in, where that is not how it is stored.
+    target: Option<Target>,
+    /// What is done to its values whenever they are read. What is changed has no target.
     change: Option<Arc<dyn Change>>,
 }
 
@@ -40,7 +53,22 @@ struct Scales {
     table: Arc<StoredTensor>,
     /// Number of the first that belongs to this tensor.
     first: usize,
+    /// How to read a table that is quantised itself.
+    nested: Option<Arc<NestedScales>>,
 }
+
+/// What codes of 8 bits stand for that are scales (double quantisation, Dettmers et al. 2023, arXiv:2305.14314): each
+/// is a place in a table, to be multiplied by the scale of its group and moved by an offset.
+#[derive(Debug, Clone)]
+pub(super) struct NestedScales {
+    map: Vec<f32>,
+    largest: StoredTensor,
+    group: usize,
+    offset: f32,
+}
+
+/// Values that 8 bits can name.
+const CODES: u64 = 256;
 
 /// Tensors by the names they are stored under.
 pub type TensorTable = BTreeMap<String, StoredTensor>;
@@ -56,13 +84,14 @@ impl StoredTensor {
         shape: Vec<usize>,
         range: Range<u64>,
     ) -> Self {
-        Self { file: Arc::clone(file), encoding, shape, range, scales: None, change: None }
+        let (file, whole, matrix) = (Arc::clone(file), range.clone(), shape.len() == 2);
+        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, change: None }
     }
 
     /// The same tensor with values that are changed whenever they are read. It is held in the dtype of the
-    /// computation, whatever it is stored as, and cannot be cut into parts.
+    /// computation, whatever it is stored as or was to be given in, and cannot be cut into parts.
     pub fn changed(self, change: Arc<dyn Change>) -> Self {
-        Self { change: Some(change), ..self }
+        Self { change: Some(change), target: None, ..self }
     }
 
     /// Whether its values are changed when they are read.
@@ -70,11 +99,12 @@ impl StoredTensor {
         self.change.is_some()
     }
 
-    /// Equal for tensors that hold the same: place, shape and change. A file that was written anew is another.
+    /// Equal for tensors that hold the same: place, shape, encoding and change. A file that was written anew is another.
     pub fn identity(&self) -> String {
         let Self { file, range, shape, change, .. } = self;
-        let change = change.as_ref().map(|change| change.identity()).unwrap_or_default();
-        format!("{} {range:?} {shape:?} {change}", file.identity())
+        let (encoding, change) = (self.encoding(), change.as_ref().map(|change| change.identity()));
+        let change = change.unwrap_or_default();
+        format!("{} {range:?} {shape:?} {encoding:?} {change}", file.identity())
     }
 
     /// The file it is in.
@@ -95,10 +125,48 @@ impl StoredTensor {
         }
     }
 
-    /// How it is stored, if it can be computed with. Changed values are no longer what is stored, but f32.
+    /// How it is stored, if it can be computed with.
+    pub fn stored_encoding(&self) -> Option<Encoding> {
+        self.encoding.as_ref().ok().copied()
+    }
+
+    /// How it is given, if it can be computed with: as it is stored, or as [`given_as`](Self::given_as) says; in f32 if
+    /// its values are changed, which no other encoding would hold as they are.
     pub fn encoding(&self) -> Option<Encoding> {
-        let stored = self.encoding.as_ref().ok().copied();
-        if self.is_changed() { stored.map(|_| Format::F32.into()) } else { stored }
+        let stored = self.stored_encoding()?;
+        if self.is_changed() {
+            return Some(Format::F32.into());
+        }
+        Some(self.target.as_ref().map_or(stored, |target| target.encoding))
+    }
+
+    /// Whether the file has it as a matrix. Kernels of size 1 hold the same numbers and are none.
+    pub(super) fn is_stored_as_matrix(&self) -> bool {
+        self.matrix
+    }
+
+    /// The same weights in another encoding, which they get while they are read. Tensors that are parts of one in the
+    /// file share its scale, where there is one for all.
+    pub(super) fn given_as(mut self, encoding: Encoding, scale: Arc<OnceLock<f32>>) -> Self {
+        self.target = Some(Target { encoding, scale });
+        self
+    }
+
+    /// The file and the place of the tensor in it that this may be a part of.
+    pub(super) fn origin(&self) -> (&Path, u64) {
+        (self.path(), self.whole.start)
+    }
+
+    /// The tensor in the file that this may be a part of.
+    pub(super) fn whole(&self) -> Self {
+        let length = (self.whole.end - self.whole.start) as usize;
+        match self.stored_encoding() {
+            Some(Encoding { format, group: None }) if self.range != self.whole => {
+                let (values, bytes) = format.block();
+                Self { shape: vec![length / bytes * values], range: self.whole.clone(), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
     }
 
     /// Number of weights.
@@ -112,8 +180,13 @@ impl StoredTensor {
 
     /// Bytes on disk, with its scales.
     pub fn stored_bytes(&self) -> u64 {
-        let scales = self.encoding.as_ref().map_or(0, |encoding| encoding.scales(self.count()));
+        let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
         self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
+    }
+
+    /// Bytes as it is given, with its scales.
+    pub fn given_bytes(&self) -> u64 {
+        self.encoding().map_or(0, |encoding| encoding.bytes(self.count()) as u64)
     }
 
     /// Gives the codes scales that stand in a tensor of their own, one for each `group` values.
@@ -122,17 +195,39 @@ impl StoredTensor {
         let fits = encoding.scales(self.count()) as u64 == scales.elements()
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start
             && scales.encoding().is_some_and(|encoding| encoding.format.is_wide());
-        if fits && group > 0 {
+        self.join(fits && group > 0, encoding, Scales { table: Arc::new(scales), first: 0, nested: None });
+    }
+
+    /// [`join_scales`](Self::join_scales) with scales that are quantised themselves; none if what describes them does
+    /// not fit them.
+    pub(super) fn join_nested_scales(
+        &mut self,
+        format: Format,
+        group: usize,
+        codes: Self,
+        nested: Option<NestedScales>,
+    ) {
+        let encoding = Encoding::scaled(format, group);
+        let fits = group > 0
+            && nested.is_some()
+            && encoding.scales(self.count()) as u64 == codes.elements()
+            && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
+        self.join(fits, encoding, Scales { table: Arc::new(codes), first: 0, nested: nested.map(Arc::new) });
+    }
+
+    fn join(&mut self, fits: bool, encoding: Encoding, scales: Scales) {
+        if fits {
             self.encoding = Ok(encoding);
-            self.scales = Some(Scales { table: Arc::new(scales), first: 0 });
+            self.scales = Some(scales);
         } else {
-            self.encoding = Err(format!("{} with {} scales", self.dtype_name(), scales.elements()));
+            self.encoding = Err(format!("{} with {} scales", self.dtype_name(), scales.table.elements()));
         }
     }
 
     pub(super) fn set_shape(&mut self, shape: Vec<usize>) {
         // A shape with more values than there are bytes would not survive `join_scales`.
         if shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side)).is_some() {
+            self.matrix = shape.len() == 2;
             self.shape = shape;
         }
     }
@@ -191,10 +286,12 @@ impl StoredTensor {
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
-    pub fn read_from(&self, first: usize, out: Values<'_>) -> Result<(), CheckpointError> {
+    pub fn read_from(&self, first: usize, mut out: Values<'_>) -> Result<(), CheckpointError> {
+        if let (Some(target), Values::Stored(out)) = (&self.target, &mut out) {
+            return self.read_encoded(target, first, out);
+        }
         let encoding = self.known()?;
         if self.is_changed() {
-            let mut out = out;
             let values = self.values()?;
             out.store(0, &values[first..first + out.len()]);
             return Ok(());
@@ -253,7 +350,8 @@ impl StoredTensor {
         self.widened_from(0..self.count(), take)
     }
 
-    fn widened_from<E: From<CheckpointError>>(
+    /// [`widened`](Self::widened) for some of the values.
+    pub(super) fn widened_from<E: From<CheckpointError>>(
         &self,
         range: Range<usize>,
         mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,
@@ -290,6 +388,9 @@ impl StoredTensor {
     fn read_scales(&self) -> Result<Vec<f32>, CheckpointError> {
         let (Some(scales), Ok(encoding)) = (&self.scales, &self.encoding) else { return Ok(Vec::new()) };
         let wanted = scales.first..scales.first + encoding.scales(self.count());
+        if let Some(nested) = &scales.nested {
+            return nested.read(&scales.table, wanted);
+        }
         let mut read = Vec::with_capacity(wanted.len());
         scales.table.widened::<CheckpointError>(|start, values| {
             let wanted = wanted.start.max(start)..wanted.end.min(start + values.len());
@@ -335,6 +436,43 @@ impl StoredTensor {
         let mut row = self.parts(index..index + 1, rows);
         row.shape = self.shape[1..].to_vec();
         Ok(row)
+    }
+}
+
+impl NestedScales {
+    /// None if these do not belong to one another: a group of codes has one scale, and a code names a value.
+    pub(super) fn new(
+        codes: &StoredTensor,
+        largest: StoredTensor,
+        group: usize,
+        map: &StoredTensor,
+        offset: f32,
+    ) -> Result<Option<Self>, CheckpointError> {
+        let is_wide = |tensor: &StoredTensor| tensor.encoding().is_some_and(|own| own.format.is_wide());
+        let fits = group > 0
+            && codes.range.end - codes.range.start == codes.elements()
+            && largest.elements() == codes.elements().div_ceil(group as u64)
+            && map.elements() == CODES
+            && is_wide(&largest)
+            && is_wide(map);
+        if !fits {
+            return Ok(None);
+        }
+        let mut values = vec![0.0; CODES as usize];
+        map.read_into(Values::F32(&mut values))?;
+        Ok(Some(Self { map: values, largest, group, offset }))
+    }
+
+    /// What some of the codes stand for.
+    fn read(&self, codes: &StoredTensor, wanted: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
+        let mut bytes = vec![0; wanted.len()];
+        codes.file.read_at(&mut bytes, codes.range.start + wanted.start as u64)?;
+        let mut largest = vec![0.0; self.largest.count()];
+        self.largest.read_into(Values::F32(&mut largest))?;
+        let value = |(index, code): (usize, u8)| {
+            self.map[usize::from(code)] * largest[index / self.group] + self.offset
+        };
+        Ok(wanted.zip(bytes).map(value).collect())
     }
 }
 

@@ -12,8 +12,14 @@ use serde::Deserialize;
 
 pub use self::formula::RequestShape;
 use self::formula::{Polynomial, Tokens};
-use super::{BlockFootprint, ComponentFootprint, Footprint};
-use crate::checkpoint::Role;
+use super::{BlockFootprint, ComponentFootprint, Footprint, Held};
+use crate::{
+    checkpoint::{Errors, Role},
+    precision::Storage,
+};
+
+/// Columns of a matrix that is as large as they are in published models.
+const SOME_COLUMNS: usize = 3072;
 
 /// A published model.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,14 +150,16 @@ impl KnownModel {
             name: block.name.clone(),
             bytes: block.parameters * bytes_per_weight,
             largest_tensor: block.largest_tensor * bytes_per_weight,
+            file_bytes: block.parameters * bytes_per_weight,
             parameters: block.parameters,
-            matrix_parameters: block.matrix_parameters,
-            matrix_bytes: block.matrix_parameters * bytes_per_weight,
+            encoded: 0,
+            smaller: block.smaller(bytes_per_weight),
         };
         let component = |component: &KnownComponent| ComponentFootprint {
             role: component.role,
             architecture: component.architecture.clone(),
             blocks: component.blocks.iter().map(block).collect(),
+            errors: Errors::new(),
         };
         Footprint { model: self.name.clone(), components: self.components.iter().map(component).collect() }
     }
@@ -159,6 +167,38 @@ impl KnownModel {
     /// Guidance branches that this guidance takes.
     pub fn branches(&self, guidance: f32) -> u32 {
         if self.second_branch_above.is_some_and(|limit| guidance > limit) { 2 } else { 1 }
+    }
+}
+
+impl KnownBlock {
+    /// Whether its matrices are made smaller: those of the repeating blocks are, which have a number at the end of
+    /// their names; embedders, modulations, heads and the convolutions of UNets are not.
+    fn is_made_smaller(&self) -> bool {
+        let numbered = self.name.rsplit_once('.').is_some_and(|(_, last)| last.parse::<u32>().is_ok());
+        numbered && !["resnets", "samplers"].iter().any(|part| self.name.contains(part))
+    }
+
+    /// What it would take in each storage. The scales of rows and tensors, 4 bytes for thousands of weights, are left
+    /// out.
+    fn smaller(&self, bytes_per_weight: u64) -> BTreeMap<Storage, Held> {
+        let whole = self.parameters * bytes_per_weight;
+        let held = |storage: Storage| {
+            let encoded = if self.is_made_smaller() { self.matrix_parameters } else { 0 };
+            let encoding = storage.encoding(1, SOME_COLUMNS)?;
+            let (bytes, values) = (encoding.bytes(SOME_COLUMNS) as u64, SOME_COLUMNS as u64);
+            let smaller = |weights: u64| weights.div_ceil(values) * bytes;
+            let bytes = whole - encoded * bytes_per_weight + smaller(encoded);
+            let largest = if encoded > 0 {
+                smaller(self.largest_tensor)
+            } else {
+                self.largest_tensor * bytes_per_weight
+            };
+            Some((storage, Held { bytes, largest_tensor: largest, encoded }))
+        };
+        Storage::smaller()
+            .filter_map(held)
+            .filter(|(_, held)| held.encoded > 0 && held.bytes < whole)
+            .collect()
     }
 }
 

@@ -1,8 +1,14 @@
 //! What a model is made of, in bytes: the first input of the calculator.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::Role;
+use super::MemoryPreferences;
+use crate::{
+    checkpoint::{Errors, Role},
+    precision::Storage,
+};
 
 /// The blocks of a model and what they take. Measured from headers or computed from configurations, never
 /// guessed.
@@ -23,6 +29,9 @@ pub struct ComponentFootprint {
     pub architecture: String,
     /// In the order in which they run.
     pub blocks: Vec<BlockFootprint>,
+    /// What its weights lose in storages that it was measured for.
+    #[serde(default)]
+    pub errors: Errors,
 }
 
 /// One unit of weights that moves.
@@ -34,16 +43,35 @@ pub struct BlockFootprint {
     pub bytes: u64,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
+    /// Bytes that are read from its files.
+    pub file_bytes: u64,
     /// Number of weights.
     pub parameters: u64,
-    /// Those of `parameters` in matrices and kernels: what fp8 casting and quantisation take hold of. Norms,
-    /// biases and embeddings are left alone.
-    pub matrix_parameters: u64,
-    /// Those of `bytes` that hold `matrix_parameters`.
-    pub matrix_bytes: u64,
+    /// Those of `parameters` that are encoded when they are read; none where it is held as it is stored.
+    pub encoded: u64,
+    /// What it would take with its matrices in storages that make it smaller.
+    #[serde(default)]
+    pub smaller: BTreeMap<Storage, Held>,
+}
+
+/// What a block takes as it is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes of its largest tensor.
+    pub largest_tensor: u64,
+    /// Weights that are encoded.
+    pub encoded: u64,
 }
 
 impl Footprint {
+    /// The same model with its matrices held as somebody wants them.
+    pub fn held_as(&self, preferences: &MemoryPreferences) -> Self {
+        let components = self.components.iter().map(|part| part.held_as(preferences.precision(part.role)));
+        Self { model: self.model.clone(), components: components.collect() }
+    }
+
     /// `S_total`: bytes of all components.
     pub fn total(&self) -> u64 {
         self.components.iter().map(ComponentFootprint::bytes).sum()
@@ -66,7 +94,23 @@ impl Footprint {
     }
 }
 
+impl BlockFootprint {
+    fn held_as(&self, storage: Storage) -> Self {
+        match self.smaller.get(&storage) {
+            Some(&Held { bytes, largest_tensor, encoded }) => {
+                Self { bytes, largest_tensor, encoded, ..self.clone() }
+            }
+            None => self.clone(),
+        }
+    }
+}
+
 impl ComponentFootprint {
+    fn held_as(&self, storage: Storage) -> Self {
+        let blocks = self.blocks.iter().map(|block| block.held_as(storage));
+        Self { blocks: blocks.collect(), ..self.clone() }
+    }
+
     /// Bytes of all blocks.
     pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(|block| block.bytes).sum()

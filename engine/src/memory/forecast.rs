@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Machine, MemoryPreferences, Plan, PlanError};
+use crate::precision::Storage;
 
 /// A recommendation, what else there is, and how good past forecasts were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct Alternative {
     pub seconds_per_picture: f64,
     /// How near the pictures are to those of the stored weights.
     pub quality: Quality,
+    /// What the weights lose, where that was measured: the root of the mean square, relative to theirs.
+    #[serde(default)]
+    pub error: Option<f64>,
     /// By how many bytes it does not fit the device; 0 if it does.
     pub device_short: u64,
     /// By how many bytes it does not fit the host's memory; 0 if it does.
@@ -64,6 +68,17 @@ pub enum Quality {
     EightBit,
     /// Weights of four bits: differences that can be seen.
     FourBit,
+}
+
+impl Quality {
+    /// What a storage of weights makes of it.
+    pub fn of(storage: Storage) -> Self {
+        match storage.bits() {
+            None => Self::Exact,
+            Some(8) => Self::EightBit,
+            Some(_) => Self::FourBit,
+        }
+    }
 }
 
 /// How good past forecasts were.

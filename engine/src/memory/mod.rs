@@ -15,7 +15,6 @@ mod placed;
 mod placement;
 mod plan;
 mod planner;
-mod precision;
 mod preferences;
 mod presets;
 mod search;
@@ -33,7 +32,7 @@ pub use catalogue::{
     KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
 };
 pub use correction::{Correction, Outcome, correct};
-pub use footprint::{BlockFootprint, ComponentFootprint, Footprint};
+pub use footprint::{BlockFootprint, ComponentFootprint, Footprint, Held};
 pub use forecast::{Accuracy, Alternative, Forecast, Quality};
 pub use machine::{Link, Machine};
 pub use placed::{HostRoom, Placed, Technique};

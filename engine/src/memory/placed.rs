@@ -102,7 +102,9 @@ impl Placed {
         slots: u32,
         copies: u64,
     ) -> Self {
-        let homes = homes(costs, &hosted, if machine.unified { 0 } else { copies });
+        let room = if machine.unified { 0 } else { copies };
+        let mut homes = homes(costs, &hosted, room);
+        keep_encoded(costs, &mut homes, room);
         Self::at(costs, machine, placements, homes, slots)
     }
 
@@ -181,6 +183,21 @@ fn homes(costs: &[BlockCost], wanted: &[bool], room: u64) -> Vec<Tier> {
         }
     }
     homes
+}
+
+/// Gives blocks that were encoded a copy in the room that the others leave, so that it is done once although the
+/// device's own goes after the run.
+fn keep_encoded(costs: &[BlockCost], homes: &mut [Tier], room: u64) {
+    let taken =
+        costs.iter().zip(&*homes).filter(|(_, home)| **home == Tier::Host).map(|(cost, _)| cost.bytes);
+    let mut left = room.saturating_sub(sum(taken));
+    for (cost, home) in costs.iter().zip(homes) {
+        let wants = *home == Tier::Disk && cost.passes > 0 && cost.encoding > 0.0;
+        if wants && cost.bytes <= left {
+            *home = Tier::Host;
+            left -= cost.bytes;
+        }
+    }
 }
 
 fn unevenness(costs: &[BlockCost], blocks: &[BlockPlan]) -> u64 {

@@ -45,7 +45,7 @@ const PRESETS: [(OffloadMode, &[Preset]); 6] = [
 ];
 
 /// The part of the device's budget that a balanced plan leaves free, as one in so many.
-const SPARE: u64 = 5;
+pub(super) const SPARE: u64 = 5;
 
 /// Decides where every block is when.
 ///
@@ -57,7 +57,8 @@ pub fn plan(
     machine: &Machine,
     preferences: &MemoryPreferences,
 ) -> Result<Plan, PlanError> {
-    Planner::new(footprint, workload, machine, preferences).plan(machine.device_budget)
+    let held = footprint.held_as(preferences);
+    Planner::new(&held, workload, machine, preferences).plan(machine.device_budget)
 }
 
 /// The smallest `device_budget` with which [`plan`] succeeds; `None` if it fails with any.
@@ -67,7 +68,8 @@ pub fn least_device_budget(
     machine: &Machine,
     preferences: &MemoryPreferences,
 ) -> Option<u64> {
-    Planner::new(footprint, workload, machine, preferences).least().map(|(bytes, _)| bytes)
+    let held = footprint.held_as(preferences);
+    Planner::new(&held, workload, machine, preferences).least().map(|(bytes, _)| bytes)
 }
 
 /// One question to the search. Nothing but [`plan`](Self::plan) depends on the device's budget, so one

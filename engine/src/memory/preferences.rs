@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::Role;
+use crate::{checkpoint::Role, precision::Storage};
 
 /// A preset over the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -102,6 +102,10 @@ pub struct MemoryPreferences {
     pub denoiser: Option<Residence>,
     /// Overrides the mode for the autoencoder.
     pub autoencoder: Option<Residence>,
+    /// What the denoiser's matrices are held as. Unlike all else here, it changes the picture.
+    pub denoiser_precision: Storage,
+    /// What those of the text encoders are held as. It changes the picture, too.
+    pub text_precision: Storage,
     /// Blocks that are on their way while another one computes; the planner's choice if absent.
     pub prefetch: Option<u32>,
     /// Bytes of VRAM that stay free for the desktop and other programs.
@@ -131,6 +135,8 @@ impl Default for MemoryPreferences {
             text_encoder: None,
             denoiser: None,
             autoencoder: None,
+            denoiser_precision: Storage::default(),
+            text_precision: Storage::default(),
             prefetch: None,
             min_free_vram: DEFAULT_MIN_FREE_VRAM,
             vram_budget: None,
@@ -144,6 +150,26 @@ impl Default for MemoryPreferences {
 }
 
 impl MemoryPreferences {
+    /// What a component's matrices are held as. Autoencoders are small, and errors in them are seen at once: they stay
+    /// as they are stored.
+    pub fn precision(&self, role: Role) -> Storage {
+        match role {
+            Role::TextEncoder => self.text_precision,
+            Role::Denoiser => self.denoiser_precision,
+            Role::Autoencoder => Storage::Stored,
+        }
+    }
+
+    /// What the matrices of denoiser and text encoders are held as.
+    pub fn precisions(&self) -> [Storage; 2] {
+        [self.denoiser_precision, self.text_precision]
+    }
+
+    /// The same with denoiser and text encoders held alike.
+    pub fn with_precision(&self, storage: Storage) -> Self {
+        Self { denoiser_precision: storage, text_precision: storage, ..self.clone() }
+    }
+
     /// The override for a component, if there is one.
     pub fn residence(&self, role: Role) -> Option<Residence> {
         match role {

@@ -1,7 +1,8 @@
 //! A plan in one plain sentence.
 
 use super::{
-    Bound, ComponentPlan, Footprint, Machine, OffloadMode, Placement, Plan, PlanError, Residence, Stage,
+    Alternative, Bound, ComponentPlan, Footprint, Machine, OffloadMode, Placement, Plan, PlanError,
+    Residence, Stage,
 };
 use crate::checkpoint::Role;
 
@@ -19,6 +20,23 @@ pub fn sentence(
         Ok(plan) => fitting(footprint, machine, plan),
         Err(error) => refused(machine, error, least),
     }
+}
+
+/// What a row that is not in force would give.
+pub(super) fn offer(row: &Alternative) -> String {
+    let error =
+        row.error.map_or_else(String::new, |error| format!(", with weights that are {} off", percent(error)));
+    format!(
+        "{} would take {} and {} a step{error}.",
+        row.name,
+        size_up(row.device),
+        seconds(row.seconds_per_step)
+    )
+}
+
+/// `2.3 %`.
+fn percent(part: f64) -> String {
+    if part < 0.01 { format!("{:.2} %", part * 100.0) } else { format!("{:.1} %", part * 100.0) }
 }
 
 fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {

@@ -10,6 +10,8 @@ use super::{
 
 /// A stage counts as bound by what it waits for if it waits for more than this part of its time.
 const NOTABLE_STALL: f64 = 0.05;
+/// Weights that one thread reads from a file and encodes in a second, the reading itself left out.
+const ENCODED_PER_SECOND: f64 = 2e8;
 /// The longest pattern of walks that is looked for, and the walks tried before the mean is taken instead.
 const LONGEST_PERIOD: usize = 4;
 const MOST_WALKS: usize = 25;
@@ -23,6 +25,10 @@ pub struct BlockCost {
     pub bytes: u64,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
+    /// Bytes that are read from disk to have them.
+    pub file_bytes: u64,
+    /// Seconds that encoding them takes after each reading.
+    pub encoding: f64,
     /// How often it is used in a run. Blocks that are used once run before the walks of the others.
     pub passes: u32,
     /// How often each of its tensors is read in one pass, if it comes tensor by tensor.
@@ -36,6 +42,8 @@ impl BlockCost {
             seconds: machine.block_latency + work.operations / machine.operations_per_second.max(1.0),
             bytes: block.bytes,
             largest_tensor: block.largest_tensor.min(block.bytes),
+            file_bytes: block.file_bytes,
+            encoding: block.encoded as f64 / ENCODED_PER_SECOND,
             passes: work.passes,
             reads: work.reads.max(1),
         }
@@ -174,7 +182,7 @@ fn totals(
             sum.link_busy += f64::from(times) * traffic.link;
             sum.disk_busy += f64::from(times) * traffic.disk;
             sum.link_bytes += u64::from(times) * u64::from(traffic.link_times) * cost.bytes;
-            sum.disk_bytes += u64::from(times) * u64::from(traffic.disk_times) * cost.bytes;
+            sum.disk_bytes += u64::from(times) * u64::from(traffic.disk_times) * cost.file_bytes;
         }
     }
     sum.stall = (seconds - sum.compute).max(0.0);
@@ -198,14 +206,15 @@ impl Traffic {
             Placement::Streamed => (1, 1),
             Placement::Leaves => (cost.reads, cost.tensors()),
         };
-        let hop = |link: &Link, pieces: u64| {
-            if cost.bytes == 0 {
+        let hop = |link: &Link, pieces: u64, bytes: u64| {
+            if bytes == 0 {
                 return 0.0;
             }
-            pieces as f64 * link.latency + cost.bytes as f64 / link.bytes_per_second.max(1.0)
+            pieces as f64 * link.latency + bytes as f64 / link.bytes_per_second.max(1.0)
         };
+        let read = |pieces: u64| hop(&machine.disk, pieces, cost.file_bytes) + cost.encoding;
         if machine.unified {
-            let disk = f64::from(link_times) * hop(&machine.disk, pieces);
+            let disk = f64::from(link_times) * read(pieces);
             return Self { disk, link: 0.0, disk_times: link_times, link_times: 0 };
         }
         let (disk_times, disk_pieces) = match (block.placement, block.home) {
@@ -213,8 +222,8 @@ impl Traffic {
             (_, Tier::Disk) => (link_times, pieces),
         };
         Self {
-            disk: f64::from(disk_times) * hop(&machine.disk, disk_pieces),
-            link: f64::from(link_times) * hop(&machine.link, pieces),
+            disk: f64::from(disk_times) * read(disk_pieces),
+            link: f64::from(link_times) * hop(&machine.link, pieces, cost.bytes),
             disk_times,
             link_times,
         }

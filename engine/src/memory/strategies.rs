@@ -4,21 +4,17 @@ use std::rc::Rc;
 
 use super::{
     Accuracy, Alternative, BlockCost, Footprint, Forecast, Machine, MemoryPreferences, OffloadMode, Placed,
-    Placement, Plan, PlanError, Quality, Stage, Workload, block_costs,
+    Placement, Plan, PlanError, Quality, Stage, Wish, Workload,
     placed::used,
-    planner::Planner,
-    precision::Precision,
+    planner::{Planner, SPARE},
     search::{STAGES, Search},
-    sentence::sentence,
+    sentence::{offer, sentence},
 };
+use crate::precision::Storage;
 
 /// How weights come to the device in strategies of others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Movement {
-    /// All of them are there all the time.
-    Stay,
-    /// The component in use is there.
-    Components,
     /// The block in use is there; with a stream the next is on its way meanwhile.
     Blocks { stream: bool },
     /// The tensor in use is there; with a stream the next is on its way meanwhile.
@@ -26,46 +22,30 @@ enum Movement {
 }
 
 /// A strategy of others.
-struct Strategy {
-    id: &'static str,
-    name: &'static str,
-    precision: Precision,
-    movement: Movement,
-}
-
-const fn strategy(
-    id: &'static str,
-    name: &'static str,
-    precision: Precision,
-    movement: Movement,
-) -> Strategy {
-    Strategy { id, name, precision, movement }
-}
+type Strategy = (&'static str, &'static str, Movement);
 
 /// Those that this program cannot do. Groups are of one block.
-const OTHERS: [Strategy; 12] = [
-    strategy("block_groups", "Block groups", Precision::Stored, Movement::Blocks { stream: false }),
-    strategy(
-        "block_groups_stream",
-        "Block groups with a stream",
-        Precision::Stored,
-        Movement::Blocks { stream: true },
-    ),
-    strategy("leaf_groups", "Leaf groups", Precision::Stored, Movement::Tensors { stream: false }),
-    strategy(
-        "leaf_groups_stream",
-        "Leaf groups with a stream",
-        Precision::Stored,
-        Movement::Tensors { stream: true },
-    ),
-    strategy("sequential", "Sequential offload", Precision::Stored, Movement::Tensors { stream: false }),
-    strategy("fp8", "FP8 on the card", Precision::Fp8, Movement::Stay),
-    strategy("fp8_model_offload", "FP8 and model offload", Precision::Fp8, Movement::Components),
-    strategy("fp8_block_groups", "FP8 and block groups", Precision::Fp8, Movement::Blocks { stream: true }),
-    strategy("int8", "INT8 on the card", Precision::Int8, Movement::Stay),
-    strategy("int8_model_offload", "INT8 and model offload", Precision::Int8, Movement::Components),
-    strategy("nf4", "NF4 on the card", Precision::Nf4, Movement::Stay),
-    strategy("nf4_model_offload", "NF4 and model offload", Precision::Nf4, Movement::Components),
+const OTHERS: [Strategy; 5] = [
+    ("block_groups", "Block groups", Movement::Blocks { stream: false }),
+    ("block_groups_stream", "Block groups with a stream", Movement::Blocks { stream: true }),
+    ("leaf_groups", "Leaf groups", Movement::Tensors { stream: false }),
+    ("leaf_groups_stream", "Leaf groups with a stream", Movement::Tensors { stream: true }),
+    ("sequential", "Sequential offload", Movement::Tensors { stream: false }),
+];
+
+/// Denoiser and text encoders held otherwise: identifier, name, storage and mode.
+type Smaller = (&'static str, &'static str, Storage, OffloadMode);
+
+/// Those that are held smaller than they are stored.
+const SMALLER: [Smaller; 8] = [
+    ("fp8", "FP8 on the card", Storage::Fp8, OffloadMode::None),
+    ("fp8_model_offload", "FP8 and model offload", Storage::Fp8, OffloadMode::Aggressive),
+    ("fp8_layer_streaming", "FP8 and layer streaming", Storage::Fp8, OffloadMode::LayerStreaming),
+    ("int8", "INT8 on the card", Storage::Int8, OffloadMode::None),
+    ("int8_model_offload", "INT8 and model offload", Storage::Int8, OffloadMode::Aggressive),
+    ("nf4", "NF4 on the card", Storage::Nf4, OffloadMode::None),
+    ("nf4_model_offload", "NF4 and model offload", Storage::Nf4, OffloadMode::Aggressive),
+    ("nf4_layer_streaming", "NF4 and layer streaming", Storage::Nf4, OffloadMode::LayerStreaming),
 ];
 
 /// Sluice's own modes under the names that they have in the table. The first two are what others call so,
@@ -86,6 +66,9 @@ const RESIDENT_PARTS: [(&str, &str, u64); 3] = [
     ("layer_streaming_75", "Layer streaming, 75 % stay", 75),
 ];
 
+/// What is less than this part of a time or a peak is worth saying.
+const NOTABLE: f64 = 0.9;
+
 /// Copies of the weights that groups with a stream keep in the host's memory, in tenths: diffusers takes 2.5
 /// to 3.
 const STREAM_COPIES: u64 = 25;
@@ -98,7 +81,8 @@ pub fn alternatives(
     machine: &Machine,
     preferences: &MemoryPreferences,
 ) -> Vec<Alternative> {
-    let table = Table::new(footprint, workload, machine, preferences);
+    let held = footprint.held_as(preferences);
+    let table = Table::new(&held, workload, machine, preferences);
     let mut rows: Vec<Alternative> = Vec::new();
     let mut seen: Vec<Plan> = Vec::new();
     for (id, name, mode) in OWN {
@@ -108,10 +92,73 @@ pub fn alternatives(
             rows.extend(OTHERS.iter().filter_map(|strategy| table.other(strategy)));
             rows.extend(table.parts(&mut seen));
         }
+        if mode == OffloadMode::Auto {
+            rows.extend(other_precisions(footprint, &table));
+        }
         rows.push(table.own(id, name, &plan, preferences));
         seen.push(plan);
     }
     rows
+}
+
+/// The rows in which weights are held otherwise than the person wants it so far.
+fn other_precisions(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative> {
+    const STORED: [Smaller; 1] =
+        [("stored", "Weights as they are stored", Storage::Stored, OffloadMode::Auto)];
+    let mut rows = Vec::new();
+    for group in SMALLER.chunk_by(|one, next| one.2 == next.2).chain([&STORED[..]]) {
+        let Some((.., storage, _)) = group.first() else { continue };
+        let wanted = table.wanted.with_precision(*storage);
+        let held = footprint.held_as(&wanted);
+        if held == *table.footprint {
+            continue;
+        }
+        let table = Table::new(&held, table.workload, table.machine, &wanted);
+        for (id, name, _, mode) in group {
+            let preferences = table.preferences(*mode, None);
+            let row = table.plan(&preferences).map(|plan| table.own(id, name, &plan, preferences));
+            rows.extend(row.map(|row| Alternative { recommended: false, ..row }));
+        }
+    }
+    rows
+}
+
+/// The row with smaller weights that the wish would pick, if it is worth saying: where weights as they are wanted do
+/// not fit, or where it gives notably more of what is wished for. Nothing is made smaller unless somebody asks for it.
+fn worth_saying<'a>(
+    rows: &'a [Alternative],
+    plan: &Result<Plan, PlanError>,
+    workload: &Workload,
+    machine: &Machine,
+    preferences: &MemoryPreferences,
+) -> Option<&'a Alternative> {
+    let fits = |row: &&Alternative| row.device_short == 0 && row.host_short == 0;
+    let smaller = || rows.iter().filter(|row| SMALLER.iter().any(|(id, ..)| *id == row.id)).filter(fits);
+    let by_time =
+        |a: &&Alternative, b: &&Alternative| a.seconds_per_picture.total_cmp(&b.seconds_per_picture);
+    let nearest = || smaller().min_by(|a, b| a.quality.cmp(&b.quality).then(by_time(a, b)));
+    let Ok(plan) = plan else {
+        let otherwise = rows.iter().filter(fits).any(|row| row.available && row.quality <= Quality::Blended);
+        return nearest().filter(|_| !otherwise);
+    };
+    if preferences.mode != OffloadMode::Auto {
+        return None;
+    }
+    let seconds = plan.seconds / f64::from(workload.pictures.max(1));
+    let faster = |row: &&Alternative| row.seconds_per_picture < NOTABLE * seconds;
+    let comfortable = machine.device_budget - machine.device_budget.div_ceil(SPARE);
+    match preferences.wish {
+        Wish::Quality => None,
+        Wish::Speed => smaller().filter(faster).min_by(by_time),
+        Wish::Memory => {
+            let less = |row: &&Alternative| (row.device as f64) < NOTABLE * plan.peak_device() as f64;
+            smaller().filter(less).min_by_key(|row| row.device)
+        }
+        Wish::Balanced => {
+            let lighter = smaller().filter(faster).filter(|row| row.device <= comfortable);
+            lighter.min_by(|a, b| a.quality.cmp(&b.quality).then(by_time(a, b)))
+        }
+    }
 }
 
 /// What the person sees before a run.
@@ -122,16 +169,22 @@ pub fn forecast(
     preferences: &MemoryPreferences,
     accuracy: Option<Accuracy>,
 ) -> Forecast {
-    let planner = Planner::new(footprint, workload, machine, preferences);
+    let held = footprint.held_as(preferences);
+    let planner = Planner::new(&held, workload, machine, preferences);
     let plan = planner.plan(machine.device_budget);
     let least_device = planner.least().map(|(bytes, _)| bytes);
+    let alternatives = alternatives(footprint, workload, machine, preferences);
+    let mut sentence = sentence(&held, machine, &plan, least_device);
+    if let Some(row) = worth_saying(&alternatives, &plan, workload, machine, preferences) {
+        sentence += &format!(" {}", offer(row));
+    }
     Forecast {
         model: footprint.model.clone(),
         machine: machine.clone(),
-        sentence: sentence(footprint, machine, &plan, least_device),
+        sentence,
         plan,
         least_device,
-        alternatives: alternatives(footprint, workload, machine, preferences),
+        alternatives,
         accuracy,
     }
 }
@@ -184,12 +237,14 @@ impl<'a> Table<'a> {
 
     fn own(&self, id: &str, name: &str, plan: &Plan, preferences: MemoryPreferences) -> Alternative {
         let tiled = plan.components.iter().any(|component| component.tile.is_some());
+        let (quality, error) = self.loss();
         let row = self.row(
             (id, name),
             (plan.peak_device(), plan.peak_host()),
             (plan.seconds_per_step, plan.seconds),
-            if tiled { Quality::Blended } else { Quality::Exact },
+            if tiled { quality.max(Quality::Blended) } else { quality },
         );
+        let row = Alternative { error, ..row };
         let fits = row.device_short == 0 && row.host_short == 0;
         let recommended = fits && preferences.mode == OffloadMode::Auto;
         Alternative { available: true, recommended, preferences: Some(preferences), ..row }
@@ -211,12 +266,27 @@ impl<'a> Table<'a> {
             seconds_per_step,
             seconds_per_picture: seconds / f64::from(self.workload.pictures.max(1)),
             quality,
+            error: None,
             device_short: device.saturating_sub(self.machine.device_budget),
             host_short,
             available: false,
             recommended: false,
             preferences: None,
         }
+    }
+
+    /// What pictures and weights lose by how the weights are held.
+    fn loss(&self) -> (Quality, Option<f64>) {
+        let (mut quality, mut error) = (Quality::Exact, None::<f64>);
+        for component in &self.footprint.components {
+            let storage = self.wanted.precision(component.role);
+            if component.blocks.iter().any(|block| block.encoded > 0) {
+                quality = quality.max(Quality::of(storage));
+                let own = component.errors.get(&storage).copied();
+                error = own.map(|own| own.max(error.unwrap_or(0.0))).or(error);
+            }
+        }
+        (quality, error)
     }
 
     /// Layer streaming with parts of the denoiser staying, where that gives plans of their own.
@@ -251,12 +321,11 @@ impl<'a> Table<'a> {
     }
 
     /// A strategy of others. `None` where it makes no sense.
-    fn other(&self, strategy: &Strategy) -> Option<Alternative> {
-        if self.machine.unified && strategy.movement != Movement::Stay {
+    fn other(&self, &(id, name, movement): &Strategy) -> Option<Alternative> {
+        if self.machine.unified {
             return None;
         }
-        let stored = strategy.precision.store(self.footprint);
-        let device = |level: usize| self.device_of(strategy, &stored, level);
+        let device = |level: usize| self.device_of(movement, level);
         let levels = 0..self.search.levels();
         let last = levels.end - 1;
         let level =
@@ -264,54 +333,47 @@ impl<'a> Table<'a> {
         let mut seconds = 0.0;
         let mut steps = 0.0;
         for index in self.search.components() {
-            let work = self.search.work(index, level);
-            let costs = block_costs(&stored.components[index], work, self.machine);
-            let simulation = arrange(strategy.movement, &costs, self.machine).simulation;
+            let costs = self.search.costs(index, level);
+            let simulation = arrange(movement, &costs, self.machine).simulation;
             let walks = costs.iter().map(|cost| cost.passes).max().unwrap_or(0);
             seconds += simulation.seconds;
             if self.search.stage(index) == Stage::Denoise {
                 steps += simulation.steady * f64::from(walks);
             }
         }
-        // Files hold the weights as they are stored, and all of them are read.
-        let more = self.footprint.total().saturating_sub(stored.total());
-        seconds += more as f64 / self.machine.disk.bytes_per_second.max(1.0);
         let tiled = if self.search.is_whole(level) { Quality::Exact } else { Quality::Blended };
-        Some(self.row(
-            (strategy.id, strategy.name),
-            (device(level), self.host_of(strategy, &stored)),
+        let (quality, error) = self.loss();
+        let row = self.row(
+            (id, name),
+            (device(level), self.host_of(movement)),
             (steps / f64::from(self.workload.steps.max(1)), seconds),
-            tiled.max(strategy.precision.quality()),
-        ))
+            tiled.max(quality),
+        );
+        Some(Alternative { error, ..row })
     }
 
-    fn device_of(&self, strategy: &Strategy, stored: &Footprint, level: usize) -> u64 {
-        let weights = match strategy.movement {
-            Movement::Stay => stored.total(),
-            Movement::Components => stored.largest_component(),
-            Movement::Blocks { stream } => stored.largest_block().saturating_mul(1 + u64::from(stream)),
-            Movement::Tensors { stream } => stored.largest_tensor().saturating_mul(1 + u64::from(stream)),
+    fn device_of(&self, movement: Movement, level: usize) -> u64 {
+        let weights = match movement {
+            Movement::Blocks { stream } => {
+                self.footprint.largest_block().saturating_mul(1 + u64::from(stream))
+            }
+            Movement::Tensors { stream } => {
+                self.footprint.largest_tensor().saturating_mul(1 + u64::from(stream))
+            }
         };
         let activations =
             STAGES.iter().map(|&stage| self.search.activations(stage, level)).max().unwrap_or(0);
         weights.saturating_add(activations)
     }
 
-    fn host_of(&self, strategy: &Strategy, stored: &Footprint) -> u64 {
-        let quantised = matches!(strategy.precision, Precision::Int8 | Precision::Nf4);
-        if self.machine.unified {
-            return 0;
-        }
-        match strategy.movement {
-            Movement::Stay if quantised => self.footprint.largest_component(),
-            Movement::Stay => 0,
-            Movement::Components if quantised => stored.total().max(self.footprint.largest_component()),
-            Movement::Components => self.footprint.total(),
-            Movement::Blocks { .. } if strategy.precision != Precision::Stored => stored.total(),
+    fn host_of(&self, movement: Movement) -> u64 {
+        match movement {
             Movement::Blocks { stream: true } | Movement::Tensors { stream: true } => {
-                stored.total() / 10 * STREAM_COPIES
+                self.footprint.total() / 10 * STREAM_COPIES
             }
-            Movement::Blocks { stream: false } | Movement::Tensors { stream: false } => stored.total(),
+            Movement::Blocks { stream: false } | Movement::Tensors { stream: false } => {
+                self.footprint.total()
+            }
         }
     }
 }
@@ -321,7 +383,6 @@ impl<'a> Table<'a> {
 fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Placed {
     let costs: Vec<BlockCost> = costs.iter().map(|cost| BlockCost { reads: 1, ..*cost }).collect();
     let (placement, slots) = match movement {
-        Movement::Stay | Movement::Components => (Placement::Resident, 0),
         Movement::Blocks { stream } => (Placement::Streamed, 1 + u32::from(stream)),
         Movement::Tensors { stream: true } => (Placement::Streamed, 2),
         Movement::Tensors { stream: false } => (Placement::Leaves, 0),

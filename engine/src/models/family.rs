@@ -10,11 +10,11 @@ use candle_core::Tensor;
 use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
-    memory::Work,
-    request::LONGEST_SIDE,
+    memory::{MemoryPreferences, Work},
+    request::{LONGEST_SIDE, Request},
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
-    text::{Clip, Encoded, T5, TextEncoder},
+    text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
     vae::AutoencoderKl,
 };
 
@@ -98,6 +98,16 @@ impl Model {
         text.chain([&self.denoiser_component, &self.autoencoder_component])
     }
 
+    /// The same model with its matrices held as somebody wants them: encoded while they are read, wherever they go.
+    pub fn held_as(mut self, preferences: &MemoryPreferences) -> Self {
+        for part in &mut self.text {
+            part.component = part.component.clone().given_as(preferences.precision(part.component.role));
+        }
+        let denoiser = self.denoiser_component.clone();
+        self.denoiser_component = denoiser.given_as(preferences.precision(Role::Denoiser));
+        self
+    }
+
     /// The number of the denoiser among the components; the text encoders stand before it.
     pub fn denoiser_index(&self) -> usize {
         self.text.len()
@@ -108,10 +118,33 @@ impl Model {
         self.text.len() + 1
     }
 
-    /// The ids of a prompt, `longest` at most for each text encoder.
-    pub fn tokenize(&self, prompt: &str, longest: usize) -> Result<Prompt, CheckpointError> {
-        let ids = self.text.iter().map(|part| part.encoder.tokenize(prompt, longest));
-        Ok(Prompt { ids: ids.collect::<Result<_, _>>()? })
+    /// Prompts in tokens, `longest` at most for text encoders that read no chunks. With empty chunks, all of them get
+    /// as many as any of them takes in any encoder.
+    pub fn tokenize(
+        &self,
+        prompts: &[&str],
+        longest: usize,
+        clip_skip: u32,
+    ) -> Result<Vec<Prompt>, CheckpointError> {
+        let clip_skip = if self.reads_clip_skip() { clip_skip } else { 0 };
+        let mut read = Vec::new();
+        for prompt in prompts {
+            let parts = self.text.iter().map(|part| part.encoder.tokenize(prompt, longest));
+            read.push(Prompt { parts: parts.collect::<Result<_, _>>()?, clip_skip });
+        }
+        let chunks = read.iter().flat_map(|prompt| &prompt.parts).map(|part| part.sequences.len());
+        let most = chunks.max().unwrap_or(0);
+        for prompt in &mut read {
+            for (part, tokens) in self.text.iter().zip(&mut prompt.parts) {
+                part.encoder.fill(tokens, most);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Whether it makes a difference which layer of its text encoders is taken.
+    pub fn reads_clip_skip(&self) -> bool {
+        self.text.iter().any(|part| part.encoder.manner() == Manner::Chunks)
     }
 }
 
@@ -150,17 +183,19 @@ impl TextPart {
     }
 }
 
-/// A prompt in tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A prompt in tokens, and all else that decides what text encoders make of it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// The ids for each of the model's text encoders.
-    pub ids: Vec<Vec<u32>>,
+    /// The tokens for each of the model's text encoders.
+    pub parts: Vec<Tokens>,
+    /// That of the request; 0 in models that do not heed it.
+    pub clip_skip: u32,
 }
 
 impl Prompt {
-    /// The numbers of ids.
+    /// The numbers of tokens, those of all chunks together.
     pub fn lengths(&self) -> Vec<usize> {
-        self.ids.iter().map(Vec::len).collect()
+        self.parts.iter().map(Tokens::len).collect()
     }
 }
 
@@ -189,12 +224,15 @@ pub struct PrepareInput<'a> {
 }
 
 /// What is computed once a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Prepared {
     /// One for each guidance branch.
     pub branches: Vec<Conditioning>,
     /// For each noise level what its timestep modulates the blocks with.
     pub modulations: Vec<Modulation>,
+    /// For each guidance branch the keys and values `[1, tokens, width]` that blocks make of its prompt, in their
+    /// order, in families whose blocks make them of the prompt alone.
+    pub seen: Vec<Vec<[Tensor; 2]>>,
 }
 
 /// What a timestep modulates the blocks with.
@@ -207,6 +245,15 @@ pub struct Modulation {
 }
 
 impl Prepared {
+    /// The same for the prompt's branch alone, the first.
+    pub fn prompt_alone(&self) -> Self {
+        Self {
+            branches: self.branches.iter().take(1).cloned().collect(),
+            modulations: self.modulations.clone(),
+            seen: self.seen.iter().take(1).cloned().collect(),
+        }
+    }
+
     /// The modulation for a noise level that was prepared.
     pub fn modulation(&self, sigma: f32) -> candle_core::Result<&[Tensor]> {
         let found = self.modulations.iter().find(|modulation| modulation.sigma.to_bits() == sigma.to_bits());
@@ -260,11 +307,20 @@ pub trait Denoiser: Send + Sync {
     /// Shape `[channels, height, width]` of the latents of a picture of this many pixels.
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3];
 
-    /// Whether a run with this guidance scale needs the negative prompt's branch too.
-    fn uses_negative(&self, scale: f32) -> bool;
+    /// How much the prompt weighs against the negative prompt, `negative + weight · (prompt − negative)`; with 1 or less
+    /// the negative prompt is not needed.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        request.guidance.into()
+    }
 
     /// What it is told about a prompt, made of what the model's text encoders make of it.
     fn conditioning(&self, encoded: Vec<Encoded>) -> candle_core::Result<Conditioning>;
+
+    /// What it is told where there is no negative prompt; `empty` is made of an empty one, and is it unless the family
+    /// says otherwise.
+    fn without_prompt(&self, empty: Conditioning) -> candle_core::Result<Conditioning> {
+        Ok(empty)
+    }
 
     /// The tokens of [`conditioning`](Self::conditioning) for a prompt of these numbers of ids.
     fn prompt_tokens(&self, ids: &[usize]) -> usize;
@@ -292,13 +348,8 @@ pub trait Denoiser: Send + Sync {
     /// its operations and its activations.
     fn work(&self, shape: &DenoiserShape) -> Work;
 
-    /// The direction from picture to noise, f32, made of the outputs of all branches.
-    fn velocity(
-        &self,
-        input: &DenoiserInput<'_>,
-        outputs: &[Tensor],
-        scale: f32,
-    ) -> candle_core::Result<Tensor>;
+    /// The direction from picture to noise, f32, made of the guided output, f32.
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> candle_core::Result<Tensor>;
 
     /// The outputs of a run's first prediction by their names and shapes in diffusers. Here, each picture of each
     /// branch stands alone and has an axis for frames.
@@ -328,42 +379,44 @@ pub fn part<'a>(
     expected: &str,
     fits: impl Fn(&Part) -> bool,
 ) -> Result<&'a Part, CheckpointError> {
-    checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| CheckpointError::MissingPart {
-        model: checkpoint.path.clone(),
-        role,
-        expected: expected.to_owned(),
-    })
+    checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| checkpoint.missing(role, expected))
 }
 
 /// The CLIP text encoder of this width.
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no CLIP text encoder of width {width} was found in text_encoders");
+    let expected = format!("no CLIP text encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
 }
 
 /// The T5 encoder of this width.
 pub fn t5_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no T5 encoder of width {width} was found in text_encoders");
+    let expected = format!("no T5 encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| T5::width(&part.tensors) == Some(width))
 }
 
 /// The autoencoder whose latents have this many channels.
 pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Part, CheckpointError> {
-    let expected = format!("no autoencoder with {channels} channels was found in vae");
+    let expected = format!("no autoencoder with {channels} channels was found");
     part(checkpoint, Role::Autoencoder, &expected, |part| {
         AutoencoderKl::latent_channels(&part.tensors) == Some(channels)
     })
 }
 
-/// Opens the model at a path.
-pub fn open(path: &Path) -> Result<Model, CheckpointError> {
-    let checkpoint = Checkpoint::open(path)?;
-    match FAMILIES.iter().find(|family| family.recognises(&checkpoint)) {
-        Some(family) => family.open(&checkpoint),
-        None => Err(CheckpointError::UnknownFamily {
+/// Opens the model at a path. What a file does not hold and is not around it is looked for in `folders`, those that a
+/// person keeps models in.
+pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> {
+    let mut checkpoint = Checkpoint::open(path, folders)?;
+    let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
+        return Err(CheckpointError::UnknownFamily {
             path: path.to_owned(),
             kind: checkpoint.kind,
             known: FAMILIES.iter().map(|family| family.name()).collect(),
-        }),
+        });
+    };
+    loop {
+        match family.open(&checkpoint) {
+            Err(CheckpointError::MissingPart { role, .. }) if checkpoint.look_further(role) => {}
+            opened => return opened,
+        }
     }
 }

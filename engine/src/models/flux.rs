@@ -3,7 +3,7 @@
 //! In a double block, image and text tokens have weights of their own and meet in attention; in a single block they
 //! are one sequence, and attention and feed-forward run side by side.
 
-use candle_core::{D, DType, Device, Result, Tensor};
+use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
@@ -21,6 +21,7 @@ use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::Work,
     nn::{Costs, Rope, Tape, gated_add, gelu_tanh},
+    request::Request,
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
@@ -282,7 +283,7 @@ impl Family for Flux {
         let longest_prompt = if is_dev { 512 } else { 256 };
         let opened = Opened {
             text: vec![
-                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::LAST)?),
+                TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::SUMMARY)?),
                 TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_2", longest_prompt)?),
             ],
             denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
@@ -321,9 +322,9 @@ impl Denoiser for FluxTransformer {
         [self.config.latent_channels(), height as usize / self.scale, width as usize / self.scale]
     }
 
-    /// Guidance is distilled into dev; schnell has none.
-    fn uses_negative(&self, _: f32) -> bool {
-        false
+    /// Guidance is distilled into dev; schnell has none. Both can be guided by a negative prompt all the same.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        request.guiding.true_cfg.into()
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
@@ -450,8 +451,8 @@ impl Denoiser for FluxTransformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], _: f32) -> Result<Tensor> {
-        outputs[0].to_dtype(DType::F32)
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
     }
 }
 

@@ -405,7 +405,7 @@ pub fn prepare(
         }
         Ok(())
     })?;
-    Ok(Prepared { branches, modulations })
+    Ok(Prepared { branches, modulations, ..Prepared::default() })
 }
 
 /// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's, so that all

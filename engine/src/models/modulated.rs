@@ -40,16 +40,38 @@ pub fn within_range(x: Tensor) -> Result<Tensor> {
     if x.dtype() == DType::F16 { x.clamp(-65_504f32, 65_504f32) } else { Ok(x) }
 }
 
-/// Sines and cosines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
+/// Cosines and sines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
 pub fn frequencies(numbers: &[f32], device: &Device) -> Result<Tensor> {
-    let half = FREQUENCY_WIDTH / 2;
-    let angle = |number: f32, index: usize| number * (-10_000_f32.ln() * index as f32 / half as f32).exp();
+    let half = (FREQUENCY_WIDTH / 2) as f64;
+    waves(numbers, Waves { width: FREQUENCY_WIDTH, spaced: half, cosines_first: true }, device)
+}
+
+/// How numbers are described by cosines and sines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Waves {
+    /// Cosines and sines.
+    pub width: usize,
+    /// Frequencies from one to the ten thousandth part of it.
+    pub spaced: f64,
+    /// Whether cosines stand before sines.
+    pub cosines_first: bool,
+}
+
+/// Cosines and sines that describe numbers, f32 `[numbers, width]`.
+pub fn waves(numbers: &[f32], waves: Waves, device: &Device) -> Result<Tensor> {
+    let half = waves.width / 2;
+    let angle =
+        |number: f32, index: usize| number * (-10_000_f32.ln() * index as f32 / waves.spaced as f32).exp();
     let row = |number: f32| {
         let cosines = (0..half).map(move |index| angle(number, index).cos());
-        cosines.chain((0..half).map(move |index| angle(number, index).sin()))
+        let sines = (0..half).map(move |index| angle(number, index).sin());
+        let mut row: Vec<f32> =
+            if waves.cosines_first { cosines.chain(sines).collect() } else { sines.chain(cosines).collect() };
+        row.resize(waves.width, 0.0);
+        row
     };
     let values: Vec<f32> = numbers.iter().flat_map(|&number| row(number)).collect();
-    Tensor::from_vec(values, (numbers.len(), FREQUENCY_WIDTH), device)
+    Tensor::from_vec(values, (numbers.len(), waves.width), device)
 }
 
 /// A block that is needed once a run.

@@ -3,7 +3,7 @@
 //! Image and text tokens have weights of their own and meet in attention; in the first blocks of the medium 3.5, the
 //! image also attends to itself alone. Places are added to image tokens, from a table of which the middle is used.
 
-use candle_core::{D, DType, Result, Tensor};
+use candle_core::{D, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
@@ -430,7 +430,7 @@ fn clip_parts<'a>(
         ),
         _ => format!("no two CLIP text encoders of widths that make {wanted} were found in text_encoders"),
     };
-    Err(CheckpointError::MissingPart { model: checkpoint.path.clone(), role: Role::TextEncoder, expected })
+    Err(checkpoint.missing(Role::TextEncoder, &expected))
 }
 
 /// The transformer's shape; its weights come from a store.
@@ -452,10 +452,6 @@ impl Denoiser for Sd3Transformer {
 
     fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
         [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
-    }
-
-    fn uses_negative(&self, scale: f32) -> bool {
-        scale > 1.0
     }
 
     /// What both CLIPs give stands side by side, filled up with zeros to the width of T5, whose tokens come after.
@@ -570,12 +566,8 @@ impl Denoiser for Sd3Transformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
-        let positive = outputs[0].to_dtype(DType::F32)?;
-        let Some(negative) = outputs.get(1) else { return Ok(positive) };
-        let negative = negative.to_dtype(DType::F32)?;
-        let difference = (positive - &negative)?;
-        negative + (difference * f64::from(scale))?
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
     }
 
     fn recorded(&self, outputs: &[Tensor]) -> Result<Vec<(String, Tensor)>> {

@@ -3,7 +3,7 @@
 //! Image and caption tokens are refined apart by a few blocks each and then run through the same blocks as
 //! one sequence. Both are padded to multiples of 32 with a learned token that takes part like any other.
 
-use candle_core::{D, DType, Device, Result, Tensor};
+use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
@@ -18,9 +18,10 @@ use crate::{
     nn::{
         Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
     },
+    request::Request,
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
-    text::{Encoded, Qwen3Chat},
+    text::{Encoded, Qwen3, Qwen3Chat},
     vae::{AutoencoderKl, LatentScaling},
 };
 
@@ -274,8 +275,10 @@ impl Family for ZImage {
         )?;
 
         let width = config.cap_feat_dim;
-        let expected = format!("no Qwen3 encoder of width {width} was found in text_encoders");
-        let text = part(checkpoint, Role::TextEncoder, &expected, |part| is_qwen3(part, width))?;
+        let expected = format!("no Qwen3 encoder of width {width} was found");
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
+            Qwen3::width(&part.tensors) == Some(width)
+        })?;
         let vae = autoencoder_part(checkpoint, config.in_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
         let pixels = 1024;
@@ -297,12 +300,6 @@ fn is_transformer(part: &Part) -> bool {
         && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
 }
 
-fn is_qwen3(part: &Part, width: usize) -> bool {
-    let embedding = part.tensors.get("embed_tokens.weight");
-    part.tensors.contains_key("layers.0.self_attn.q_norm.weight")
-        && embedding.is_some_and(|tensor| tensor.shape().get(1) == Some(&width))
-}
-
 /// The transformer's shape; its weights come from a store.
 #[derive(Debug, Clone)]
 pub struct ZImageTransformer {
@@ -320,8 +317,9 @@ impl Denoiser for ZImageTransformer {
         [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
     }
 
-    fn uses_negative(&self, scale: f32) -> bool {
-        scale > 0.0
+    /// The pipeline counts from the prompt's branch on.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        1.0 + f64::from(request.guidance)
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
@@ -366,7 +364,7 @@ impl Denoiser for ZImageTransformer {
             Ok(())
         })?;
         let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
-        Ok(Prepared { branches, modulations })
+        Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 
     fn predict(
@@ -502,15 +500,8 @@ impl Denoiser for ZImageTransformer {
         Work { tile: None, carried, blocks }
     }
 
-    fn velocity(&self, _: &DenoiserInput<'_>, outputs: &[Tensor], scale: f32) -> Result<Tensor> {
-        let positive = outputs[0].to_dtype(DType::F32)?;
-        match outputs.get(1) {
-            Some(negative) => {
-                let difference = (&positive - negative.to_dtype(DType::F32)?)?;
-                (positive + (difference * f64::from(scale))?)?.neg()
-            }
-            None => positive.neg(),
-        }
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        output.neg()
     }
 }
 

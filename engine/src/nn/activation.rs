@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use candle_core::{DType, Result, Tensor, bail};
+use candle_core::{Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
@@ -33,11 +33,6 @@ pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
 pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
     if gate.device().is_cpu() { fused::<Tanh>(gate, Some(up)) } else { gate.gelu()? * up }
-}
-
-/// The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))`.
-pub fn gelu(x: &Tensor) -> Result<Tensor> {
-    x.to_dtype(DType::F32)?.gelu_erf()?.to_dtype(x.dtype())
 }
 
 /// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
@@ -157,7 +152,7 @@ fn gated_of<S: Simd, C: Curve>(simd: S, x: S::f32s) -> S::f32s {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
+    use candle_core::{DType, Device};
 
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;

@@ -78,7 +78,8 @@ impl Costs {
         let scratch =
             conv::scratch_bytes([inputs, outputs], [height, width], side, stride, current_num_threads());
         let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
-        self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
+        let kernels = inputs * outputs * side * side;
+        self.function(pixels * stride * stride * inputs + kernels, pixels * outputs, scratch, operations)
     }
 
     /// `values` doubled in height and width.

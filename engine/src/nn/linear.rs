@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::precision::{Encoding, Packed};
 
 use super::cpu::{contiguous, values, zeros};
+use super::few_rows;
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 
 /// Register tiles of rows of the input that share the weights read into the cache.
@@ -172,7 +173,7 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
 
 /// What a product is added to.
 #[derive(Clone, Copy)]
-enum Start<'a> {
+pub(super) enum Start<'a> {
     /// The same for each row.
     Bias(&'a [f32]),
     /// What is there already, in rows of this length.
@@ -180,7 +181,8 @@ enum Start<'a> {
 }
 
 impl Start<'_> {
-    fn outputs(self) -> usize {
+    /// The length of a row of the result.
+    pub(super) fn outputs(self) -> usize {
         match self {
             Self::Bias(bias) => bias.len(),
             Self::There(outputs) => outputs,
@@ -203,7 +205,7 @@ fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out:
 
 /// Weights as they are stored.
 #[derive(Clone, Copy)]
-enum Weights<'a> {
+pub(super) enum Weights<'a> {
     F32(&'a [f32]),
     F16(&'a [f16]),
     Bf16(&'a [bf16]),
@@ -236,10 +238,10 @@ impl<'a> Weights<'a> {
 
     /// Copies the values from `start` on.
     #[inline(always)]
-    fn widen(self, start: usize, out: &mut [f32]) {
+    pub(super) fn widen<S: Simd>(self, simd: S, start: usize, out: &mut [f32]) {
         let range = start..start + out.len();
         match self {
-            Self::Packed(packed) => packed.widen(start, out),
+            Self::Packed(packed) => packed.widen_with(simd, start, out),
             Self::F32(values) => out.copy_from_slice(&values[range]),
             Self::F16(values) => {
                 out.iter_mut().zip(&values[range]).for_each(|(out, value)| *out = value.to_f32());
@@ -255,6 +257,9 @@ impl<'a> Weights<'a> {
 
 fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
     let outputs = start.outputs();
+    if out.len() / outputs <= few_rows::MOST {
+        return few_rows::multiply(x, weights, start, inputs, out);
+    }
     let columns = Tile::detect().columns();
     let together = PANELS * columns;
     let mut panels = Scratch::default();
@@ -287,6 +292,9 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
 
 /// Bytes that a product takes beside its input and its result.
 pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
+    if rows <= few_rows::MOST {
+        return few_rows::scratch_bytes(rows, inputs, outputs, threads);
+    }
     let tile = Tile::detect();
     let width = rows.min(PANELS * tile.columns()).next_multiple_of(tile.lanes);
     let pieces = outputs.div_ceil(OUTPUTS);
@@ -350,7 +358,7 @@ impl Tiled for Block<'_> {
             for start in (0..self.inputs).step_by(DEPTH) {
                 let depth = DEPTH.min(self.inputs - start);
                 for (output, row) in group.clone().zip(weights.chunks_exact_mut(depth)) {
-                    self.weights.widen((self.first + output) * self.inputs + start, row);
+                    self.weights.widen(simd, (self.first + output) * self.inputs + start, row);
                 }
                 let weights = &weights[..group.len() * depth];
                 for strip in (0..group.len()).step_by(R) {

@@ -2,9 +2,16 @@
 //! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
 
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
-use crate::request::{Request, Sampler, Schedule};
+use crate::{
+    precision::Storage,
+    request::{LARGEST_CLIP_SKIP, Request, Sampler, Schedule},
+};
 
 const NEGATIVE: &str = "Negative prompt:";
+const RESCALE: &str = "Guidance rescale";
+const INTERVAL: &str = "Guidance interval";
+const TRUE_CFG: &str = "True CFG";
+const STEP_CACHE: &str = "Step cache";
 
 /// Pairs that the last line must have to be more than a line of the prompt; A1111 counts the same way.
 const FEWEST_PAIRS: usize = 3;
@@ -30,10 +37,26 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Seed", settings.seed.to_string()),
         ("Size", format!("{width}x{height}")),
         ("Model", settings.model_name.clone()),
+        ("Clip skip", settings.request.clip_skip.to_string()),
         ("Version", format!("Sluice {}", settings.sluice_version)),
     ];
-    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).join(", ");
+    let pairs = pairs.into_iter().chain(guiding_pairs(&settings.request));
+    // The web UI leaves out a clip skip that skips nothing.
+    let pairs = pairs.filter(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
+    let pairs = pairs.map(|(name, value)| format!("{name}: {}", quote(value))).collect::<Vec<_>>().join(", ");
     format!("{prompt}{negative}\n{pairs}").trim().to_owned()
+}
+
+/// What is not as it is without being asked for; A1111 has no such settings.
+fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
+    let (Request { guiding, step_cache, .. }, plain) = (request, Request::default());
+    let pairs = [
+        (RESCALE, guiding.rescale.to_string(), guiding.rescale != plain.guiding.rescale),
+        (INTERVAL, guiding.interval.to_string(), guiding.interval != plain.guiding.interval),
+        (TRUE_CFG, guiding.true_cfg.to_string(), guiding.true_cfg != plain.guiding.true_cfg),
+        (STEP_CACHE, step_cache.to_string(), *step_cache != plain.step_cache),
+    ];
+    pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
 }
 
 /// Never fails: what is not understood is left at its default, and the notes say so.
@@ -57,6 +80,8 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         family: String::new(),
         sluice_version: String::new(),
         seed: 0,
+        denoiser_precision: Storage::default(),
+        text_precision: Storage::default(),
     };
     for (name, value) in &pairs {
         if let Err(note) = apply(&mut settings, name, value) {
@@ -96,12 +121,22 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
                 return Err(format!("The sampler “{name}” is not known here; {chosen} takes its place."));
             }
         }
+        // A1111 has two names for what is the same in models with a table of levels.
+        "Schedule type" if value == "Uniform" => request.schedule = Schedule::Normal,
         "Schedule type" => match Schedule::ALL.into_iter().find(|&known| schedule_name(known) == value) {
             Some(schedule) => request.schedule = schedule,
             None => {
                 return Err(format!("The schedule “{value}” is not known here; the model's own is used."));
             }
         },
+        "Clip skip" => {
+            let skip = value.parse().ok().filter(|skip| *skip <= LARGEST_CLIP_SKIP);
+            request.clip_skip = skip.ok_or_else(misread)?;
+        }
+        RESCALE => request.guiding.rescale = value.parse().map_err(|_| misread())?,
+        INTERVAL => request.guiding.interval = value.parse().map_err(|_| misread())?,
+        TRUE_CFG => request.guiding.true_cfg = value.parse().map_err(|_| misread())?,
+        STEP_CACHE => request.step_cache = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),
         "Version" => {
             if let Some(version) = value.strip_prefix("Sluice ") {
@@ -131,7 +166,8 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
 
 /// The sampler that walks most like the named one, and whether it is the same.
 fn nearest_sampler(name: &str) -> (Sampler, bool) {
-    if let Some(sampler) = Sampler::ALL.into_iter().find(|&known| known.title() == name) {
+    // Programs that write like A1111 do not agree on capitals: Forge has “Res Multistep”.
+    if let Some(sampler) = Sampler::ALL.into_iter().find(|known| known.title().eq_ignore_ascii_case(name)) {
         return (sampler, true);
     }
     if name.starts_with("DPM++ SDE") {

@@ -51,7 +51,8 @@ pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
             }
             JsonError::Malformed(error) => OutputError::Damaged { path: owned(), detail: error.to_string() },
         })?;
-        return Ok(RestoredSettings { settings, origin: Origin::Sluice, notes: Vec::new() });
+        let notes = settings.note_on_precision().into_iter().collect();
+        return Ok(RestoredSettings { settings, origin: Origin::Sluice, notes });
     }
     let parameters = texts.parameters.as_deref().map(str::trim).filter(|text| !text.is_empty());
     parameters.map(a1111::parse).ok_or_else(|| OutputError::NoSettings { path: owned() })

@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::{ModelSource, Request};
+use crate::{
+    precision::Storage,
+    request::{ModelSource, Request},
+};
 
 /// The version of [`Settings`] that is written. It rises when a reader of the version before would
 /// misunderstand what is written; a new field alone does not raise it.
@@ -28,6 +31,12 @@ pub struct Settings {
     pub sluice_version: String,
     /// The seed of this picture of the batch.
     pub seed: u64,
+    /// What the denoiser's matrices were held as.
+    #[serde(default, skip_serializing_if = "Storage::is_stored")]
+    pub denoiser_precision: Storage,
+    /// What those of the text encoders were held as.
+    #[serde(default, skip_serializing_if = "Storage::is_stored")]
+    pub text_precision: Storage,
 }
 
 impl Settings {
@@ -40,7 +49,26 @@ impl Settings {
             model_name: model_name.to_owned(),
             family: family.to_owned(),
             sluice_version: env!("CARGO_PKG_VERSION").to_owned(),
+            denoiser_precision: Storage::Stored,
+            text_precision: Storage::Stored,
         }
+    }
+
+    /// The same with what the matrices of denoiser and text encoders were held as.
+    pub fn held_as(self, [denoiser_precision, text_precision]: [Storage; 2]) -> Self {
+        Self { denoiser_precision, text_precision, ..self }
+    }
+
+    /// What a person has to know who draws the picture again: how weights are held is said elsewhere.
+    pub(super) fn note_on_precision(&self) -> Option<String> {
+        let held = [("denoiser", self.denoiser_precision), ("text encoders", self.text_precision)];
+        let parts: Vec<String> = held
+            .iter()
+            .filter(|(_, storage)| !storage.is_stored())
+            .map(|(part, storage)| format!("weights of the {part} in {}", storage.title()))
+            .collect();
+        (!parts.is_empty())
+            .then(|| format!("It was drawn with {}, which the memory settings decide.", parts.join(" and ")))
     }
 
     /// The request that draws this picture alone.

@@ -9,6 +9,7 @@ use crate::{
     models::{DenoiserInput, Prompt},
     request::Request,
     residency::{Executor, WeightStore},
+    text::{self, Tokens},
     vae::Tiling,
 };
 
@@ -43,9 +44,10 @@ pub fn try_out(
     let mut activations = Vec::new();
     let mut encoded = vec![Vec::new(); prompts.len()];
     for (index, part) in model.text.iter().enumerate() {
-        let ids: Vec<&[u32]> = prompts.iter().map(|prompt| prompt.ids[index].as_slice()).collect();
+        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
         loaded.account.take_peaks();
-        let fresh = part.encoder.encode(&kinds, &blank(index), &ids)?;
+        let (encoder, store) = (part.encoder.as_ref(), blank(index));
+        let fresh = text::encode(encoder, &kinds, &store, &tokens, prompts[0].clip_skip)?;
         encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
         activations.push(peak(works[index]));
     }

@@ -47,10 +47,10 @@ impl Dump {
         Ok(())
     }
 
-    /// Keeps token ids `[1, tokens]`.
-    pub fn add_ids(&mut self, name: impl Into<String>, ids: &[u32]) -> candle_core::Result<()> {
-        let ids: Vec<i64> = ids.iter().copied().map(i64::from).collect();
-        let shape = (1, ids.len());
+    /// Keeps token ids `[rows, tokens]`; the rows have the same length.
+    pub fn add_ids(&mut self, name: impl Into<String>, rows: &[&[u32]]) -> candle_core::Result<()> {
+        let ids: Vec<i64> = rows.concat().into_iter().map(i64::from).collect();
+        let shape = (rows.len(), ids.len() / rows.len().max(1));
         self.add(name, &Tensor::from_vec(ids, shape, &Device::Cpu)?)
     }
 

@@ -1,17 +1,23 @@
 //! What a model is and what a request asks of it, in the calculator's terms.
 
+use std::collections::BTreeMap;
+
 use candle_core::DType;
 
 use super::{
     PipelineError,
     adapted::{most_rows, with_terms},
+    run,
 };
 use crate::{
-    checkpoint::{Component, Role},
-    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Stage, Work, Workload},
+    checkpoint::{Block, Component, Errors, Role},
+    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
-    request::{ComputeDtype, Request},
+    precision::Storage,
+    request::{ComputeDtype, Request, RequestError},
     residency::BlockLayout,
+    sampling::StepCache,
+    text::{self, Tokens},
 };
 
 /// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
@@ -32,33 +38,65 @@ pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
 }
 
 fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprint {
-    let blocks = component.blocks.iter().map(|block| {
+    let held = |block: &Block| {
         let layout = BlockLayout::new(block, dtype);
-        let matrices = || layout.tensors.iter().filter(|place| place.shape.len() >= 2);
+        Held { bytes: layout.bytes(), largest_tensor: layout.largest_leaf(), encoded: block.encoded() }
+    };
+    let plain = |block: &Block| {
+        let Held { bytes, largest_tensor, encoded } = held(block);
         BlockFootprint {
             name: block.name.clone(),
-            bytes: layout.bytes(),
-            largest_tensor: layout.largest_leaf(),
+            bytes,
+            largest_tensor,
+            file_bytes: block.stored_bytes(),
             parameters: block.parameters(),
-            matrix_parameters: matrices().map(|place| place.elements() as u64).sum(),
-            matrix_bytes: matrices().map(|place| place.bytes()).sum(),
+            encoded,
+            smaller: BTreeMap::new(),
         }
-    });
+    };
+    let mut blocks: Vec<BlockFootprint> = component.blocks.iter().map(plain).collect();
+    for storage in Storage::smaller().filter(|_| component.role != Role::Autoencoder) {
+        let smaller = component.clone().given_as(storage);
+        for (footprint, block) in blocks.iter_mut().zip(&smaller.blocks) {
+            let held = held(block);
+            if held.encoded > 0 {
+                footprint.smaller.insert(storage, held);
+            }
+        }
+    }
     ComponentFootprint {
         role: component.role,
         architecture: component.architecture.to_owned(),
-        blocks: blocks.collect(),
+        blocks,
+        errors: Errors::new(),
     }
+}
+
+/// Checks that a model can do what is asked for.
+pub fn check(model: &Model, request: &Request) -> Result<(), RequestError> {
+    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
+    match model.training.has(request.schedule) {
+        true => Ok(()),
+        false => Err(RequestError::NoSuchLevels(request.schedule)),
+    }
+}
+
+/// Predictions that need both branches, and those that do not.
+fn calls(model: &Model, request: &Request) -> [usize; 2] {
+    let sigmas = run::sigmas(model, request);
+    let guide = run::guide(model, request, &sigmas);
+    let called = run::called(model, request, &sigmas);
+    let guided = called.iter().filter(|&&sigma| guide.is_guided(sigma)).count();
+    [guided, called.len() - guided]
 }
 
 /// A prompt for each guidance branch, in tokens.
 pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, PipelineError> {
-    let mut prompts = vec![&request.prompt];
-    if model.denoiser.uses_negative(request.guidance) {
+    let mut prompts = vec![request.prompt.as_str()];
+    if calls(model, request)[0] > 0 {
         prompts.push(&request.negative_prompt);
     }
-    let longest = request.max_sequence_length as usize;
-    prompts.into_iter().map(|prompt| Ok(model.tokenize(prompt, longest)?)).collect()
+    Ok(model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?)
 }
 
 /// Bytes of lists and small tensors that no formula counts.
@@ -84,26 +122,47 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         work.carried += LISTS;
         work
     };
-    let held = request.sampler.held() * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
+    let held = request.sampler.held() + StepCache::held(request.step_cache);
+    let held = held * shape.batch * latents.iter().product::<usize>() * size_of::<f32>();
     let with_held = |mut work: Work| {
         work.carried += held as u64;
         work
     };
     let one = |stage, work| ComponentWork { stage, ways: vec![with_lists(work)] };
-    let text = model.text.iter().enumerate().map(|(index, part)| {
-        let lengths: Vec<usize> = prompts.iter().map(|prompt| prompt.ids[index].len()).collect();
-        let work = part.encoder.work(&lengths, value_bytes(Role::TextEncoder));
-        let longest = lengths.into_iter().max().unwrap_or(0);
+    let encode = model.text.iter().enumerate().map(|(index, part)| {
+        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
+        let (encoder, value_bytes) = (part.encoder.as_ref(), value_bytes(Role::TextEncoder));
+        let work = text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes);
+        let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
+        let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
         one(Stage::Encode, with_terms(work, &part.component, longest))
     });
     let rows = most_rows(&shape, prompts.len());
-    let denoise = with_terms(model.denoiser.work(&shape), &model.denoiser_component, rows);
+    let denoise = denoiser_work(model, &shape, calls(model, request));
+    let denoise = with_terms(denoise, &model.denoiser_component, rows);
     let side = [latents[1], latents[2]];
     let decode = model.autoencoder.decode_work(request.batch as usize, side, value_bytes(Role::Autoencoder));
     let decode = ComponentWork { stage: Stage::Decode, ways: decode.into_iter().map(with_lists).collect() };
     Workload {
         pictures: request.batch,
         steps: request.steps,
-        components: text.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
+        components: encode.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
     }
+}
+
+/// What the denoiser has to do where some predictions need the prompt's branch alone: memory as for those that need
+/// both, and the mean of their operations.
+fn denoiser_work(model: &Model, shape: &DenoiserShape, [guided, unguided]: [usize; 2]) -> Work {
+    let mut work = model.denoiser.work(shape);
+    if guided > 0 && unguided > 0 {
+        let alone = model.denoiser.work(&DenoiserShape { branches: 1, ..*shape });
+        let share = unguided as f64 / (guided + unguided) as f64;
+        for (block, alone) in work.blocks.iter_mut().zip(&alone.blocks) {
+            // What depends on the prompts alone is done once, for both.
+            if block.passes as usize == shape.calls {
+                block.operations += (alone.operations - block.operations) * share;
+            }
+        }
+    }
+    work
 }

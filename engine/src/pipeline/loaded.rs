@@ -1,18 +1,24 @@
 //! A model whose weights have places, and what of it stays between runs.
 
-use std::{cell::RefCell, collections::VecDeque, sync::Arc};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::VecDeque,
+    sync::Arc,
+};
 
 use candle_core::{Device, Tensor};
 
-use super::{PipelineError, Target, adapted, estimate, preview::Preview};
+use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny};
 use crate::{
     adapters::AdapterReport,
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, Plan, Residence, StagePlan},
+    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
+    precision::Storage,
     request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
+    vae::TinyDecoder,
 };
 
 /// Embedded prompts that are kept.
@@ -26,22 +32,27 @@ pub struct LoadedModel {
     pub(super) name: String,
     dtype: ComputeDtype,
     choice: DeviceChoice,
+    /// What matrices are held as: those of the denoiser, those of the text encoders.
+    precisions: [Storage; 2],
     pub(super) account: Arc<MemoryAccount>,
     /// In the order of the model's components.
     pub(super) stores: Vec<WeightStore>,
     pub(super) preview: RefCell<Option<Preview>>,
+    tiny: OnceCell<Option<TinyDecoder>>,
     prompts: RefCell<VecDeque<(Prompt, Conditioning)>>,
 }
 
 impl LoadedModel {
-    /// Makes stores for the weights of `model` on a device. Reads none yet.
+    /// Makes stores for the weights of `model` on a device, to be held as `preferences` say. Reads none yet.
     pub fn new(
         model: Model,
         name: String,
         dtype: ComputeDtype,
         target: &Target,
+        preferences: &MemoryPreferences,
         account: &Arc<MemoryAccount>,
     ) -> Self {
+        let model = model.held_as(preferences);
         let memory = target.memory();
         let store = |component: &Component| {
             let dtype = estimate::dtype_of(component.role, dtype);
@@ -55,9 +66,11 @@ impl LoadedModel {
             name,
             dtype,
             choice: target.choice.clone(),
+            precisions: preferences.precisions(),
             account: Arc::clone(account),
             stores,
             preview: RefCell::new(None),
+            tiny: OnceCell::new(),
             prompts: RefCell::default(),
         }
     }
@@ -86,9 +99,14 @@ impl LoadedModel {
         Ok(reports)
     }
 
-    /// Whether it can serve a job in this precision on this device.
-    pub fn serves(&self, dtype: ComputeDtype, choice: &DeviceChoice) -> bool {
-        self.dtype == dtype && self.choice == *choice
+    /// Whether it can serve a job in this precision on this device with weights that are held so.
+    pub fn serves(
+        &self,
+        dtype: ComputeDtype,
+        choice: &DeviceChoice,
+        preferences: &MemoryPreferences,
+    ) -> bool {
+        self.dtype == dtype && self.choice == *choice && self.precisions == preferences.precisions()
     }
 
     /// Its blocks, as they are held.
@@ -139,6 +157,11 @@ impl LoadedModel {
     /// The store of the denoiser.
     pub(super) fn denoiser_store(&self) -> &WeightStore {
         &self.stores[self.model.denoiser_index()]
+    }
+
+    /// What previews are decoded with, if there is a file for that.
+    pub(super) fn tiny_decoder(&self) -> Option<&TinyDecoder> {
+        self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
     }
 
     /// Whether a prompt was encoded before.

@@ -101,6 +101,13 @@ impl PlannedRun {
         &self.plan.components[index]
     }
 
+    /// Bytes of activations that the plan has for the denoiser's blocks, and that are free between two steps.
+    pub fn free_between_steps(&self) -> u64 {
+        let way = self.plan.components[self.denoiser].way;
+        let work = &self.workload.components[self.denoiser].ways[way];
+        work.peak_activations().saturating_sub(work.carried)
+    }
+
     /// Plans again after memory ran out in a stage, so that it takes less; says what has changed.
     ///
     /// # Errors

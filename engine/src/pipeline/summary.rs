@@ -33,6 +33,9 @@ pub struct ModelSummary {
     pub defaults: Defaults,
     /// Prompts that show what it can do.
     pub examples: Vec<String>,
+    /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) makes a difference.
+    #[serde(default)]
+    pub reads_clip_skip: bool,
 }
 
 /// One part of a model.
@@ -115,6 +118,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
             guidance: notes.guidance.unwrap_or(model.defaults.guidance),
         },
         examples: notes.examples,
+        reads_clip_skip: model.reads_clip_skip(),
     })
 }
 

@@ -1,6 +1,12 @@
 //! The block types of GGUF, in the order of operations of gguf-py, so that every bit is the same.
 
-use super::{Format, floats::f16};
+use pulp::Simd;
+
+use super::{
+    Format,
+    floats::f16,
+    vectors::{self, Words},
+};
 
 /// The uneven steps of the IQ4 types.
 const UNEVEN: [f32; 16] = [
@@ -13,229 +19,253 @@ fn half(bytes: &[u8], at: usize) -> f32 {
     f16(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
 }
 
-/// Widens whole blocks of 32 values.
-#[inline(always)]
-fn by_32<const BYTES: usize>(bytes: &[u8], out: &mut [f32], widen: impl Fn(&[u8; BYTES], &mut [f32; 32])) {
-    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        widen(block, out);
-    }
-}
-
-/// Widens whole blocks of 256 values.
-#[inline(always)]
-fn by_256<const BYTES: usize>(bytes: &[u8], out: &mut [f32], widen: impl Fn(&[u8; BYTES], &mut [f32; 256])) {
-    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        widen(block, out);
-    }
+/// Widens whole blocks with a function for one of them. No closure: one that is not inlined would have each vector
+/// instruction called.
+macro_rules! each_block {
+    ($widen:ident, $simd:ident, $bytes:ident, $out:ident) => {
+        for (block, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
+            $widen($simd, block, out);
+        }
+    };
 }
 
 /// Widens blocks of a GGUF type; other formats are left as they are.
 #[inline(always)]
-pub fn widen(format: Format, bytes: &[u8], out: &mut [f32]) {
+pub fn widen<S: Simd>(simd: S, format: Format, bytes: &[u8], out: &mut [f32]) {
     match format {
-        Format::Q4_0 => by_32(bytes, out, q4_0),
-        Format::Q4_1 => by_32(bytes, out, q4_1),
-        Format::Q5_0 => by_32(bytes, out, q5_0),
-        Format::Q5_1 => by_32(bytes, out, q5_1),
-        Format::Q8_0 => by_32(bytes, out, q8_0),
-        Format::Iq4Nl => by_32(bytes, out, iq4_nl),
-        Format::Q2K => by_256(bytes, out, q2_k),
-        Format::Q3K => by_256(bytes, out, q3_k),
-        Format::Q4K => by_256(bytes, out, q4_k),
-        Format::Q5K => by_256(bytes, out, q5_k),
-        Format::Q6K => by_256(bytes, out, q6_k),
-        Format::Iq4Xs => by_256(bytes, out, iq4_xs),
+        Format::Q4_0 => each_block!(q4_0, simd, bytes, out),
+        Format::Q4_1 => each_block!(q4_1, simd, bytes, out),
+        Format::Q5_0 => each_block!(q5_0, simd, bytes, out),
+        Format::Q5_1 => each_block!(q5_1, simd, bytes, out),
+        Format::Q8_0 => each_block!(q8_0, simd, bytes, out),
+        Format::Iq4Nl => each_block!(iq4_nl, simd, bytes, out),
+        Format::Q2K => each_block!(q2_k, simd, bytes, out),
+        Format::Q3K => each_block!(q3_k, simd, bytes, out),
+        Format::Q4K => each_block!(q4_k, simd, bytes, out),
+        Format::Q5K => each_block!(q5_k, simd, bytes, out),
+        Format::Q6K => each_block!(q6_k, simd, bytes, out),
+        Format::Iq4Xs => each_block!(iq4_xs, simd, bytes, out),
         _ => {}
     }
 }
 
-/// Writes a value for each of some codes. Codes are widened to 32 bits before they become floats, as vector instructions
-/// do it: otherwise the compiler takes them one by one.
+/// The values of some codes. Codes stand in bytes of their own first: unpacking bytes and making floats of them are
+/// both whole vectors then.
 #[inline(always)]
-fn write<const N: usize>(codes: [i32; N], out: &mut [f32], value: impl Fn(f32) -> f32) {
-    for (out, code) in out.iter_mut().zip(codes) {
-        *out = value(code as f32);
+fn write<S: Simd, const N: usize>(
+    simd: S,
+    codes: &[u8; N],
+    out: &mut [f32; N],
+    scale: f32,
+    offset: Option<f32>,
+) {
+    for (codes, out) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        vectors::scaled::<S, false>(simd, *codes, scale, offset, out);
     }
 }
 
-/// `N` codes from as many bytes from a place on.
+/// The same with codes that have a sign.
 #[inline(always)]
-fn codes<const N: usize>(bytes: &[u8], at: usize, code: impl Fn(i32) -> i32) -> [i32; N] {
-    let bytes = &bytes[at..at + N];
-    std::array::from_fn(|index| code(bytes[index].into()))
-}
-
-/// `N` codes from as many bytes from two places on.
-#[inline(always)]
-fn codes_of_two<const N: usize>(
-    bytes: &[u8],
-    [at, other]: [usize; 2],
-    code: impl Fn(i32, i32) -> i32,
-) -> [i32; N] {
-    let (bytes, others) = (&bytes[at..at + N], &bytes[other..other + N]);
-    std::array::from_fn(|index| code(bytes[index].into(), others[index].into()))
-}
-
-#[inline(always)]
-fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
-    write::<32>(codes(block, 2, |byte| i32::from((byte as u8).cast_signed())), out, |code| code * scale);
-}
-
-/// 16 bytes to 32 values: the lower halves first. `value` is told the place and the code.
-#[inline(always)]
-fn nibbles(bytes: &[u8], out: &mut [f32; 32], value: impl Fn(usize, u8) -> f32) {
-    let (low, high) = out.split_at_mut(16);
-    for (index, ((low, high), byte)) in low.iter_mut().zip(high).zip(&bytes[..16]).enumerate() {
-        *low = value(index, byte & 15);
-        *high = value(index + 16, byte >> 4);
+fn write_signed<S: Simd, const N: usize>(simd: S, codes: &[u8; N], out: &mut [f32; N], scale: f32) {
+    for (codes, out) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        vectors::scaled::<S, true>(simd, *codes, scale, None, out);
     }
 }
 
+/// `N` bytes from a place on.
 #[inline(always)]
-fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
+fn at<const N: usize>(bytes: &[u8], place: usize) -> &[u8; N] {
+    bytes[place..].first_chunk().unwrap_or(&[0; N])
+}
+
+/// 32 bytes from a place on.
+#[inline(always)]
+fn words(bytes: &[u8], place: usize) -> Words {
+    pulp::cast(*at::<32>(bytes, place))
+}
+
+/// The bytes of words.
+#[inline(always)]
+fn bytes(words: Words) -> [u8; 32] {
+    pulp::cast(words)
+}
+
+/// The lower halves of 16 bytes, then the upper ones.
+#[inline(always)]
+fn halves<S: Simd>(simd: S, block: &[u8], place: usize) -> Words {
+    vectors::halves(simd, pulp::cast(*at::<16>(block, place)))
+}
+
+/// The lower halves with bits of 4 bytes as their fifth.
+#[inline(always)]
+fn five_bits<S: Simd>(simd: S, block: &[u8], high: usize, low: usize) -> Words {
+    let fifth = vectors::spread(simd, u32::from_le_bytes(*at(block, high)), 16);
+    vectors::both(simd, halves(simd, block, low), fifth)
+}
+
+#[inline(always)]
+fn q8_0<S: Simd>(simd: S, block: &[u8; 34], out: &mut [f32; 32]) {
     let scale = half(block, 0);
-    nibbles(&block[2..], out, |_, code| scale * f32::from(code.cast_signed() - 8));
+    write_signed(simd, at(block, 2), out, scale);
 }
 
 #[inline(always)]
-fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
-    let (scale, minimum) = (half(block, 0), half(block, 2));
-    nibbles(&block[4..], out, |_, code| scale * f32::from(code) + minimum);
-}
-
-/// Bit `index` of 32, as the fifth bit of a code.
-#[inline(always)]
-fn fifth(bits: u32, index: usize) -> u8 {
-    ((bits >> index & 1) << 4) as u8
-}
-
-#[inline(always)]
-fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
+fn q4_0<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
     let scale = half(block, 0);
-    let bits = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
-    nibbles(&block[6..], out, |index, code| {
-        scale * f32::from((code | fifth(bits, index)).cast_signed() - 16)
-    });
+    write_signed(simd, &bytes(vectors::less(simd, halves(simd, block, 2), 8)), out, scale);
 }
 
 #[inline(always)]
-fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
+fn q4_1<S: Simd>(simd: S, block: &[u8; 20], out: &mut [f32; 32]) {
     let (scale, minimum) = (half(block, 0), half(block, 2));
-    let bits = u32::from_le_bytes([block[4], block[5], block[6], block[7]]);
-    nibbles(&block[8..], out, |index, code| scale * f32::from(code | fifth(bits, index)) + minimum);
+    write(simd, &bytes(halves(simd, block, 4)), out, scale, Some(minimum));
+}
+
+#[inline(always)]
+fn q5_0<S: Simd>(simd: S, block: &[u8; 22], out: &mut [f32; 32]) {
+    let scale = half(block, 0);
+    write_signed(simd, &bytes(vectors::less(simd, five_bits(simd, block, 2, 6), 16)), out, scale);
+}
+
+#[inline(always)]
+fn q5_1<S: Simd>(simd: S, block: &[u8; 24], out: &mut [f32; 32]) {
+    let (scale, minimum) = (half(block, 0), half(block, 2));
+    write(simd, &bytes(five_bits(simd, block, 4, 8)), out, scale, Some(minimum));
 }
 
 /// 16 bytes to 32 values of the uneven table.
 #[inline(always)]
-fn uneven(bytes: &[u8], scale: f32, out: &mut [f32; 32]) {
-    nibbles(bytes, out, |_, code| scale * UNEVEN[usize::from(code)]);
+fn uneven<S: Simd>(simd: S, block: &[u8], place: usize, scale: f32, out: &mut [f32; 32]) {
+    for (codes, out) in bytes(halves(simd, block, place)).as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        vectors::looked_up(simd, *codes, &UNEVEN, scale, out);
+    }
 }
 
 #[inline(always)]
-fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
-    uneven(&block[2..], half(block, 0), out);
+fn iq4_nl<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
+    uneven(simd, block, 2, half(block, 0), out);
 }
 
-/// Writes two runs of 16 codes with scales of their own.
+/// The values of 256 codes, of which each 16 have a scale, and perhaps something that is added.
 #[inline(always)]
-fn two_runs(codes: [i32; 32], out: &mut [f32; 32], scales: [f32; 2], minima: Option<[f32; 2]>) {
-    let mut values = [0.0; 32];
-    write(codes, &mut values, |code| code);
-    let (low, high) = out.split_at_mut(16);
-    for (run, out) in [low, high].into_iter().enumerate() {
-        for (out, value) in out.iter_mut().zip(&values[16 * run..]) {
-            let product = scales[run] * value;
-            *out = match minima {
-                Some(minima) => product - minima[run],
-                None => product,
-            };
+fn write_runs<S: Simd>(
+    simd: S,
+    codes: &[u8; 256],
+    out: &mut [f32; 256],
+    scales: &[f32; 16],
+    offsets: Option<&[f32; 16]>,
+) {
+    for (run, (codes, out)) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0).enumerate() {
+        vectors::scaled::<S, true>(simd, *codes, scales[run], offsets.map(|offsets| offsets[run]), out);
+    }
+}
+
+#[inline(always)]
+fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
+    let (scale, minimum) = (half(block, 80), half(block, 82));
+    let own = at::<16>(block, 0);
+    let scales = own.map(|own| scale * f32::from(own & 15));
+    let minima = own.map(|own| -(minimum * f32::from(own >> 4)));
+    // Four pairs of bits to a byte, of 32 bytes first, then of the other 32.
+    let mut codes = [0; 256];
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
+        let packed = words(block, 16 + 32 * part);
+        for (pair, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            *codes = bytes(vectors::bits(simd, packed, 2 * pair, 3));
+        }
+    }
+    write_runs(simd, &codes, out, &scales, Some(&minima));
+}
+
+#[inline(always)]
+fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
+    let scale = half(block, 108);
+    let mut scales = [0.0; 16];
+    for (index, out) in scales.iter_mut().enumerate() {
+        let low = block[96 + index % 8] >> (index / 8 * 4) & 15;
+        let high = block[104 + index % 4] >> (index / 4 * 2) & 3;
+        *out = scale * f32::from((low | high << 4).cast_signed() - 32);
+    }
+    let mut codes = [0u8; 256];
+    let high = words(block, 0);
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
+        let low = words(block, 32 + 32 * part);
+        for (pair, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            // The third bit says that nothing is taken away.
+            let third = vectors::bits_as(simd, high, 4 * part + pair, 1, 2);
+            let code = vectors::both(simd, vectors::bits(simd, low, 2 * pair, 3), third);
+            *codes = bytes(vectors::less(simd, code, 4));
+        }
+    }
+    write_runs(simd, &codes, out, &scales, None);
+}
+
+/// The eight scales and minima that Q4_K and Q5_K pack into 12 bytes.
+#[inline(always)]
+fn scales_and_minima(packed: &[u8; 12], scale: f32, minimum: f32) -> ([f32; 8], [f32; 8]) {
+    let (mut scales, mut minima) = ([0.0; 8], [0.0; 8]);
+    for index in 0..4 {
+        let shared = packed[index + 8];
+        scales[index] = scale * f32::from(packed[index] & 63);
+        minima[index] = minimum * f32::from(packed[index + 4] & 63);
+        scales[index + 4] = scale * f32::from(shared & 15 | packed[index] >> 2 & 48);
+        minima[index + 4] = minimum * f32::from(shared >> 4 | packed[index + 4] >> 2 & 48);
+    }
+    (scales, minima)
+}
+
+#[inline(always)]
+fn q4_k<S: Simd>(simd: S, block: &[u8; 144], out: &mut [f32; 256]) {
+    let (scales, minima) = scales_and_minima(at(block, 4), half(block, 0), half(block, 2));
+    for (pair, out) in out.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+        let packed = words(block, 16 + 32 * pair);
+        let [low, high] = out.as_chunks_mut::<32>().0 else { return };
+        let (scale, minimum) = (scales[2 * pair], minima[2 * pair]);
+        write(simd, &bytes(vectors::bits(simd, packed, 0, 15)), low, scale, Some(-minimum));
+        let (scale, minimum) = (scales[2 * pair + 1], minima[2 * pair + 1]);
+        write(simd, &bytes(vectors::bits(simd, packed, 4, 15)), high, scale, Some(-minimum));
+    }
+}
+
+#[inline(always)]
+fn q5_k<S: Simd>(simd: S, block: &[u8; 176], out: &mut [f32; 256]) {
+    let (scales, minima) = scales_and_minima(at(block, 4), half(block, 0), half(block, 2));
+    let high = words(block, 16);
+    for (pair, out) in out.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+        let low = words(block, 48 + 32 * pair);
+        for (upper, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            let index = 2 * pair + upper;
+            let fifth = vectors::bits_as(simd, high, index, 1, 4);
+            let codes = vectors::both(simd, vectors::bits(simd, low, 4 * upper, 15), fifth);
+            write(simd, &bytes(codes), out, scales[index], Some(-minima[index]));
         }
     }
 }
 
 #[inline(always)]
-fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
-    let (scale, minimum) = (half(block, 80), half(block, 82));
-    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        let own = [block[2 * index], block[2 * index + 1]];
-        // Four pairs of bits to 32 bytes.
-        let (first, shift) = (16 + index / 4 * 32, index % 4 * 2);
-        let codes = codes(block, first, |byte| byte >> shift & 3);
-        let scales = own.map(|own| scale * f32::from(own & 15));
-        two_runs(codes, out, scales, Some(own.map(|own| minimum * f32::from(own >> 4))));
-    }
-}
-
-#[inline(always)]
-fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
-    let scale = half(block, 108);
-    for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let low_bits = block[96 + index % 8] >> (index / 8 * 4) & 15;
-        let high_bits = block[104 + index % 4] >> (index / 4 * 2) & 3;
-        let scale = scale * f32::from((low_bits | high_bits << 4).cast_signed() - 32);
-        let (first, shift) = (32 + index / 8 * 32 + index % 2 * 16, index / 2 % 4 * 2);
-        // The third bit says that nothing is taken away.
-        let code = |low, high| (low >> shift & 3 | (high >> (index / 2) & 1) << 2) - 4;
-        write::<16>(codes_of_two(block, [first, index % 2 * 16], code), out, |code| scale * code);
-    }
-}
-
-/// Scale and minimum number `index` of the eight that Q4_K and Q5_K pack into 12 bytes.
-#[inline(always)]
-fn scale_and_minimum(packed: &[u8], index: usize) -> (f32, f32) {
-    let (scale, minimum) = if index < 4 {
-        (packed[index] & 63, packed[index + 4] & 63)
-    } else {
-        let shared = packed[index + 4];
-        (shared & 15 | packed[index - 4] >> 2 & 48, shared >> 4 | packed[index] >> 2 & 48)
-    };
-    (f32::from(scale), f32::from(minimum))
-}
-
-#[inline(always)]
-fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
-    let (scale, minimum) = (half(block, 0), half(block, 2));
-    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        let (own_scale, own_minimum) = scale_and_minimum(&block[4..16], index);
-        let (scale, minimum) = (scale * own_scale, minimum * own_minimum);
-        let (first, shift) = (16 + index / 2 * 32, index % 2 * 4);
-        write::<32>(codes(block, first, |byte| byte >> shift & 15), out, |code| scale * code - minimum);
-    }
-}
-
-#[inline(always)]
-fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
-    let (scale, minimum) = (half(block, 0), half(block, 2));
-    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-        let (own_scale, own_minimum) = scale_and_minimum(&block[4..16], index);
-        let (scale, minimum) = (scale * own_scale, minimum * own_minimum);
-        let (first, shift) = (48 + index / 2 * 32, index % 2 * 4);
-        let code = |low, high| low >> shift & 15 | (high >> index & 1) << 4;
-        write::<32>(codes_of_two(block, [first, 16], code), out, |code| scale * code - minimum);
-    }
-}
-
-#[inline(always)]
-fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
+fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
     let scale = half(block, 208);
-    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+    let scales = at::<16>(block, 192).map(|own| scale * f32::from(own.cast_signed()));
+    let mut codes = [0u8; 256];
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
-        let (part, run) = (index / 4, index % 4);
-        let places = [part * 64 + run % 2 * 32, 128 + part * 32];
-        let code = |low, high| (low >> (run / 2 * 4) & 15 | (high >> (run * 2) & 3) << 4) - 32;
-        let own = [block[192 + 2 * index], block[193 + 2 * index]];
-        let scales = own.map(|own| scale * f32::from(own.cast_signed()));
-        two_runs(codes_of_two(block, places, code), out, scales, None);
+        let pairs = words(block, 128 + 32 * part);
+        for (run, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            let low = words(block, 64 * part + 32 * (run % 2));
+            let upper = vectors::bits_as(simd, pairs, 2 * run, 3, 4);
+            let code = vectors::both(simd, vectors::bits(simd, low, run / 2 * 4, 15), upper);
+            *codes = bytes(vectors::less(simd, code, 32));
+        }
     }
+    write_runs(simd, &codes, out, &scales, None);
 }
 
 #[inline(always)]
-fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
+fn iq4_xs<S: Simd>(simd: S, block: &[u8; 136], out: &mut [f32; 256]) {
     let scale = half(block, 0);
     let high = u16::from_le_bytes([block[2], block[3]]);
     for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let own = block[4 + index / 2] >> (index % 2 * 4) & 15 | ((high >> (2 * index) & 3) << 4) as u8;
-        uneven(&block[8 + 16 * index..], scale * f32::from(own.cast_signed() - 32), out);
+        uneven(simd, block, 8 + 16 * index, scale * f32::from(own.cast_signed() - 32), out);
     }
 }

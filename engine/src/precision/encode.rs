@@ -1,33 +1,55 @@
-//! From f32 to the formats that models are converted to.
+//! From f32 to the formats that weights are made smaller in.
+//!
+//! Everything is written so that the compiler makes vector instructions of it: weights are encoded while they are
+//! read.
 
-use super::{
-    Encoding, Format,
-    floats::{e4m3, f16},
-    packed::NORMAL,
-};
+use pulp::Arch;
 
-/// The largest number that 8 bits with 4 bits of exponent hold.
-pub const LARGEST_E4M3: f32 = 448.0;
+use super::{Encoding, Format, floats::f16, packed::NORMAL};
 
 /// The bytes of `values`, whose number has to fill whole blocks; none if nothing is written in this format.
 ///
 /// Scales are chosen here: the largest value of a group becomes the largest that the format has.
 pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || encode_here(encoding, values),
+    )
+}
+
+/// The scale with which the largest of `values` becomes the largest that the format has; 0 for formats without scales
+/// that stand apart.
+pub fn scale_of(format: Format, values: &[f32]) -> f32 {
+    let magnitude = Arch::new().dispatch(
+        #[inline(always)]
+        || largest_magnitude(values),
+    );
+    largest_of(format).map_or(0.0, |largest| magnitude / largest)
+}
+
+/// The largest number of a format that scales stand apart of.
+fn largest_of(format: Format) -> Option<f32> {
+    match format {
+        Format::F8E4m3 => Some(448.0),
+        Format::F8E5m2 => Some(57_344.0),
+        Format::I8 => Some(127.0),
+        Format::Nf4 => Some(1.0),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn encode_here(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(encoding.bytes(values.len()));
     let Some(group) = encoding.group else {
         encode_values(encoding.format, values, &mut out)?;
         return Some(out);
     };
-    let largest = match encoding.format {
-        Format::F8E4m3 => LARGEST_E4M3,
-        Format::I8 => 127.0,
-        Format::Nf4 => 1.0,
-        _ => return None,
-    };
+    let largest = largest_of(encoding.format)?;
     let mut scales = Vec::with_capacity(encoding.scales(values.len()));
     let mut scaled = Vec::with_capacity(values.len());
     for group in values.chunks(group.get()) {
-        let scale = group.iter().fold(0.0f32, |largest, value| largest.max(value.abs())) / largest;
+        let scale = largest_magnitude(group) / largest;
         scales.push(scale);
         let divisor = if scale == 0.0 { 1.0 } else { scale };
         scaled.extend(group.iter().map(|value| value / divisor));
@@ -37,6 +59,7 @@ pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+#[inline(always)]
 fn encode_values(format: Format, values: &[f32], out: &mut Vec<u8>) -> Option<()> {
     if !values.len().is_multiple_of(format.block().0) {
         return None;
@@ -48,7 +71,8 @@ fn encode_values(format: Format, values: &[f32], out: &mut Vec<u8>) -> Option<()
             out.extend(values.iter().flat_map(|value| half::bf16::from_f32(*value).to_le_bytes()));
         }
         Format::F8E4m3 => out.extend(values.iter().map(|value| to_e4m3(*value))),
-        Format::I8 => out.extend(values.iter().map(|value| (value.round_ties_even() as i8).cast_unsigned())),
+        Format::F8E5m2 => out.extend(values.iter().map(|value| to_e5m2(*value))),
+        Format::I8 => out.extend(values.iter().map(|value| to_integer(*value))),
         Format::Nf4 => {
             out.extend(
                 values.as_chunks().0.iter().map(|[first, second]| normal(*first) << 4 | normal(*second)),
@@ -61,29 +85,72 @@ fn encode_values(format: Format, values: &[f32], out: &mut Vec<u8>) -> Option<()
     Some(())
 }
 
-/// The nearest 8-bit float, ties to even; what is larger than all becomes the largest.
-fn to_e4m3(value: f32) -> u8 {
-    let magnitude = value.abs();
-    let sign = if value.is_sign_negative() { 0x80 } else { 0 };
-    if magnitude.is_nan() {
-        return sign | 0x7f;
+#[inline(always)]
+fn largest_magnitude(values: &[f32]) -> f32 {
+    const LANES: usize = 32;
+    let larger = |one: f32, other: f32| if other > one { other } else { one };
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [0.0f32; LANES];
+    for block in blocks {
+        for (lane, value) in lanes.iter_mut().zip(block) {
+            *lane = larger(*lane, value.abs());
+        }
     }
-    let magnitude = magnitude.min(LARGEST_E4M3);
-    // Codes grow with the numbers that they stand for.
-    let (mut below, mut above) = (0u8, 0x7e);
-    while above - below > 1 {
-        let middle = below.midpoint(above);
-        if e4m3(middle) <= magnitude { below = middle } else { above = middle }
-    }
-    let (down, up) = (magnitude - e4m3(below), e4m3(above) - magnitude);
-    sign | if down < up || (down == up && below % 2 == 0) { below } else { above }
+    lanes.into_iter().chain(rest.iter().map(|value| value.abs())).fold(0.0, larger)
 }
 
+/// The nearest 8-bit float with 3 bits of mantissa, ties to even; what is larger than all becomes the largest.
+#[inline(always)]
+fn to_e4m3(value: f32) -> u8 {
+    to_eight_bits::<3, 7>(value, 448.0)
+}
+
+/// The nearest with 2 bits of mantissa.
+#[inline(always)]
+fn to_e5m2(value: f32) -> u8 {
+    to_eight_bits::<2, 15>(value, 57_344.0)
+}
+
+/// The nearest float of `MANTISSA` bits of mantissa with this bias of the exponent.
+#[inline(always)]
+fn to_eight_bits<const MANTISSA: u32, const BIAS: u32>(value: f32, largest: f32) -> u8 {
+    let sign = (value.to_bits() >> 24 & 0x80) as u8;
+    let magnitude = if value.abs() > largest { largest } else { value.abs() };
+    let bits = magnitude.to_bits();
+    // Rounded where the mantissa ends, ties to even.
+    let dropped = 23 - MANTISSA;
+    let rounded = bits + (1 << (dropped - 1)) - 1 + (bits >> dropped & 1);
+    let normal = (rounded >> dropped).wrapping_sub((127 - BIAS) << MANTISSA);
+    // Added to a number, leaves a multiple of the smallest step in the lowest bits.
+    let magic = f32::from_bits((127 - BIAS + 1 + dropped) << 23);
+    let subnormal = (magnitude + magic).to_bits().wrapping_sub(magic.to_bits());
+    let smallest_normal = f32::from_bits((127 - BIAS + 1) << 23);
+    let code = if magnitude < smallest_normal { subnormal } else { normal };
+    sign | if value.is_nan() { 0x7f } else { code as u8 }
+}
+
+/// The nearest integer from -128 to 255, ties to even, in two's complement.
+#[inline(always)]
+fn to_integer(value: f32) -> u8 {
+    // Added to a number, leaves its nearest integer in the lowest bits of the mantissa.
+    (value + 12_582_912.0).to_bits() as u8
+}
+
+/// Half-way between each normal float and the next.
+const BETWEEN: [f32; 15] = {
+    let mut between = [0.0; 15];
+    let mut code = 0;
+    while code < 15 {
+        between[code] = f32::midpoint(NORMAL[code], NORMAL[code + 1]);
+        code += 1;
+    }
+    between
+};
+
 /// The code of the nearest normal float.
+#[inline(always)]
 fn normal(value: f32) -> u8 {
-    let above = NORMAL.partition_point(|&known| known < value).min(15);
-    let below = above.saturating_sub(1);
-    if value - NORMAL[below] <= NORMAL[above] - value { below as u8 } else { above as u8 }
+    BETWEEN.iter().map(|&between| u32::from(value > between)).sum::<u32>() as u8
 }
 
 fn rounded_to_f16(value: f32) -> (f32, [u8; 2]) {
@@ -96,14 +163,21 @@ fn inverse(value: f32) -> f32 {
 }
 
 /// As ggml does it: the codes are rounded with the scale before it is rounded.
+#[inline(always)]
 fn q8_0(block: &[f32; 32], out: &mut Vec<u8>) {
-    let scale = block.iter().fold(0.0f32, |largest, value| largest.max(value.abs())) / 127.0;
+    let scale = largest_magnitude(block) / 127.0;
     let factor = inverse(scale);
+    // Half-way cases go away from zero, as C's `roundf` has it, which is no vector instruction.
+    let rounded = |value: f32| {
+        let whole = value.trunc();
+        if (value - whole).abs() >= 0.5 { whole + 1f32.copysign(value) } else { whole }
+    };
     out.extend(rounded_to_f16(scale).1);
-    out.extend(block.iter().map(|value| ((value * factor).round() as i8).cast_unsigned()));
+    out.extend(block.map(|value| to_integer(rounded(value * factor))));
 }
 
 /// Eight groups of 32 between their extremes. ggml searches for better scales; this takes the first ones.
+#[inline(always)]
 fn q4_k(block: &[f32; 256], out: &mut Vec<u8>) {
     let groups = block.as_chunks::<32>().0;
     let minima: [f32; 8] = std::array::from_fn(|index| groups[index].iter().fold(0.0f32, |a, b| a.min(*b)));
@@ -127,19 +201,22 @@ fn q4_k(block: &[f32; 256], out: &mut Vec<u8>) {
     for index in 4..8 {
         out.push(low_scales[index] & 15 | (low_minima[index] & 15) << 4);
     }
-    let code = |group: usize, value: f32| {
+    let codes = |group: usize| {
         let (step, offset) = (scale * f32::from(low_scales[group]), minimum * f32::from(low_minima[group]));
-        ((value + offset) * inverse(step)).round_ties_even().clamp(0.0, 15.0) as u8
+        let inverse = inverse(step);
+        groups[group].map(|value| to_integer(((value + offset) * inverse).clamp(0.0, 15.0)))
     };
     for pair in 0..4 {
-        let (low, high) = (&groups[2 * pair], &groups[2 * pair + 1]);
-        out.extend(low.iter().zip(high).map(|(a, b)| code(2 * pair, *a) | code(2 * pair + 1, *b) << 4));
+        let (low, high) = (codes(2 * pair), codes(2 * pair + 1));
+        let both: [u8; 32] = std::array::from_fn(|index| low[index] | high[index] << 4);
+        out.extend(both);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::precision::floats::{e4m3, e5m2};
 
     #[test]
     fn every_e4m3_is_its_own_nearest() {
@@ -147,9 +224,39 @@ mod tests {
             assert_eq!(to_e4m3(e4m3(bits)), bits);
         }
         assert_eq!(to_e4m3(1e9), 0x7e);
+        assert_eq!(to_e4m3(-f32::NAN) & 0x7f, 0x7f);
         // Between 1 and 1.125 the even mantissa wins.
         assert_eq!(e4m3(to_e4m3(1.0625)), 1.0);
         assert_eq!(e4m3(to_e4m3(1.1875)), 1.25);
+    }
+
+    #[test]
+    fn every_e5m2_is_its_own_nearest() {
+        for bits in (0..=0xffu8).filter(|bits| bits & 0x7f < 0x7c) {
+            assert_eq!(to_e5m2(e5m2(bits)), bits);
+        }
+        assert_eq!(to_e5m2(-1e9), 0xfb);
+        assert_eq!(e5m2(to_e5m2(1.125)), 1.0);
+        assert_eq!(e5m2(to_e5m2(1.375)), 1.5);
+    }
+
+    /// All that lie between two codes go to the nearer one; a step of 2⁻¹⁰ of a value is below half of any code's.
+    #[test]
+    fn what_lies_between_two_goes_to_the_nearer() {
+        let nearest = |wide: fn(u8) -> f32, last: u8, value: f32| {
+            (0..=last).map(wide).min_by(|a, b| (a - value).abs().total_cmp(&(b - value).abs())).unwrap()
+        };
+        for step in 0..40_000 {
+            let value = 1.3e-4 * 1.000_4f32.powi(step);
+            if value <= 448.0 {
+                let (got, want) = (e4m3(to_e4m3(value)), nearest(e4m3, 0x7e, value));
+                assert!((got - value).abs() <= (want - value).abs(), "{value}: {got}, not {want}");
+            }
+            if value <= 57_344.0 {
+                let (got, want) = (e5m2(to_e5m2(value)), nearest(e5m2, 0x7b, value));
+                assert!((got - value).abs() <= (want - value).abs(), "{value}: {got}, not {want}");
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,10 @@ mod encode;
 mod floats;
 mod format;
 mod packed;
+mod storage;
+mod vectors;
 
-pub use encode::{LARGEST_E4M3, encode};
+pub use encode::{encode, scale_of};
 pub use format::{Encoding, Format};
 pub use packed::{NORMAL, Packed, apply_scales};
+pub use storage::{NF4_GROUP, Storage};

@@ -1,6 +1,8 @@
 //! The bytes of a tensor, and how they are widened.
 
-use super::{Encoding, Format, blocks, floats};
+use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
+
+use super::{Encoding, Format, blocks, floats, vectors};
 
 /// The sixteen normal floats of bitsandbytes.
 pub const NORMAL: [f32; 16] = [
@@ -22,17 +24,6 @@ pub const NORMAL: [f32; 16] = [
     1.0,
 ];
 
-/// Both values of each byte of codes.
-static NORMAL_PAIRS: [[f32; 2]; 256] = {
-    let mut pairs = [[0.0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        pairs[byte] = [NORMAL[byte >> 4], NORMAL[byte & 15]];
-        byte += 1;
-    }
-    pairs
-};
-
 /// The values of a tensor as they are stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed<'a> {
@@ -51,8 +42,19 @@ impl<'a> Packed<'a> {
 
     /// Writes the values from number `start` on. `start` has to be the first value of a block, and `out` as long as
     /// some whole blocks.
-    #[inline(always)]
     pub fn widen(&self, start: usize, out: &mut [f32]) {
+        Arch::new().dispatch(Widen { packed: self, start, out });
+    }
+
+    /// The same with vectors that are at hand.
+    #[inline(always)]
+    pub fn widen_with<S: Simd>(&self, simd: S, start: usize, out: &mut [f32]) {
+        // A function of its own for each kind of vectors: it is long, and many use it.
+        simd.vectorize(Vectorized { simd, widen: Widen { packed: self, start, out } });
+    }
+
+    #[inline(always)]
+    fn widen_here<S: Simd>(&self, simd: S, start: usize, out: &mut [f32]) {
         let format = self.encoding.format;
         let first = format.bytes(start);
         let values = &self.values[first..first + format.bytes(out.len())];
@@ -61,21 +63,74 @@ impl<'a> Packed<'a> {
             Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
             Format::I8 => each(values, out, |value| f32::from(value.cast_signed())),
             Format::Nf4 => {
-                let (pairs, last) = out.as_chunks_mut();
-                each_into(values, pairs, |&byte| NORMAL_PAIRS[usize::from(byte)]);
-                if let (Some(last), Some(&byte)) = (last.first_mut(), values.last()) {
-                    *last = NORMAL_PAIRS[usize::from(byte)][0];
+                let fused = self.encoding.group.filter(|group| (group.get() | start).is_multiple_of(16));
+                self.widen_normal(simd, values, fused.map(|group| (group.get(), start)), out);
+                if fused.is_some() {
+                    return;
                 }
             }
             Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
             Format::Bf16 => each(values.as_chunks().0, out, |&value| floats::bf16(u16::from_le_bytes(value))),
             Format::F32 => each(values.as_chunks().0, out, |&value| f32::from_le_bytes(value)),
             Format::F64 => each(values.as_chunks().0, out, |&value| f64::from_le_bytes(value) as f32),
-            format => blocks::widen(format, values, out),
+            format => blocks::widen(simd, format, values, out),
         }
         if let Some(group) = self.encoding.group {
             apply_scales(group.get(), self.scales, start, out);
         }
+    }
+}
+
+impl Packed<'_> {
+    /// Widens normal floats, each 16 with their scale where they share one: `group` says how many do, and the number of the
+    /// first value.
+    #[inline(always)]
+    fn widen_normal<S: Simd>(&self, simd: S, values: &[u8], group: Option<(usize, usize)>, out: &mut [f32]) {
+        let scales = self.scales.as_chunks().0;
+        let (whole, rest) = out.as_chunks_mut();
+        let scale_at = |value: usize| {
+            group.map_or(1.0, |(group, start)| f32::from_le_bytes(scales[(start + value) / group]))
+        };
+        for (index, (out, packed)) in whole.iter_mut().zip(values.as_chunks().0).enumerate() {
+            vectors::looked_up(simd, vectors::pairs(simd, *packed), &NORMAL, scale_at(16 * index), out);
+        }
+        let done = 16 * whole.len();
+        for (index, out) in rest.iter_mut().enumerate() {
+            let byte = values[(done + index) / 2];
+            *out = scale_at(done) * NORMAL[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
+        }
+    }
+}
+
+/// Values to be widened.
+struct Widen<'a, 'b> {
+    packed: &'a Packed<'a>,
+    start: usize,
+    out: &'b mut [f32],
+}
+
+impl WithSimd for Widen<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.packed.widen_with(simd, self.start, self.out);
+    }
+}
+
+/// The same with the vectors to do it with.
+struct Vectorized<'a, 'b, S> {
+    simd: S,
+    widen: Widen<'a, 'b>,
+}
+
+impl<S: Simd> NullaryFnOnce for Vectorized<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Widen { packed, start, out } = self.widen;
+        packed.widen_here(self.simd, start, out);
     }
 }
 
@@ -90,11 +145,6 @@ pub fn apply_scales(group: usize, scales: &[u8], start: usize, values: &mut [f32
         values[done..done + count].iter_mut().for_each(|value| *value *= scale);
         (place, done) = (place + count, done + count);
     }
-}
-
-#[inline(always)]
-fn each_into<T, O>(values: &[T], out: &mut [O], widen: impl Fn(&T) -> O) {
-    out.iter_mut().zip(values).for_each(|(out, value)| *out = widen(value));
 }
 
 #[inline(always)]

@@ -144,8 +144,25 @@ impl Weights {
 
     /// `x` through the layer norm `name`, which has scale and bias.
     pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
-        let (weight, bias) = (self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?);
+        let (weight, bias) = self.norm(name)?;
         nn::layer_norm(x, Some(&weight), Some(&bias), eps)
+    }
+
+    /// `x` through the group norm `name`.
+    pub fn group_norm(&self, name: &str, x: &Tensor, groups: usize, eps: f64) -> Result<Tensor> {
+        let (weight, bias) = self.norm(name)?;
+        nn::group_norm(x, groups, &weight, &bias, eps)
+    }
+
+    /// `x` through the group norm `name` and SiLU.
+    pub fn group_norm_silu(&self, name: &str, x: &Tensor, groups: usize, eps: f64) -> Result<Tensor> {
+        let (weight, bias) = self.norm(name)?;
+        nn::group_norm_silu(x, groups, &weight, &bias, eps)
+    }
+
+    /// Scale and bias of a norm.
+    fn norm(&self, name: &str) -> Result<(Tensor, Tensor)> {
+        Ok((self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?))
     }
 
     /// `x` through the convolution `name`.

@@ -21,11 +21,7 @@ struct Descent {
 /// below is `to² / from`, and the latents are scaled so that the picture has its share again.
 fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
     match mixing {
-        Mixing::Flow => {
-            let down = to * to / from;
-            let keep = (1.0 - to) / (1.0 - down);
-            Descent { down, keep, noise: (to.powi(2) - (down * keep).powi(2)).max(0.0).sqrt() }
-        }
+        Mixing::Flow => Descent::through(mixing, to * to / from, to),
         Mixing::Exploding => {
             let noise = (to.powi(2) * (from.powi(2) - to.powi(2)) / from.powi(2)).sqrt().min(to);
             Descent { down: (to.powi(2) - noise.powi(2)).sqrt(), keep: 1.0, noise }
@@ -34,6 +30,12 @@ fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
 }
 
 impl Descent {
+    /// Down to a level and from there up to the level `to`.
+    fn through(mixing: Mixing, down: f64, to: f64) -> Self {
+        let keep = mixing.share(to) / mixing.share(down);
+        Self { down, keep, noise: (to.powi(2) - (down * keep).powi(2)).max(0.0).sqrt() }
+    }
+
     fn ascend<E: From<candle_core::Error>>(&self, walk: &mut Walk<'_, E>, x: &Tensor) -> Result<Tensor> {
         walk.renoised(blend(&[(self.keep, x)])?, self.noise)
     }
@@ -47,7 +49,24 @@ pub fn euler_ancestral<E: From<candle_core::Error>>(
 ) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;
-        let descent = descent(walk.mixing, from.into(), to.into());
+        let descent = descent(walk.mixing(), from.into(), to.into());
+        let below = toward(&x, &denoised, from.into(), descent.down)?;
+        x = descent.ascend(&mut walk, &below)?;
+        walk.stepped(index, &x, &denoised, to)?;
+    }
+    Ok(x)
+}
+
+/// How much of the way in time each step of [`tcd`] is taken back with noise, the default of its authors.
+const TCD_GAMMA: f64 = 0.3;
+
+/// Strategic stochastic sampling of a trajectory consistency model (Zheng et al. 2024, arXiv:2402.19159, algorithm
+/// 4): each step goes to a level below the next, at `1 − γ` of its time, and comes back with new noise.
+pub fn tcd<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
+    for (index, from, to) in walk.steps() {
+        let denoised = walk.denoised(&x, from)?;
+        let down = walk.training.earlier(to, 1.0 - TCD_GAMMA);
+        let descent = Descent::through(walk.mixing(), down.into(), to.into());
         let below = toward(&x, &denoised, from.into(), descent.down)?;
         x = descent.ascend(&mut walk, &below)?;
         walk.stepped(index, &x, &denoised, to)?;
@@ -63,9 +82,9 @@ pub fn dpmpp_2s_ancestral<E: From<candle_core::Error>>(
 ) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let mut denoised = walk.denoised(&x, from)?;
-        let descent = descent(walk.mixing, from.into(), to.into());
+        let descent = descent(walk.mixing(), from.into(), to.into());
         if to > 0.0 {
-            let between = between_2s(walk.mixing, from, to);
+            let between = between_2s(walk.mixing(), from, to);
             let half_way = toward(&x, &denoised, from.into(), between.into())?;
             denoised = walk.denoised(&half_way, between)?;
         }

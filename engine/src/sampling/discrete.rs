@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::AlignedSteps;
 use crate::checkpoint::{Checkpoint, CheckpointError, Layout, read_json};
 
 /// What a network of this kind gives.
@@ -49,6 +50,7 @@ struct SchedulerConfig {
     steps_offset: usize,
     set_alpha_to_one: bool,
     rescale_betas_zero_snr: bool,
+    original_inference_steps: usize,
 }
 
 impl Default for SchedulerConfig {
@@ -64,13 +66,35 @@ impl Default for SchedulerConfig {
             steps_offset: 0,
             set_alpha_to_one: true,
             rescale_betas_zero_snr: false,
+            original_inference_steps: 50,
         }
     }
 }
 
-/// Schedulers whose latents keep their variance, and whose last step may end at the table's first level.
-const VARIANCE_PRESERVING: [&str; 5] =
-    ["DDIMScheduler", "DDPMScheduler", "PNDMScheduler", "LCMScheduler", "TCDScheduler"];
+/// Schedulers whose latents keep their variance and that choose entries of the table.
+const DIFFUSION: [&str; 3] = ["DDIMScheduler", "DDPMScheduler", "PNDMScheduler"];
+/// Schedulers whose latents keep their variance and that leave out the last of one step more.
+const SOLVERS: [&str; 4] = [
+    "DPMSolverMultistepScheduler",
+    "DPMSolverSinglestepScheduler",
+    "UniPCMultistepScheduler",
+    "DEISMultistepScheduler",
+];
+const CONSISTENCY: &str = "LCMScheduler";
+const TRAJECTORY_CONSISTENCY: &str = "TCDScheduler";
+
+/// Which times a spacing is laid over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grid {
+    /// All, also between two entries.
+    Any,
+    /// The entries.
+    Entries,
+    /// The entries, for one step more than there are, the last of which is left out.
+    OneMore,
+    /// Entries that so many steps of a distillation began at.
+    Distilled(usize),
+}
 
 /// The noise levels that a model was trained on and the spacing of a run's.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,8 +103,9 @@ pub struct Discrete {
     prediction: PredictionType,
     spacing: Spacing,
     offset: usize,
-    preserves_variance: bool,
+    grid: Grid,
     last: f32,
+    aligned: AlignedSteps,
 }
 
 impl Discrete {
@@ -115,21 +140,47 @@ impl Discrete {
         if config.steps_offset >= config.num_train_timesteps {
             return wrong("steps_offset", config.steps_offset.to_string(), "it lies beyond the table");
         }
-        Ok(Self::new(&config))
+        let original = config.original_inference_steps;
+        if original == 0 || original > config.num_train_timesteps {
+            let reason = "a distillation has at least one step and no more than the table has levels";
+            return wrong("original_inference_steps", original.to_string(), reason);
+        }
+        Ok(Self::new(&config).with_aligned(otherwise.aligned))
+    }
+
+    /// The same for a model that these aligned steps were found for; without it they are Stable Diffusion's.
+    pub fn with_aligned(self, aligned: AlignedSteps) -> Self {
+        Self { aligned, ..self }
+    }
+
+    /// The aligned steps of the model.
+    pub fn aligned(&self) -> AlignedSteps {
+        self.aligned
     }
 
     fn new(config: &SchedulerConfig) -> Self {
         let table = table(config);
-        let preserves_variance = VARIANCE_PRESERVING.contains(&config.class.as_str());
-        let usual = if preserves_variance { Spacing::Leading } else { Spacing::Linspace };
-        let ends_in_table = preserves_variance && !config.set_alpha_to_one;
+        let class = config.class.as_str();
+        let grid = if DIFFUSION.contains(&class) {
+            Grid::Entries
+        } else if SOLVERS.contains(&class) {
+            Grid::OneMore
+        } else if [CONSISTENCY, TRAJECTORY_CONSISTENCY].contains(&class) {
+            Grid::Distilled(config.original_inference_steps)
+        } else {
+            Grid::Any
+        };
+        let usual = if grid == Grid::Entries { Spacing::Leading } else { Spacing::Linspace };
+        let ends_in_table =
+            class == TRAJECTORY_CONSISTENCY || grid == Grid::Entries && !config.set_alpha_to_one;
         Self {
             last: table.first().copied().filter(|_| ends_in_table).unwrap_or(0.0),
             table,
             prediction: config.prediction_type,
             spacing: config.timestep_spacing.unwrap_or(usual),
             offset: config.steps_offset,
-            preserves_variance,
+            grid,
+            aligned: AlignedSteps::StableDiffusion,
         }
     }
 
@@ -145,22 +196,36 @@ impl Discrete {
 
     /// Whether the model's own scheduler keeps latents whose variance does not grow with the noise.
     pub fn preserves_variance(&self) -> bool {
-        self.preserves_variance
+        self.grid != Grid::Any
     }
 
     /// The levels of `steps` steps and the one that the last ends at, falling.
     pub fn sigmas(&self, steps: usize) -> Vec<f32> {
+        let last = (self.table.len() - 1) as f64;
+        (0..steps).map(|index| self.at(self.time(index, steps).clamp(0.0, last))).chain([self.last]).collect()
+    }
+
+    /// The time of a step.
+    fn time(&self, index: usize, steps: usize) -> f64 {
         let count = self.table.len();
         let last = (count - 1) as f64;
-        let time = |index: usize| match self.spacing {
-            Spacing::Linspace if steps == 1 => last,
-            Spacing::Linspace => last - index as f64 * last / (steps - 1) as f64,
-            Spacing::Leading => ((steps - 1 - index) * (count / steps) + self.offset) as f64,
+        if let Grid::Distilled(original) = self.grid {
+            // More steps than the distillation had lie between its own.
+            let original = original.max(steps).min(count);
+            return ((original - (index * original / steps)) * (count / original)) as f64 - 1.0;
+        }
+        let laid = steps + usize::from(self.grid == Grid::OneMore);
+        match self.spacing {
+            Spacing::Linspace if laid == 1 => last,
+            Spacing::Linspace => {
+                let even = last - index as f64 * last / (laid - 1) as f64;
+                if self.grid == Grid::Any { even } else { even.round_ties_even() }
+            }
+            Spacing::Leading => ((laid - 1 - index) * (count / laid) + self.offset) as f64,
             Spacing::Trailing => {
                 (count as f64 - index as f64 * count as f64 / steps as f64).round_ties_even() - 1.0
             }
-        };
-        (0..steps).map(|index| self.at(time(index).clamp(0.0, last))).chain([self.last]).collect()
+        }
     }
 
     /// The level at a time; between two entries it is interpolated.
@@ -189,7 +254,7 @@ impl Discrete {
         let sigma = f64::from(sigma);
         match self.spacing {
             Spacing::Leading => sigma.hypot(1.0),
-            _ if self.preserves_variance => sigma.hypot(1.0),
+            _ if self.preserves_variance() => sigma.hypot(1.0),
             Spacing::Linspace | Spacing::Trailing => sigma,
         }
     }
@@ -254,11 +319,11 @@ mod tests {
     #[test]
     fn levels_are_those_of_diffusers() {
         let euler = |spacing| of("EulerDiscreteScheduler", spacing).sigmas(5);
-        let linspace = [14.614_647, 4.086_089_6, 1.615_583_4, 0.695_150_97, 0.029_167_535, 0.0];
+        let linspace = [14.614_647, 4.086_089_6, 1.615_583_4, 0.695_151, 0.029_167_535, 0.0];
         near(&euler(Spacing::Linspace), &linspace);
         let leading = [5.134_433_3, 2.292_854_8, 1.168_216_5, 0.574_050_8, 0.041_314_48, 0.0];
         near(&euler(Spacing::Leading), &leading);
-        let trailing = [14.614_647, 5.087_765_2, 2.276_464, 1.160_578_9, 0.569_285_4, 0.0];
+        let trailing = [14.614_647, 5.087_765, 2.276_464, 1.160_579, 0.569_285_4, 0.0];
         near(&euler(Spacing::Trailing), &trailing);
         let ddim = of("DDIMScheduler", Spacing::Leading);
         near(&ddim.sigmas(5), &[&leading[..5], &[0.029_167_535]].concat());

@@ -26,8 +26,8 @@ pub fn dpmpp_2m<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tenso
         x = if to == 0.0 {
             denoised.clone()
         } else {
-            h = width(walk.mixing, from, to);
-            let share = -walk.mixing.share(to.into()) * (-h).exp_m1();
+            h = width(walk.mixing(), from, to);
+            let share = -walk.mixing().share(to.into()) * (-h).exp_m1();
             let scaled = (f64::from(to) / f64::from(from), &x);
             match &past {
                 Some(past) => {
@@ -56,8 +56,8 @@ pub fn dpmpp_2m_sde<E: From<candle_core::Error>>(
         x = if to == 0.0 {
             denoised.clone()
         } else {
-            h = width(walk.mixing, from, to);
-            let share = -walk.mixing.share(to.into()) * (-2.0 * h).exp_m1();
+            h = width(walk.mixing(), from, to);
+            let share = -walk.mixing().share(to.into()) * (-2.0 * h).exp_m1();
             let scaled = (f64::from(to) / f64::from(from) * (-h).exp(), &x);
             let moved = match &past {
                 Some(past) => {
@@ -87,9 +87,9 @@ pub fn dpmpp_3m_sde<E: From<candle_core::Error>>(
         x = if to == 0.0 {
             denoised.clone()
         } else {
-            h = width(walk.mixing, from, to);
+            h = width(walk.mixing(), from, to);
             let twice = 2.0 * h;
-            let share = walk.mixing.share(to.into());
+            let share = walk.mixing().share(to.into());
             let phi_2 = (-twice).exp_m1() / twice + 1.0;
             let phi_3 = phi_2 / twice - 0.5;
             let mut moved = blend(&[

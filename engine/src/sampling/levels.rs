@@ -69,8 +69,9 @@ impl Levels {
         }
     }
 
-    /// The levels of the named schedule. Those that are not of a model's levels alone, but of a flow's shift, are
-    /// [`Shift::sigmas`]; here they are [`normal`](Self::normal).
+    /// The levels of the named schedule. Those that are not of a model's levels alone, but of a flow's shift or found
+    /// for one model, are [`Shift::sigmas`] and [`AlignedSteps`](super::AlignedSteps); here they are
+    /// [`normal`](Self::normal).
     pub fn spaced(&self, schedule: Schedule, steps: usize) -> Vec<f32> {
         match schedule {
             Schedule::Karras => self.karras(steps),
@@ -80,9 +81,11 @@ impl Levels {
             Schedule::Beta => self.beta(steps),
             Schedule::LinearQuadratic => self.linear_quadratic(steps),
             Schedule::KlOptimal => self.kl_optimal(steps),
-            Schedule::Normal | Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => {
-                self.normal(steps)
-            }
+            Schedule::Normal
+            | Schedule::Model
+            | Schedule::StaticShift
+            | Schedule::DynamicShift
+            | Schedule::AlignYourSteps => self.normal(steps),
         }
     }
 

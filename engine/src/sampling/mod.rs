@@ -1,15 +1,18 @@
 //! From noise to latents: noise, noise levels and the methods that walk along them.
 
+mod aligned;
 mod ancestral;
 mod beta;
 mod discrete;
 mod dpm_solver;
 mod er_sde;
+mod guide;
 mod levels;
 mod multistep;
 mod noise;
 mod schedule;
 mod single_step;
+mod step_cache;
 mod training;
 mod unipc;
 mod walk;
@@ -18,15 +21,18 @@ use candle_core::Tensor;
 
 use crate::request::Sampler;
 
-pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral};
+pub use aligned::AlignedSteps;
+pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral, tcd};
 pub use discrete::{Discrete, PredictionType};
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;
+pub use guide::Guide;
 pub use levels::Levels;
 pub use multistep::{ipndm, lms, res_multistep};
 pub use noise::{NoiseStream, randn};
 pub use schedule::{FlowShift, LastLevel, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
+pub use step_cache::StepCache;
 pub use training::{Training, variance_preserving};
 pub use unipc::unipc;
 pub use walk::{Mixing, Prediction, Step, Walk};
@@ -53,12 +59,14 @@ pub fn walk<E: From<candle_core::Error>>(
         Sampler::Lcm => lcm(walk, x),
         Sampler::ErSde => er_sde(walk, x),
         Sampler::ResMultistep => res_multistep(walk, x),
+        Sampler::Tcd => tcd(walk, x),
     }
 }
 
-/// The noise levels at which a sampler calls the model, to the last bit, each once, in the order of the calls.
-pub fn evaluated(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
-    let between = |from, to| match sampler {
+/// The noise levels at which a sampler calls the model, to the last bit, in the order of the calls.
+pub fn called(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
+    let second = |from, to| match sampler {
+        Sampler::Heun => Some(to),
         Sampler::Dpm2 => Some(between_dpm2(from, to)),
         Sampler::Dpmpp2sAncestral => Some(between_2s(mixing, from, to)),
         _ => None,
@@ -66,7 +74,16 @@ pub fn evaluated(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
     let mut levels = Vec::new();
     for pair in sigmas.windows(2) {
         levels.push(pair[0]);
-        levels.extend(between(pair[0], pair[1]).filter(|_| pair[1] > 0.0));
+        levels.extend(second(pair[0], pair[1]).filter(|_| pair[1] > 0.0));
+    }
+    levels
+}
+
+/// The same, without those that the call before was at.
+pub fn evaluated(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
+    let mut levels = called(sampler, mixing, sigmas);
+    if sampler == Sampler::Heun {
+        levels.dedup();
     }
     levels
 }

@@ -63,8 +63,8 @@ pub fn ddim<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;
         let [from, level] = [from, to].map(f64::from);
-        let noise = blend(&[(1.0 / from, &x), (-walk.mixing.share(from) / from, &denoised)])?;
-        x = blend(&[(walk.mixing.share(level), &denoised), (level, &noise)])?;
+        let noise = blend(&[(1.0 / from, &x), (-walk.mixing().share(from) / from, &denoised)])?;
+        x = blend(&[(walk.mixing().share(level), &denoised), (level, &noise)])?;
         walk.stepped(index, &x, &denoised, to)?;
     }
     Ok(x)
@@ -76,7 +76,7 @@ pub fn lcm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) ->
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;
         let level = f64::from(to);
-        x = walk.renoised(blend(&[(walk.mixing.share(level), &denoised)])?, level)?;
+        x = walk.renoised(blend(&[(walk.mixing().share(level), &denoised)])?, level)?;
         walk.stepped(index, &x, &denoised, to)?;
     }
     Ok(x)

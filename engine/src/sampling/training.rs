@@ -34,8 +34,31 @@ impl Training {
             },
             Self::Discrete(discrete) => match schedule {
                 Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => discrete.sigmas(steps),
+                Schedule::AlignYourSteps => discrete.aligned().sigmas(steps),
                 other => Levels::Table(discrete.table().to_vec()).spaced(other, steps),
             },
+        }
+    }
+
+    /// Whether the model has levels for a schedule.
+    pub fn has(&self, schedule: Schedule) -> bool {
+        schedule != Schedule::AlignYourSteps || matches!(self, Self::Discrete(_))
+    }
+
+    /// The level whose time is this share of another's; of a table, the entry below that.
+    pub fn earlier(&self, sigma: f32, share: f64) -> f32 {
+        let time = f64::from(self.timestep(sigma)) * share;
+        match self {
+            Self::Flow(_) => (time / 1000.0) as f32,
+            Self::Discrete(discrete) => discrete.table()[time as usize].min(sigma),
+        }
+    }
+
+    /// Latents as the network is given them: with a variance that does not grow with the noise.
+    pub fn seen(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
+        match self {
+            Self::Flow(_) => Ok(latents.clone()),
+            Self::Discrete(_) => latents * variance_preserving(sigma),
         }
     }
 

@@ -10,7 +10,7 @@ use super::walk::{Walk, blend};
 /// each prediction first corrects the step that led to it, and costs no call of its own. The first and the
 /// last step are of order 1.
 pub fn unipc<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
-    let lambdas: Vec<f64> = walk.sigmas.iter().map(|&sigma| walk.mixing.lambda(sigma.into())).collect();
+    let lambdas: Vec<f64> = walk.sigmas.iter().map(|&sigma| walk.mixing().lambda(sigma.into())).collect();
     let steps = walk.sigmas.len().saturating_sub(1);
     // Predictions so far, the newest last, and the latents that the last step started from.
     let mut past: Vec<Tensor> = Vec::new();
@@ -77,6 +77,6 @@ impl Width {
     fn new<E>(walk: &Walk<'_, E>, lambdas: &[f64], index: usize) -> Self {
         let [from, to] = [walk.sigmas[index], walk.sigmas[index + 1]].map(f64::from);
         let h = lambdas[index + 1] - lambdas[index];
-        Self { h, factor: (-h).exp_m1(), scale: to / from, share: walk.mixing.share(to) }
+        Self { h, factor: (-h).exp_m1(), scale: to / from, share: walk.mixing().share(to) }
     }
 }

@@ -8,6 +8,8 @@ use std::result::Result as StdResult;
 
 use candle_core::{Result, Tensor};
 
+use super::Training;
+
 /// How latents at the noise level `σ` are mixed of a picture and of noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mixing {
@@ -81,13 +83,19 @@ pub struct Walk<'a, E> {
     /// Noise levels, one more than steps, falling; the last may be 0.
     pub sigmas: &'a [f32],
     /// What the levels mean.
-    pub mixing: Mixing,
+    pub training: &'a Training,
     /// Predicts the direction at a level.
     pub model: &'a mut dyn FnMut(&Tensor, f32) -> StdResult<Tensor, E>,
     /// New noise in the shape of latents; asked at most once a step, by stochastic samplers alone.
     pub noise: &'a mut dyn FnMut(&Tensor) -> Result<Tensor>,
     /// Called after each step.
     pub after: &'a mut dyn FnMut(Step<'_>) -> StdResult<(), E>,
+}
+
+impl<E> Walk<'_, E> {
+    pub(super) fn mixing(&self) -> Mixing {
+        self.training.mixing()
+    }
 }
 
 impl<'a, E: From<candle_core::Error>> Walk<'a, E> {

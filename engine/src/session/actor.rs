@@ -16,8 +16,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::{
     command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
+    measured::MeasuredErrors,
     outcomes::Outcomes,
-    planning,
+    planning::{self, Answer, Knowledge},
     worker::{Work, Worker},
 };
 use crate::{
@@ -44,8 +45,19 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for what is remembered of past runs; nothing is kept if absent.
     pub data: Option<PathBuf>,
+    /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
+    pub model_folders: Vec<PathBuf>,
     /// Folders in which adapters are looked for that prompts name, before those beside the model.
     pub adapter_folders: Vec<PathBuf>,
+}
+
+/// Where a person keeps what is looked for.
+#[derive(Debug)]
+pub(super) struct Folders {
+    /// See [`SessionOptions::model_folders`].
+    pub(super) models: Vec<PathBuf>,
+    /// See [`SessionOptions::adapter_folders`].
+    pub(super) adapters: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {
@@ -55,6 +67,7 @@ impl Default for SessionOptions {
             threads: None,
             hardware: false,
             data: None,
+            model_folders: Vec::new(),
             adapter_folders: Vec::new(),
         }
     }
@@ -94,7 +107,7 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let folders: Arc<[PathBuf]> = options.adapter_folders.into();
+        let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
         let worker =
             Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
         threads.push(spawn("sluice-inference", move || {
@@ -113,6 +126,7 @@ impl Session {
             probe: None,
             account,
             outcomes,
+            errors: MeasuredErrors::default(),
             folders,
         };
         threads.push(spawn("sluice-session", move || {
@@ -219,8 +233,8 @@ struct Dispatcher {
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
-    /// Where adapters are looked for by name.
-    folders: Arc<[PathBuf]>,
+    errors: MeasuredErrors,
+    folders: Arc<Folders>,
 }
 
 impl Dispatcher {
@@ -274,7 +288,7 @@ impl Dispatcher {
 
     /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
     fn load(&self, source: &ModelSource) {
-        match describe(source) {
+        match describe(source, &self.folders.models) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -284,13 +298,19 @@ impl Dispatcher {
     }
 
     fn plan(&mut self, query: &PlanQuery) {
-        let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(query, &self.folders, probe, &self.account, &self.outcomes) {
-            Ok((forecast, reports)) => {
+        let knowledge = Knowledge {
+            probe: self.probe.get_or_insert_with(Probe::new),
+            account: &self.account,
+            outcomes: &self.outcomes,
+            errors: &mut self.errors,
+            folders: &self.folders,
+        };
+        let event = match planning::answer(query, knowledge) {
+            Ok(Answer { forecast, readings, reports }) => {
                 if !reports.is_empty() {
                     self.emitter.emit(Event::Adapted { job: None, reports });
                 }
-                Event::Planned { id: query.id, forecast: Box::new(forecast) }
+                Event::Planned { id: query.id, forecast: Box::new(forecast), readings }
             }
             Err(failure) => Event::NotPlanned { id: query.id, failure },
         };
@@ -332,7 +352,7 @@ impl Dispatcher {
     }
 }
 
-fn describe(source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
-    let model = models::open(&source.resolve()?)?;
+fn describe(source: &ModelSource, folders: &[PathBuf]) -> Result<ModelSummary, CheckpointError> {
+    let model = models::open(&source.resolve()?, folders)?;
     pipeline::summarise(&model, source)
 }

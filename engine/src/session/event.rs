@@ -10,7 +10,7 @@ use crate::{
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
     output::Image,
-    pipeline::{ModelSummary, Stage},
+    pipeline::{ModelSummary, Reading, Stage},
     telemetry::TelemetryEvent,
 };
 
@@ -43,6 +43,10 @@ pub enum Event {
         id: u64,
         /// What the request would take.
         forecast: Box<Forecast>,
+        /// What each text encoder reads of the prompt and, where guidance uses it, of the negative prompt. Nothing of a
+        /// well-known model, whose tokenizers are not here.
+        #[serde(default)]
+        readings: Vec<Vec<Reading>>,
     },
     /// There is no answer to [`Command::Plan`](super::Command::Plan): the model cannot be read, or the request makes
     /// no sense.

@@ -6,6 +6,7 @@
 mod actor;
 mod command;
 mod event;
+mod measured;
 mod outcomes;
 mod planning;
 mod process;
@@ -17,7 +18,9 @@ mod worker;
 pub use actor::{Session, SessionOptions};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
+pub use measured::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
-pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Stage};
+pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::text::Extent;

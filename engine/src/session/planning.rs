@@ -1,46 +1,59 @@
-//! Answers to questions about memory. Reads headers, never weights.
-
-use std::path::PathBuf;
+//! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
 use super::{
+    actor::Folders,
     command::{PlanQuery, PlanSubject},
     event::Failure,
+    measured::MeasuredErrors,
     outcomes::Outcomes,
 };
 use crate::{
     adapters::AdapterReport,
+    checkpoint::Errors,
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
-    pipeline::{self, Pace, PipelineError, Target},
+    pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
 
-/// What a request would take, and what became of its adapters.
-pub fn answer(
-    query: &PlanQuery,
-    folders: &[PathBuf],
-    probe: &mut Probe,
-    account: &MemoryAccount,
-    outcomes: &Outcomes,
-) -> Result<(Forecast, Vec<AdapterReport>), Failure> {
-    forecast(query, folders, probe, account, outcomes)
-        .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
+/// What answers are made of.
+pub struct Knowledge<'a> {
+    /// Says what the machine has.
+    pub probe: &'a mut Probe,
+    /// What the engine holds.
+    pub account: &'a MemoryAccount,
+    /// Past runs.
+    pub outcomes: &'a Outcomes,
+    /// What weights lose in fewer bits.
+    pub errors: &'a mut MeasuredErrors,
+    /// Where a person keeps models and adapters.
+    pub folders: &'a Folders,
 }
 
-fn forecast(
-    query: &PlanQuery,
-    folders: &[PathBuf],
-    probe: &mut Probe,
-    account: &MemoryAccount,
-    outcomes: &Outcomes,
-) -> Result<(Forecast, Vec<AdapterReport>), PipelineError> {
+/// What a request would take.
+pub struct Answer {
+    /// The plan, and what it was chosen from.
+    pub forecast: Forecast,
+    /// What is read of the prompts.
+    pub readings: Vec<Vec<Reading>>,
+    /// What became of the adapters.
+    pub reports: Vec<AdapterReport>,
+}
+
+/// Says what a request would take.
+pub fn answer(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Failure> {
+    forecast(query, knowledge).map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
+}
+
+fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, PipelineError> {
+    let Knowledge { probe, account, outcomes, errors, folders } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let ((footprint, workload), reports) = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, folders)?,
-        PlanSubject::Known(id) => (of_known(id, query)?, Vec::new()),
+    let Subject { footprint, workload, readings, reports } = match &query.subject {
+        PlanSubject::Model => of_model(&query.request, errors, folders)?,
+        PlanSubject::Known(id) => of_known(id, query)?,
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
     let workload = workload.scaled(correction.activation_factor);
@@ -50,24 +63,39 @@ fn forecast(
         DeviceChoice::Auto => correction.machine,
     };
     let forecast = memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy);
-    Ok((forecast, reports))
+    Ok(Answer { forecast, readings, reports })
 }
 
-type Sizes = (Footprint, Workload);
+struct Subject {
+    footprint: Footprint,
+    workload: Workload,
+    readings: Vec<Vec<Reading>>,
+    reports: Vec<AdapterReport>,
+}
 
-fn of_model(request: &Request, folders: &[PathBuf]) -> Result<(Sizes, Vec<AdapterReport>), PipelineError> {
-    let mut model = models::open(&request.model.resolve()?)?;
-    request.validate(model.denoiser.size_multiple(), model.denoiser.longest_side())?;
-    let request = &pipeline::with_named_adapters(request, folders)?;
+fn of_model(
+    request: &Request,
+    errors: &mut MeasuredErrors,
+    folders: &Folders,
+) -> Result<Subject, PipelineError> {
+    let mut model = models::open(&request.model.resolve()?, &folders.models)?;
+    pipeline::check(&model, request)?;
+    let errors: Vec<Errors> = model.components().map(|component| errors.of(component)).collect();
+    let request = &pipeline::with_named_adapters(request, &folders.adapters)?;
     let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;
-    Ok(((pipeline::footprint(&model, &summary.name, request.dtype), workload), reports))
+    let mut footprint = pipeline::footprint(&model, &summary.name, request.dtype);
+    for (part, errors) in footprint.components.iter_mut().zip(errors) {
+        part.errors = errors;
+    }
+    let readings = pipeline::readings(&model, &prompts);
+    Ok(Subject { footprint, workload, readings, reports })
 }
 
 /// A well-known model, in the 16 bits that it is published in.
-fn of_known(id: &str, query: &PlanQuery) -> Result<Sizes, PipelineError> {
+fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
     const BYTES: u64 = 2;
     let model = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
         id: id.to_owned(),
@@ -84,5 +112,10 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Sizes, PipelineError> {
         branches: model.branches(request.guidance),
         prompt_tokens: request.max_sequence_length,
     };
-    Ok((model.footprint(BYTES), model.workload(&shape, BYTES)))
+    Ok(Subject {
+        footprint: model.footprint(BYTES),
+        workload: model.workload(&shape, BYTES),
+        readings: Vec::new(),
+        reports: Vec::new(),
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    path::PathBuf,
     thread,
     time::Duration,
 };
@@ -46,9 +47,11 @@ pub enum ToWorker {
         /// See [`SessionOptions::hardware`].
         hardware: bool,
         /// See [`SessionOptions::data`].
-        data: Option<std::path::PathBuf>,
+        data: Option<PathBuf>,
+        /// See [`SessionOptions::model_folders`].
+        model_folders: Vec<PathBuf>,
         /// See [`SessionOptions::adapter_folders`].
-        adapter_folders: Vec<std::path::PathBuf>,
+        adapter_folders: Vec<PathBuf>,
     },
     /// From then on.
     Command(Box<Command>),
@@ -92,8 +95,9 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
         Some(_) => return Err(ServeError::NoHello),
     }
     let options = match read_frame(&mut input)? {
-        Some(ToWorker::Start { threads, hardware, data, adapter_folders }) => {
-            SessionOptions { threads, hardware, data, adapter_folders, ..SessionOptions::default() }
+        Some(ToWorker::Start { threads, hardware, data, model_folders, adapter_folders }) => {
+            let folders = SessionOptions { model_folders, adapter_folders, ..SessionOptions::default() };
+            SessionOptions { threads, hardware, data, ..folders }
         }
         None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),

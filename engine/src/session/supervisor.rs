@@ -57,6 +57,7 @@ impl Session {
             hardware: options.hardware,
             jobs: Unfinished::open(options.data.as_deref())?,
             data: options.data,
+            model_folders: options.model_folders,
             adapter_folders: options.adapter_folders,
             emitter: Emitter::new(outgoing, options.wake),
             asked: Asked::default(),
@@ -84,6 +85,7 @@ struct Supervisor {
     threads: Option<usize>,
     hardware: bool,
     data: Option<PathBuf>,
+    model_folders: Vec<PathBuf>,
     adapter_folders: Vec<PathBuf>,
     jobs: Unfinished,
     emitter: Emitter,
@@ -224,6 +226,7 @@ impl Supervisor {
             threads: self.threads,
             hardware: self.hardware,
             data: self.data.clone(),
+            model_folders: self.model_folders.clone(),
             adapter_folders: self.adapter_folders.clone(),
         });
         self.emitter.emit(Event::Serving(Serving {
@@ -240,46 +243,53 @@ impl Supervisor {
 
     /// Passes an event on, unless it was told by a worker before.
     fn hear(&mut self, event: Event) {
-        match &event {
+        let is_known = match &event {
             Event::Queued { job, .. } => {
-                if self.jobs.entry(*job).is_some_and(|entry| std::mem::replace(&mut entry.is_announced, true))
-                {
-                    return;
-                }
+                let entry = self.jobs.entry(*job);
+                entry.is_some_and(|entry| std::mem::replace(&mut entry.is_announced, true))
             }
             Event::Started { job } => {
-                if self.jobs.entry(*job).is_some_and(|entry| std::mem::replace(&mut entry.is_started, true)) {
-                    return;
-                }
+                let entry = self.jobs.entry(*job);
+                entry.is_some_and(|entry| std::mem::replace(&mut entry.is_started, true))
             }
             Event::Step { job, step, .. } => {
                 if let Some(entry) = self.jobs.entry(*job).filter(|entry| *step > entry.step) {
                     (entry.step, entry.deaths) = (*step, 0);
                     self.deaths = 0;
                 }
+                false
             }
             Event::Finished { job, .. } | Event::Failed { job: Some(job), .. } => {
                 self.jobs.end(*job);
                 self.deaths = 0;
+                false
             }
-            // What is cancelled because the session ends is kept for the next time.
             Event::Cancelled { job } => {
-                if self.closing.is_none() || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
+                // What is cancelled because the session ends is kept for the next time.
+                let closes = self.closing.is_some();
+                if !closes || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
                     self.jobs.end(*job);
                 }
+                false
             }
-            Event::ModelLoaded(_) | Event::Failed { job: None, .. } => self.asked.load = None,
+            Event::ModelLoaded(_) | Event::Failed { job: None, .. } => {
+                self.asked.load = None;
+                false
+            }
             Event::Planned { id, .. } | Event::NotPlanned { id, .. } => {
                 self.asked.plan.take_if(|(asked, _)| asked == id);
+                false
             }
             Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {
                 return self.emitter.offer(event);
             }
             // The end of the pipe says the same.
-            Event::ShutDown => return,
-            _ => {}
+            Event::ShutDown => true,
+            _ => false,
+        };
+        if !is_known {
+            self.emitter.emit(event);
         }
-        self.emitter.emit(event);
     }
 
     /// The worker is gone, or of no use any more for some reason.

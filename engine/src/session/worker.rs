@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::Instant,
 };
@@ -11,7 +11,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender};
 
 use super::{
-    actor::Emitter,
+    actor::{Emitter, Folders},
     command::{Job, JobId},
     event::{Event, Failure, Picture},
     outcomes::Outcomes,
@@ -23,7 +23,7 @@ use crate::{
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
     },
-    request::{AdapterUse, ComputeDtype, ModelSource},
+    request::{AdapterUse, ModelSource, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -48,10 +48,9 @@ pub struct Worker {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
+    folders: Arc<Folders>,
     probe: Probe,
     current: Option<Current>,
-    /// Where adapters are looked for by name.
-    folders: Arc<[PathBuf]>,
 }
 
 impl Worker {
@@ -60,9 +59,9 @@ impl Worker {
         emitter: Emitter,
         account: Arc<MemoryAccount>,
         outcomes: Outcomes,
-        folders: Arc<[PathBuf]>,
+        folders: Arc<Folders>,
     ) -> Self {
-        Self { emitter, account, outcomes, probe: Probe::new(), current: None, folders }
+        Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None }
     }
 
     /// Works until nobody can assign any more; says on `done` when a picture is through.
@@ -119,8 +118,8 @@ impl Worker {
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
-        let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders))?;
-        unmetered(|| self.load(&request.model, request.dtype, &target))?;
+        let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders.adapters))?;
+        unmetered(|| self.load(job, &target))?;
         unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
         let correction =
@@ -222,7 +221,8 @@ impl Worker {
     ) -> Vec<Picture> {
         let today = Date::today();
         let save = |(index, image): (usize, Image)| {
-            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32);
+            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32)
+                .held_as(job.memory.precisions());
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { image, seed: settings.seed, path: Some(path) };
             }
@@ -244,17 +244,21 @@ impl Worker {
         images.into_iter().enumerate().map(save).collect()
     }
 
-    /// Makes the model of this source in this precision on this device the current one.
-    fn load(&mut self, source: &ModelSource, dtype: ComputeDtype, target: &Target) -> Result<(), JobError> {
-        let serves = |kept: &Current| kept.source == *source && kept.loaded.serves(dtype, &target.choice);
+    /// Makes the model that a job asks for, as it asks for it, the current one.
+    fn load(&mut self, job: &Job, target: &Target) -> Result<(), JobError> {
+        let Request { model: source, dtype, .. } = &job.request;
+        let serves = |kept: &Current| {
+            kept.source == *source && kept.loaded.serves(*dtype, &target.choice, &job.memory)
+        };
         if self.current.as_ref().is_some_and(serves) {
             return Ok(());
         }
         self.current = None;
-        let model =
-            models::open(&source.resolve().map_err(PipelineError::from)?).map_err(PipelineError::from)?;
+        let path = source.resolve().map_err(PipelineError::from)?;
+        let model = models::open(&path, &self.folders.models).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
-        let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &self.account);
+        let loaded =
+            LoadedModel::new(model, summary.name.clone(), *dtype, target, &job.memory, &self.account);
         self.current = Some(Current { source: source.clone(), summary, loaded });
         Ok(())
     }

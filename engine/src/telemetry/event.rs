@@ -123,6 +123,14 @@ pub struct StepRecord {
     pub wait: u64,
     /// Bytes moved to the device.
     pub bytes: u64,
+    /// Predictions that were not made because an earlier one took their place.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub reused: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What memory holds at a moment, in bytes.

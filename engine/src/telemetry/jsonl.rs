@@ -198,7 +198,8 @@ mod tests {
     fn every_kind_of_event_is_known() {
         let at = 1;
         let stage = crate::memory::Stage::Encode;
-        let step = crate::telemetry::StepRecord { at, step: 1, steps: 2, took: 3, wait: 0, bytes: 0 };
+        let step =
+            crate::telemetry::StepRecord { at, step: 1, steps: 2, took: 3, wait: 0, bytes: 0, reused: 0 };
         let events = [
             TelemetryEvent::Plan(plan(&[])),
             TelemetryEvent::StageStarted { at, stage },

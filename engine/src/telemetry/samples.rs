@@ -120,8 +120,17 @@ pub fn any_record() -> impl Strategy<Value = BlockRecord> {
 
 /// Any event, whether it makes sense or not.
 pub fn any_event() -> impl Strategy<Value = TelemetryEvent> {
-    let step = (any::<u64>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), any::<u64>())
-        .prop_map(|(at, step, steps, took, wait, bytes)| StepRecord { at, step, steps, took, wait, bytes });
+    let step = (any::<[u32; 3]>(), any::<[u64; 4]>()).prop_map(
+        |([step, steps, reused], [at, took, wait, bytes])| StepRecord {
+            at,
+            step,
+            steps,
+            took,
+            wait,
+            bytes,
+            reused,
+        },
+    );
     let memory = (any::<u64>(), any::<[u64; 6]>()).prop_map(
         |(at, [weights, activations, others, host, pinned, process])| MemorySample {
             at,

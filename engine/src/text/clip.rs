@@ -3,11 +3,13 @@
 use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
-use super::{ClipTokenizer, Encoded, TextEncoder};
+use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens, open_clip_names};
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{
+        BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable,
+    },
     memory::{BlockWork, Work},
-    nn::{Costs, Mask, Tape, attention, gelu, quick_gelu},
+    nn::{Costs, Mask, Tape, attention, gelu, linear, quick_gelu},
     residency::{Executor, RunError, WeightStore, Weights},
 };
 
@@ -19,6 +21,7 @@ const PLACES: &str = "embeddings.position_embedding.weight";
 const PREFIX: &str = "text_model.";
 /// What leads from the pooled output to the space that it shares with pictures.
 const PROJECTION: &str = "text_projection";
+const PROJECTED: &str = "text_projection.weight";
 /// What configurations give as the token of the end that were written before transformers looked for it there.
 const LEGACY_END: u32 = 2;
 
@@ -51,19 +54,29 @@ pub struct ClipConfig {
 /// What a family wants of a CLIP text encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClipUse {
-    /// How many of the last layers the hidden states have not gone through.
+    /// How many of the last layers the hidden states have not gone through; a request may skip more.
     pub skip: usize,
     /// Whether the hidden states go through the last norm.
     pub is_normed: bool,
     /// Whether the pooled output is projected.
     pub is_projected: bool,
+    /// Whether the pooled output is all that is used.
+    pub is_summary: bool,
 }
 
 impl ClipUse {
     /// The last hidden states and the pooled output as they are.
-    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false };
+    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false, is_summary: false };
     /// The hidden states before the last layer, and the projected output.
-    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true };
+    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true, is_summary: false };
+    /// The pooled output alone.
+    pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
+
+    /// Layers that are skipped where a request says `clip_skip`, in A1111's numbers: 1 is the last layer, 2 the one
+    /// before it, and never less than the family was trained with.
+    fn skipped(self, clip_skip: u32) -> usize {
+        if self.is_summary { self.skip } else { self.skip.max((clip_skip as usize).saturating_sub(1)) }
+    }
 }
 
 impl Default for ClipConfig {
@@ -85,14 +98,15 @@ impl Default for ClipConfig {
 
 impl ClipConfig {
     /// Reads the shape off the tensors, for files that come without a configuration. Heads are 64 wide in all
-    /// published encoders; the small ones have OpenAI's activation.
+    /// published encoders; the small ones have OpenAI's activation, unless they have the names of OpenCLIP.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| stored(tensors, name).map(|tensor| tensor.shape().to_vec());
         let (tokens, places) = (shape(TOKENS)?, shape(PLACES)?);
         let width = *tokens.get(1)?;
         let layers = tensors
             .keys()
-            .filter(|name| name.ends_with(".layer_norm1.weight") && !name.contains("vision"))
+            .filter(|name| name.ends_with(".layer_norm1.weight") || name.ends_with(".ln_1.weight"))
+            .filter(|name| !name.contains("vis"))
             .count();
         Some(Self {
             vocab_size: *tokens.first()?,
@@ -101,9 +115,10 @@ impl ClipConfig {
             num_hidden_layers: layers,
             num_attention_heads: (width / 64).max(1),
             max_position_embeddings: *places.first()?,
-            hidden_act: if width <= 768 { "quick_gelu" } else { "gelu" }.to_owned(),
+            hidden_act: if width <= 768 && !open_clip_names::are_in(tensors) { "quick_gelu" } else { "gelu" }
+                .to_owned(),
             eos_token_id: LEGACY_END,
-            projection_dim: shape("text_projection.weight").map_or(width, |shape| shape[0]),
+            projection_dim: Clip::projection(tensors).unwrap_or(width),
             ..Self::default()
         })
     }
@@ -118,9 +133,13 @@ impl ClipConfig {
             let value = self.num_attention_heads.to_string();
             return wrong("num_attention_heads", value, "heads have to share the width evenly");
         }
-        if self.max_position_embeddings < 2 {
+        if self.max_position_embeddings < 3 {
             let value = self.max_position_embeddings.to_string();
-            return wrong("max_position_embeddings", value, "start and end are two tokens");
+            return wrong(
+                "max_position_embeddings",
+                value,
+                "start and end are two tokens, and a prompt has one",
+            );
         }
         if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
             let value = self.hidden_act.clone();
@@ -155,8 +174,11 @@ impl ClipConfig {
     }
 }
 
-fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpoint::StoredTensor> {
-    tensors.get(name).or_else(|| tensors.get(&format!("{PREFIX}{name}")))
+/// A tensor under its name, under that of published files, or under OpenCLIP's.
+fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a StoredTensor> {
+    let published = || tensors.get(&format!("{PREFIX}{name}"));
+    let original = || tensors.get(&open_clip_names::original_name(name).name);
+    tensors.get(name).or_else(published).or_else(original)
 }
 
 /// A CLIP text encoder.
@@ -164,12 +186,26 @@ fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a crate::checkpo
 pub struct Clip {
     config: ClipConfig,
     usage: ClipUse,
+    /// Whether the projection is stored `[width, projection_dim]`, as OpenCLIP has it.
+    is_turned: bool,
 }
 
 impl Clip {
     /// From its shape and what is wanted of it.
     pub fn new(config: ClipConfig, usage: ClipUse) -> Self {
-        Self { config, usage }
+        Self { config, usage, is_turned: false }
+    }
+
+    /// Whether the encoder in `tensors` has this many layers, or OpenCLIP's names, whose files have all layers.
+    pub fn layers_of_open_clip(tensors: &TensorTable, layers: usize) -> bool {
+        let last = format!("encoder.layers.{}.layer_norm1.weight", layers.saturating_sub(1));
+        open_clip_names::are_in(tensors) || stored(tensors, &last).is_some()
+    }
+
+    /// Width of the projected output of the encoder in `tensors`, if it has one.
+    pub fn projection(tensors: &TensorTable) -> Option<usize> {
+        let side = |name: &str, side: usize| tensors.get(name)?.shape().get(side).copied();
+        side(PROJECTED, 0).or_else(|| side(PROJECTION, 1))
     }
 
     /// The width of the encoder in `tensors`, if there is one.
@@ -177,22 +213,23 @@ impl Clip {
         stored(tensors, PLACES).and_then(|tensor| tensor.shape().get(1).copied())
     }
 
-    /// For each prompt the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
-    /// at the end of the prompt.
+    /// For each sequence the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
+    /// at its end. `clip_skip` is that of the request.
     pub fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let mut states = Vec::new();
-        for ids in prompts {
+        for ids in sequences {
             let places: Vec<u32> = (0..ids.len() as u32).collect();
             let tokens = store.rows(EMBEDDINGS, TOKENS, ids)?;
             states.push((tokens + store.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
         }
         let last = EMBEDDINGS + 1 + self.config.num_hidden_layers;
-        let wanted = last.saturating_sub(self.usage.skip).max(EMBEDDINGS + 1);
+        let wanted = last.saturating_sub(self.usage.skipped(clip_skip)).max(EMBEDDINGS + 1);
         let mut early: Vec<Tensor> = Vec::new();
         let mut encoded = Vec::new();
         executor.walk(store, EMBEDDINGS + 1..last + 1, |index, w| {
@@ -205,8 +242,9 @@ impl Clip {
                 }
                 return Ok(());
             }
-            for (branch, (x, ids)) in states.iter().zip(prompts).enumerate() {
-                encoded.push(self.head(w, x, early.get(branch), ids)?);
+            let mut early = std::mem::take(&mut early).into_iter();
+            for (x, ids) in std::mem::take(&mut states).into_iter().zip(sequences) {
+                encoded.push(self.head(w, x, early.next(), ids)?);
             }
             Ok(())
         })?;
@@ -214,18 +252,24 @@ impl Clip {
     }
 
     /// What is wanted of the last hidden states and of earlier ones, if those are wanted.
-    fn head(&self, w: &Weights, last: &Tensor, early: Option<&Tensor>, ids: &[u32]) -> Result<Encoded> {
+    fn head(&self, w: &Weights, last: Tensor, early: Option<Tensor>, ids: &[u32]) -> Result<Encoded> {
         let normed = |x: &Tensor| w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps);
-        let last_normed = normed(last)?;
+        let last_normed = normed(&last)?;
         let mut pooled = last_normed.get(0)?.get(self.end(ids))?;
         if self.usage.is_projected {
-            pooled = w.linear(PROJECTION, &pooled.unsqueeze(0)?)?.squeeze(0)?;
+            let row = pooled.unsqueeze(0)?;
+            let projected = if self.is_turned {
+                linear(&row, &w.get(PROJECTED)?.t()?, None)?
+            } else {
+                w.linear(PROJECTION, &row)?
+            };
+            pooled = projected.squeeze(0)?;
         }
         let states = match early {
-            Some(early) if self.usage.is_normed => normed(early)?,
-            Some(early) => early.clone(),
+            Some(early) if self.usage.is_normed => normed(&early)?,
+            Some(early) => early,
             None if self.usage.is_normed => last_normed,
-            None => last.clone(),
+            None => last,
         };
         Ok(Encoded { states: states.squeeze(0)?, pooled: Some(pooled) })
     }
@@ -256,34 +300,38 @@ impl Clip {
         x + w.linear("mlp.fc2", &h)?
     }
 
-    /// What the blocks have to do for prompts of these lengths. The tables of embeddings are looked up in and never
+    /// What the blocks have to do for sequences of these lengths. The tables of embeddings are looked up in and never
     /// leased.
-    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+    pub fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
         let (config, costs) = (&self.config, Costs { value_bytes });
-        let kept = if self.usage.skip > 0 { 2 } else { 1 };
+        let skips = self.usage.skipped(clip_skip) > 0;
+        let kept = if skips { 2 } else { 1 };
         let carried =
-            prompts.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
+            sequences.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
         let used = |tapes: Vec<Tape>| BlockWork {
             passes: 1,
             operations: tapes.iter().map(|tape| tape.operations).sum(),
             activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
-            reads: prompts.len() as u32,
+            reads: sequences.len() as u32,
         };
-        let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
+        let layer = used(sequences.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
         let head = |&tokens: &usize| {
             let mut tape = Tape::default();
             tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             if self.usage.is_projected {
+                if self.is_turned {
+                    tape.run(costs.copy(config.hidden_size * config.projection_dim));
+                }
                 tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
             }
-            if self.usage.is_normed && self.usage.skip > 0 {
+            if self.usage.is_normed && skips {
                 tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             }
             tape
         };
         let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
         blocks.extend(std::iter::repeat_n(layer, config.num_hidden_layers));
-        blocks.push(used(prompts.iter().map(head).collect()));
+        blocks.push(used(sequences.iter().map(head).collect()));
         Work { tile: None, carried, blocks }
     }
 
@@ -329,35 +377,67 @@ impl ClipEncoder {
     ) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(ClipConfig::from_shapes)?;
         config.check(part)?;
+        let is_original = open_clip_names::are_in(&part.tensors);
+        let is_turned = is_original && !part.tensors.contains_key(PROJECTED);
+        let mut blueprint = config.blueprint(usage.is_projected);
+        let shapes = blueprint.iter_mut().flat_map(|block| &mut block.tensors);
+        shapes.filter(|(name, _)| is_turned && name == PROJECTED).for_each(|(_, shape)| shape.reverse());
         let component = Component::bind(
             Role::TextEncoder,
-            if config.hidden_size <= 768 { "CLIP-L" } else { "CLIP-G" },
-            &config.blueprint(usage.is_projected),
+            match config.hidden_size {
+                ..=768 => "CLIP-L",
+                769..=1024 => "CLIP-H",
+                _ => "CLIP-G",
+            },
+            &blueprint,
             &part.tensors,
-            |name| StoredName::whole(format!("{PREFIX}{name}")),
+            |name| match is_original {
+                true => open_clip_names::original_name(name),
+                false => StoredName::whole(format!("{PREFIX}{name}")),
+            },
             &part.path,
         )?;
         let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: Clip::new(config, usage) }, component))
+        Ok((Self { tokenizer, model: Clip { is_turned, ..Clip::new(config, usage) } }, component))
     }
 }
 
 impl TextEncoder for ClipEncoder {
-    /// All prompts have as many tokens as there are places.
-    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
-        self.tokenizer.encode(prompt, self.model.config.max_position_embeddings)
+    fn manner(&self) -> Manner {
+        if self.model.usage.is_summary { Manner::Summary } else { Manner::Chunks }
+    }
+
+    fn width(&self) -> usize {
+        self.model.config.hidden_size
+    }
+
+    /// All sequences have as many tokens as there are places, whatever `longest` says.
+    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Tokens, CheckpointError> {
+        let length = self.model.config.max_position_embeddings;
+        match self.manner() {
+            Manner::Summary => self.tokenizer.first(prompt, length),
+            Manner::Chunks | Manner::Whole => self.tokenizer.chunks(prompt, length),
+        }
+    }
+
+    fn fill(&self, tokens: &mut Tokens, chunks: usize) {
+        if self.manner() == Manner::Chunks && tokens.sequences.len() < chunks {
+            let empty = self.tokenizer.empty(self.model.config.max_position_embeddings);
+            tokens.sequences.resize(chunks, empty);
+        }
     }
 
     fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        self.model.encode(executor, store, prompts)
+        self.model.encode(executor, store, sequences, clip_skip)
     }
 
-    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
-        self.model.work(prompts, value_bytes)
+    fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
+        self.model.work(sequences, clip_skip, value_bytes)
     }
 }

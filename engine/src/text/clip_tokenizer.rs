@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::{
     AddedToken, Tokenizer,
-    models::bpe::BPE,
+    models::bpe::{BPE, BpeBuilder, Vocab},
     normalizers::{
         NormalizerWrapper, Sequence as Normalizers,
         replace::{Replace, ReplacePattern},
@@ -14,20 +14,36 @@ use tokenizers::{
     pre_tokenizers::{
         PreTokenizerWrapper,
         byte_level::ByteLevel,
-        sequence::Sequence,
+        sequence::Sequence as PreTokenizers,
         split::{Split, SplitPattern},
     },
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{check_size, find_folder, missing, padding_token};
+use super::{
+    Clip,
+    chunks::Cut,
+    tokenizer_files::{check_size, find_folder, ids, missing, padding_token, pairs, published},
+    tokens::{Extent, Sequence, Tokens, Word, words},
+};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
 const VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 const WHOLE: &str = "tokenizer.json";
+/// The merges of the published models, among the assets.
+const PUBLISHED_MERGES: &str = "tokenizers/clip/merges.txt.gz";
+/// Tokens of all published models.
+const PUBLISHED_TOKENS: usize = 49_408;
+/// What prompts of OpenAI's encoders are filled up with is the end; those of OpenCLIP, which are wider, have this.
+const OPEN_CLIP_PADDING: &str = "!";
+/// The widest of OpenAI's encoders.
+const OPENAI_WIDTH: usize = 768;
 const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
+/// A comma as a word of its own, as the merges have it.
+const COMMA: &str = ",</w>";
+const END_OF_WORD: &str = "</w>";
 /// How text is cut before merging.
 const WORDS: &str =
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
@@ -40,22 +56,27 @@ pub struct ClipTokenizer {
     start: u32,
     end: u32,
     padding: u32,
+    comma: Option<u32>,
 }
 
 impl ClipTokenizer {
     /// Loads the tokenizer in the folder `name` of a model, or from beside the encoder's file, for an encoder of this
-    /// many embeddings.
+    /// many embeddings; else that of the published models if it fits.
     pub fn find(
         checkpoint: &Checkpoint,
         encoder: &Part,
         name: &str,
         vocab_size: usize,
     ) -> Result<Self, CheckpointError> {
-        let folder = find_folder(checkpoint, encoder, name, |folder| {
-            folder.join(WHOLE).is_file() || has_pairs(folder)
-        })
-        .ok_or_else(|| missing(checkpoint, name, &format!("{VOCABULARY} and {MERGES}")))?;
-        let tokenizer = Self::load(&folder)?;
+        let has = |folder: &Path| folder.join(WHOLE).is_file() || has_pairs(folder);
+        let tokenizer = if let Some(folder) = find_folder(checkpoint, encoder, name, has) {
+            Self::load(&folder)?
+        } else if vocab_size == PUBLISHED_TOKENS {
+            let is_open_clip = Clip::width(&encoder.tensors).is_some_and(|width| width > OPENAI_WIDTH);
+            Self::published(if is_open_clip { OPEN_CLIP_PADDING } else { END })?
+        } else {
+            return Err(missing(checkpoint, name, &format!("{VOCABULARY} and {MERGES}")));
+        };
         check_size(&tokenizer.path, tokenizer.tokenizer.get_vocab_size(true), vocab_size)?;
         Ok(tokenizer)
     }
@@ -63,28 +84,71 @@ impl ClipTokenizer {
     /// Loads `vocab.json` and `merges.txt`, or else the `tokenizer.json`, in `folder`.
     pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
         let path = folder.join(if has_pairs(folder) { VOCABULARY } else { WHOLE });
-        let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
         let loaded = if has_pairs(folder) { from_pairs(folder) } else { whole(&path) };
-        let tokenizer = loaded.map_err(|error| wrong(error.to_string()))?;
+        Self::new(loaded, path, padding_token(folder)?.as_deref().unwrap_or(END))
+    }
+
+    /// The tokenizer of the published models, from the program's own assets.
+    pub fn published(padding: &str) -> Result<Self, CheckpointError> {
+        let (path, bytes) = published(PUBLISHED_MERGES)?;
+        Self::new(from_merges(&String::from_utf8_lossy(&bytes)), path, padding)
+    }
+
+    fn new(
+        tokenizer: tokenizers::Result<Tokenizer>,
+        path: PathBuf,
+        padding: &str,
+    ) -> Result<Self, CheckpointError> {
+        let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
+        let tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
             tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it has no token {token}")))
         };
-        let (start, end) = (id(START)?, id(END)?);
-        let padding = padding_token(folder)?.map_or(Ok(end), |token| id(&token))?;
-        Ok(Self { tokenizer, path, start, end, padding })
+        let (start, end, padding) = (id(START)?, id(END)?, id(padding)?);
+        let comma = tokenizer.token_to_id(COMMA);
+        Ok(Self { tokenizer, path, start, end, padding, comma })
     }
 
-    /// The ids of a prompt between those of start and end, cut or filled up to `length`.
-    pub fn encode(&self, prompt: &str, length: usize) -> Result<Vec<u32>, CheckpointError> {
-        let encoding = self.tokenizer.encode(prompt, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let words = encoding.get_ids().iter().copied().take(length.saturating_sub(2));
-        let mut ids: Vec<u32> = std::iter::once(self.start).chain(words).chain([self.end]).collect();
-        ids.resize(length, self.padding);
-        Ok(ids)
+    /// A prompt in chunks, each of them between start and end and filled up to `length`.
+    pub fn chunks(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let cut = Cut { length: inner(length), comma: self.comma, backtrack: Cut::BACKTRACK };
+        let (chunks, extent) = cut.chunks(&words(prompt, |text| ids(&self.tokenizer, &self.path, text))?);
+        let sequences = chunks.into_iter().map(|chunk| self.closed(chunk, length)).collect();
+        Ok(Tokens { sequences, extent })
     }
+
+    /// What of a prompt fits one sequence of `length`, and no more than the part before a `BREAK`. Weights have no
+    /// effect.
+    pub fn first(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let words = words(prompt, |text| ids(&self.tokenizer, &self.path, text))?;
+        let token = |word: &Word| match word {
+            Word::Token(id, _) => Some(*id),
+            Word::Break => None,
+        };
+        let before = words.iter().map_while(token).take(inner(length));
+        let sequence = Sequence::plain(before.collect());
+        let (read, all) = (sequence.ids.len(), words.iter().filter_map(token).count());
+        let extent = Extent { cut: all - read, ..Extent::whole(all, inner(length)) };
+        Ok(Tokens::single(self.closed(sequence, length), extent))
+    }
+
+    /// A sequence without words.
+    pub fn empty(&self, length: usize) -> Sequence {
+        self.closed(Sequence::default(), length)
+    }
+
+    fn closed(&self, words: Sequence, length: usize) -> Sequence {
+        let mut closed = Sequence::plain(vec![self.start]);
+        words.ids.into_iter().zip(words.weights).for_each(|word| closed.push(word));
+        closed.push((self.end, 1.0));
+        closed.resize(length, self.padding);
+        closed
+    }
+}
+
+/// Tokens of a prompt in a sequence of `length`, between start and end.
+fn inner(length: usize) -> usize {
+    length.saturating_sub(2).max(1)
 }
 
 fn has_pairs(folder: &Path) -> bool {
@@ -99,10 +163,23 @@ fn whole(path: &Path) -> tokenizers::Result<Tokenizer> {
 
 fn from_pairs(folder: &Path) -> tokenizers::Result<Tokenizer> {
     let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
-    let pairs = BPE::from_file(&file(VOCABULARY), &file(MERGES))
-        .unk_token(END.to_owned())
-        .end_of_word_suffix("</w>".to_owned())
-        .build()?;
+    build(BPE::from_file(&file(VOCABULARY), &file(MERGES)))
+}
+
+/// Bytes are the first tokens, then bytes at the end of a word, then the result of each merge, then start and end.
+fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
+    let merges = pairs(text.lines());
+    let mut bytes: Vec<char> = ByteLevel::alphabet().into_iter().collect();
+    bytes.sort_unstable();
+    let ending = bytes.iter().map(|byte| format!("{byte}{END_OF_WORD}"));
+    let joined = merges.iter().map(|(first, second)| format!("{first}{second}"));
+    let tokens = bytes.iter().map(char::to_string).chain(ending).chain(joined);
+    let vocab: Vocab = tokens.chain([START, END].map(str::to_owned)).zip(0..).collect();
+    build(BPE::builder().vocab_and_merges(vocab, merges))
+}
+
+fn build(pairs: BpeBuilder) -> tokenizers::Result<Tokenizer> {
+    let pairs = pairs.unk_token(END.to_owned()).end_of_word_suffix(END_OF_WORD.to_owned()).build()?;
     let mut tokenizer = Tokenizer::new(pairs);
     let spaces = Replace::new(ReplacePattern::Regex(r"\s+".to_owned()), " ")?;
     tokenizer.with_normalizer(Some(Normalizers::new(vec![
@@ -115,7 +192,7 @@ fn from_pairs(folder: &Path) -> tokenizers::Result<Tokenizer> {
         PreTokenizerWrapper::Split(words),
         PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, true, true)),
     ];
-    tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
+    tokenizer.with_pre_tokenizer(Some(PreTokenizers::new(steps.into())));
     tokenizer
         .add_special_tokens([START, END].map(|token| AddedToken::from(token, true).normalized(false)))?;
     Ok(tokenizer)

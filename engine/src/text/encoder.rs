@@ -4,13 +4,14 @@ use std::fmt;
 
 use candle_core::Tensor;
 
+use super::tokens::Tokens;
 use crate::{
     checkpoint::CheckpointError,
     memory::Work,
     residency::{Executor, RunError, WeightStore},
 };
 
-/// What an encoder makes of one prompt.
+/// What an encoder makes of one prompt, or of one sequence of it.
 #[derive(Debug, Clone)]
 pub struct Encoded {
     /// A row for each token, `[tokens, width]`.
@@ -19,19 +20,44 @@ pub struct Encoded {
     pub pooled: Option<Tensor>,
 }
 
+/// How an encoder reads prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Sequences of one length, as many as it takes. Clip skip says which layer's states are taken.
+    Chunks,
+    /// One sequence, cut at its end.
+    Whole,
+    /// One sequence, of which the pooled row alone is used.
+    Summary,
+}
+
 /// A tokenizer and the shape of the network behind it, whose weights come from a store.
 pub trait TextEncoder: fmt::Debug + Send + Sync {
-    /// The ids of a prompt with everything that the network is given around it, `longest` at most.
-    fn tokenize(&self, prompt: &str, longest: usize) -> Result<Vec<u32>, CheckpointError>;
+    /// How prompts are read.
+    fn manner(&self) -> Manner {
+        Manner::Whole
+    }
 
-    /// What the network makes of each prompt. Every block of weights is leased once for all of them.
+    /// Values of a row of states.
+    fn width(&self) -> usize;
+
+    /// A prompt with everything that the network is given around it. Encoders that read a single sequence cut it after
+    /// `longest` tokens.
+    fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError>;
+
+    /// Adds empty chunks until there are `chunks`, in encoders that read in chunks.
+    fn fill(&self, _tokens: &mut Tokens, _chunks: usize) {}
+
+    /// What the network makes of each sequence. Every block of weights is leased once for all of them. `clip_skip` is
+    /// that of the request.
     fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        clip_skip: u32,
     ) -> Result<Vec<Encoded>, RunError>;
 
-    /// What the blocks have to do for prompts of these numbers of tokens.
-    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work;
+    /// What the blocks have to do for sequences of these numbers of tokens.
+    fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work;
 }

@@ -1,18 +1,28 @@
 //! Prompts: tokenizers and text encoders.
 
+mod chunks;
 mod clip;
 mod clip_tokenizer;
+mod emphasis;
 mod encoder;
+mod open_clip_names;
+mod prompts;
 mod qwen2_tokenizer;
 mod qwen3;
+mod sentencepiece;
 mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;
+mod tokens;
 
+pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
-pub use encoder::{Encoded, TextEncoder};
+pub use emphasis::{Piece, parse};
+pub use encoder::{Encoded, Manner, TextEncoder};
+pub use prompts::{encode, work};
 pub use qwen2_tokenizer::Qwen2Tokenizer;
 pub use qwen3::{Qwen3, Qwen3Chat, Qwen3Config};
 pub use t5::{T5, T5Config, T5Encoder};
 pub use t5_tokenizer::T5Tokenizer;
+pub use tokens::{Extent, Sequence, Tokens, Word};

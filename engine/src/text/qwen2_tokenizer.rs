@@ -15,8 +15,8 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{check_size, find_folder, missing};
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
+use super::tokenizer_files::{check_size, find_folder, ids, missing, pairs};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, asset, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
 /// The merges of the published models, among the assets.
@@ -63,8 +63,8 @@ pub struct Qwen2Tokenizer {
 
 impl Qwen2Tokenizer {
     /// Loads the tokenizer that belongs to a text encoder of this many embeddings: from the folder
-    /// `tokenizer` of the model, from beside the encoder's file or a folder of its name, or else that of the published models if
-    /// the encoder is large enough for it.
+    /// `tokenizer` of the model, from beside the encoder's file or a folder of its name; else that of the published
+    /// models if the encoder is large enough for it, else the one that the encoder's file carries.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
         match find_folder(checkpoint, encoder, "tokenizer", |folder| folder.join(FILE).is_file()) {
             Some(folder) => {
@@ -73,7 +73,29 @@ impl Qwen2Tokenizer {
                 Ok(found)
             }
             None if vocab_size >= PUBLISHED_TOKENS + SPECIAL.len() => Self::published(),
-            None => Err(missing(checkpoint, "tokenizer", FILE)),
+            None => {
+                let found = Self::carried(encoder)?.ok_or_else(|| missing(checkpoint, "tokenizer", FILE))?;
+                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// The tokenizer in the encoder's own file, if there is one.
+    fn carried(encoder: &Part) -> Result<Option<Self>, CheckpointError> {
+        if !encoder.path.is_file() {
+            return Ok(None);
+        }
+        let Some(Vocabulary { tokens, merges, .. }) = read_vocabulary(&encoder.path)? else {
+            return Ok(None);
+        };
+        let merges = pairs(merges.iter().map(String::as_str));
+        let special: Vec<&str> =
+            SPECIAL.into_iter().filter(|special| tokens.iter().any(|token| token == special)).collect();
+        let path = encoder.path.clone();
+        match build(tokens.into_iter().zip(0..).collect(), merges, &special) {
+            Ok(tokenizer) => Ok(Some(Self { tokenizer, path })),
+            Err(error) => Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
         }
     }
 
@@ -108,28 +130,23 @@ impl Qwen2Tokenizer {
     /// `max_length` tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let encoding = self.tokenizer.encode(chat, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let mut ids = encoding.get_ids().to_vec();
+        let mut ids = ids(&self.tokenizer, &self.path, &chat)?;
         ids.truncate(max_length);
         Ok(ids)
     }
 }
 
 fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
-    let merges: Merges = text
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .map(|(first, second)| (first.to_owned(), second.to_owned()))
-        .collect();
+    let merges = pairs(text.lines());
     // Printable bytes stand for themselves and come first; the others follow in order.
     let mut bytes: Vec<char> = ByteLevel::alphabet().into_iter().collect();
     bytes.sort_unstable();
     let joined = merges.iter().map(|(first, second)| format!("{first}{second}"));
     let tokens = bytes.into_iter().map(String::from).chain(joined);
-    let vocab: Vocab = tokens.zip(0..).collect();
+    build(tokens.zip(0..).collect(), merges, &SPECIAL)
+}
+
+fn build(vocab: Vocab, merges: Merges, special: &[&str]) -> tokenizers::Result<Tokenizer> {
     let mut tokenizer = Tokenizer::new(BPE::builder().vocab_and_merges(vocab, merges).build()?);
     let words = Split::new(SplitPattern::Regex(WORDS.to_owned()), SplitDelimiterBehavior::Isolated, false)?;
     let steps = [
@@ -139,7 +156,7 @@ fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
     tokenizer.with_normalizer(Some(NFC))?;
     tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
     let special: Vec<AddedToken> =
-        SPECIAL.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();
+        special.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();
     tokenizer.add_special_tokens(special)?;
     Ok(tokenizer)
 }

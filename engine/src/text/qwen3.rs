@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
-use super::{Encoded, Qwen2Tokenizer, TextEncoder};
+use super::{Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
@@ -139,6 +139,13 @@ impl Qwen3 {
     /// Its shape.
     pub fn config(&self) -> &Qwen3Config {
         &self.config
+    }
+
+    /// The width of the model in `tensors`, if there is one.
+    pub fn width(tensors: &TensorTable) -> Option<usize> {
+        let embedding = tensors.get("embed_tokens.weight")?;
+        let is_qwen3 = tensors.contains_key("layers.0.self_attn.q_norm.weight");
+        embedding.shape().get(1).copied().filter(|_| is_qwen3)
     }
 
     /// For each prompt the hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
@@ -279,21 +286,30 @@ impl Qwen3Chat {
 }
 
 impl TextEncoder for Qwen3Chat {
-    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
-        self.tokenizer.encode_chat(prompt, longest)
+    fn width(&self) -> usize {
+        self.model.config.hidden_size
+    }
+
+    /// A language model reads brackets as what they are: nothing in the prompt is syntax. The chat's own tokens count.
+    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
+        let mut ids = self.tokenizer.encode_chat(prompt, usize::MAX)?;
+        let extent = Extent::whole(ids.len(), longest);
+        ids.truncate(longest);
+        Ok(Tokens::single(Sequence::plain(ids), extent))
     }
 
     fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        _: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        let states = self.model.penultimate(executor, store, prompts)?;
+        let states = self.model.penultimate(executor, store, sequences)?;
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
     }
 
-    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
-        self.model.work(prompts, value_bytes)
+    fn work(&self, sequences: &[usize], _: u32, value_bytes: usize) -> Work {
+        self.model.work(sequences, value_bytes)
     }
 }

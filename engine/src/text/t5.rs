@@ -5,7 +5,7 @@
 use candle_core::{DType, Result, Tensor};
 use serde::Deserialize;
 
-use super::{Encoded, T5Tokenizer, TextEncoder};
+use super::{Encoded, T5Tokenizer, TextEncoder, Tokens};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
@@ -332,23 +332,28 @@ impl T5Encoder {
 }
 
 impl TextEncoder for T5Encoder {
+    fn width(&self) -> usize {
+        self.model.config.d_model
+    }
+
     /// Shorter prompts are filled up, as the models behind T5 were trained with that.
-    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Vec<u32>, CheckpointError> {
-        self.tokenizer.encode(prompt, longest.min(self.length))
+    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
+        self.tokenizer.tokens(prompt, longest.min(self.length))
     }
 
     fn encode(
         &self,
         executor: &Executor,
         store: &WeightStore,
-        prompts: &[&[u32]],
+        sequences: &[&[u32]],
+        _: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        let states = self.model.encode(executor, store, prompts)?;
+        let states = self.model.encode(executor, store, sequences)?;
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
     }
 
-    fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
-        self.model.work(prompts, value_bytes)
+    fn work(&self, sequences: &[usize], _: u32, value_bytes: usize) -> Work {
+        self.model.work(sequences, value_bytes)
     }
 }
 

@@ -4,10 +4,20 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::Tokenizer;
 
-use super::tokenizer_files::{check_size, find_folder, missing};
-use crate::checkpoint::{Checkpoint, CheckpointError, Part};
+use super::{
+    sentencepiece::Pieces,
+    tokenizer_files::{check_size, find_folder, ids, missing, published},
+    tokens::{Extent, Sequence, Tokens, Word, words},
+};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
+/// What the authors publish.
+const PIECES: &str = "spiece.model";
+/// That of the published models, among the assets.
+const PUBLISHED_PIECES: &str = "tokenizers/t5/spiece.model.gz";
+/// Tokens of the published models; their encoders have a few more embeddings, for nothing.
+const PUBLISHED_TOKENS: std::ops::RangeInclusive<usize> = 32_100..=32_128;
 const END: &str = "</s>";
 const PADDING: &str = "<pad>";
 
@@ -22,25 +32,63 @@ pub struct T5Tokenizer {
 
 impl T5Tokenizer {
     /// Loads the tokenizer in the folder `name` of a model, or from beside the encoder's file, for an encoder of this
-    /// many embeddings.
+    /// many embeddings; else that of the published models if it fits, else the one that the encoder's file carries.
     pub fn find(
         checkpoint: &Checkpoint,
         encoder: &Part,
         name: &str,
         vocab_size: usize,
     ) -> Result<Self, CheckpointError> {
-        let folder = find_folder(checkpoint, encoder, name, |folder| folder.join(FILE).is_file())
-            .ok_or_else(|| missing(checkpoint, name, FILE))?;
-        let tokenizer = Self::load(&folder)?;
-        check_size(&tokenizer.path, tokenizer.tokenizer.get_vocab_size(true), vocab_size)?;
-        Ok(tokenizer)
+        let has = |folder: &Path| folder.join(FILE).is_file() || folder.join(PIECES).is_file();
+        let found = if let Some(folder) = find_folder(checkpoint, encoder, name, has) {
+            Self::load(&folder, vocab_size)?
+        } else if PUBLISHED_TOKENS.contains(&vocab_size) {
+            Self::published()?
+        } else {
+            Self::carried(encoder, vocab_size)?.ok_or_else(|| missing(checkpoint, name, FILE))?
+        };
+        check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+        Ok(found)
     }
 
-    /// Loads the `tokenizer.json` in `folder`.
-    pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
+    /// Loads the `tokenizer.json`, or else the `spiece.model`, in `folder`, for an encoder of this many embeddings.
+    pub fn load(folder: &Path, vocab_size: usize) -> Result<Self, CheckpointError> {
         let path = folder.join(FILE);
+        if path.is_file() {
+            let tokenizer = Tokenizer::from_file(&path);
+            return Self::new(tokenizer, path);
+        }
+        let path = folder.join(PIECES);
+        match std::fs::read(&path) {
+            Ok(bytes) => Self::of_pieces(Pieces::parse(&bytes), vocab_size, path),
+            Err(source) => Err(CheckpointError::Io { path, source }),
+        }
+    }
+
+    /// The tokenizer of the published models, from the program's own assets.
+    pub fn published() -> Result<Self, CheckpointError> {
+        let (path, bytes) = published(PUBLISHED_PIECES)?;
+        Self::of_pieces(Pieces::parse(&bytes), *PUBLISHED_TOKENS.start(), path)
+    }
+
+    /// The tokenizer in the encoder's own file, if there is one.
+    fn carried(encoder: &Part, vocab_size: usize) -> Result<Option<Self>, CheckpointError> {
+        if !encoder.path.is_file() {
+            return Ok(None);
+        }
+        let Some(vocabulary) = read_vocabulary(&encoder.path)? else { return Ok(None) };
+        let pieces = Pieces::from_vocabulary(vocabulary);
+        Self::of_pieces(pieces, vocab_size, encoder.path.clone()).map(Some)
+    }
+
+    fn of_pieces(pieces: Option<Pieces>, vocab_size: usize, path: PathBuf) -> Result<Self, CheckpointError> {
+        let tokenizer = pieces.ok_or_else(|| "it has no pieces with scores".into());
+        Self::new(tokenizer.and_then(|pieces: Pieces| pieces.t5_tokenizer(vocab_size)), path)
+    }
+
+    fn new(tokenizer: tokenizers::Result<Tokenizer>, path: PathBuf) -> Result<Self, CheckpointError> {
         let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
-        let mut tokenizer = Tokenizer::from_file(&path).map_err(|error| wrong(error.to_string()))?;
+        let mut tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         tokenizer.with_padding(None).with_truncation(None).map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
             tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it has no token {token}")))
@@ -49,15 +97,19 @@ impl T5Tokenizer {
         Ok(Self { tokenizer, path, end, padding })
     }
 
-    /// The ids of a prompt with that of its end, cut or filled up to `length`.
-    pub fn encode(&self, prompt: &str, length: usize) -> Result<Vec<u32>, CheckpointError> {
-        let encoding = self.tokenizer.encode(prompt, false).map_err(|error| CheckpointError::Tokenizer {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        let words = encoding.get_ids().iter().copied().take(length.saturating_sub(1));
-        let mut ids: Vec<u32> = words.chain([self.end]).collect();
-        ids.resize(length, self.padding);
-        Ok(ids)
+    /// A prompt with the token of its end, cut or filled up to `length`. `BREAK` is left out: there are no chunks.
+    pub fn tokens(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let room = length.saturating_sub(1);
+        let (mut sequence, mut count) = (Sequence::default(), 0);
+        for word in words(prompt, |text| ids(&self.tokenizer, &self.path, text))? {
+            let Word::Token(id, weight) = word else { continue };
+            count += 1;
+            if count <= room {
+                sequence.push((id, weight));
+            }
+        }
+        sequence.push((self.end, 1.0));
+        sequence.resize(length, self.padding);
+        Ok(Tokens::single(sequence, Extent::whole(count, room)))
     }
 }

@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 use super::{AutoencoderKlConfig, LatentScaling, Tiling, original_names::original_name};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Conv2d, Mask, add, attention, group_norm, group_norm_silu, upsample_nearest_2x},
+    nn::{Conv2d, Mask, add, attention, upsample_nearest_2x},
     residency::{Executor, RunError, WeightStore, Weights},
 };
 
@@ -209,8 +209,7 @@ impl AutoencoderKl {
     fn attention(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
         let (batch, channels, height, width) = x.dims4()?;
         let name = "attentions.0";
-        let (weight, bias) = norm_weights(w, &format!("{name}.group_norm"))?;
-        let mut h = group_norm(x, self.config.norm_num_groups, &weight, &bias, EPS)?;
+        let mut h = w.group_norm(&format!("{name}.group_norm"), x, self.config.norm_num_groups, EPS)?;
         h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
         let head = |part: &str| w.linear(&format!("{name}.{part}"), &h)?.unsqueeze(2);
         let (q, k, v) = (head("to_q")?, head("to_k")?, head("to_v")?);
@@ -226,11 +225,6 @@ impl AutoencoderKl {
     }
 
     fn norm_silu(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
-        let (weight, bias) = norm_weights(w, name)?;
-        group_norm_silu(x, self.config.norm_num_groups, &weight, &bias, EPS)
+        w.group_norm_silu(name, x, self.config.norm_num_groups, EPS)
     }
-}
-
-fn norm_weights(w: &Weights, name: &str) -> Result<(Tensor, Tensor)> {
-    Ok((w.get(&format!("{name}.weight"))?, w.get(&format!("{name}.bias"))?))
 }

@@ -11,20 +11,30 @@ use crate::{
 /// Sides of tiles that are offered, in latents.
 const TILES: [usize; 6] = [128, 96, 64, 48, 32, 16];
 
-/// A picture on its way through the decoder.
-#[derive(Debug, Clone, Copy)]
-struct Plane {
-    batch: usize,
-    channels: usize,
-    size: [usize; 2],
+/// A picture on its way through a network of convolutions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plane {
+    /// Pictures.
+    pub batch: usize,
+    /// Channels.
+    pub channels: usize,
+    /// Height and width.
+    pub size: [usize; 2],
 }
 
 impl Plane {
-    fn values(self) -> usize {
+    /// Number of values.
+    pub fn values(self) -> usize {
         self.batch * self.channels * self.size[0] * self.size[1]
     }
 
-    fn with_channels(self, channels: usize) -> Self {
+    /// Bytes of its values.
+    pub fn bytes(self, costs: Costs) -> u64 {
+        (self.values() * costs.value_bytes) as u64
+    }
+
+    /// The same with other channels.
+    pub fn with_channels(self, channels: usize) -> Self {
         Self { channels, ..self }
     }
 
@@ -32,7 +42,8 @@ impl Plane {
         Self { size: self.size.map(|side| 2 * side), ..self }
     }
 
-    fn conv(self, costs: Costs, outputs: usize, side: usize) -> Cost {
+    /// A convolution that keeps its size, with a kernel of `side`.
+    pub fn conv(self, costs: Costs, outputs: usize, side: usize) -> Cost {
         costs.conv([self.batch, self.channels, outputs], self.size, side, 1)
     }
 }
@@ -131,15 +142,15 @@ impl AutoencoderKl {
         }
         stem.run(latents.conv(costs, wide, 3));
         let mut x = latents.with_channels(wide);
-        let bytes = |plane: Plane| (plane.values() * costs.value_bytes) as u64;
+        let bytes = |plane: Plane| plane.bytes(costs);
         let mut middle = Tape::default();
         middle.hold(bytes(x));
-        resnet(&mut middle, costs, x, wide);
+        resnet_tape(&mut middle, costs, x, wide);
         if config.mid_block_add_attention {
             attention(&mut middle, costs, x);
         }
         middle.free(bytes(x));
-        resnet(&mut middle, costs, x, wide);
+        resnet_tape(&mut middle, costs, x, wide);
         let mut tapes = vec![stem, middle];
         for level in 0..widths.len() {
             let width = widths[widths.len() - 1 - level];
@@ -147,7 +158,7 @@ impl AutoencoderKl {
             tape.hold(bytes(x));
             for layer in 0..=config.layers_per_block {
                 let before = if layer == 0 { 0 } else { bytes(x) };
-                resnet(&mut tape, costs, x, width);
+                resnet_tape(&mut tape, costs, x, width);
                 // The input of the block itself is held to its end.
                 tape.free(before);
                 x = x.with_channels(width);
@@ -169,7 +180,7 @@ impl AutoencoderKl {
 }
 
 /// A residual block; its input stays held, its result is held from now on.
-fn resnet(tape: &mut Tape, costs: Costs, x: Plane, outputs: usize) {
+pub fn resnet_tape(tape: &mut Tape, costs: Costs, x: Plane, outputs: usize) {
     let result = x.with_channels(outputs);
     let h = tape.run(costs.pointwise(x.values(), 1));
     let convolved = tape.run(x.conv(costs, outputs, 3));

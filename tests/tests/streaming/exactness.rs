@@ -6,7 +6,7 @@ use proptest::{
 };
 use sluice_engine::{
     memory::{Keep, MemoryPreferences, OffloadMode, Residence, Wish},
-    request::{ComputeDtype, Request, Sampler},
+    request::{ComputeDtype, GuidanceOptions, Interval, Request, Sampler},
 };
 use sluice_tests::runner::Runner;
 
@@ -47,12 +47,20 @@ fn any_request(tiny: &Tiny) -> impl Strategy<Value = Request> + use<> {
     let dtypes = prop::sample::select(ComputeDtype::ALL.to_vec());
     let guidances = prop::sample::select(vec![0.0, 2.5]);
     let samplers = prop::sample::select(Sampler::ALL.to_vec());
-    (dtypes, 1..4_u32, guidances, samplers).prop_map(move |(dtype, batch, guidance, sampler)| Request {
-        dtype,
-        batch,
-        guidance,
-        sampler,
-        ..request.clone()
+    let starts = prop::sample::select(vec![0.0, 0.0, 0.4]);
+    let caches = prop::sample::select(vec![0.0, 0.0, 10.0]);
+    let choices = (dtypes, 1..4_u32, guidances, samplers, starts, caches);
+    choices.prop_map(move |(dtype, batch, guidance, sampler, start, step_cache)| {
+        let interval = Interval { start, end: 1.0 };
+        Request {
+            dtype,
+            batch,
+            guidance,
+            sampler,
+            guiding: GuidanceOptions { interval, ..GuidanceOptions::default() },
+            step_cache,
+            ..request.clone()
+        }
     })
 }
 

@@ -12,5 +12,6 @@ mod adapters;
 mod budgets;
 mod exactness;
 mod faults;
+mod options;
 mod support;
 mod traffic;

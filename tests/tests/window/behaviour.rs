@@ -322,6 +322,7 @@ fn every_widget_has_a_name() {
     let mut window = Window::with_starter();
     window.says(Event::Hardware(machine()));
     window.click("More settings");
+    window.click("Guidance and speed");
     window.click("Plan");
     window.click("Timeline");
     window.click("Advanced");

@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod memory;
+mod prompts;
 mod real_run;
 mod runs;
 mod snapshots;

@@ -93,10 +93,11 @@ fn one_question_is_outstanding_and_the_last_settings_win() {
 }
 
 #[test]
-fn typing_a_prompt_asks_nothing_and_never_waits() {
+fn a_prompt_that_is_typed_is_asked_about_and_never_waits() {
     let mut window = planned(&Scene::streamed());
     window.fill("Prompt", "a red boat");
-    assert_eq!(window.take_plans(), []);
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.request.prompt, "a red boat", "its tokens are counted");
     window.click("Generate");
     window.take_job();
 }
@@ -141,11 +142,11 @@ fn a_row_of_the_table_is_taken_over_and_goes_with_the_job() {
 fn rows_that_cannot_be_chosen_say_why_and_do_nothing() {
     let scene = Scene::streamed();
     let mut window = planned(&scene);
-    let row = scene.forecast.alternatives.iter().find(|row| row.id == "nf4").unwrap();
+    let row = scene.forecast.alternatives.iter().find(|row| row.id == "sequential").unwrap();
     assert!(!row.available);
     window.click_what_says(&format!("{}, ", row.name));
     assert_eq!(preferences(&window), MemoryPreferences::default());
-    assert!(window.shows("4 bit, not built yet"));
+    assert!(window.shows("diffusers only"));
     let short = scene.forecast.alternatives.iter().find(|row| row.device_short > 0).unwrap();
     assert!(window.shows(&format!("{}, ", short.name)));
     assert!(window.shows("too much VRAM"));

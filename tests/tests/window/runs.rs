@@ -41,8 +41,12 @@ impl Scene {
         let mut scene = Self::new("z-image", "rtx-3060", MemoryPreferences::default(), 128);
         scene.preferences.device = DeviceChoice::Auto;
         for block in scene.footprint.components.iter_mut().flat_map(|component| &mut component.blocks) {
-            for bytes in [&mut block.bytes, &mut block.largest_tensor, &mut block.matrix_bytes] {
+            for bytes in [&mut block.bytes, &mut block.largest_tensor, &mut block.file_bytes] {
                 *bytes /= 400;
+            }
+            for held in block.smaller.values_mut() {
+                held.bytes /= 400;
+                held.largest_tensor /= 400;
             }
         }
         "Starter".clone_into(&mut scene.footprint.model);
@@ -84,7 +88,7 @@ impl Scene {
 
     /// The answer to a question.
     pub fn answer(&self, id: u64) -> Event {
-        Event::Planned { id, forecast: Box::new(self.forecast.clone()) }
+        Event::Planned { id, forecast: Box::new(self.forecast.clone()), readings: Vec::new() }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -179,6 +183,7 @@ impl Run<'_> {
                     took: self.at - began,
                     wait: waited,
                     bytes: moved,
+                    reused: 0,
                 }));
             }
         }

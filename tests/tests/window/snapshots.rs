@@ -35,6 +35,9 @@ fn in_every_look_with(state: &str, memory: &MemorySettings, script: impl Fn(&mut
                 answer(&mut window, &Scene::here());
             }
             script(&mut window);
+            if *memory == MemorySettings::default() {
+                answer(&mut window, &Scene::here());
+            }
             window.harness.remove_cursor();
             window.frames();
             window.harness.snapshot(format!("window/{state}-{shade}-{width}"));
@@ -98,8 +101,9 @@ fn all_open(scene: &Scene) -> MemorySettings {
     MemorySettings { preferences: scene.preferences.clone(), plan_open: Some(true), timeline_open: true }
 }
 
+/// Answers until nothing more is asked.
 fn answer(window: &mut Window, scene: &Scene) {
-    for query in window.take_plans() {
+    while let Some(query) = window.take_plans().pop() {
         window.says(scene.answer(query.id));
     }
 }

@@ -202,6 +202,7 @@ pub fn starter() -> ModelSummary {
         ]
         .map(str::to_owned)
         .to_vec(),
+        reads_clip_skip: false,
     }
 }
 

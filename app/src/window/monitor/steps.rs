@@ -60,6 +60,9 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
             ui.small(format!("{} computing", words::micros(step.took.saturating_sub(step.wait))));
             ui.small(format!("{} waiting for weights", words::micros(step.wait)));
             ui.small(format!("{} GB moved", words::gb(step.bytes)));
+            if step.reused > 0 {
+                ui.small("An earlier prediction was used again");
+            }
         });
     }
 }

@@ -3,7 +3,10 @@
 use std::ops::RangeInclusive;
 
 use egui::Ui;
-use sluice_engine::memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish};
+use sluice_engine::{
+    memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish},
+    precision::Storage,
+};
 
 use crate::window::{
     icons,
@@ -35,6 +38,8 @@ pub fn show(ui: &mut Ui, state: &State, open: &mut bool, preferences: &mut Memor
     residence(ui, "Text encoder", &mut preferences.text_encoder);
     residence(ui, "Denoiser", &mut preferences.denoiser);
     residence(ui, "Autoencoder", &mut preferences.autoencoder);
+    precision(ui, "Denoiser weights", &mut preferences.denoiser_precision);
+    precision(ui, "Text encoder weights", &mut preferences.text_precision);
     let keeps = Keep::ALL.iter().copied();
     widgets::choice_row(ui, "Keep for the next job", &mut preferences.keep, keeps, keep_name);
     let estimates = Estimate::ALL.iter().copied();
@@ -90,6 +95,14 @@ fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {
         Some(Residence::Staged) => "There during its stage",
         Some(Residence::Streamed) => "Streamed",
         Some(Residence::OnDemand) => "From disk, on demand",
+    });
+}
+
+/// What weights are held as. It changes the picture.
+fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
+    widgets::choice_row(ui, text, value, Storage::ALL.iter().copied(), |storage| match storage {
+        Storage::Stored => "As they are stored",
+        storage => storage.title(),
     });
 }
 

@@ -132,11 +132,11 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
 fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
     let short = short(alternative);
     let time = words::pace(alternative.seconds_per_picture);
-    let quality = quality_name(alternative.quality);
+    let quality = quality(alternative);
     match short {
         Some(short) if alternative.available => (short, palette.danger),
-        Some(short) => (format!("{} · {short}", missing(alternative)), palette.text_faint),
-        None if !alternative.available => (format!("{} · {time}", missing(alternative)), palette.text_faint),
+        Some(short) => (format!("{MISSING} · {short}"), palette.text_faint),
+        None if !alternative.available => (format!("{MISSING} · {time}"), palette.text_faint),
         None if alternative.recommended => (format!("{time} · {quality} · recommended"), palette.text_muted),
         None => (format!("{time} · {quality}"), palette.text_muted),
     }
@@ -151,22 +151,20 @@ fn short(alternative: &Alternative) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Why it cannot be chosen, in a word or two.
-fn missing(alternative: &Alternative) -> &'static str {
-    match alternative.quality {
-        Quality::EightBit => "8 bit, not built yet",
-        Quality::FourBit => "4 bit, not built yet",
-        Quality::Exact | Quality::Blended => "diffusers only",
-    }
-}
+/// Why what is not available cannot be chosen, in a word or two.
+const MISSING: &str = "diffusers only";
 
-fn quality_name(quality: Quality) -> &'static str {
-    match quality {
+/// In a word or two; with what the weights are off, where that was measured.
+fn quality(alternative: &Alternative) -> String {
+    let name = match alternative.quality {
         Quality::Exact => "exact",
         Quality::Blended => "tiles blend",
         Quality::EightBit => "8 bit",
         Quality::FourBit => "4 bit",
-    }
+    };
+    alternative
+        .error
+        .map_or_else(|| name.to_owned(), |error| format!("{name}, error {}", words::percent(error)))
 }
 
 fn spoken(alternative: &Alternative, machine: &Machine) -> String {
@@ -175,7 +173,7 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
         parts.push(format!("{} GB of RAM", words::gb(alternative.host)));
     }
     parts.push(format!("{} a picture", words::pace(alternative.seconds_per_picture)));
-    parts.push(quality_name(alternative.quality).to_owned());
+    parts.push(quality(alternative));
     match short(alternative) {
         Some(short) => parts.push(short),
         None => parts.push("fits".to_owned()),
@@ -184,7 +182,7 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
         parts.push("recommended".to_owned());
     }
     if !alternative.available {
-        parts.push(missing(alternative).to_owned());
+        parts.push(MISSING.to_owned());
     }
     parts.join(", ")
 }
@@ -213,12 +211,12 @@ fn explained(alternative: &Alternative, machine: &Machine) -> String {
         lines.push(format!("{} GB of RAM", words::gb(alternative.host)));
     }
     lines.push(quality.to_owned());
+    lines.extend(alternative.error.map(|error| {
+        format!("{} error of the weights, measured on a sample of them", words::percent(error))
+    }));
     lines.extend(short(alternative));
     if !alternative.available {
-        lines.push(match alternative.quality {
-            Quality::EightBit | Quality::FourBit => "This program has no such weights yet".to_owned(),
-            _ => "What diffusers does; Sluice's own plans need less".to_owned(),
-        });
+        lines.push("What diffusers does; Sluice's own plans need less".to_owned());
     }
     lines.join("\n")
 }

@@ -22,7 +22,78 @@ fn strategies_take_what_their_formulas_say() {
     let (fp8, nf4) = (row(&rows, "fp8"), row(&rows, "nf4"));
     assert!(nf4.device < fp8.device && fp8.device < footprint.total() * 6 / 10 + 4 * GIB);
     assert_eq!((fp8.quality, nf4.quality), (Quality::EightBit, Quality::FourBit));
-    assert_eq!(row(&rows, "int8").host, footprint.largest_component());
+    assert!(fp8.available && nf4.available && fp8.error.is_none());
+    // Weights are encoded piece by piece, so that nothing waits in the host's memory.
+    assert_eq!(row(&rows, "int8").host, 0);
+    assert!(row(&rows, "int8_model_offload").device < row(&rows, "int8").device);
+    assert!(row(&rows, "nf4_layer_streaming").device <= row(&rows, "nf4").device);
+}
+
+#[test]
+fn a_storage_that_changes_nothing_has_no_row() {
+    let (mut footprint, workload) = even(20);
+    for block in footprint.components.iter_mut().flat_map(|component| &mut component.blocks) {
+        block.smaller.retain(|storage, _| *storage == Storage::Nf4);
+    }
+    let machine = card(12 * GIB, 64 * GIB, 12.0);
+    let rows = alternatives(&footprint, &workload, &machine, &MemoryPreferences::default());
+    assert!(rows.iter().all(|row| !["fp8", "int8", "stored"].contains(&row.id.as_str())));
+    assert_eq!(row(&rows, "nf4").quality, Quality::FourBit);
+    // Who wants what changes nothing gets the same pictures.
+    let fp8 = MemoryPreferences::default().with_precision(Storage::Fp8);
+    let rows = alternatives(&footprint, &workload, &machine, &fp8);
+    assert!(row(&rows, "everything").quality <= Quality::Blended);
+}
+
+#[test]
+fn weights_are_held_as_they_are_stored_unless_somebody_wants_them_smaller() {
+    let (footprint, workload) = even(20);
+    for budget in [4, 8, 12, 80] {
+        let machine = card(budget * GIB, 64 * GIB, 12.0);
+        for &wish in Wish::ALL {
+            let wanted = MemoryPreferences { wish, ..MemoryPreferences::default() };
+            let plain = forecast(&footprint, &workload, &machine, &wanted, None);
+            let recommended = plain.alternatives.iter().find(|row| row.recommended);
+            assert!(recommended.is_none_or(|row| row.quality <= Quality::Blended), "{wish:?}, {budget} GB");
+            assert!(plain.plan.is_err() || !plain.sentence.contains("FP8") || wish != Wish::Quality);
+            // Who wants them smaller gets them so, and a row that undoes it.
+            let fp8 = wanted.with_precision(Storage::Fp8);
+            let smaller = forecast(&footprint, &workload, &machine, &fp8, None);
+            let least = [&plain, &smaller].map(|forecast| forecast.least_device.unwrap());
+            assert!(least[1] <= least[0], "{wish:?}, {budget} GB");
+            for row in smaller.alternatives.iter().filter(|row| row.recommended) {
+                assert!(row.quality >= Quality::EightBit, "{wish:?}, {budget} GB");
+            }
+            let back = row(&smaller.alternatives, "stored").preferences.clone().unwrap();
+            assert_eq!((back.denoiser_precision, back.text_precision), Default::default());
+            assert_eq!(back.wish, wish);
+        }
+    }
+}
+
+#[test]
+fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
+    let (mut footprint, workload) = even(20);
+    for component in &mut footprint.components {
+        component.errors = Errors::from([(Storage::Fp8, 0.0263), (Storage::Nf4, 0.094)]);
+    }
+    let sentence = |budget: u64, host: u64, wish: Wish| {
+        let machine = card(budget, host, 12.0);
+        let wanted = MemoryPreferences { wish, ..MemoryPreferences::default() };
+        forecast(&footprint, &workload, &machine, &wanted, None).sentence
+    };
+    // As they are stored, they come from disk in every step.
+    let slow = sentence(6 * GIB, 4 * GIB, Wish::Speed);
+    assert!(slow.contains(" would take ") && slow.contains("with weights that are "), "{slow}");
+    let memory = sentence(12 * GIB, 64 * GIB, Wish::Memory);
+    assert!(memory.contains("NF4") && memory.ends_with("with weights that are 9.4 % off."), "{memory}");
+    for wish in [Wish::Quality, Wish::Balanced] {
+        let exact = sentence(80 * GIB, 64 * GIB, wish);
+        assert!(!exact.contains(" would take "), "{exact}");
+    }
+    // Nothing fits as it is stored.
+    let none = sentence(2 * GIB, GIB / 8, Wish::Quality);
+    println!("{none}");
 }
 
 #[test]

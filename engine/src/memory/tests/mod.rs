@@ -8,22 +8,32 @@ mod plans;
 use proptest::prelude::*;
 
 use super::{
-    BlockFootprint, BlockWork, ComponentFootprint, ComponentWork, Footprint, Link, Machine,
+    BlockFootprint, BlockWork, ComponentFootprint, ComponentWork, Footprint, Held, Link, Machine,
     MemoryPreferences, OffloadMode, Residence, Stage, Wish, Work, Workload,
 };
-use crate::checkpoint::Role;
+use crate::{
+    checkpoint::{Errors, Role},
+    precision::Storage,
+};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 fn block(name: &str, bytes: u64, tensors: u64) -> BlockFootprint {
+    let (weights, largest) = (bytes / 2 / 10 * 9, bytes.div_ceil(tensors.max(1)));
+    let held = |storage: Storage| {
+        let share = if storage.bits() == Some(8) { 2 } else { 4 };
+        let (bytes, largest_tensor) = (bytes - 2 * weights + 2 * weights / share, largest / share);
+        (storage, Held { bytes, largest_tensor, encoded: weights })
+    };
     BlockFootprint {
         name: name.to_owned(),
         bytes,
-        largest_tensor: bytes.div_ceil(tensors.max(1)),
+        largest_tensor: largest,
+        file_bytes: bytes,
         parameters: bytes / 2,
-        matrix_parameters: bytes / 2 / 10 * 9,
-        matrix_bytes: bytes / 2 / 10 * 9 * 2,
+        encoded: 0,
+        smaller: Storage::smaller().map(held).collect(),
     }
 }
 
@@ -63,8 +73,12 @@ fn any_component(role: Role, stage: Stage) -> impl Strategy<Value = (ComponentFo
                 })
                 .collect(),
         };
-        let component =
-            ComponentFootprint { role, architecture: "random".to_owned(), blocks: footprints.collect() };
+        let component = ComponentFootprint {
+            role,
+            architecture: "random".to_owned(),
+            blocks: footprints.collect(),
+            errors: Errors::new(),
+        };
         (component, ComponentWork { stage, ways: (0..ways).map(way).collect() })
     })
 }

@@ -10,7 +10,8 @@ fn component(
 ) -> (ComponentFootprint, ComponentWork) {
     let (blocks, works) = blocks.into_iter().unzip();
     let way = Work { tile: None, carried, blocks: works };
-    let footprint = ComponentFootprint { role, architecture: "transformer".to_owned(), blocks };
+    let footprint =
+        ComponentFootprint { role, architecture: "transformer".to_owned(), blocks, errors: Errors::new() };
     (footprint, ComponentWork { stage, ways: vec![way] })
 }
 

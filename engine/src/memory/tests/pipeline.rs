@@ -9,7 +9,15 @@ use crate::memory::{
 const ROOM: HostRoom = HostRoom { copies: u64::MAX, staging: u64::MAX };
 
 fn cost(seconds: f64, bytes: u64, passes: u32) -> BlockCost {
-    BlockCost { seconds, bytes, largest_tensor: bytes / 4, passes, reads: 2 }
+    BlockCost {
+        seconds,
+        bytes,
+        largest_tensor: bytes / 4,
+        file_bytes: bytes,
+        encoding: 0.0,
+        passes,
+        reads: 2,
+    }
 }
 
 fn streamed(count: usize) -> Vec<BlockPlan> {
@@ -135,6 +143,8 @@ fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
         seconds: f64::from(heavy) * 0.01,
         bytes: size * 40 * MIB,
         largest_tensor: size * 10 * MIB,
+        file_bytes: size * 40 * MIB,
+        encoding: 0.0,
         passes: [1, 12, 12][passes as usize],
         reads: 1 + heavy % 2,
     });

@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{any_request, image, settings};
-use crate::output::{Origin, OutputError, Settings, chunks::TEXT_LIMIT, read_settings, write_png};
+use crate::{
+    output::{Origin, OutputError, Settings, chunks::TEXT_LIMIT, read_settings, write_png},
+    precision::Storage,
+};
 
 const TEXTS: [&str; 8] = [
     "a red circle on a white ground",
@@ -90,6 +93,22 @@ fn the_pixels_are_in_the_file_and_the_bytes_are_always_the_same() {
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut pixels).unwrap();
     assert_eq!(pixels, picture.pixels);
+}
+
+#[test]
+fn what_weights_were_held_as_is_remembered() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.png");
+    let plain = settings("a hill", "");
+    write_png(&path, &image(1, 1), &plain).unwrap();
+    assert_eq!(read_settings(&path).unwrap().notes, Vec::<String>::new());
+    let smaller = plain.held_as([Storage::Fp8, Storage::Q4K]);
+    write_png(&path, &image(1, 1), &smaller).unwrap();
+    let restored = read_settings(&path).unwrap();
+    assert_eq!(restored.settings, smaller);
+    let note = "It was drawn with weights of the denoiser in FP8 and weights of the text encoders in Q4_K, which \
+                the memory settings decide.";
+    assert_eq!(restored.notes, [note]);
 }
 
 #[test]

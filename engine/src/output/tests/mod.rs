@@ -7,7 +7,10 @@ mod places;
 use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
-use crate::request::{AdapterUse, ComputeDtype, ModelSource, Request, Sampler, Schedule};
+use crate::request::{
+    AdapterUse, ComputeDtype, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler,
+    Schedule,
+};
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
@@ -35,7 +38,9 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::sample::select(&Schedule::ALL),
         prop::sample::select(&ComputeDtype::ALL),
     );
-    (texts, numbers, choices, 0.0f32..1e6).prop_map(|(texts, numbers, choices, guidance)| Request {
+    let guiding = (0.0f32..1.0, 0.0f32..0.5, 0.5f32..1.0, 1.0f32..9.0, 0.0f32..1.0);
+    let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding);
+    given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
         prompt: texts.0,
         negative_prompt: texts.1,
@@ -50,5 +55,12 @@ fn any_request() -> impl Strategy<Value = Request> {
         dtype: choices.2,
         max_sequence_length: numbers.5,
         adapters: vec![AdapterUse { path: format!("/loras/{}", numbers.0).into(), weight: guidance }],
+        clip_skip,
+        guiding: GuidanceOptions {
+            rescale: guiding.0,
+            interval: Interval { start: guiding.1, end: guiding.2 },
+            true_cfg: guiding.3,
+        },
+        step_cache: guiding.4,
     })
 }

@@ -26,7 +26,7 @@ fn a_picture_of_a1111_is_understood() {
     assert_eq!((request.steps, request.guidance, request.seed), (20, 7.5, 965_400_086));
     assert_eq!((request.width, request.height), (512, 768));
     assert_eq!((request.sampler, request.schedule), (Sampler::EulerAncestral, Schedule::Karras));
-    assert_eq!(read.settings.seed, 965_400_086);
+    assert_eq!((read.settings.seed, request.clip_skip), (965_400_086, 2));
     assert_eq!(read.settings.model_name, "v1-5-pruned");
     assert!(read.notes.is_empty(), "{:?}", read.notes);
 }
@@ -54,11 +54,29 @@ fn samplers_of_others_go_to_the_nearest() {
         ("DPM2 a", Sampler::Dpm2, Schedule::Model, false),
         ("Restart", Sampler::Euler, Schedule::Model, false),
         ("Heun", Sampler::Heun, Schedule::Model, true),
+        ("TCD", Sampler::Tcd, Schedule::Model, true),
+        ("Res Multistep", Sampler::ResMultistep, Schedule::Model, true),
     ] {
         let read = a1111::parse(&format!("x\nSteps: 1, Sampler: {name}, Seed: 1"));
         let request = &read.settings.request;
         assert_eq!((request.sampler, request.schedule), (sampler, schedule), "{name}");
         assert_eq!(read.notes.is_empty(), same, "{name}");
+    }
+}
+
+#[test]
+fn schedules_have_a1111s_names() {
+    for (name, schedule) in [
+        ("Automatic", Schedule::Model),
+        ("Uniform", Schedule::Normal),
+        ("Normal", Schedule::Normal),
+        ("SGM Uniform", Schedule::SgmUniform),
+        ("KL Optimal", Schedule::KlOptimal),
+        ("Align Your Steps", Schedule::AlignYourSteps),
+        ("Beta", Schedule::Beta),
+    ] {
+        let read = a1111::parse(&format!("x\nSteps: 1, Schedule type: {name}, Seed: 1"));
+        assert_eq!((read.settings.request.schedule, read.notes.len()), (schedule, 0), "{name}");
     }
 }
 
@@ -76,9 +94,10 @@ fn unknown_samplers_and_schedules_are_said() {
 
 #[test]
 fn what_is_not_understood_has_its_default_and_a_note() {
-    let read = a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler");
+    let read =
+        a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler, Clip skip: 13");
     assert_eq!(read.settings.request, Request { prompt: "x".to_owned(), ..Request::default() });
-    assert_eq!(read.notes.len(), 4);
+    assert_eq!(read.notes.len(), 5);
 
     let read = a1111::parse("only, words: here");
     assert_eq!(read.settings.request.prompt, "only, words: here");
@@ -113,6 +132,17 @@ fn values_are_quoted_as_a1111_does() {
     assert!(named("\"quoted\"").contains(r#", Model: "\"quoted\"", Version"#));
 }
 
+#[test]
+fn a_clip_skip_that_skips_nothing_is_left_out() {
+    let text = |clip_skip| {
+        let mut settings = settings("x", "");
+        settings.request.clip_skip = clip_skip;
+        a1111::write(&settings)
+    };
+    assert!(text(2).contains(", Clip skip: 2, Version"), "{}", text(2));
+    assert!(!text(1).contains("Clip skip") && !text(0).contains("Clip skip"));
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_parsed(text in "\\PC*", pairs in "([A-Za-z ]{0,9}[:,\"\\\\x ]{0,4}[0-9a-z\",]{0,9}\n?){0,9}") {
@@ -137,6 +167,7 @@ proptest! {
             batch: 1,
             dtype: Request::default().dtype,
             max_sequence_length: Request::default().max_sequence_length,
+            clip_skip: if request.clip_skip > 1 { request.clip_skip } else { 0 },
             ..request
         };
         prop_assert_eq!(read.settings.request, expected);

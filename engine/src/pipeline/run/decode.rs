@@ -3,27 +3,9 @@
 use candle_core::{DType, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage};
-use crate::{
-    hardware::unmetered,
-    output::Image,
-    pipeline::{dump::aside, preview::Preview},
-    vae::Tiling,
-};
+use crate::{hardware::unmetered, output::Image, pipeline::dump::aside, vae::Tiling};
 
 impl Run<'_> {
-    /// Fits the map that previews are made with, once a model.
-    pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
-        if self.loaded.preview.borrow().is_some() {
-            return Ok(());
-        }
-        let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let preview = self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor))?;
-        *self.loaded.preview.borrow_mut() = Some(preview);
-        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
-        Ok(())
-    }
-
     /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
     pub(super) fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
         let autoencoder = &self.loaded.model.autoencoder;

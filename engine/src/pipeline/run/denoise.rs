@@ -1,20 +1,22 @@
 //! Noise to latents.
 
-use std::{cell::Cell, time::Instant};
+use std::{
+    cell::{Cell, RefCell},
+    time::Instant,
+};
 
 use candle_core::{Device, Tensor};
 
 use super::{
     Dump, PipelineError, Run, Stage,
-    decode::to_images,
-    noise::{draw, evaluated},
+    noise::{called, draw, evaluated, guide},
 };
 use crate::{
     hardware::unmetered,
     models::{Conditioning, Denoiser, DenoiserInput},
     pipeline::dump::aside,
     residency::WeightStore,
-    sampling::{self, Step, Training, Walk},
+    sampling::{self, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
@@ -32,35 +34,44 @@ impl Run<'_> {
         let latents = training.noised(None, &noise, sigmas[0])?;
         drop(noise);
         let denoiser = self.loaded.model.denoiser.as_ref();
-        let guidance = self.request.guidance;
+        let guide = guide(&self.loaded.model, self.request, sigmas);
         let evaluated = evaluated(&self.loaded.model, self.request, sigmas);
         let input = self.prepare_input(branches, &evaluated);
         let prepared = self.within_memory(Stage::Denoise, || {
             store.announce(0);
             denoiser.prepare(&executor, store, &input)
         })?;
-        let calls_in_all = self.request.sampler.calls(self.request.steps as usize);
-        let mut calls = 0;
+        let prompt_alone = prepared.prompt_alone();
+        let calls_in_all = called(&self.loaded.model, self.request, sigmas).len();
+        let calls = Cell::new(0);
+        let cache = RefCell::new(StepCache::new(self.request.step_cache.into(), calls_in_all));
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
         let is_computed = Cell::new(false);
-        let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
-            calls += 1;
-            if let Some(known) = self.options.journal.borrow_mut().next(sigma, latents.dims()) {
-                return Ok(known);
-            }
-            is_computed.set(true);
-            let input = DenoiserInput { latents, sigma };
+        let mut predict = |input: &DenoiserInput<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
+            let prepared = if is_guided { &prepared } else { &prompt_alone };
             let outputs = self.within_memory(Stage::Denoise, || {
-                store.announce(calls_in_all - calls);
-                denoiser.predict(&executor, store, &input, &prepared)
+                store.announce(calls_in_all - calls.get());
+                denoiser.predict(&executor, store, input, prepared)
             })?;
-            if calls == 1 && recording {
+            if calls.get() == 1 && recording {
                 outputs_seen = first_call(denoiser, &outputs)?;
             }
-            let direction = denoiser.velocity(&input, &outputs, guidance)?;
-            self.options.journal.borrow_mut().predicted(sigma, &direction);
+            let direction = denoiser.velocity(input, &guide.join(&outputs)?)?;
+            self.options.journal.borrow_mut().predicted(input.sigma, &direction);
             Ok(direction)
+        };
+        let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
+            calls.set(calls.get() + 1);
+            let (input, is_guided) = (DenoiserInput { latents, sigma }, guide.is_guided(sigma));
+            let seen = training.seen(latents, sigma)?;
+            cache.borrow_mut().direction(&seen, is_guided, || {
+                if let Some(known) = self.options.journal.borrow_mut().next(sigma, latents.dims()) {
+                    return Ok(known);
+                }
+                is_computed.set(true);
+                predict(&input, is_guided)
+            })
         };
         let mut latents_seen: Vec<Tensor> = Vec::new();
         let mut pace = Pace::new(store);
@@ -72,17 +83,11 @@ impl Run<'_> {
                 self.observer.borrow_mut().resumed(step.index as u32 + 1);
                 return Ok(());
             }
-            self.step_done(&step, &mut pace)
+            self.step_done(&step, cache.borrow().reused(), &mut pace)
         };
         let mut streams = self.streams(latents.dims())?;
         let mut noise = |like: &Tensor| draw(&mut streams, like.dims());
-        let walk = Walk {
-            sigmas,
-            mixing: training.mixing(),
-            model: &mut model,
-            noise: &mut noise,
-            after: &mut after,
-        };
+        let walk = Walk { sigmas, training, model: &mut model, noise: &mut noise, after: &mut after };
         let latents = sampling::walk(self.request.sampler, walk, latents)?;
         for (name, output) in &outputs_seen {
             dump.add(name, output)?;
@@ -94,20 +99,25 @@ impl Run<'_> {
     }
 
     /// Says that a step is done; after the first, blocks may change places.
-    fn step_done(&self, step: &Step<'_>, pace: &mut Pace) -> Result<(), PipelineError> {
+    fn step_done(&self, step: &Step<'_>, reused: usize, pace: &mut Pace) -> Result<(), PipelineError> {
         let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
         let (number, steps) = (step.index as u32 + 1, self.request.steps);
         {
             let mut observer = self.observer.borrow_mut();
-            if let Some(preview) = self.loaded.preview.borrow().as_ref().filter(|_| observer.wants_previews())
-            {
-                observer.preview(number, to_images(&preview.picture(&step.denoised()?)?)?);
+            if observer.wants_previews() {
+                let images = self.preview(&step.denoised()?)?;
+                if !images.is_empty() {
+                    observer.preview(number, images);
+                }
             }
         }
-        let record = pace.step(number, steps, store, recorder.now());
+        let record = StepRecord { step: number, steps, ..pace.step(reused, store, recorder.now()) };
         recorder.record(TelemetryEvent::Step(record));
         let seconds = record.took as f64 / 1e6;
-        self.planned.borrow_mut().steps.push(seconds);
+        // Forecasts are of steps whose predictions are made.
+        if record.reused == 0 {
+            self.planned.borrow_mut().steps.push(seconds);
+        }
         self.observer.borrow_mut().step(number, steps, seconds);
         if number == 1 && steps > 2 {
             let better = unmetered(|| self.planned.borrow_mut().refit(store));
@@ -125,23 +135,27 @@ struct Pace {
     started: Instant,
     waited: u64,
     moved: u64,
+    /// Predictions that were not made so far.
+    reused: usize,
 }
 
 impl Pace {
     fn new(store: &WeightStore) -> Self {
-        Self { started: Instant::now(), waited: store.waited_micros(), moved: store.moved_bytes() }
+        let (waited, moved) = (store.waited_micros(), store.moved_bytes());
+        Self { started: Instant::now(), waited, moved, reused: 0 }
     }
 
-    /// A step is done.
-    fn step(&mut self, step: u32, steps: u32, store: &WeightStore, at: u64) -> StepRecord {
-        let next = Self::new(store);
+    /// A step is done; `reused` predictions were not made since the first.
+    fn step(&mut self, reused: usize, store: &WeightStore, at: u64) -> StepRecord {
+        let next = Self { reused, ..Self::new(store) };
         let record = StepRecord {
             at,
-            step,
-            steps,
+            step: 0,
+            steps: 0,
             took: (next.started - self.started).as_micros() as u64,
             wait: next.waited - self.waited,
             bytes: next.moved - self.moved,
+            reused: (next.reused - self.reused) as u32,
         };
         *self = next;
         record

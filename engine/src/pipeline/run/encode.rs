@@ -3,7 +3,7 @@
 use super::{Dump, PipelineError, Run, Stage};
 use crate::{
     models::{Conditioning, Prompt},
-    text::Encoded,
+    text::{self, Encoded, Tokens},
 };
 
 impl Run<'_> {
@@ -20,9 +20,10 @@ impl Run<'_> {
         let mut fresh: Vec<Vec<Encoded>> = vec![Vec::new(); new.len()];
         for (index, part) in self.loaded.model.text.iter().enumerate().filter(|_| !new.is_empty()) {
             let (store, executor) = self.enter(index);
-            let ids: Vec<&[u32]> = new.iter().map(|prompt| prompt.ids[index].as_slice()).collect();
+            let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[index]).collect();
+            let (encoder, skip) = (part.encoder.as_ref(), new[0].clip_skip);
             let encoded =
-                self.within_memory(Stage::Encode, || part.encoder.encode(&executor, store, &ids))?;
+                self.within_memory(Stage::Encode, || text::encode(encoder, &executor, store, &tokens, skip))?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));
         }
         for (prompt, encoded) in new.into_iter().zip(fresh) {
@@ -31,7 +32,10 @@ impl Run<'_> {
         }
         let mut branches = Vec::new();
         for (branch, prompt) in self.prompts.iter().enumerate() {
-            let Some(conditioning) = self.loaded.encoded(prompt)? else { continue };
+            let Some(mut conditioning) = self.loaded.encoded(prompt)? else { continue };
+            if branch == 1 && self.request.negative_prompt.is_empty() {
+                conditioning = self.loaded.model.denoiser.without_prompt(conditioning)?;
+            }
             dump.add(format!("encode_prompt.0.{branch}.0"), &conditioning.prompt)?;
             if let Some(pooled) = &conditioning.pooled {
                 dump.add(format!("encode_prompt.0.{branch}.1"), pooled)?;
@@ -41,12 +45,13 @@ impl Run<'_> {
         Ok(branches)
     }
 
-    /// The ids of every text encoder; the second encoder is `text_encoder_2`.
+    /// The ids of every text encoder, a row for each chunk; the second encoder is `text_encoder_2`.
     fn add_ids(&self, dump: &mut Dump) -> candle_core::Result<()> {
         for (branch, prompt) in self.prompts.iter().enumerate() {
-            for (encoder, ids) in prompt.ids.iter().enumerate() {
+            for (encoder, tokens) in prompt.parts.iter().enumerate() {
                 let number = if encoder == 0 { String::new() } else { format!("_{}", encoder + 1) };
-                dump.add_ids(format!("text_encoder{number}.{branch}.input_ids"), ids)?;
+                let rows: Vec<&[u32]> = tokens.sequences.iter().map(|row| row.ids.as_slice()).collect();
+                dump.add_ids(format!("text_encoder{number}.{branch}.input_ids"), &rows)?;
             }
         }
         Ok(())

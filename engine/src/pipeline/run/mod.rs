@@ -4,6 +4,7 @@ mod decode;
 mod denoise;
 mod encode;
 mod noise;
+mod preview;
 
 use std::{cell::RefCell, path::PathBuf, time::Instant};
 
@@ -17,7 +18,8 @@ use crate::{
     residency::{CancelToken, Executor, RunError, WeightStore},
     telemetry::{Recorder, TelemetryEvent},
 };
-use noise::{evaluated, sigmas};
+use noise::evaluated;
+pub use noise::{called, guide, sigmas};
 
 /// Hears how a run goes on.
 pub trait Observer {
@@ -79,8 +81,7 @@ impl LoadedModel {
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
-        let denoiser = &self.model.denoiser;
-        request.validate(denoiser.size_multiple(), denoiser.longest_side())?;
+        estimate::check(&self.model, request)?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);

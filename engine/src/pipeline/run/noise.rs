@@ -7,7 +7,7 @@ use crate::{
     checkpoint::read_header,
     models::Model,
     request::Request,
-    sampling::{self, NoiseStream},
+    sampling::{self, Guide, NoiseStream},
 };
 
 impl Run<'_> {
@@ -52,6 +52,16 @@ pub(super) fn draw(streams: &mut [NoiseStream], shape: &[usize]) -> candle_core:
 /// The noise levels at which a request calls the model.
 pub fn evaluated(model: &Model, request: &Request, sigmas: &[f32]) -> Vec<f32> {
     sampling::evaluated(request.sampler, model.training.mixing(), sigmas)
+}
+
+/// The noise levels of all calls of the model, in their order.
+pub fn called(model: &Model, request: &Request, sigmas: &[f32]) -> Vec<f32> {
+    sampling::called(request.sampler, model.training.mixing(), sigmas)
+}
+
+/// The guidance of a request.
+pub fn guide(model: &Model, request: &Request, sigmas: &[f32]) -> Guide {
+    Guide::new(model.denoiser.guidance_weight(request), &request.guiding, sigmas)
 }
 
 /// The noise levels of a request's steps, and the one that the last ends at.

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn of_two_steps_the_slower_one_stays() {
-        let step = |step, took| StepRecord { at: 0, step, steps: 9, took, wait: 0, bytes: 0 };
+        let step = |step, took| StepRecord { at: 0, step, steps: 9, took, wait: 0, bytes: 0, reused: 0 };
         let mut series = Decimated::new(2);
         [(1, 5), (2, 9), (3, 7), (4, 6)]
             .into_iter()

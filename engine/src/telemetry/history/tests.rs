@@ -24,7 +24,7 @@ fn finished(at: u64, stage: Stage) -> TelemetryEvent {
 }
 
 fn step(at: u64, step: u32) -> TelemetryEvent {
-    TelemetryEvent::Step(StepRecord { at, step, steps: 9, took: 10, wait: 0, bytes: 0 })
+    TelemetryEvent::Step(StepRecord { at, step, steps: 9, took: 10, wait: 0, bytes: 0, reused: 0 })
 }
 
 proptest! {

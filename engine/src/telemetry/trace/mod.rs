@@ -137,7 +137,11 @@ impl TraceWriter {
     }
 
     fn step(&mut self, step: &StepRecord) -> Result<(), TelemetryError> {
-        let args = json!({ "step": step.step, "steps": step.steps, "wait": step.wait, "bytes": step.bytes });
+        let mut args =
+            json!({ "step": step.step, "steps": step.steps, "wait": step.wait, "bytes": step.bytes });
+        if step.reused > 0 {
+            args["reused"] = step.reused.into();
+        }
         let name = format!("step {}", step.step);
         self.slice(STEPS, &name, step.at.saturating_sub(step.took), step.at, args)
     }

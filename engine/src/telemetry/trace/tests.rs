@@ -111,7 +111,7 @@ fn a_cancelled_stage_ends_with_the_last_thing_seen() {
 
 #[test]
 fn steps_stages_and_notes_are_drawn_where_they_were() {
-    let step = StepRecord { at: 90, step: 2, steps: 4, took: 40, wait: 1, bytes: 2 };
+    let step = StepRecord { at: 90, step: 2, steps: 4, took: 40, wait: 1, bytes: 2, reused: 0 };
     let trace = trace_of(&[
         TelemetryEvent::Plan(plan(&[])),
         TelemetryEvent::StageStarted { at: 10, stage: Stage::Denoise },

@@ -1,56 +1,18 @@
-//! `sluice inspect`: says what a model is made of.
+//! A model in words: its family, its components, their blocks.
 
-use anyhow::Context;
+use std::path::PathBuf;
+
 use sluice_engine::{
-    request::ModelSource,
-    session::{BlockSummary, ComponentSummary, ModelSummary},
+    precision::Storage,
+    session::{BlockSummary, ComponentSummary, ModelSummary, PrecisionSummary},
 };
 
-use super::{
-    adapter,
-    engine::Engine,
-    exit::Outcome,
-    stdout,
+use crate::cli::{
     table::{Align, table},
     units,
 };
 
-/// Say what a model or an adapter, such as a LoRA, is made of.
-///
-/// Only the headers of its files are read, so this is quick for a model of any size.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// A model's folder or file, an adapter's file, or `starter` for the small one that comes with the program.
-    #[arg(value_name = "PATH")]
-    model: ModelSource,
-    /// Lists every block; blocks in a row that are alike share a line otherwise.
-    #[arg(long)]
-    blocks: bool,
-    /// Writes all of it as JSON.
-    #[arg(long, conflicts_with = "blocks")]
-    json: bool,
-}
-
-pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    if let ModelSource::Path(path) = &args.model
-        && let Some(summary) = adapter::summary(path)?
-    {
-        let text = if args.json { adapter::json(&summary)? } else { adapter::describe(&summary) };
-        stdout::line(&text)?;
-        return Ok(Outcome::Done);
-    }
-    let Some(summary) = Engine::start(None)?.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
-    if args.json {
-        stdout::line(
-            &serde_json::to_string_pretty(&summary).context("the summary cannot be written as JSON")?,
-        )?;
-    } else {
-        stdout::line(&describe(&summary, args.blocks))?;
-    }
-    Ok(Outcome::Done)
-}
-
-fn describe(summary: &ModelSummary, every_block: bool) -> String {
+pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
     let ModelSummary { name, family, family_name, layout, components, size_multiple, defaults, .. } = summary;
     let mut lines = vec![
         name.clone(),
@@ -66,7 +28,8 @@ fn describe(summary: &ModelSummary, every_block: bool) -> String {
     for component in components {
         let (role, blocks) = (&component.role, component.blocks.len());
         lines.push(String::new());
-        lines.push(format!("{role}: {blocks} {}", if blocks == 1 { "block" } else { "blocks" }));
+        let from = from_files(&component.files);
+        lines.push(format!("{role}: {blocks} {}{from}", if blocks == 1 { "block" } else { "blocks" }));
         lines.extend(block_table(&component.blocks, every_block).into_iter().map(|line| format!("  {line}")));
     }
     lines.join("\n")
@@ -104,6 +67,14 @@ fn component_table(components: &[ComponentSummary]) -> Vec<String> {
     table(columns, &rows)
 }
 
+fn from_files(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [file] => format!(" from {}", file.display()),
+        [first, others @ ..] => format!(" from {} and {} more", first.display(), others.len()),
+    }
+}
+
 fn stored_as(component: &ComponentSummary) -> String {
     let dtypes: Vec<_> = component.dtypes.iter().collect();
     match dtypes.as_slice() {
@@ -113,6 +84,32 @@ fn stored_as(component: &ComponentSummary) -> String {
             parts.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+/// A row for each storage of each component.
+pub(super) fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
+    let row = |summary: &PrecisionSummary| {
+        let error = if summary.storage == Storage::Stored {
+            "none".to_owned()
+        } else {
+            units::percent(summary.error)
+        };
+        [
+            summary.role.to_string(),
+            summary.architecture.clone(),
+            summary.storage.name().to_owned(),
+            units::bytes(summary.bytes),
+            error,
+        ]
+    };
+    let columns = [
+        ("component", Align::Left),
+        ("architecture", Align::Left),
+        ("held as", Align::Left),
+        ("size", Align::Right),
+        ("error", Align::Right),
+    ];
+    table(columns, &precisions.iter().map(row).collect::<Vec<_>>())
 }
 
 /// The list that a block such as `layers.3` is an entry of.
@@ -157,7 +154,7 @@ fn block_table(blocks: &[BlockSummary], every_block: bool) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use sluice_engine::session::Defaults;
+    use sluice_engine::{checkpoint::Role, request::ModelSource, session::Defaults};
 
     use super::*;
 
@@ -200,6 +197,7 @@ mod tests {
             longest_side: 16_384,
             defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
             examples: Vec::new(),
+            reads_clip_skip: false,
         }
     }
 
@@ -226,6 +224,23 @@ autoencoder: 1 block
   block    tensors  parameters  size
   decoder        3          49  99 B";
         assert_eq!(describe(&summary(), false), expected);
+    }
+
+    #[test]
+    fn precisions_have_a_row_each() {
+        let row = |storage, bytes, error| PrecisionSummary {
+            role: Role::Denoiser,
+            architecture: "Z-Image".to_owned(),
+            storage,
+            bytes,
+            error,
+        };
+        let rows = [row(Storage::Stored, 1 << 30, 0.0), row(Storage::Fp8, 1 << 29, 0.0263)];
+        let expected = "\
+component  architecture  held as      size  error
+denoiser   Z-Image       stored   1.00 GiB   none
+denoiser   Z-Image       fp8       512 MiB  2.6 %";
+        assert_eq!(precision_table(&rows).join("\n"), expected);
     }
 
     #[test]

@@ -1,0 +1,129 @@
+//! Files in words: one by itself, or a table of many.
+
+use std::path::Path;
+
+use sluice_engine::models::{Content, Finding, Inventory};
+
+use crate::cli::{
+    table::{Align, table},
+    units,
+};
+
+/// Dtypes with less of the bytes are left out of a row.
+const LEAST_SHARE: f64 = 0.05;
+
+/// A file that is no whole model.
+pub(super) fn describe(path: &Path, content: &Content) -> String {
+    let Content { what, format, parameters, bytes, .. } = content;
+    let name =
+        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+    [
+        name,
+        format!("  what       {what}"),
+        format!("  format     {format}"),
+        format!("  weights    {}", units::count(*parameters)),
+        format!("  stored as  {}", stored_as(content)),
+        format!("  size       {}", units::bytes(*bytes)),
+    ]
+    .join("\n")
+}
+
+/// A row for each file.
+pub(super) fn list(folder: &Path, inventory: &Inventory) -> String {
+    let rows: Vec<_> = inventory
+        .items
+        .iter()
+        .map(|item| {
+            let path = item.path.strip_prefix(folder).unwrap_or(&item.path).display().to_string();
+            match &item.content {
+                Finding::Content(content) => [
+                    path,
+                    content.what.clone(),
+                    content.format.clone(),
+                    stored_as(content),
+                    units::bytes(content.bytes),
+                ],
+                Finding::Error(error) => {
+                    [path, format!("cannot be used: {error}"), String::new(), String::new(), String::new()]
+                }
+            }
+        })
+        .collect();
+    let columns = [
+        ("file", Align::Left),
+        ("what it is", Align::Left),
+        ("format", Align::Left),
+        ("stored as", Align::Left),
+        ("size", Align::Right),
+    ];
+    let mut lines = table(columns, &rows);
+    if inventory.others > 0 {
+        let files = if inventory.others == 1 { "file is" } else { "files are" };
+        lines.push(String::new());
+        lines.push(format!("{} other {files} no model by the name", inventory.others));
+    }
+    lines.join("\n")
+}
+
+/// The dtypes that most of the weights have, the most frequent first.
+fn stored_as(content: &Content) -> String {
+    let all: u64 = content.dtypes.values().sum();
+    let mut dtypes: Vec<_> = content.dtypes.iter().collect();
+    dtypes.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
+    let most = dtypes.iter().filter(|(_, bytes)| **bytes as f64 >= LEAST_SHARE * all as f64);
+    most.map(|(dtype, _)| dtype.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use sluice_engine::{checkpoint::Role, models::Item};
+
+    use super::*;
+
+    fn content() -> Content {
+        Content {
+            what: "FLUX.1 denoiser".to_owned(),
+            roles: vec![Role::Denoiser],
+            format: "GGUF".to_owned(),
+            parameters: 11_901_408_320,
+            bytes: 6_806_000_000,
+            dtypes: [("Q4_K", 6_000), ("F32", 10), ("Q6_K", 800)]
+                .map(|(name, bytes)| (name.to_owned(), bytes))
+                .into(),
+        }
+    }
+
+    #[test]
+    fn a_file_is_described() {
+        let expected = "\
+flux1-dev-Q4_K_S.gguf
+  what       FLUX.1 denoiser
+  format     GGUF
+  weights    11.9 B
+  stored as  Q4_K, Q6_K
+  size       6.34 GiB";
+        assert_eq!(describe(Path::new("models/flux1-dev-Q4_K_S.gguf"), &content()), expected);
+        let nothing = Content { dtypes: BTreeMap::new(), ..content() };
+        assert!(describe(Path::new("a"), &nothing).contains("stored as"));
+    }
+
+    #[test]
+    fn files_are_listed() {
+        let inventory = Inventory {
+            items: vec![
+                Item { path: "m/unet/a.gguf".into(), content: Finding::Content(content()) },
+                Item { path: "m/b.ckpt".into(), content: Finding::Error("it is a pickle".to_owned()) },
+            ],
+            others: 1,
+        };
+        let expected = "\
+file         what it is                      format  stored as       size
+unet/a.gguf  FLUX.1 denoiser                 GGUF    Q4_K, Q6_K  6.34 GiB
+b.ckpt       cannot be used: it is a pickle
+
+1 other file is no model by the name";
+        assert_eq!(list(Path::new("m"), &inventory), expected);
+    }
+}

@@ -1,0 +1,114 @@
+//! `sluice inspect`: says what a model is made of, or what files are.
+
+mod files;
+mod model;
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+use sluice_engine::{
+    checkpoint::{CheckpointError, Role, is_diffusers, is_model_folder},
+    models::{content, inventory},
+    request::ModelSource,
+    session::precisions,
+};
+
+use super::{
+    adapter,
+    engine::Engine,
+    exit::{Outcome, refuse},
+    model_folders::ModelFolderArgs,
+    stdout,
+};
+
+/// Say what a model is made of, or what files are.
+///
+/// A model's folder or file is described with everything that it needs; any other file, such as a LoRA, for what it is;
+/// a folder of files is listed. Only headers are read, so this is quick for models of any size.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A model's folder or file, a folder of files, or `starter` for the small model that comes with the program.
+    #[arg(value_name = "PATH")]
+    model: ModelSource,
+    #[command(flatten)]
+    folders: ModelFolderArgs,
+    /// Lists every block; blocks in a row that are alike share a line otherwise.
+    #[arg(long)]
+    blocks: bool,
+    /// Measures what the weights take and lose in fewer bits, on a sample of their own; see `--precision` of
+    /// `generate`.
+    #[arg(long, conflicts_with = "blocks")]
+    precisions: bool,
+    /// Writes all of it as JSON.
+    #[arg(long, conflicts_with = "blocks")]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.precisions {
+        let precisions = precisions(&args.model, &args.folders.all())
+            .map_err(|failure| refuse(failure.message, failure.advice.unwrap_or_default()))?;
+        return say(args, &precisions, || model::precision_table(&precisions).join("\n"));
+    }
+    match &args.model {
+        ModelSource::Path(path) if path.is_dir() && !is_model_folder(path) => list(path, args),
+        ModelSource::Path(path) if path.is_dir() => folder(path, args),
+        ModelSource::Path(path) if path.is_file() => file(path, args),
+        _ => model(args),
+    }
+}
+
+fn model(args: &Args) -> anyhow::Result<Outcome> {
+    let Some(summary) = Engine::start(None, &args.folders, &[])?.load(args.model.clone())? else {
+        return Ok(Outcome::Cancelled);
+    };
+    say(args, &summary, || model::describe(&summary, args.blocks))
+}
+
+/// An adapter is described as one. A file that can be drawn with is described as a model; if something is missing for
+/// that, what is there comes first.
+fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    if let Some(summary) = adapter::summary(path)? {
+        return say(args, &summary, || adapter::describe(&summary));
+    }
+    let content = content(path).map_err(|error| explained(&error))?;
+    if !content.roles.contains(&Role::Denoiser) {
+        return say(args, &content, || files::describe(path, &content));
+    }
+    let outcome = model(args);
+    if outcome.is_err() {
+        say(args, &content, || files::describe(path, &content))?;
+    }
+    outcome
+}
+
+/// A folder that is laid out as one model may be where somebody keeps many: if it is none, its files are listed.
+fn folder(folder: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    let outcome = model(args);
+    if outcome.is_err() && !is_diffusers(folder) {
+        list(folder, args)?;
+    }
+    outcome
+}
+
+fn list(folder: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    let inventory = inventory(folder);
+    if inventory.items.is_empty() {
+        return Err(explained(&CheckpointError::NoModel { path: folder.to_owned() }));
+    }
+    say(args, &inventory, || files::list(folder, &inventory))
+}
+
+fn explained(error: &CheckpointError) -> anyhow::Error {
+    refuse(error.to_string(), error.advice())
+}
+
+fn say(args: &Args, value: &impl Serialize, words: impl FnOnce() -> String) -> anyhow::Result<Outcome> {
+    if args.json {
+        stdout::line(&serde_json::to_string_pretty(value).context("it cannot be written as JSON")?)?;
+    } else {
+        stdout::line(&words())?;
+    }
+    Ok(Outcome::Done)
+}

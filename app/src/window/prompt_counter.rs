@@ -1,0 +1,43 @@
+//! How many tokens a prompt has, beside its name.
+
+use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
+use sluice_engine::session::Reading;
+
+use super::{
+    tokens::{Palette, space},
+    widgets,
+};
+
+/// Draws it to the right of the prompt's name: `43 / 75`, or `118 / 150, 2 chunks`. Nothing is drawn where nothing is
+/// known.
+pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
+    let Some(reading) = leading(readings) else { return };
+    let extent = reading.extent;
+    let mut words = format!("{} / {}", extent.tokens, extent.room);
+    if extent.chunks > 1 {
+        words.push_str(&format!(", {} chunks", extent.chunks));
+    }
+    let palette = Palette::of(ui);
+    let color = if extent.cut > 0 { palette.danger } else { palette.text_faint };
+    let spoken = format!("{name}, {} of {} tokens", extent.tokens, extent.room);
+    let corner = pos2(ui.max_rect().right(), beside.rect.bottom());
+    let place = Rect::from_min_max(pos2(beside.rect.right() + space::S, beside.rect.top()), corner);
+    let layout = Layout::left_to_right(Align::Center);
+    let mut row = ui.new_child(UiBuilder::new().max_rect(place).layout(layout));
+    let words = RichText::new(words).small().color(color);
+    let label = row.add(Label::new(words).selectable(false));
+    label.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+    label.on_hover_text(readings.iter().map(Reading::sentence).collect::<Vec<_>>().join("\n"));
+}
+
+/// Says what is not read of a prompt.
+pub fn unread(ui: &mut Ui, readings: &[Reading]) {
+    for words in readings.iter().filter_map(Reading::unread) {
+        widgets::mistake(ui, &words);
+    }
+}
+
+/// The first encoder that does more than sum a prompt up.
+fn leading(readings: &[Reading]) -> Option<&Reading> {
+    readings.iter().find(|reading| !reading.is_summary)
+}

@@ -1,0 +1,79 @@
+//! Files that are no whole models, and folders of them.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{assert_fine, run, sluice, stderr, stdout};
+
+/// The starter model's denoiser, alone in a folder.
+fn alone(folder: &TempDir) -> (PathBuf, PathBuf) {
+    let starter = sluice_engine::checkpoint::asset("starter").unwrap();
+    let weights = fs::read_dir(starter.join("transformer")).unwrap().map(|entry| entry.unwrap().path());
+    let weights = weights.into_iter().find(|path| path.extension().is_some_and(|own| own == "safetensors"));
+    let path = folder.path().join("mine/alone.safetensors");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    fs::copy(weights.unwrap(), &path).unwrap();
+    (path, starter)
+}
+
+#[test]
+fn a_file_without_its_companions_says_what_it_is_and_what_is_missing() {
+    let folder = TempDir::new().unwrap();
+    let (path, starter) = alone(&folder);
+    let (path, starter) = (path.to_str().unwrap(), starter.to_str().unwrap());
+    let output = run(folder.path(), &["inspect", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("what       Z-Image denoiser"), "{}", stdout(&output));
+    for words in ["error: the text encoder of", "no Qwen3 encoder of width", "looked in", "--model-folder"] {
+        assert!(stderr(&output).contains(words), "{words} is not in {}", stderr(&output));
+    }
+
+    let named =
+        run(folder.path(), &["inspect", path, "--model-folder", "nowhere", "--model-folder", starter]);
+    assert_fine(&named);
+    assert!(stdout(&named).contains("family  Z-Image (z_image)"), "{}", stdout(&named));
+    let from = starter.to_owned() + "/vae/";
+    assert!(stdout(&named).contains(&format!("from {from}")), "{}", stdout(&named));
+    let mut command = sluice(folder.path(), &["inspect", path]);
+    let variable = std::env::join_paths(["nowhere", starter]).unwrap();
+    let by_variable = command.env("SLUICE_MODEL_FOLDERS", variable).output().unwrap();
+    assert_eq!(stdout(&by_variable), stdout(&named));
+    let planned = run(folder.path(), &["plan", "--model", path, "--model-folder", starter]);
+    assert_fine(&planned);
+}
+
+#[test]
+fn a_folder_of_files_is_listed() {
+    let folder = TempDir::new().unwrap();
+    let (_, starter) = alone(&folder);
+    fs::write(folder.path().join("old.ckpt"), b"\x80\x02}q\x00.").unwrap();
+    fs::write(folder.path().join("notes.txt"), "to do").unwrap();
+    let list = run(folder.path(), &["inspect", "."]);
+    assert_fine(&list);
+    let lines: Vec<&str> = stdout(&list).lines().collect();
+    assert!(lines[0].starts_with("file") && lines[0].ends_with("size"), "{lines:?}");
+    assert!(
+        lines[1].starts_with("mine/alone.safetensors  Z-Image denoiser") && lines[1].ends_with("iB"),
+        "{lines:?}"
+    );
+    assert!(lines[2].starts_with("old.ckpt") && lines[2].contains("it is a pickle"), "{lines:?}");
+    assert_eq!(lines[4], "1 other file is no model by the name");
+
+    let json = run(folder.path(), &["inspect", ".", "--json"]);
+    let json: Value = serde_json::from_str(stdout(&json)).unwrap();
+    assert_eq!(json["items"][0]["content"]["what"], "Z-Image denoiser");
+    assert!(json["items"][1]["error"].as_str().unwrap().contains("pickle"));
+
+    let part = starter.join("vae");
+    let listed = run(folder.path(), &["inspect", part.to_str().unwrap()]);
+    assert_fine(&listed);
+    assert!(stdout(&listed).contains("autoencoder"), "{}", stdout(&listed));
+    let empty = TempDir::new().unwrap();
+    super::assert_fails(
+        &run(empty.path(), &["inspect", "."]),
+        "no model was found in",
+        "Choose a diffusers folder",
+    );
+}

@@ -1,0 +1,88 @@
+//! The components in one file, by what programs put before the names of their tensors.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::{Part, Role};
+use crate::checkpoint::TensorTable;
+
+/// Before the names of a component in a file with others. A component has one of them.
+const PREFIXES: [(&str, Role); 9] = [
+    ("model.diffusion_model.", Role::Denoiser),
+    ("diffusion_model.", Role::Denoiser),
+    ("cond_stage_model.transformer.", Role::TextEncoder),
+    ("cond_stage_model.model.", Role::TextEncoder),
+    ("conditioner.embedders.0.transformer.", Role::TextEncoder),
+    ("conditioner.embedders.0.model.", Role::TextEncoder),
+    ("conditioner.embedders.1.model.", Role::TextEncoder),
+    ("first_stage_model.", Role::Autoencoder),
+    ("vae.", Role::Autoencoder),
+];
+/// ComfyUI's: then comes the name of the encoder, then one of [`INSIDE`].
+const ENCODERS: &str = "text_encoders.";
+const INSIDE: [&str; 2] = ["transformer.", "model."];
+/// Before the names of a language model.
+const LANGUAGE_MODEL: &str = "model.";
+
+/// The components of a file; `role` is that of a file that does not tell otherwise. What belongs to no component, such
+/// as averages kept from training, is left out.
+pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
+    let part =
+        |role, tensors| Part { role, path: path.to_owned(), config: None, tensors: plain(role, tensors) };
+    if !table.keys().any(|name| prefix(name).is_some()) {
+        let role = role_of_names(&table).or(role).unwrap_or(Role::Denoiser);
+        return vec![part(role, table)];
+    }
+    let mut components: BTreeMap<(usize, String), (Role, TensorTable)> = BTreeMap::new();
+    for (name, tensor) in table {
+        let Some(Found { order, role, length }) = prefix(&name) else { continue };
+        let (before, own) = name.split_at(length);
+        let component =
+            components.entry((order, before.to_owned())).or_insert_with(|| (role, TensorTable::new()));
+        component.1.insert(own.to_owned(), tensor);
+    }
+    components.into_values().map(|(role, tensors)| part(role, tensors)).collect()
+}
+
+struct Found {
+    /// Among the components of a file.
+    order: usize,
+    role: Role,
+    /// Bytes of the prefix.
+    length: usize,
+}
+
+fn prefix(name: &str) -> Option<Found> {
+    if let Some(order) = PREFIXES.iter().position(|(prefix, _)| name.starts_with(prefix)) {
+        let (prefix, role) = PREFIXES[order];
+        return Some(Found { order, role, length: prefix.len() });
+    }
+    let (encoder, own) = name.strip_prefix(ENCODERS)?.split_once('.')?;
+    // What stands beside an encoder, such as CLIP's temperature, is of no use here.
+    let inside = INSIDE.iter().find(|inside| own.starts_with(**inside))?;
+    let length = ENCODERS.len() + encoder.len() + 1 + inside.len();
+    Some(Found { order: PREFIXES.len(), role: Role::TextEncoder, length })
+}
+
+/// The names of a component as its authors have them.
+pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
+    let strip = |name: &str| name.strip_prefix(LANGUAGE_MODEL).map(str::to_owned);
+    if role != Role::TextEncoder || !tensors.keys().any(|name| name.starts_with(LANGUAGE_MODEL)) {
+        return tensors;
+    }
+    tensors.into_iter().filter_map(|(name, tensor)| Some((strip(&name)?, tensor))).collect()
+}
+
+/// What a set of weights is for, by names that all of a kind have; denoisers have none in common.
+fn role_of_names(tensors: &TensorTable) -> Option<Role> {
+    const TOKENS: [&str; 2] = ["embed_tokens.weight", "token_embedding.weight"];
+    let is_encoder =
+        |name: &String| name == "shared.weight" || TOKENS.iter().any(|tokens| name.ends_with(tokens));
+    let is_autoencoder = |name: &&str| tensors.contains_key(*name);
+    if tensors.keys().any(is_encoder) {
+        Some(Role::TextEncoder)
+    } else if ["decoder.conv_in.weight", "encoder.conv_in.weight"].iter().any(is_autoencoder) {
+        Some(Role::Autoencoder)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,101 @@
+//! Folders as on the Hugging Face hub.
+
+use std::{collections::BTreeSet, path::Path};
+
+use serde_json::Value;
+
+use super::{
+    Checkpoint, Layout, Part, Role,
+    components::plain,
+    listing::{PICKLES, files_with_extension},
+};
+use crate::checkpoint::{
+    CheckpointError, TensorTable, file::read_headers, json::read_json, sets::read_weights,
+};
+
+/// What says of a folder that it is one.
+pub const INDEX: &str = "model_index.json";
+const FOLDERS: [(Role, &[&str]); 3] = [
+    (Role::Denoiser, &["transformer", "unet"]),
+    (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3"]),
+    (Role::Autoencoder, &["vae"]),
+];
+/// What the name of an index of several files ends in; a variant such as `fp16` may stand before `json`.
+const SHARDS: &str = ".safetensors.index.";
+
+/// Whether a folder is one.
+pub fn is_diffusers(folder: &Path) -> bool {
+    folder.join(INDEX).is_file()
+}
+
+pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
+    let index: Value = read_json(&folder.join(INDEX))?;
+    let mut checkpoint = Checkpoint::empty(folder, folder, Layout::Diffusers);
+    checkpoint.kind = index.get("_class_name").and_then(Value::as_str).map(str::to_owned);
+    for (role, names) in FOLDERS {
+        for name in names {
+            let path = folder.join(name);
+            let named =
+                index.get(name).and_then(|entry| entry.get(0)).is_some_and(|library| !library.is_null());
+            if !path.is_dir() {
+                if named {
+                    let expected = format!("the folder {} is not there", path.display());
+                    return Err(checkpoint.missing(role, &expected));
+                }
+                continue;
+            }
+            let config_path = path.join("config.json");
+            let config = if config_path.is_file() { Some(read_json(&config_path)?) } else { None };
+            let tensors = read_component(&path)?.ok_or_else(|| {
+                let expected = format!("there is no .safetensors file in {}", path.display());
+                checkpoint.missing(role, &expected)
+            })?;
+            checkpoint.parts.push(Part { role, path, config, tensors: plain(role, tensors) });
+        }
+    }
+    Ok(checkpoint)
+}
+
+/// The weights of a folder that holds one component.
+///
+/// # Errors
+/// When there are none or they cannot be read.
+pub fn read_folder(folder: &Path) -> Result<TensorTable, CheckpointError> {
+    read_component(folder)?.ok_or_else(|| CheckpointError::NoModel { path: folder.to_owned() })
+}
+
+/// The weights of one component: the files that its index names, or its only file; nothing if there is none.
+fn read_component(folder: &Path) -> Result<Option<TensorTable>, CheckpointError> {
+    let is_plain = |path: &&std::path::PathBuf| !path.to_string_lossy().contains(".fp16");
+    let mut indices = files_with_extension(folder, &["json"])?;
+    indices.retain(|path| path.to_string_lossy().contains(SHARDS));
+    if let Some(index) = indices.iter().find(is_plain).or(indices.first()) {
+        return read_shards(folder, index).map(Some);
+    }
+    let weights = files_with_extension(folder, &["safetensors"])?;
+    match weights.iter().find(is_plain).or(weights.first()) {
+        Some(file) => read_weights(file).map(Some),
+        None => match files_with_extension(folder, &PICKLES)?.into_iter().next() {
+            Some(pickle) => Err(CheckpointError::Pickle { path: pickle }),
+            None => Ok(None),
+        },
+    }
+}
+
+fn read_shards(folder: &Path, index: &Path) -> Result<TensorTable, CheckpointError> {
+    let content: Value = read_json(index)?;
+    let map = content.get("weight_map").and_then(Value::as_object).ok_or_else(|| CheckpointError::Json {
+        path: index.to_owned(),
+        reason: "it has no weight_map".to_owned(),
+    })?;
+    let shards: BTreeSet<&str> = map.values().filter_map(Value::as_str).collect();
+    let mut files = Vec::new();
+    for shard in shards {
+        let path = folder.join(shard);
+        if !path.is_file() {
+            return Err(CheckpointError::MissingShard { index: index.to_owned(), shard: path });
+        }
+        files.push(path);
+    }
+    read_headers(&files)
+}

@@ -1,0 +1,97 @@
+//! Stable Diffusion 1 and 2 (Rombach et al. 2022, arXiv:2112.10752): a UNet that reads the hidden states of one CLIP.
+
+use candle_core::Device;
+
+use super::{
+    Family, Model, ModelDefaults, Opened, TextPart,
+    family::{autoencoder_part, clip_part, part},
+    unet::{self, Unet, UnetConfig},
+};
+use crate::{
+    checkpoint::{Checkpoint, CheckpointError, Part, Role},
+    sampling::{Discrete, PredictionType, Training},
+    text::{Clip, ClipEncoder, ClipUse},
+    vae::{AutoencoderKl, LatentScaling},
+};
+
+/// The family.
+pub struct StableDiffusion;
+
+/// Width of the prompt's embeddings in Stable Diffusion 2.
+const WIDTH_2: usize = 1024;
+/// Layers of the text encoder that Stable Diffusion 2 was trained with. It reads the hidden states before the last.
+const LAYERS_2: usize = 24;
+
+impl Family for StableDiffusion {
+    fn id(&self) -> &'static str {
+        "stable_diffusion"
+    }
+
+    fn name(&self) -> &'static str {
+        "Stable Diffusion 1 and 2"
+    }
+
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.candidates(Role::Denoiser).any(is_own)
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
+        let denoiser = part(checkpoint, Role::Denoiser, "no Stable Diffusion UNet was found", is_own)?;
+        let (config, component) = unet::open(denoiser, "Stable Diffusion UNet")?;
+        let clip = clip_part(checkpoint, config.cross_attention_dim)?;
+        let vae = autoencoder_part(checkpoint, config.out_channels)?;
+        let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION)?;
+        let training =
+            Discrete::open(checkpoint, Discrete::stable_diffusion(prediction(denoiser, &config)?))?;
+        let scale = autoencoder.0.scale();
+        let wide = training.prediction() == PredictionType::VPrediction;
+        let side = config.sample_size.map_or(if wide { 768 } else { 512 }, |side| (side * scale) as u32);
+        let unet = Unet::new(config, training.clone(), scale, false);
+        let opened = Opened {
+            text: vec![TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", usage(clip))?)],
+            denoiser: (Box::new(unet), component),
+            autoencoder,
+            training: Training::Discrete(training),
+            defaults: ModelDefaults { width: side, height: side, steps: 30, guidance: 7.5 },
+        };
+        Ok(Model::new(&StableDiffusion, checkpoint, opened))
+    }
+}
+
+fn is_own(part: &Part) -> bool {
+    unet::is_unet(&part.tensors) && !unet::has_addition(&part.tensors)
+}
+
+/// The last hidden states; those before them where the encoder of Stable Diffusion 2 has all of its layers. diffusers'
+/// folders leave the last one out.
+fn usage(clip: &Part) -> ClipUse {
+    let is_whole = clip.config.is_none() && Clip::layers_of_open_clip(&clip.tensors, LAYERS_2);
+    ClipUse { skip: usize::from(is_whole), ..ClipUse::LAST }
+}
+
+/// What a network without a configuration gives. Nothing in its shape tells the two kinds of Stable Diffusion 2 apart;
+/// as in ComfyUI, what was trained to give v has a more varied bias in its last transformer block. Those that paint into
+/// a picture or read a depth give noise, as does Stable Diffusion 1.
+fn prediction(denoiser: &Part, config: &UnetConfig) -> Result<PredictionType, CheckpointError> {
+    const VARIED: f64 = 0.09;
+    let names = [
+        "output_blocks.11.1.transformer_blocks.0.norm1.bias",
+        "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias",
+    ];
+    let bias = names.iter().find_map(|name| denoiser.tensors.get(*name));
+    let (Some(bias), WIDTH_2) = (bias, config.cross_attention_dim) else {
+        return Ok(PredictionType::Epsilon);
+    };
+    if config.in_channels != config.out_channels {
+        return Ok(PredictionType::Epsilon);
+    }
+    let failed = |error: candle_core::Error| CheckpointError::Header {
+        path: bias.path().to_owned(),
+        reason: error.to_string(),
+    };
+    let values: Vec<f32> = bias.load(&Device::Cpu)?.to_vec1().map_err(failed)?;
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().copied().map(f64::from).sum::<f64>() / count;
+    let square = values.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum::<f64>() / count;
+    Ok(if square.sqrt() > VARIED { PredictionType::VPrediction } else { PredictionType::Epsilon })
+}

@@ -1,0 +1,123 @@
+//! Shape of a UNet.
+
+use serde::Deserialize;
+
+use super::published::Published;
+use crate::checkpoint::{CheckpointError, Part};
+
+/// Shape of the network, made of diffusers' `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Published")]
+pub struct UnetConfig {
+    /// Channels that go in: those of the latents, and for painting into a picture those of its mask and its own.
+    pub in_channels: usize,
+    /// Channels that come out: those of the latents.
+    pub out_channels: usize,
+    /// From the full resolution to the smallest.
+    pub levels: Vec<Level>,
+    /// Transformer blocks between the two residual blocks in the middle; nothing is in the middle if absent.
+    pub middle: Option<usize>,
+    /// Width of the prompt's embeddings.
+    pub cross_attention_dim: usize,
+    /// Groups of every group norm.
+    pub norm_num_groups: usize,
+    /// Added to the variance in the norms of residual blocks.
+    pub norm_eps: f64,
+    /// Whether cosines of the timestep stand before sines.
+    pub flip_sin_to_cos: bool,
+    /// What is taken from the number of frequencies before the lowest is spaced by it.
+    pub freq_shift: f64,
+    /// What beside the timestep goes into every residual block.
+    pub addition: Option<Addition>,
+    /// Side of the latents that it was trained on, where somebody says so.
+    pub sample_size: Option<usize>,
+}
+
+/// One resolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Channels.
+    pub width: usize,
+    /// Attention heads.
+    pub heads: usize,
+    /// Transformer blocks after each residual block on the way down.
+    pub down: Vec<usize>,
+    /// The same on the way up: one more.
+    pub up: Vec<usize>,
+}
+
+/// The pooled prompt and sizes of the picture, for Stable Diffusion XL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addition {
+    /// Sines and cosines of each size.
+    pub time_dim: usize,
+    /// Values of the pooled prompt and of all sizes.
+    pub inputs: usize,
+}
+
+impl Default for UnetConfig {
+    /// Stable Diffusion 1.5.
+    fn default() -> Self {
+        let level = |width, depth| Level { width, heads: 8, down: vec![depth; 2], up: vec![depth; 3] };
+        Self {
+            in_channels: 4,
+            out_channels: 4,
+            levels: vec![level(320, 1), level(640, 1), level(1280, 1), level(1280, 0)],
+            middle: Some(1),
+            cross_attention_dim: 768,
+            norm_num_groups: 32,
+            norm_eps: 1e-5,
+            flip_sin_to_cos: true,
+            freq_shift: 0.0,
+            addition: None,
+            sample_size: None,
+        }
+    }
+}
+
+impl UnetConfig {
+    /// Refuses what no network can have.
+    pub fn check(&self, part: &Part) -> Result<(), CheckpointError> {
+        let wrong = |field, value: String, reason: String| {
+            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
+        };
+        let groups = self.norm_num_groups;
+        let widths: Vec<usize> = self.levels.iter().map(|level| level.width).collect();
+        if widths.is_empty()
+            || groups == 0
+            || widths.iter().any(|width| *width < 2 || !width.is_multiple_of(groups))
+        {
+            let reason = format!("every width must be a multiple of {groups} groups");
+            return wrong("block_out_channels", format!("{widths:?}"), reason);
+        }
+        for Level { width, heads, .. } in &self.levels {
+            if *heads == 0 || !width.is_multiple_of(*heads) {
+                let reason = format!("that many heads have to share a width of {width} evenly");
+                return wrong("attention_head_dim", heads.to_string(), reason);
+            }
+        }
+        if self.levels.iter().any(|level| level.down.is_empty() || level.up.len() != level.down.len() + 1) {
+            let reason = "every level has one at least, and one more on the way up".to_owned();
+            return wrong("layers_per_block", format!("{:?}", self.levels), reason);
+        }
+        if !(self.norm_eps >= 0.0 && self.norm_eps.is_finite()) {
+            return wrong("norm_eps", self.norm_eps.to_string(), "it is added to a variance".to_owned());
+        }
+        if self.out_channels == 0 || self.in_channels < self.out_channels {
+            let reason = format!("at least the {} channels of the latents go in", self.out_channels);
+            return wrong("in_channels", self.in_channels.to_string(), reason);
+        }
+        if let Some(Addition { time_dim, inputs }) = self.addition
+            && (time_dim == 0 || !time_dim.is_multiple_of(2) || inputs < 5 * time_dim)
+        {
+            let reason = "sines and cosines of five or six sizes go in".to_owned();
+            return wrong("addition_time_embed_dim", time_dim.to_string(), reason);
+        }
+        Ok(())
+    }
+
+    /// Width of the embedded timestep.
+    pub fn time_width(&self) -> usize {
+        4 * self.levels.first().map_or(0, |level| level.width)
+    }
+}

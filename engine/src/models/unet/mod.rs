@@ -1,0 +1,487 @@
+//! The UNet of Stable Diffusion (Rombach et al. 2022, arXiv:2112.10752) and of Stable Diffusion XL (Podell et al. 2023,
+//! arXiv:2307.01952).
+//!
+//! On the way down, residual blocks and spatial transformers halve the resolution level by level; on the way up, each
+//! residual block is given what one of those on the way down gave. The timestep shifts the middle of every residual
+//! block, and the prompt is attended to in every transformer block: what they make of both is computed once a run.
+
+mod config;
+mod nodes;
+mod original_names;
+mod published;
+mod shapes;
+mod work;
+
+use candle_core::{DType, Result, Tensor};
+
+pub use self::config::{Addition, Level, UnetConfig};
+use self::{
+    nodes::{Kind, Node, blueprint, nodes, transformer_names},
+    original_names::OriginalNames,
+};
+use super::{
+    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Modulation, PrepareInput, Prepared,
+    family::negative_first,
+    modulated::{Waves, waves},
+};
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
+    memory::Work,
+    nn::{Conv2d, Mask, add, attention, conv2d, geglu, silu, upsample_nearest_2x},
+    residency::{Executor, RunError, WeightStore, Weights},
+    sampling::{Discrete, PredictionType, variance_preserving},
+    text::Encoded,
+};
+
+/// Added to the variance before a spatial transformer.
+const SPATIAL_EPS: f64 = 1e-6;
+/// Added to the variance in a transformer block.
+const EPS: f64 = 1e-5;
+/// How beautiful a picture is to be, for networks that are told (Podell et al. 2023): with the prompt and with the
+/// negative prompt.
+const AESTHETIC_SCORES: [f32; 2] = [6.0, 2.5];
+
+/// The network's shape; its weights come from a store.
+#[derive(Debug, Clone)]
+pub struct Unet {
+    config: UnetConfig,
+    nodes: Vec<Node>,
+    training: Discrete,
+    /// Pixels a latent.
+    scale: usize,
+    /// Whether it was trained with nothing at all where there is no prompt.
+    has_zeros_for_none: bool,
+}
+
+/// Where one guidance branch is in the network.
+struct Branch {
+    /// `[batch, channels, height, width]`.
+    x: Tensor,
+    /// What was kept on the way down.
+    kept: Vec<Tensor>,
+    /// Inside a spatial transformer, `[batch, height · width, channels]`.
+    tokens: Option<Tensor>,
+}
+
+impl Branch {
+    fn take_kept(&mut self) -> Result<Tensor> {
+        match self.kept.pop() {
+            Some(kept) => Ok(kept),
+            None => candle_core::bail!("more goes up than came down"),
+        }
+    }
+
+    /// What an executor that tries a model out leaves out gives values of the shape that it is given.
+    fn leave_out(&mut self, node: &Node) -> Result<()> {
+        if matches!(node.kind, Kind::Resnet { kept: 1.., .. }) {
+            self.take_kept()?;
+        }
+        if node.is_kept {
+            self.x = self.x.copy()?;
+            self.kept.push(self.x.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Finds every tensor of a network, under diffusers' names or the original ones.
+pub fn open(
+    part: &Part,
+    architecture: &'static str,
+) -> std::result::Result<(UnetConfig, Component), CheckpointError> {
+    let config = part.config(UnetConfig::from_shapes)?;
+    config.check(part)?;
+    let nodes = nodes(&config);
+    let names = OriginalNames::new(&nodes);
+    let component = Component::bind(
+        Role::Denoiser,
+        architecture,
+        &blueprint(&config, &nodes),
+        &part.tensors,
+        |name| names.of(name),
+        &part.path,
+    )?;
+    Ok((config, component))
+}
+
+/// Whether tensors are those of a network of this kind, which has a way up: other networks share its way down.
+pub fn is_unet(tensors: &TensorTable) -> bool {
+    let has = |names: [&str; 2]| names.iter().all(|name| tensors.contains_key(*name));
+    has(["input_blocks.1.0.in_layers.2.weight", "output_blocks.0.0.in_layers.2.weight"])
+        || has(["down_blocks.0.resnets.0.time_emb_proj.weight", "up_blocks.0.resnets.0.time_emb_proj.weight"])
+}
+
+/// Whether the network in `tensors` is told more than the timestep in its residual blocks.
+pub fn has_addition(tensors: &TensorTable) -> bool {
+    ["label_emb.0.0.weight", "add_embedding.linear_1.weight"].iter().any(|name| tensors.contains_key(*name))
+}
+
+impl UnetConfig {
+    /// The blocks of weights.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        blueprint(self, &nodes(self))
+    }
+}
+
+impl Denoiser for Unet {
+    /// The network takes any size: what comes up is cut to the size of what was kept.
+    fn size_multiple(&self) -> u32 {
+        self.scale as u32
+    }
+
+    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
+        [self.config.out_channels, height as usize / self.scale, width as usize / self.scale]
+    }
+
+    /// The hidden states of all encoders side by side, and the pooled output of the last.
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        let states: Vec<&Tensor> = encoded.iter().map(|encoded| &encoded.states).collect();
+        let prompt = if let [only] = states[..] { only.clone() } else { Tensor::cat(&states, 1)? };
+        let last = encoded.into_iter().next_back().filter(|_| self.config.addition.is_some());
+        Ok(Conditioning { prompt, pooled: last.and_then(|last| last.pooled) })
+    }
+
+    fn without_prompt(&self, empty: Conditioning) -> Result<Conditioning> {
+        if !self.has_zeros_for_none {
+            return Ok(empty);
+        }
+        let Conditioning { prompt, pooled } = empty;
+        let pooled = pooled.map(|pooled| pooled.zeros_like()).transpose()?;
+        Ok(Conditioning { prompt: prompt.zeros_like()?, pooled })
+    }
+
+    fn prompt_tokens(&self, ids: &[usize]) -> usize {
+        ids[0]
+    }
+
+    fn prepare(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let mut modulations: Vec<Modulation> =
+            input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
+        let mut seen: Vec<Vec<[Tensor; 2]>> = vec![Vec::new(); input.branches.len()];
+        executor.walk(store, 0..self.first_node(), |index, w| {
+            if index == 0 {
+                let emb = self.embed_conditions(w, input, store)?;
+                for node in self.resnets() {
+                    let all = w.linear(&format!("{}.time_emb_proj", node.name), &emb)?;
+                    for (level, modulation) in modulations.iter_mut().enumerate() {
+                        modulation.tensors.push(all.get(level)?);
+                    }
+                }
+                return Ok(());
+            }
+            // Each matrix is read once for all branches.
+            let project = |name: &str| -> Result<Vec<Tensor>> {
+                input.branches.iter().map(|branch| w.linear(name, &branch.prompt.unsqueeze(0)?)).collect()
+            };
+            let (keys, values) = (project("to_k")?, project("to_v")?);
+            for (seen, both) in seen.iter_mut().zip(keys.into_iter().zip(values)) {
+                repeat_left_out(seen, index - 1)?;
+                seen.push(both.into());
+            }
+            Ok(())
+        })?;
+        for seen in &mut seen {
+            repeat_left_out(seen, self.first_node() - 1)?;
+        }
+        Ok(Prepared { branches: input.branches.to_vec(), modulations, seen })
+    }
+
+    fn predict(
+        &self,
+        executor: &Executor,
+        store: &WeightStore,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let times = prepared.modulation(input.sigma)?;
+        let first = self.first_node();
+        let mut branches: Vec<Branch> = Vec::new();
+        let mut next = 0;
+        executor.walk(store, first..first + self.nodes.len(), |index, w| {
+            let number = index - first;
+            for left_out in &self.nodes[next..number] {
+                branches.iter_mut().try_for_each(|branch| branch.leave_out(left_out))?;
+            }
+            next = number + 1;
+            let node = &self.nodes[number];
+            if number == 0 {
+                let x = w.conv2d("conv_in", &self.seen_latents(input, store.dtype())?, Conv2d::SAME_3X3)?;
+                let branch = || Branch { x: x.clone(), kept: vec![x.clone()], tokens: None };
+                branches.extend(prepared.branches.iter().map(|_| branch()));
+                return Ok(());
+            }
+            for (place, branch) in branches.iter_mut().enumerate() {
+                match node.kind {
+                    Kind::Resnet { number, kept, .. } => {
+                        let time = times[number].get(place.min(times[number].dim(0)? - 1))?;
+                        self.resnet(w, branch, kept > 0, &time)?;
+                    }
+                    Kind::Transformer { number, .. } => {
+                        self.transformer(w, branch, node, &prepared.seen[place][number])?;
+                    }
+                    Kind::Down { .. } => branch.x = w.conv2d("conv", &branch.x, Conv2d::HALVE_3X3)?,
+                    Kind::Up { .. } => {
+                        branch.x = w.conv2d("conv", &doubled(branch)?, Conv2d::SAME_3X3)?;
+                    }
+                    Kind::Input { .. } | Kind::Output { .. } => {
+                        let (groups, eps) = (self.config.norm_num_groups, self.config.norm_eps);
+                        branch.x = w.group_norm_silu("conv_norm_out", &branch.x, groups, eps)?;
+                        branch.x = w.conv2d("conv_out", &branch.x, Conv2d::SAME_3X3)?;
+                    }
+                }
+                if node.is_kept {
+                    branch.kept.push(branch.x.clone());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(branches.into_iter().map(|branch| branch.x).collect())
+    }
+
+    fn work(&self, shape: &DenoiserShape) -> Work {
+        self.pass_work(shape)
+    }
+
+    /// What the network says of the noise.
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        match self.training.prediction() {
+            PredictionType::Epsilon => Ok(output.clone()),
+            PredictionType::VPrediction => {
+                let share = variance_preserving(input.sigma);
+                let noise = (input.latents * (f64::from(input.sigma) * share))?;
+                (output + noise)? * share
+            }
+        }
+    }
+
+    fn recorded(&self, outputs: &[Tensor]) -> Result<Vec<(String, Tensor)>> {
+        Ok(vec![("unet.0.out.0".to_owned(), negative_first(outputs)?)])
+    }
+}
+
+impl Unet {
+    /// A network of this shape that was trained on these noise levels and whose latents stand for `scale` by `scale`
+    /// pixels each. `has_zeros_for_none` says whether a prompt that is not there is zeros instead of what encoders make
+    /// of nothing.
+    pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
+        Self { nodes: nodes(&config), config, training, scale, has_zeros_for_none }
+    }
+
+    /// The number of the block of the first node; all before it are needed once a run.
+    fn first_node(&self) -> usize {
+        let transformers = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Transformer { .. }));
+        1 + transformers.count()
+    }
+
+    fn resnets(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|node| matches!(node.kind, Kind::Resnet { .. }))
+    }
+
+    /// The latents as the network is given them, with variance one. Networks that paint into a picture are told that
+    /// all of it is to be painted.
+    fn seen_latents(&self, input: &DenoiserInput<'_>, dtype: DType) -> Result<Tensor> {
+        let latents = (input.latents * variance_preserving(input.sigma))?.to_dtype(dtype)?;
+        let (batch, channels, height, width) = latents.dims4()?;
+        if self.config.in_channels <= channels {
+            return Ok(latents);
+        }
+        let mask = Tensor::ones((batch, 1, height, width), dtype, latents.device())?;
+        let others = self.config.in_channels - channels - 1;
+        let picture = Tensor::zeros((batch, others, height, width), dtype, latents.device())?;
+        Tensor::cat(&[latents, mask, picture], 1)
+    }
+
+    /// What residual blocks project: timestep, pooled prompt and sizes as one, `[noise levels, branches, width]`; with one
+    /// branch where it is the same for all.
+    fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, store: &WeightStore) -> Result<Tensor> {
+        let (config, device) = (&self.config, store.device());
+        let mlp = |name: &str, x: &Tensor| {
+            let h = silu(&w.linear(&format!("{name}.linear_1"), x)?)?;
+            w.linear(&format!("{name}.linear_2"), &h)
+        };
+        let described = |numbers: &[f32], width: usize| {
+            let spaced = (width / 2) as f64 - config.freq_shift;
+            let kind = Waves { width, spaced, cosines_first: config.flip_sin_to_cos };
+            waves(numbers, kind, device)?.to_dtype(store.dtype())
+        };
+        let times: Vec<f32> = input.sigmas.iter().map(|&sigma| self.training.timestep(sigma)).collect();
+        let width = config.levels.first().map_or(0, |level| level.width);
+        let emb = mlp("time_embedding", &described(&times, width)?)?.unsqueeze(1)?;
+        let Some(Addition { time_dim, inputs }) = config.addition else { return silu(&emb) };
+        let mut rows = Vec::new();
+        for (place, branch) in input.branches.iter().enumerate() {
+            let Some(pooled) = &branch.pooled else { candle_core::bail!("a pooled prompt is missing") };
+            let count = inputs.saturating_sub(pooled.dim(0)?) / time_dim;
+            let sizes = sizes(input.pixels, count, place);
+            rows.push(Tensor::cat(&[pooled, &described(&sizes, time_dim)?.flatten_all()?], 0)?);
+        }
+        silu(&emb.broadcast_add(&mlp("add_embedding", &Tensor::stack(&rows, 0)?)?.unsqueeze(0)?)?)
+    }
+
+    /// `time` `[outputs]` is added between the two convolutions, to the first one's bias.
+    fn resnet(&self, w: &Weights, branch: &mut Branch, takes_kept: bool, time: &Tensor) -> Result<()> {
+        let (groups, eps) = (self.config.norm_num_groups, self.config.norm_eps);
+        if takes_kept {
+            let kept = branch.take_kept()?;
+            branch.x = Tensor::cat(&[&branch.x, &kept], 1)?;
+        }
+        let x = &branch.x;
+        let mut h = w.group_norm_silu("norm1", x, groups, eps)?;
+        let bias = (w.get("conv1.bias")?.to_dtype(DType::F32)? + time.to_dtype(DType::F32)?)?;
+        h = conv2d(&h, &w.get("conv1.weight")?, Some(&bias), Conv2d::SAME_3X3)?;
+        h = w.group_norm_silu("norm2", &h, groups, eps)?;
+        h = w.conv2d("conv2", &h, Conv2d::SAME_3X3)?;
+        branch.x = if w.has("conv_shortcut.weight") {
+            add(&w.conv2d("conv_shortcut", x, Conv2d::POINTWISE)?, &h)?
+        } else {
+            add(x, &h)?
+        };
+        Ok(())
+    }
+
+    /// One block of a spatial transformer, with what it makes of the prompt.
+    fn transformer(&self, w: &Weights, branch: &mut Branch, node: &Node, seen: &[Tensor; 2]) -> Result<()> {
+        let Kind::Transformer { heads, is_first, is_last, .. } = node.kind else { return Ok(()) };
+        let (_, inner) = transformer_names(node, !is_first && !is_last);
+        let name = |layer: &str| format!("{inner}{layer}");
+        let (batch, channels, height, width) = branch.x.dims4()?;
+        let split = |x: Tensor| x.reshape((x.dim(0)?, x.dim(1)?, heads, ()));
+
+        let mut x = match branch.tokens.take() {
+            Some(tokens) => tokens,
+            None => {
+                let mut h = w.group_norm("norm", &branch.x, self.config.norm_num_groups, SPATIAL_EPS)?;
+                h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
+                w.linear("proj_in", &h)?
+            }
+        };
+        let mut h = w.layer_norm(&name("norm1"), &x, EPS)?;
+        let project = |layer: &str| split(w.linear(&name(layer), &h)?);
+        let (q, k, v) = (project("attn1.to_q")?, project("attn1.to_k")?, project("attn1.to_v")?);
+        h = attention(&q, &k, &v, Mask::None)?.flatten_from(2)?;
+        drop((q, k, v));
+        x = add(&x, &w.linear(&name("attn1.to_out.0"), &h)?)?;
+
+        h = w.layer_norm(&name("norm2"), &x, EPS)?;
+        let q = split(w.linear(&name("attn2.to_q"), &h)?)?;
+        let for_all = |x: &Tensor| -> Result<Tensor> {
+            let x = split(x.clone())?;
+            let (_, tokens, heads, width) = x.dims4()?;
+            x.broadcast_as((batch, tokens, heads, width))
+        };
+        h = attention(&q, &for_all(&seen[0])?, &for_all(&seen[1])?, Mask::None)?.flatten_from(2)?;
+        drop(q);
+        x = add(&x, &w.linear(&name("attn2.to_out.0"), &h)?)?;
+
+        h = w.layer_norm(&name("norm3"), &x, EPS)?;
+        h = w.linear(&name("ff.net.0.proj"), &h)?;
+        h = geglu(&h)?;
+        x = add(&x, &w.linear(&name("ff.net.2"), &h)?)?;
+        drop(h);
+        if !is_last {
+            branch.tokens = Some(x);
+            return Ok(());
+        }
+        x = w.linear("proj_out", &x)?;
+        x = x.transpose(1, 2)?.reshape((batch, channels, height, width))?;
+        branch.x = add(&branch.x, &x)?;
+        Ok(())
+    }
+}
+
+/// Twice as high and wide, but no larger than what was kept at that resolution.
+fn doubled(branch: &Branch) -> Result<Tensor> {
+    let x = upsample_nearest_2x(&branch.x)?;
+    let Some(kept) = branch.kept.last() else { return Ok(x) };
+    let (_, _, height, width) = kept.dims4()?;
+    x.narrow(2, 0, height)?.narrow(3, 0, width)
+}
+
+/// What a network of the XL kind is told about a picture: its size, where it is cut, and the size that is wanted, each
+/// by height and width; or instead of the last its score, where five numbers go in.
+fn sizes([height, width]: [usize; 2], count: usize, branch: usize) -> Vec<f32> {
+    let size = [height as f32, width as f32];
+    let end = if count == 5 { &AESTHETIC_SCORES[branch.min(1)..][..1] } else { &size[..] };
+    [&size[..], &[0.0, 0.0], end].concat()
+}
+
+/// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's.
+fn repeat_left_out(seen: &mut Vec<[Tensor; 2]>, count: usize) -> Result<()> {
+    while seen.len() < count {
+        let Some([k, v]) = seen.last() else { candle_core::bail!("nothing was projected before") };
+        let copies = [k.copy()?, v.copy()?];
+        seen.push(copies);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{memory::known_model, text::ClipConfig};
+
+    fn weights(blocks: &[BlockSpec]) -> u64 {
+        let tensors = blocks.iter().flat_map(|block| &block.tensors);
+        tensors.map(|(_, shape)| shape.iter().product::<usize>() as u64).sum()
+    }
+
+    fn clip(width: usize, layers: usize) -> ClipConfig {
+        ClipConfig {
+            hidden_size: width,
+            intermediate_size: 4 * width,
+            num_hidden_layers: layers,
+            projection_dim: width,
+            ..ClipConfig::default()
+        }
+    }
+
+    fn xl() -> UnetConfig {
+        let level =
+            |width, depth| Level { width, heads: width / 64, down: vec![depth; 2], up: vec![depth; 3] };
+        UnetConfig {
+            levels: vec![level(320, 0), level(640, 2), level(1280, 10)],
+            middle: Some(10),
+            cross_attention_dim: 2048,
+            addition: Some(Addition { time_dim: 256, inputs: 2816 }),
+            ..UnetConfig::default()
+        }
+    }
+
+    #[test]
+    fn the_published_models_have_as_many_weights_as_the_catalogue_says() {
+        let small = clip(768, 12).blueprint(false);
+        let two = UnetConfig { cross_attention_dim: 1024, ..UnetConfig::default() };
+        for (id, parts) in [
+            ("sd1.5", vec![small.clone(), UnetConfig::default().blueprint()]),
+            ("sd2.1", vec![clip(1024, 23).blueprint(false), two.blueprint()]),
+            ("sdxl", vec![small, clip(1280, 32).blueprint(true), xl().blueprint()]),
+        ] {
+            let known = known_model(id).unwrap().footprint(2);
+            for (component, own) in known.components.iter().zip(&parts) {
+                let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
+                assert_eq!(weights(own), parameters, "{id}: {}", component.architecture);
+            }
+        }
+    }
+
+    /// What streams through slots is as large as the largest of them.
+    #[test]
+    fn blocks_are_no_larger_than_a_residual_block() {
+        let sizes: Vec<u64> =
+            xl().blueprint().iter().map(|block| weights(std::slice::from_ref(block))).collect();
+        assert_eq!(sizes.len(), 1 + 70 + 70 + 17 + 2 + 2 + 2);
+        assert_eq!(sizes.iter().max(), Some(&47_525_120));
+    }
+
+    #[test]
+    fn sizes_are_told_by_height_and_width() {
+        assert_eq!(sizes([768, 1024], 6, 1), [768.0, 1024.0, 0.0, 0.0, 768.0, 1024.0]);
+        assert_eq!(sizes([768, 1024], 5, 0), [768.0, 1024.0, 0.0, 0.0, 6.0]);
+        assert_eq!(sizes([768, 1024], 5, 1), [768.0, 1024.0, 0.0, 0.0, 2.5]);
+    }
+}

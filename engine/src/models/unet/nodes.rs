@@ -1,0 +1,248 @@
+//! The network as a row of units: each is a block of weights.
+
+use super::UnetConfig;
+use crate::checkpoint::BlockSpec;
+
+/// One unit of a pass through the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, which the names of its tensors start with.
+    pub name: String,
+    /// What it computes.
+    pub kind: Kind,
+    /// Whether what it gives is kept for the way up.
+    pub is_kept: bool,
+}
+
+/// What a unit computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Latents to channels.
+    Input {
+        /// Channels that come in.
+        inputs: usize,
+        /// Channels that it gives.
+        outputs: usize,
+    },
+    /// A residual block.
+    Resnet {
+        /// Its number among the residual blocks.
+        number: usize,
+        /// Channels that come in, without those that were kept.
+        inputs: usize,
+        /// Channels that were kept on the way down; 0 there.
+        kept: usize,
+        /// Channels that it gives.
+        outputs: usize,
+    },
+    /// One block of a spatial transformer.
+    Transformer {
+        /// Its number among all transformer blocks.
+        number: usize,
+        /// Channels.
+        width: usize,
+        /// Attention heads.
+        heads: usize,
+        /// Whether the spatial transformer begins: pixels become tokens.
+        is_first: bool,
+        /// Whether it ends: tokens become pixels.
+        is_last: bool,
+    },
+    /// Halves height and width.
+    Down {
+        /// Channels.
+        width: usize,
+    },
+    /// Doubles height and width.
+    Up {
+        /// Channels.
+        width: usize,
+    },
+    /// Channels to latents.
+    Output {
+        /// Channels that come in.
+        inputs: usize,
+        /// Channels that it gives.
+        outputs: usize,
+    },
+}
+
+/// Widens a transformer block's feed-forward layers, in widths of the stream.
+pub const MLP_RATIO: usize = 4;
+
+/// Counts units while they are laid out.
+#[derive(Default)]
+struct Row {
+    nodes: Vec<Node>,
+    resnets: usize,
+    transformers: usize,
+    /// Channels that come in next.
+    width: usize,
+    /// Channels of what is kept for the way up.
+    kept: Vec<usize>,
+}
+
+impl Row {
+    fn push(&mut self, name: String, kind: Kind) {
+        self.nodes.push(Node { name, kind, is_kept: false });
+    }
+
+    /// What was laid out last is kept.
+    fn keep(&mut self) {
+        if let Some(last) = self.nodes.last_mut() {
+            last.is_kept = true;
+            self.kept.push(self.width);
+        }
+    }
+
+    fn resnet(&mut self, name: String, outputs: usize, kept: usize) {
+        let kind = Kind::Resnet { number: self.resnets, inputs: self.width, kept, outputs };
+        self.push(name, kind);
+        self.resnets += 1;
+        self.width = outputs;
+    }
+
+    fn attention(&mut self, name: &str, heads: usize, depth: usize) {
+        for index in 0..depth {
+            let kind = Kind::Transformer {
+                number: self.transformers,
+                width: self.width,
+                heads,
+                is_first: index == 0,
+                is_last: index + 1 == depth,
+            };
+            self.push(format!("{name}.transformer_blocks.{index}"), kind);
+            self.transformers += 1;
+        }
+    }
+}
+
+/// The units of a network, in the order in which they run.
+pub fn nodes(config: &UnetConfig) -> Vec<Node> {
+    let mut row = Row::default();
+    let first = config.levels.first().map_or(0, |level| level.width);
+    row.push("conv_in".to_owned(), Kind::Input { inputs: config.in_channels, outputs: first });
+    row.width = first;
+    row.keep();
+    let last = config.levels.len().saturating_sub(1);
+    for (index, level) in config.levels.iter().enumerate() {
+        let block = format!("down_blocks.{index}");
+        for (layer, &depth) in level.down.iter().enumerate() {
+            row.resnet(format!("{block}.resnets.{layer}"), level.width, 0);
+            row.attention(&format!("{block}.attentions.{layer}"), level.heads, depth);
+            row.keep();
+        }
+        if index < last {
+            row.push(format!("{block}.downsamplers.0"), Kind::Down { width: level.width });
+            row.keep();
+        }
+    }
+    if let (Some(depth), Some(level)) = (config.middle, config.levels.last()) {
+        row.resnet("mid_block.resnets.0".to_owned(), level.width, 0);
+        row.attention("mid_block.attentions.0", level.heads, depth);
+        row.resnet("mid_block.resnets.1".to_owned(), level.width, 0);
+    }
+    for (index, level) in config.levels.iter().rev().enumerate() {
+        let block = format!("up_blocks.{index}");
+        for (layer, &depth) in level.up.iter().enumerate() {
+            let kept = row.kept.pop().unwrap_or(0);
+            row.resnet(format!("{block}.resnets.{layer}"), level.width, kept);
+            row.attention(&format!("{block}.attentions.{layer}"), level.heads, depth);
+        }
+        if index < last {
+            row.push(format!("{block}.upsamplers.0"), Kind::Up { width: level.width });
+        }
+    }
+    row.push("head".to_owned(), Kind::Output { inputs: first, outputs: config.out_channels });
+    row.nodes
+}
+
+/// Prefix of a transformer block's tensors, and what stands before their names inside. Blocks in the middle of a spatial
+/// transformer are alike to the letter.
+pub fn transformer_names(node: &Node, is_middle: bool) -> (String, String) {
+    let (attention, index) = node.name.split_once(".transformer_blocks.").unwrap_or((&node.name, ""));
+    if is_middle {
+        (format!("{}.", node.name), String::new())
+    } else {
+        (format!("{attention}."), format!("transformer_blocks.{index}."))
+    }
+}
+
+/// The blocks of weights. What depends on prompt and timestep alone comes first and is needed once a run: the embedders
+/// with each residual block's projection of the timestep, then for each transformer block the projections of the
+/// prompt. One for each of `nodes` follows.
+pub fn blueprint(config: &UnetConfig, nodes: &[Node]) -> Vec<BlockSpec> {
+    let (first, time) = (config.levels.first().map_or(0, |level| level.width), config.time_width());
+    let mut embedders = BlockSpec::stem("embedders").linear("time_embedding.linear_1", time, first).linear(
+        "time_embedding.linear_2",
+        time,
+        time,
+    );
+    if let Some(addition) = config.addition {
+        embedders = embedders.linear("add_embedding.linear_1", time, addition.inputs).linear(
+            "add_embedding.linear_2",
+            time,
+            time,
+        );
+    }
+    for node in nodes {
+        if let Kind::Resnet { outputs, .. } = node.kind {
+            embedders = embedders.linear(&format!("{}.time_emb_proj", node.name), outputs, time);
+        }
+    }
+    let mut blocks = vec![embedders];
+    blocks.extend(nodes.iter().filter_map(|node| match node.kind {
+        Kind::Transformer { width, .. } => {
+            let spec = BlockSpec {
+                prefix: format!("{}.attn2.", node.name),
+                ..BlockSpec::new(format!("{}.prompt", node.name))
+            };
+            let prompt = config.cross_attention_dim;
+            Some(spec.matrix("to_k", width, prompt).matrix("to_v", width, prompt))
+        }
+        _ => None,
+    }));
+    blocks.extend(nodes.iter().map(spec));
+    blocks
+}
+
+fn spec(node: &Node) -> BlockSpec {
+    let spec = BlockSpec::new(&node.name);
+    match node.kind {
+        Kind::Input { inputs, outputs } => BlockSpec::stem(&node.name).conv("conv_in", outputs, inputs, 3),
+        Kind::Resnet { inputs, kept, outputs, .. } => {
+            let inputs = inputs + kept;
+            let spec = spec
+                .norm("norm1", inputs)
+                .conv("conv1", outputs, inputs, 3)
+                .norm("norm2", outputs)
+                .conv("conv2", outputs, outputs, 3);
+            if inputs == outputs { spec } else { spec.conv("conv_shortcut", outputs, inputs, 1) }
+        }
+        Kind::Transformer { width, is_first, is_last, .. } => {
+            let (prefix, inner) = transformer_names(node, !is_first && !is_last);
+            let mut spec = BlockSpec { prefix, ..spec };
+            if is_first {
+                spec = spec.norm("norm", width).linear("proj_in", width, width);
+            }
+            let name = |layer: &str| format!("{inner}{layer}");
+            spec = spec.norm(&name("norm1"), width);
+            for layer in ["attn1.to_q", "attn1.to_k", "attn1.to_v"] {
+                spec = spec.matrix(&name(layer), width, width);
+            }
+            spec = spec
+                .linear(&name("attn1.to_out.0"), width, width)
+                .norm(&name("norm2"), width)
+                .matrix(&name("attn2.to_q"), width, width)
+                .linear(&name("attn2.to_out.0"), width, width)
+                .norm(&name("norm3"), width)
+                .linear(&name("ff.net.0.proj"), 2 * MLP_RATIO * width, width)
+                .linear(&name("ff.net.2"), width, MLP_RATIO * width);
+            if is_last { spec.linear("proj_out", width, width) } else { spec }
+        }
+        Kind::Down { width } | Kind::Up { width } => spec.conv("conv", width, width, 3),
+        Kind::Output { inputs, outputs } => {
+            BlockSpec::stem(&node.name).norm("conv_norm_out", inputs).conv("conv_out", outputs, inputs, 3)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))` (Hendrycks and Gimpel 2016).
+
+use candle_core::{D, Result, Tensor, bail};
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::cpu::{contiguous, values, zeros};
+use super::simd::{Tiled, exp2, run};
+
+/// Values to a piece of work.
+const PIECE: usize = 1 << 14;
+
+/// `x / 2 · (1 + erf(x / √2))`.
+pub fn gelu(x: &Tensor) -> Result<Tensor> {
+    if !x.device().is_cpu() {
+        return x.gelu_erf();
+    }
+    let wide = contiguous(x)?;
+    let held = wide.storage_and_layout();
+    let mut out = zeros(x.elem_count());
+    let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
+    pieces.for_each(|(out, x)| run(Gelu { x: &x[..out.len()], factor: None, out }));
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second is the gate (Shazeer
+/// 2020, arXiv:2002.05202).
+pub fn geglu(x: &Tensor) -> Result<Tensor> {
+    let both = x.dim(D::Minus1)?;
+    if both == 0 || !both.is_multiple_of(2) {
+        bail!("values of shape {:?} have no two halves", x.dims());
+    }
+    let width = both / 2;
+    if !x.device().is_cpu() {
+        let gate = x.narrow(D::Minus1, width, width)?.contiguous()?;
+        return x.narrow(D::Minus1, 0, width)? * gate.gelu_erf()?;
+    }
+    let wide = contiguous(x)?;
+    let held = wide.storage_and_layout();
+    let mut out = zeros(x.elem_count() / 2);
+    let rows = out.par_chunks_mut(width).zip(values(&held)?.par_chunks(both));
+    rows.with_min_len((PIECE / width).max(1)).for_each(|(out, x)| {
+        let (value, gate) = x.split_at(width);
+        run(Gelu { x: gate, factor: Some(value), out });
+    });
+    let mut shape = x.dims().to_vec();
+    shape[x.rank() - 1] = width;
+    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+}
+
+struct Gelu<'a> {
+    x: &'a [f32],
+    factor: Option<&'a [f32]>,
+    out: &'a mut [f32],
+}
+
+impl Tiled for Gelu<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, simd: S) {
+        let (out, out_rest) = S::as_mut_simd_f32s(self.out);
+        let (x, x_rest) = S::as_simd_f32s(self.x);
+        let rest = gelu_of(simd, simd.partial_load_f32s(x_rest));
+        match self.factor {
+            Some(factor) => {
+                let (factor, factor_rest) = S::as_simd_f32s(factor);
+                for ((out, x), factor) in out.iter_mut().zip(x).zip(factor) {
+                    *out = simd.mul_f32s(gelu_of(simd, *x), *factor);
+                }
+                let rest = simd.mul_f32s(rest, simd.partial_load_f32s(factor_rest));
+                simd.partial_store_f32s(out_rest, rest);
+            }
+            None => {
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = gelu_of(simd, *x);
+                }
+                simd.partial_store_f32s(out_rest, rest);
+            }
+        }
+    }
+}
+
+/// The polynomial in `1 / (1 + P · x)` that, times `exp(-x²)`, is `1 − erf(x)` from 0 on, from the highest power down:
+/// Abramowitz and Stegun 1964, 7.1.26, with an error below 1.5e-7.
+const TAIL: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
+const P: f32 = 0.327_591_1;
+
+/// `max(x, 0) − |x| · (1 − erf(|x| / √2)) / 2` of a vector.
+#[inline(always)]
+fn gelu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+    let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
+    let size = simd.abs_f32s(x);
+    let slope = simd.splat_f32s(P * std::f32::consts::FRAC_1_SQRT_2);
+    let t = simd.div_f32s(one, simd.mul_add_e_f32s(size, slope, one));
+    let mut tail = simd.splat_f32s(TAIL[0]);
+    for coefficient in &TAIL[1..] {
+        tail = simd.mul_add_e_f32s(tail, t, simd.splat_f32s(*coefficient));
+    }
+    let half = simd.mul_f32s(simd.splat_f32s(0.5), t);
+    let exponent = simd.mul_f32s(simd.mul_f32s(x, x), simd.splat_f32s(-0.5 * std::f32::consts::LOG2_E));
+    let tail = simd.mul_f32s(simd.mul_f32s(tail, half), exp2(simd, exponent));
+    simd.sub_f32s(simd.max_f32s(x, zero), simd.mul_f32s(size, tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device};
+
+    use super::super::check::{assert_close, assert_independent_of_threads, random};
+    use super::*;
+
+    #[test]
+    fn gelu_is_that_of_candle() {
+        for shape in [vec![1], vec![7, 5], vec![3, 40, 333]] {
+            let x = (random(&shape, 1) * 12.0).unwrap();
+            assert_close(&gelu(&x).unwrap(), &x.gelu_erf().unwrap(), 5e-7);
+        }
+        let x = random(&[3, 4, 50], 2).transpose(0, 2).unwrap();
+        assert_close(&gelu(&x).unwrap(), &x.gelu_erf().unwrap(), 5e-7);
+        let ends = Tensor::new(&[-1e18f32, -200.0, -0.0, 0.0, 200.0, 1e18], &Device::Cpu).unwrap();
+        let ends: Vec<f32> = gelu(&ends).unwrap().to_vec1().unwrap();
+        assert!(
+            ends[0].abs() < 1e-6 && ends[1].abs() < 1e-30 && ends[2..] == [0.0, 0.0, 200.0, 1e18],
+            "{ends:?}"
+        );
+    }
+
+    #[test]
+    fn geglu_is_the_plain_composition() {
+        for shape in [vec![1, 2], vec![5, 14], vec![2, 9, 130], vec![3, 70, 256]] {
+            let x = (random(&shape, 3) * 4.0).unwrap();
+            let width = shape[shape.len() - 1] / 2;
+            let halves = [0, width].map(|start| x.narrow(D::Minus1, start, width).unwrap());
+            let want = (&halves[0] * halves[1].contiguous().unwrap().gelu_erf().unwrap()).unwrap();
+            assert_close(&geglu(&x).unwrap(), &want, 5e-7);
+            let narrow = |x: &Tensor| x.to_dtype(DType::BF16).unwrap();
+            assert_close(&geglu(&narrow(&x)).unwrap(), &narrow(&want), 2e-2);
+        }
+        assert!(geglu(&random(&[2, 7], 4)).is_err());
+        let x = random(&[60, 1234], 5);
+        assert_independent_of_threads(|| geglu(&x).unwrap());
+    }
+}

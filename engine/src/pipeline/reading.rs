@@ -1,0 +1,95 @@
+//! How much of a prompt a model's text encoders read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    models::{Model, Prompt},
+    text::{Extent, Manner},
+};
+
+/// How much of a prompt one text encoder reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Its architecture, such as `CLIP-L`.
+    pub encoder: String,
+    /// Whether it gives one row about the whole prompt and no more.
+    pub is_summary: bool,
+    /// How much.
+    #[serde(flatten)]
+    pub extent: Extent,
+}
+
+impl Reading {
+    /// In words: `CLIP-L reads 43 of 75 tokens`.
+    pub fn sentence(&self) -> String {
+        let Extent { tokens, room, chunks, cut } = self.extent;
+        let encoder = &self.encoder;
+        match (self.is_summary, chunks) {
+            (true, _) if cut > 0 => {
+                format!("{encoder} sums up the first {} of {tokens} tokens", tokens - cut)
+            }
+            (true, _) => format!("{encoder} sums up {tokens} of {room} tokens"),
+            (false, 1) => format!("{encoder} reads {} of {room} tokens", tokens - cut),
+            (false, _) => format!("{encoder} reads {tokens} of {room} tokens in {chunks} chunks"),
+        }
+    }
+
+    /// What is lost at the prompt's end, in words. A summary that covers its start alone loses nothing that is not read
+    /// elsewhere.
+    pub fn unread(&self) -> Option<String> {
+        let encoder = &self.encoder;
+        match self.extent.cut {
+            _ if self.is_summary => None,
+            0 => None,
+            1 => Some(format!("The last token is not read ({encoder}).")),
+            cut => Some(format!("The last {cut} tokens are not read ({encoder}).")),
+        }
+    }
+}
+
+/// For each prompt what each of the model's text encoders reads of it.
+pub fn readings(model: &Model, prompts: &[Prompt]) -> Vec<Vec<Reading>> {
+    let of = |prompt: &Prompt| {
+        let parts = model.text.iter().zip(&prompt.parts);
+        let reading = parts.map(|(part, tokens)| Reading {
+            encoder: part.component.architecture.to_owned(),
+            is_summary: part.encoder.manner() == Manner::Summary,
+            extent: tokens.extent,
+        });
+        reading.collect()
+    };
+    prompts.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_and_what_is_not_is_said() {
+        let reading = |is_summary, tokens, room, chunks| Reading {
+            encoder: "CLIP-L".to_owned(),
+            is_summary,
+            extent: Extent { chunks, ..Extent::whole(tokens, room) },
+        };
+        for (reading, sentence, unread) in [
+            (reading(false, 43, 75, 1), "CLIP-L reads 43 of 75 tokens", None),
+            (reading(false, 118, 150, 2), "CLIP-L reads 118 of 150 tokens in 2 chunks", None),
+            (reading(true, 43, 75, 1), "CLIP-L sums up 43 of 75 tokens", None),
+            (reading(true, 118, 75, 1), "CLIP-L sums up the first 75 of 118 tokens", None),
+            (
+                reading(false, 80, 75, 1),
+                "CLIP-L reads 75 of 75 tokens",
+                Some("The last 5 tokens are not read (CLIP-L)."),
+            ),
+            (
+                reading(false, 76, 75, 1),
+                "CLIP-L reads 75 of 75 tokens",
+                Some("The last token is not read (CLIP-L)."),
+            ),
+        ] {
+            assert_eq!(reading.sentence(), sentence);
+            assert_eq!(reading.unread().as_deref(), unread);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the pictures look like while they form.
+
+use candle_core::Tensor;
+
+use super::{PipelineError, Run, Stage, decode::to_images};
+use crate::{
+    output::Image,
+    pipeline::preview::Preview,
+    residency::RunError,
+    vae::{Tiling, TinyDecoder, TinyDecoderError},
+};
+
+/// Sides of the tiles that a tiny decoder is given, in latents.
+const TILES: [usize; 3] = [64, 32, 16];
+
+impl Run<'_> {
+    /// Sees to it that there can be previews: fits the map that they are made with, once a model, unless there is a
+    /// tiny decoder.
+    pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
+        if self.tiny_decoder().is_some() || self.loaded.preview.borrow().is_some() {
+            return Ok(());
+        }
+        let autoencoder = &self.loaded.model.autoencoder;
+        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let preview = self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor))?;
+        *self.loaded.preview.borrow_mut() = Some(preview);
+        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        Ok(())
+    }
+
+    /// Latents `[batch, channels, height, width]` without their noise as pictures; none where a tiny decoder's file
+    /// has become unreadable.
+    pub(super) fn preview(&self, latents: &Tensor) -> Result<Vec<Image>, PipelineError> {
+        let Some((decoder, tile)) = self.tiny_decoder() else {
+            return match self.loaded.preview.borrow().as_ref() {
+                Some(preview) => Ok(to_images(&preview.picture(latents)?)?),
+                None => Ok(Vec::new()),
+            };
+        };
+        let mut images = Vec::new();
+        for index in 0..latents.dim(0)? {
+            match decoder.decode(&latents.narrow(0, index, 1)?, Some(Tiling::with_tile(tile))) {
+                Ok(picture) => images.extend(to_images(&picture)?),
+                Err(TinyDecoderError::Compute(error)) => return Err(RunError::from(error).into()),
+                Err(TinyDecoderError::Checkpoint(error)) => {
+                    tracing::warn!(%error, "there is no preview");
+                    return Ok(Vec::new());
+                }
+            }
+        }
+        Ok(images)
+    }
+
+    /// The tiny decoder and the largest of its tiles that need no more memory than the denoiser's blocks leave free
+    /// between two steps: previews change no plan.
+    fn tiny_decoder(&self) -> Option<(&TinyDecoder, usize)> {
+        let decoder = self.loaded.tiny_decoder()?;
+        let request = self.request;
+        let [_, height, width] = self.loaded.model.denoiser.latents_shape(request.width, request.height);
+        let free = self.planned.borrow().free_between_steps();
+        let tile = TILES.into_iter().find(|&tile| decoder.peak([height, width], tile) <= free)?;
+        Some((decoder, tile))
+    }
+}

@@ -1,0 +1,57 @@
+//! Previews by a tiny decoder, where its file is beside the model.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    models::Model,
+    vae::{LatentScaling, TinyDecoder},
+};
+
+/// Where ComfyUI has them.
+const FOLDER: &str = "vae_approx";
+
+/// The name of the tiny decoder that was made for latents of this scaling.
+fn name(scaling_factor: f64) -> Option<&'static str> {
+    [
+        (LatentScaling::STABLE_DIFFUSION, "taesd"),
+        (LatentScaling::STABLE_DIFFUSION_XL, "taesdxl"),
+        (LatentScaling::STABLE_DIFFUSION_3, "taesd3"),
+        (LatentScaling::FLUX, "taef1"),
+    ]
+    .into_iter()
+    .find(|(scaling, _)| scaling.factor == scaling_factor)
+    .map(|(_, name)| name)
+}
+
+/// The tiny decoder for a model: in the folder `vae_approx` inside the model's folder or beside it.
+pub fn find(model: &Model) -> Option<TinyDecoder> {
+    let config = model.autoencoder.config();
+    let name = name(config.scaling_factor)?;
+    let roots = [Some(model.root.as_path()), model.root.parent()];
+    let files = roots.into_iter().flatten().flat_map(|root| files(&root.join(FOLDER), name));
+    let path = files.into_iter().find(|path| path.is_file())?;
+    match TinyDecoder::open(&path) {
+        Ok(decoder)
+            if decoder.channels() == config.latent_channels
+                && decoder.scale() == model.autoencoder.scale() =>
+        {
+            Some(decoder)
+        }
+        Ok(_) => {
+            tracing::warn!(path = %path.display(), "the tiny decoder is for other latents; it is not used");
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the tiny decoder cannot be used");
+            None
+        }
+    }
+}
+
+fn files(folder: &Path, name: &str) -> [PathBuf; 3] {
+    [
+        folder.join(format!("{name}_decoder.safetensors")),
+        folder.join(format!("{name}.safetensors")),
+        folder.join(name).join("diffusion_pytorch_model.safetensors"),
+    ]
+}

@@ -1,0 +1,226 @@
+//! Codes of a byte each to floats, sixteen at a time.
+//!
+//! What the compiler makes of a loop over codes changes with what stands around it, so the vector instructions of the
+//! usual processors are named here. Others get the loop, and the same bits.
+
+use std::any::Any;
+
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::{
+    cast,
+    x86::{V3, V4},
+};
+
+/// 32 bytes. Shifts and masks of words are whole vectors, those of bytes are not.
+pub type Words = [u64; 4];
+
+/// The vectors of 32 bytes that the processor has.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn avx2<S: Simd>(simd: S) -> Option<pulp::core_arch::x86::Avx2> {
+    // No closures: one that is not inlined would have each instruction called.
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Some(simd.avx2);
+    }
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+        return Some(simd.avx2);
+    }
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn sse2<S: Simd>(simd: S) -> Option<pulp::core_arch::x86::Sse2> {
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Some(simd.sse2);
+    }
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+        return Some(simd.sse2);
+    }
+    None
+}
+
+/// The same byte eight times.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The bits of a mask from bit `shift` of each byte on.
+#[inline(always)]
+pub fn bits<S: Simd>(simd: S, words: Words, shift: usize, mask: u8) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        let shifted = avx2._mm256_srl_epi64(cast(words), cast([shift as u64, 0]));
+        return cast(avx2._mm256_and_si256(shifted, cast([all(mask); 4])));
+    }
+    words.map(|word| word >> shift & all(mask))
+}
+
+/// The same bits moved to bit `to` of each byte.
+#[inline(always)]
+pub fn bits_as<S: Simd>(simd: S, words: Words, shift: usize, mask: u8, to: usize) -> Words {
+    if shift >= to {
+        bits(simd, words, shift - to, mask << to)
+    } else {
+        left(simd, bits(simd, words, shift, mask), to)
+    }
+}
+
+#[inline(always)]
+fn left<S: Simd>(simd: S, words: Words, by: usize) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        return cast(avx2._mm256_sll_epi64(cast(words), cast([by as u64, 0])));
+    }
+    words.map(|word| word << by)
+}
+
+/// The bytes of both, combined.
+#[inline(always)]
+pub fn both<S: Simd>(simd: S, low: Words, high: Words) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        return cast(avx2._mm256_or_si256(cast(low), cast(high)));
+    }
+    std::array::from_fn(|index| low[index] | high[index])
+}
+
+/// What is left of each byte when `less` is taken away, as a byte with a sign. Bytes are below 64.
+#[inline(always)]
+pub fn less<S: Simd>(simd: S, words: Words, less: u8) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        return cast(avx2._mm256_sub_epi8(cast(words), cast([all(less); 4])));
+    }
+    // With the highest bit of each byte set, none borrows from its neighbour.
+    words.map(|word| ((word | all(0x80)) - all(less)) ^ all(0x80))
+}
+
+/// The lower halves of 16 bytes, then the upper ones.
+#[inline(always)]
+pub fn halves<S: Simd>(simd: S, [first, second]: [u64; 2]) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        let twice = cast([first, second, first, second]);
+        let shifted = avx2._mm256_srlv_epi64(twice, cast([0u64, 0, 4, 4]));
+        return cast(avx2._mm256_and_si256(shifted, cast([all(15); 4])));
+    }
+    [first, second, first >> 4, second >> 4].map(|word| word & all(15))
+}
+
+/// `value` in each byte whose bit is set.
+#[inline(always)]
+pub fn spread<S: Simd>(simd: S, bits: u32, value: u8) -> Words {
+    /// A bit for each byte of a word.
+    const OWN: u64 = 0x8040_2010_0804_0201;
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2(simd) {
+        let places = [all(0), all(1), all(2), all(3)];
+        let bytes = avx2._mm256_shuffle_epi8(cast([bits; 8]), cast(places));
+        let own = cast([OWN; 4]);
+        let set = avx2._mm256_cmpeq_epi8(avx2._mm256_and_si256(bytes, own), own);
+        return cast(avx2._mm256_and_si256(set, cast([all(value); 4])));
+    }
+    bits.to_le_bytes().map(|byte| {
+        let own = all(byte) & OWN;
+        // The highest bit of each byte that is not zero.
+        let set = (((own & all(0x7f)) + all(0x7f)) | own) & all(0x80);
+        (set >> 7) * u64::from(value)
+    })
+}
+
+/// The codes of 8 bytes, those in the upper halves first.
+#[inline(always)]
+pub fn pairs<S: Simd>(simd: S, packed: [u8; 8]) -> [u8; 16] {
+    let packed = u64::from_le_bytes(packed);
+    let (high, low) = (packed >> 4 & all(15), packed & all(15));
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = sse2(simd) {
+        return cast(simd._mm_unpacklo_epi8(cast([high, 0]), cast([low, 0])));
+    }
+    let halves = [high.to_le_bytes(), low.to_le_bytes()];
+    std::array::from_fn(|index| halves[index % 2][index / 2])
+}
+
+/// `scale · code`, plus `offset` if there is one; codes have a sign or not.
+#[inline(always)]
+pub fn scaled<S: Simd, const SIGNED: bool>(
+    simd: S,
+    codes: [u8; 16],
+    scale: f32,
+    offset: Option<f32>,
+    out: &mut [f32; 16],
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+            let f = simd.avx512f;
+            let wide = if SIGNED {
+                f._mm512_cvtepi8_epi32(cast(codes))
+            } else {
+                f._mm512_cvtepu8_epi32(cast(codes))
+            };
+            let values = f._mm512_mul_ps(f._mm512_cvtepi32_ps(wide), f._mm512_set1_ps(scale));
+            *out = match offset {
+                Some(offset) => cast(f._mm512_add_ps(values, f._mm512_set1_ps(offset))),
+                None => cast(values),
+            };
+            return;
+        }
+        if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+            let [low, high]: [u64; 2] = cast(codes);
+            for (codes, out) in [low, high].into_iter().zip(out.as_chunks_mut::<8>().0) {
+                let codes = cast([codes, 0]);
+                let wide = if SIGNED {
+                    simd.avx2._mm256_cvtepi8_epi32(codes)
+                } else {
+                    simd.avx2._mm256_cvtepu8_epi32(codes)
+                };
+                let values =
+                    simd.avx._mm256_mul_ps(simd.avx._mm256_cvtepi32_ps(wide), simd.avx._mm256_set1_ps(scale));
+                *out = match offset {
+                    Some(offset) => cast(simd.avx._mm256_add_ps(values, simd.avx._mm256_set1_ps(offset))),
+                    None => cast(values),
+                };
+            }
+            return;
+        }
+    }
+    for (out, code) in out.iter_mut().zip(codes) {
+        let code = if SIGNED { i32::from(code.cast_signed()) } else { i32::from(code) };
+        let value = scale * code as f32;
+        *out = offset.map_or(value, |offset| value + offset);
+    }
+}
+
+/// `scale · table[code]`, for codes below 16.
+#[inline(always)]
+pub fn looked_up<S: Simd>(simd: S, codes: [u8; 16], table: &[f32; 16], scale: f32, out: &mut [f32; 16]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+            let f = simd.avx512f;
+            let values = f._mm512_permutexvar_ps(f._mm512_cvtepu8_epi32(cast(codes)), cast(*table));
+            *out = cast(f._mm512_mul_ps(values, f._mm512_set1_ps(scale)));
+            return;
+        }
+        if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V3>() {
+            let [first, last]: [[f32; 8]; 2] = cast(*table);
+            let [low, high]: [u64; 2] = cast(codes);
+            for (codes, out) in [low, high].into_iter().zip(out.as_chunks_mut::<8>().0) {
+                let codes = simd.avx2._mm256_cvtepu8_epi32(cast([codes, 0]));
+                let first = simd.avx2._mm256_permutevar8x32_ps(cast(first), codes);
+                let last = simd.avx2._mm256_permutevar8x32_ps(cast(last), codes);
+                // The fourth bit of a code, where the sign is looked for.
+                let upper = simd.avx2._mm256_slli_epi32::<28>(codes);
+                let values = simd.avx._mm256_blendv_ps(first, last, cast(upper));
+                *out = cast(simd.avx._mm256_mul_ps(values, simd.avx._mm256_set1_ps(scale)));
+            }
+            return;
+        }
+    }
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = scale * table[usize::from(code & 15)];
+    }
+}

@@ -1,0 +1,110 @@
+//! How the branches of guidance become one.
+
+use std::ops::Range;
+
+use candle_core::{DType, Result, Tensor};
+
+use crate::request::GuidanceOptions;
+
+/// Classifier-free guidance (Ho and Salimans 2022, arXiv:2207.12598) of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guide {
+    weight: f64,
+    rescale: f64,
+    /// Levels that are guided: above the start, up to the end.
+    levels: Range<f32>,
+}
+
+impl Guide {
+    /// Guidance along the levels of a run, with a weight of the prompt against the negative prompt; with one of 1
+    /// or less there is no guidance.
+    pub fn new(weight: f64, options: &GuidanceOptions, sigmas: &[f32]) -> Self {
+        let steps = sigmas.len().saturating_sub(1);
+        let level = |part: f32| {
+            // A third of nine steps is three of them, also where a third is rounded up.
+            let step = (part * steps as f32 - 1e-3).ceil() as usize;
+            sigmas.get(step.min(steps)).copied().unwrap_or(0.0)
+        };
+        // Up to the end of the run is up to any level that it may end at.
+        let low = if options.interval.end >= 1.0 { -1.0 } else { level(options.interval.end) };
+        let high = if options.interval.start <= 0.0 { f32::INFINITY } else { level(options.interval.start) };
+        Self { weight, rescale: options.rescale.into(), levels: low..high }
+    }
+
+    /// Whether a prediction at a level needs both branches (Kynkäänniemi et al. 2024, arXiv:2404.07724).
+    pub fn is_guided(&self, sigma: f32) -> bool {
+        self.weight > 1.0 && sigma > self.levels.start && sigma <= self.levels.end
+    }
+
+    /// One output, f32, of those of the prompt and of the negative prompt; that of the prompt if it is alone.
+    ///
+    /// Rescaling brings the deviation of each picture back to that of its prompt's branch (Lin et al. 2023,
+    /// arXiv:2305.08891, section 3.4), and mixes the result with what it was.
+    pub fn join(&self, outputs: &[Tensor]) -> Result<Tensor> {
+        let [positive, negative] = outputs else { return outputs[0].to_dtype(DType::F32) };
+        let positive = positive.to_dtype(DType::F32)?;
+        let difference = ((&positive - negative.to_dtype(DType::F32)?)? * (self.weight - 1.0))?;
+        let guided = (&positive + difference)?;
+        if self.rescale == 0.0 {
+            return Ok(guided);
+        }
+        let ratio = deviation(&positive)?.div(&deviation(&guided)?)?;
+        guided.broadcast_mul(&ratio.affine(self.rescale, 1.0 - self.rescale)?)
+    }
+}
+
+/// The standard deviation of each picture of a batch, `[batch, 1, 1, 1]`, but for a factor that their number of values
+/// decides.
+fn deviation(x: &Tensor) -> Result<Tensor> {
+    let (batch, ..) = x.dims4()?;
+    let values = x.flatten_from(1)?;
+    let centred = values.broadcast_sub(&values.mean_keepdim(1)?)?;
+    centred.sqr()?.mean_keepdim(1)?.sqrt()?.reshape((batch, 1, 1, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+    use crate::request::Interval;
+
+    const SIGMAS: [f32; 6] = [1.0, 0.8, 0.6, 0.4, 0.2, 0.0];
+
+    fn guided(weight: f64, start: f32, end: f32, levels: &[f32]) -> Vec<bool> {
+        let options = GuidanceOptions { interval: Interval { start, end }, ..GuidanceOptions::default() };
+        let guide = Guide::new(weight, &options, &SIGMAS);
+        levels.iter().map(|&sigma| guide.is_guided(sigma)).collect()
+    }
+
+    #[test]
+    fn an_interval_is_of_whole_steps_and_of_what_lies_inside_them() {
+        let steps = &SIGMAS[..5];
+        assert_eq!(guided(3.0, 0.0, 1.0, steps), [true; 5]);
+        assert_eq!(guided(1.0, 0.0, 1.0, steps), [false; 5]);
+        assert_eq!(guided(3.0, 0.2, 0.6, steps), [false, true, true, false, false]);
+        assert_eq!(guided(3.0, 0.5, 1.0, steps), [false, false, false, true, true]);
+        // Half-way of the steps 0, 1, 2 and 3.
+        assert_eq!(guided(3.0, 0.2, 0.6, &[0.9, 0.7, 0.5, 0.3]), [false, true, true, false]);
+    }
+
+    #[test]
+    fn rescaling_gives_each_picture_its_prompts_deviation() {
+        let tensor = |scale: f32, shift: f32| {
+            let values: Vec<f32> = (0..2 * 48).map(|i| (i as f32 * 0.7).sin() * scale + shift).collect();
+            Tensor::from_vec(values, (2, 3, 4, 4), &Device::Cpu).unwrap()
+        };
+        let outputs = [tensor(2.0, 0.1), tensor(-0.5, 0.3)];
+        let join = |rescale| {
+            let options = GuidanceOptions { rescale, ..GuidanceOptions::default() };
+            Guide::new(4.0, &options, &SIGMAS).join(&outputs).unwrap()
+        };
+        let of = |x: &Tensor| deviation(x).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let (plain, full, half) = (of(&join(0.0)), of(&join(1.0)), of(&join(0.5)));
+        for (index, prompt) in of(&outputs[0]).into_iter().enumerate() {
+            assert!(plain[index] > 2.0 * prompt);
+            assert!((full[index] / prompt - 1.0).abs() < 1e-5);
+            assert!((half[index] - f32::midpoint(plain[index], prompt)).abs() < 1e-5 * plain[index]);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The decoder of the Tiny AutoEncoder for Stable Diffusion (O. Boer Bohan, TAESD): a small network that decodes
+//! latents nearly as an autoencoder does, in a fraction of the time.
+
+use std::{collections::BTreeMap, path::Path};
+
+use candle_core::{DType, Device, Result, Tensor};
+
+use super::Tiling;
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Role, StoredName, TensorTable, read_header},
+    nn::{Conv2d, Costs, Tape, conv2d, upsample_nearest_2x},
+};
+
+/// What the names of the decoder's layers start with: in diffusers, and in files of others.
+const PREFIXES: [&str; 4] = ["decoder.layers.", "taesd_decoder.", "decoder.", ""];
+/// Latents are bent to lie between this and its negative.
+const MAGNITUDE: f64 = 3.0;
+/// Convolutions of a residual block.
+const CONVOLUTIONS: [&str; 3] = ["conv.0", "conv.2", "conv.4"];
+
+/// A layer of the decoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    /// A convolution of the latents.
+    First,
+    /// Three convolutions, added to what they were made of.
+    Residual,
+    /// Twice the height and width, and a convolution.
+    Doubled,
+    /// A convolution to colours.
+    Last,
+}
+
+/// A tiny decoder; its weights are on disk.
+#[derive(Debug, Clone)]
+pub struct TinyDecoder {
+    layers: Vec<Layer>,
+    component: Component,
+    channels: usize,
+    width: usize,
+    colours: usize,
+}
+
+impl TinyDecoder {
+    /// Finds the decoder in a file, under diffusers' names or the original ones. Reads no weight.
+    pub fn open(path: &Path) -> std::result::Result<Self, CheckpointError> {
+        let table = read_header(path)?;
+        let (prefix, numbered) = PREFIXES
+            .iter()
+            .map(|prefix| (*prefix, numbered(&table, prefix)))
+            .find(|(_, layers)| layers.len() > 2)
+            .unwrap_or(("decoder.layers.", BTreeMap::new()));
+        let ends = [numbered.keys().next(), numbered.keys().next_back()];
+        let shape = |number: Option<&usize>| {
+            let tensor = table.get(&format!("{prefix}{}.weight", number.copied().unwrap_or(0)));
+            tensor.map_or(&[][..], |tensor| tensor.shape())
+        };
+        let (&[width, channels, ..], &[colours, ..]) = (shape(ends[0]), shape(ends[1])) else {
+            let name = format!("{prefix}0.weight");
+            return Err(CheckpointError::MissingTensor { path: path.to_owned(), name, missing: 1 });
+        };
+        let (mut layers, mut specs) = (Vec::new(), Vec::new());
+        for (number, is_residual) in &numbered {
+            let layer = match (*is_residual, ends.map(|end| end == Some(number))) {
+                (true, _) => Layer::Residual,
+                (false, [true, _]) => Layer::First,
+                (false, [_, true]) => Layer::Last,
+                (false, _) => Layer::Doubled,
+            };
+            let spec = BlockSpec::new(format!("{prefix}{number}"));
+            layers.push(layer);
+            specs.push(match layer {
+                Layer::First => spec.tensor("weight", &[width, channels, 3, 3]).tensor("bias", &[width]),
+                Layer::Doubled => spec.tensor("weight", &[width, width, 3, 3]),
+                Layer::Last => spec.tensor("weight", &[colours, width, 3, 3]).tensor("bias", &[colours]),
+                Layer::Residual => {
+                    CONVOLUTIONS.iter().fold(spec, |spec, name| spec.conv(name, width, width, 3))
+                }
+            });
+        }
+        let component = Component::bind(
+            Role::Autoencoder,
+            "AutoencoderTiny",
+            &specs,
+            &table,
+            |name| StoredName::whole(name),
+            path,
+        )?;
+        Ok(Self { layers, component, channels, width, colours })
+    }
+
+    /// Channels of the latents.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Pixels a latent, in each direction.
+    pub fn scale(&self) -> usize {
+        1 << self.layers.iter().filter(|layer| **layer == Layer::Doubled).count()
+    }
+
+    /// Latents `[1, channels, height, width]` in the scale of diffusion to a picture
+    /// `[1, 3, scale · height, scale · width]` in 0…1, nearly. The weights are read, and let go at the end.
+    pub fn decode(
+        &self,
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<Tensor, TinyDecoderError> {
+        let weights = self.component.blocks.iter().map(|block| {
+            let tensors = block.tensors.iter().map(|(_, tensor)| tensor.load(&Device::Cpu));
+            tensors.collect::<std::result::Result<Vec<_>, _>>()
+        });
+        let weights: Vec<Vec<Tensor>> = weights.collect::<std::result::Result<_, _>>()?;
+        let latents = latents.to_dtype(DType::F32)?;
+        let decode = |tile: &Tensor| self.decode_tile(&weights, tile);
+        Ok(match tiling {
+            Some(tiling) => tiling.decode(&latents, self.scale(), decode)?,
+            None => decode(&latents)?,
+        })
+    }
+
+    fn decode_tile(&self, weights: &[Vec<Tensor>], latents: &Tensor) -> Result<Tensor> {
+        let mut x = ((latents / MAGNITUDE)?.tanh()? * MAGNITUDE)?;
+        for (layer, weights) in self.layers.iter().zip(weights) {
+            let conv = |x: &Tensor| conv2d(x, &weights[0], weights.get(1), Conv2d::SAME_3X3);
+            x = match layer {
+                Layer::First => conv(&x)?.relu()?,
+                Layer::Last => conv(&x)?,
+                Layer::Doubled => conv(&upsample_nearest_2x(&x)?)?,
+                Layer::Residual => {
+                    let nth = |n: usize, x: &Tensor| {
+                        conv2d(x, &weights[2 * n], Some(&weights[2 * n + 1]), Conv2d::SAME_3X3)
+                    };
+                    let h = nth(1, &nth(0, &x)?.relu()?)?.relu()?;
+                    (nth(2, &h)? + x)?.relu()?
+                }
+            };
+        }
+        Ok(x)
+    }
+
+    /// The most bytes that decoding latents of `height` by `width` takes, weights and picture included.
+    pub fn peak(&self, [height, width]: [usize; 2], tile: usize) -> u64 {
+        let costs = Costs { value_bytes: size_of::<f32>() };
+        let mut size = [height.min(tile), width.min(tile)];
+        let conv = |inputs: usize, outputs: usize, size| costs.conv([1, inputs, outputs], size, 3, 1);
+        let values = |size: [usize; 2]| self.width * size[0] * size[1];
+        let (mut tape, mut x) = (Tape::default(), 0);
+        tape.hold(self.component.blocks.iter().map(|block| block.parameters() * 4).sum());
+        tape.hold((3 * self.channels * height * width * size_of::<f32>()) as u64);
+        for layer in &self.layers {
+            match layer {
+                Layer::First => {
+                    x = tape.run(conv(self.channels, self.width, size));
+                    tape.replace(costs.copy(values(size)));
+                }
+                Layer::Residual => {
+                    let h = tape.run(conv(self.width, self.width, size));
+                    for _ in 0..2 {
+                        tape.replace(costs.copy(values(size)));
+                        tape.replace(conv(self.width, self.width, size));
+                    }
+                    tape.run(costs.copy(values(size)));
+                    tape.free(h);
+                    tape.replace(costs.copy(values(size)));
+                    tape.free(x);
+                }
+                Layer::Doubled => {
+                    let wide = tape.run(costs.upsample(values(size)));
+                    size = size.map(|side| 2 * side);
+                    let doubled = tape.run(conv(self.width, self.width, size));
+                    tape.free(x + wide);
+                    x = doubled;
+                }
+                Layer::Last => {
+                    tape.run(conv(self.width, self.colours, size));
+                }
+            }
+        }
+        // The picture in tiles, in rows and as a whole, and its values as they are turned into bytes.
+        let picture = self.colours * height * width * self.scale().pow(2) * size_of::<f32>();
+        tape.peak + 4 * picture as u64
+    }
+}
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum TinyDecoderError {
+    /// The weights cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A tensor operation failed.
+    #[error(transparent)]
+    Compute(#[from] candle_core::Error),
+}
+
+/// The numbers of the layers that have weights, and whether each is a residual block.
+fn numbered(table: &TensorTable, prefix: &str) -> BTreeMap<usize, bool> {
+    let mut layers = BTreeMap::new();
+    for name in table.keys().filter_map(|name| name.strip_prefix(prefix)) {
+        let Some((number, parameter)) = name.split_once('.') else { continue };
+        let Ok(number) = number.parse() else { continue };
+        if parameter == "weight" || parameter == "conv.0.weight" {
+            layers.insert(number, parameter != "weight");
+        }
+    }
+    layers
+}
