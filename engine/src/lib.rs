@@ -4,6 +4,7 @@
 //! described in `ARCHITECTURE.md`. Callers talk to the engine through [`session`]: commands go in, events
 //! come out.
 
+pub mod adapters;
 pub mod checkpoint;
 pub mod frames;
 pub mod hardware;

@@ -312,6 +312,15 @@ impl Schedule {
     }
 }
 
+/// An adapter, such as a LoRA, and how strongly it changes the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdapterUse {
+    /// Its file.
+    pub path: PathBuf,
+    /// What its change is multiplied by; 1 is as it was trained, below 0 is the opposite.
+    pub weight: f32,
+}
+
 /// Everything that decides what a picture looks like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -343,6 +352,9 @@ pub struct Request {
     /// Longest prompt in tokens, chat template included; longer ones are cut. Text encoders that read in chunks read
     /// all of it.
     pub max_sequence_length: u32,
+    /// What changes the model, in this order, beside what `<lora:name:weight>` in the prompts names.
+    #[serde(default)]
+    pub adapters: Vec<AdapterUse>,
     /// Which layer's states of CLIP are taken, from the end: 1 is the last layer, 2 the one before it. 0 and whatever
     /// is less than the family was trained with stand for the family's own.
     #[serde(default)]
@@ -374,6 +386,7 @@ impl Default for Request {
             schedule: Schedule::default(),
             dtype: ComputeDtype::default(),
             max_sequence_length: 512,
+            adapters: Vec::new(),
             clip_skip: 0,
             guiding: GuidanceOptions::default(),
             step_cache: 0.0,
@@ -431,6 +444,9 @@ pub enum RequestError {
     /// A guidance that is no finite number of zero or more.
     #[error("guidance {0} is not a number of 0 or more")]
     Guidance(f32),
+    /// An adapter's weight that is no finite number.
+    #[error("the weight {0} of a LoRA is not a number")]
+    AdapterWeight(f32),
     /// More steps than there are noise levels to tell apart.
     #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
     TooManySteps(u32),
@@ -494,6 +510,9 @@ impl Request {
         }
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
+        }
+        if let Some(adapter) = self.adapters.iter().find(|adapter| !adapter.weight.is_finite()) {
+            return Err(RequestError::AdapterWeight(adapter.weight));
         }
         if self.clip_skip > LARGEST_CLIP_SKIP {
             return Err(RequestError::ClipSkip(self.clip_skip));

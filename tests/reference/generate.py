@@ -12,6 +12,7 @@ import diffusers
 import torch
 from safetensors.torch import load_file, save_file
 
+import adapters
 import cases
 import checkpoints
 import families
@@ -61,6 +62,23 @@ def write_family(name, out):
                 write_run(name, tiny, case, run_name, run, folder, f"{out}/{case_name}/{run_name}")
 
 
+def write_adapted(case, out):
+    """Writes the manifest of an adapter and what a family's default checkpoint computes with it."""
+    checkpoint = cases.CASES[case.family][case.checkpoint]
+    tiny = families.FAMILIES[case.family](**checkpoint.options)
+    os.makedirs(out, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoints.save(case.family, tiny, folder, checkpoint.salt, checkpoint.scales)
+        entry = adapters.write(case, tiny.pipeline, f"{folder}/adapter.safetensors")
+        checkpoints.write_json(f"{out}/manifest.json", {"adapter.safetensors": entry}, separators=(",", ":"))
+        request = recording.describe(case.family, checkpoint.salt, tiny, case.run)
+        checkpoints.write_json(f"{out}/request.json", request, indent=2)
+        load = adapters.loader(case, f"{folder}/adapter.safetensors")
+        recorded = recording.run(type(tiny.pipeline).__name__, folder, request, load)
+    kept = {name: value for name, value in recorded.items() if name in adapters.KEPT or ".out." in name}
+    save_tensors(kept, f"{out}/golden.safetensors")
+
+
 def write_autoencoder(name, options, out):
     """Writes configuration, manifest and tensors of one autoencoder."""
     vae = families.autoencoder_kl(**options)
@@ -96,6 +114,10 @@ def write_all(out, names):
     for name, options in cases.AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
         write_autoencoder(name, options, f"{out}/autoencoder/{name}")
+    shutil.rmtree(f"{out}/adapters", ignore_errors=True)
+    save_tensors(adapters.formulas(), f"{out}/adapters/formulas.safetensors")
+    for name, case in adapters.CASES.items():
+        write_adapted(case, f"{out}/adapters/{name}")
     checkpoints.write_json(f"{out}/prompts.json", prompts.PROMPTS, indent=1)
     save_tensors(prompts.all_tensors(FIXTURES), f"{out}/prompts.safetensors")
     for name, options in cases.TINY_AUTOENCODERS.items():

@@ -173,13 +173,15 @@ def describe(name, salt, tiny, run):
     return described
 
 
-def run(kind, folder, request, files):
-    """Runs a request on a checkpoint folder, with its own files in `files`; returns name -> tensor."""
+def run(kind, folder, request, files, prepare=lambda pipeline: None):
+    """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
+    returns name -> tensor."""
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
     source = request.get("source")
     kind = pictures.variant(kind, source) if source else kind
     pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out)
+    prepare(pipeline)
     pipeline.set_progress_bar_config(disable=True)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":

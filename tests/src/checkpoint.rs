@@ -229,7 +229,8 @@ impl HashNoise {
 }
 
 impl Run {
-    fn open(folder: &Path) -> Result<Self> {
+    /// The run whose request and result are in a folder.
+    pub fn open(folder: &Path) -> Result<Self> {
         Ok(Self { folder: folder.to_owned(), request: read_json(&folder.join("request.json"))? })
     }
 

@@ -1,6 +1,7 @@
 //! What the tests of Sluice share: tiny checkpoints made from the fixtures, tensors that diffusers computed,
 //! and a session that is waited for.
 
+pub mod adapters;
 pub mod checkpoint;
 pub mod failures;
 pub mod golden;

@@ -12,6 +12,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
+    adapters::AdapterReport,
     frames::{read_frame, write_frame},
     hardware::{Probe, card},
     memory::{
@@ -20,7 +21,8 @@ use sluice_engine::{
     },
     output::{Image, Output},
     request::{
-        ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule, SourcePicture,
+        AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule,
+        SourcePicture,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -87,6 +89,7 @@ fn request() -> Request {
         schedule: Schedule::DynamicShift,
         dtype: ComputeDtype::Bf16,
         max_sequence_length: 7,
+        adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
         clip_skip: 2,
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
@@ -215,6 +218,14 @@ fn events_come_back() {
         measured_operations_per_second: 1e12,
         measured_link_bytes_per_second: 0.0,
     };
+    let report = AdapterReport {
+        path: PathBuf::from("loras/雪.safetensors"),
+        weight: 0.5,
+        kind: "LoRA".to_owned(),
+        ranks: Some([4, 16]),
+        keys: 3,
+        unmatched: vec!["ema".to_owned()],
+    };
     let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
     let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };
     let unsaved = Picture { path: None, ..picture.clone() };
@@ -243,6 +254,8 @@ fn events_come_back() {
         Event::Cancelled { job },
         Event::Failed { job: Some(job), failure },
         Event::Failed { job: None, failure: advised },
+        Event::Adapted { job: Some(job), reports: vec![report.clone()] },
+        Event::Adapted { job: None, reports: vec![AdapterReport { ranks: None, ..report }] },
         Event::ShutDown,
     ];
     for event in &events {
@@ -263,6 +276,7 @@ fn events_come_back() {
             | Event::NotPlanned { .. }
             | Event::Telemetry { .. }
             | Event::Replanned { .. }
+            | Event::Adapted { .. }
             | Event::Outcome { .. }
             | Event::NotSaved { .. }
             | Event::Finished { .. }

@@ -29,11 +29,16 @@ pub(super) enum Heard {
 }
 
 impl Engine {
-    /// An engine that looks for missing parts of models in these folders too.
-    pub fn start(threads: Option<usize>, folders: &ModelFolderArgs) -> anyhow::Result<Self> {
+    /// An engine that looks for missing parts of models and for adapters in these folders too.
+    pub fn start(
+        threads: Option<usize>,
+        models: &ModelFolderArgs,
+        adapters: &[PathBuf],
+    ) -> anyhow::Result<Self> {
         Self::start_with(SessionOptions {
             threads,
-            model_folders: folders.all(),
+            model_folders: models.all(),
+            adapter_folders: adapters.to_vec(),
             ..SessionOptions::default()
         })
     }

@@ -32,6 +32,8 @@ Examples:
   sluice generate --image photo.jpg --strength 0.5 --prompt \"an oil painting of a harbour\"
   sluice generate --image room.png --mask window.png --prompt \"a round window\"
       Draws what is light in window.png anew, and leaves every other pixel as it is.
+  sluice generate --model ~/models/flux --prompt \"a fox <lora:ink:0.8>\" --lora ~/loras/film.safetensors:0.5
+      Draws with two LoRAs, one of them found by name beside the model.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'";
 
 /// Draw pictures.
@@ -96,7 +98,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
-    let engine = Engine::start(args.threads.map(usize::from), &args.folders)?;
+    let engine = Engine::start(args.threads.map(usize::from), &args.folders, &args.request.lora_folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     let request = args.request(&summary);
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);

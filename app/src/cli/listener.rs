@@ -4,7 +4,7 @@ use anyhow::Context;
 use serde_json::json;
 use sluice_engine::session::{Event, JobId, Picture};
 
-use super::{measured::Measured, offload_log::OffloadLog, progress::Progress, stdout};
+use super::{adapter, measured::Measured, offload_log::OffloadLog, progress::Progress, stdout};
 
 /// Passes events on to whoever wants them.
 pub(super) struct Listener {
@@ -44,7 +44,7 @@ impl Listener {
         }
         if !self.progress.is_nothing() {
             let measured = self.measured.hear(event);
-            for line in self.prompt_line(event).into_iter().chain(measured) {
+            for line in self.prompt_line(event).into_iter().chain(measured).chain(adapter_lines(event)) {
                 self.progress.write(&line);
             }
         }
@@ -58,6 +58,12 @@ impl Listener {
         let count = self.prompts.len();
         (count > 1).then(|| format!("prompt {number} of {count}: {prompt}"))
     }
+}
+
+/// What became of each adapter.
+fn adapter_lines(event: &Event) -> Vec<String> {
+    let Event::Adapted { job: Some(_), reports } = event else { return Vec::new() };
+    reports.iter().map(adapter::in_a_line).collect()
 }
 
 /// An event without its pixels, which would be megabytes of numbers.

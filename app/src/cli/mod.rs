@@ -1,5 +1,6 @@
 //! The command line. Each subcommand is a file with an `Args` and a `run`.
 
+mod adapter;
 mod convert;
 mod engine;
 mod exit;

@@ -1,7 +1,9 @@
 //! What decides how much work a picture is, for every command that draws or plans.
 
+use std::path::PathBuf;
+
 use sluice_engine::{
-    request::{ComputeDtype, LARGEST_CLIP_SKIP, Request, Sampler},
+    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Request, Sampler},
     session::Defaults,
 };
 
@@ -34,12 +36,29 @@ pub(super) struct RequestArgs {
     /// Longest prompt in tokens; longer ones are cut.
     #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
     max_sequence_length: u32,
+    /// A LoRA or another adapter and how strongly it is used, 1 if that is not said; may be given several times.
+    #[arg(long = "lora", value_name = "PATH:WEIGHT", value_parser = adapter_use, allow_hyphen_values = true)]
+    loras: Vec<AdapterUse>,
+    /// A folder in which LoRAs are looked for that a prompt names as <lora:name:weight>, beside those next to the
+    /// model; may be given several times.
+    #[arg(long = "lora-folder", value_name = "FOLDER")]
+    pub(super) lora_folders: Vec<PathBuf>,
     /// Which layer of CLIP is taken, from the end: 1 is the last one, 2 the one before it. Models without CLIP's layers
     /// do not heed it.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
     clip_skip: u32,
     #[command(flatten)]
     guiding: GuidanceArgs,
+}
+
+/// A path, perhaps with a weight behind a colon.
+fn adapter_use(text: &str) -> Result<AdapterUse, String> {
+    let weighted = text.rsplit_once(':').and_then(|(path, weight)| Some((path, weight.parse().ok()?)));
+    match weighted {
+        Some((_, weight)) if !f32::is_finite(weight) => Err("the weight is not a number".to_owned()),
+        Some((path, weight)) => Ok(AdapterUse { path: PathBuf::from(path), weight }),
+        None => Ok(AdapterUse { path: PathBuf::from(text), weight: 1.0 }),
+    }
 }
 
 impl RequestArgs {
@@ -54,6 +73,7 @@ impl RequestArgs {
             sampler: self.sampler,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            adapters: self.loras.clone(),
             clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
             guiding: self.guiding.options(),
             step_cache: self.guiding.step_cache,
@@ -81,6 +101,19 @@ pub(super) fn in_words(request: &Request, frames: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_weight_of_an_adapter_stands_behind_the_last_colon() {
+        for (text, path, weight) in [
+            ("ink.safetensors", "ink.safetensors", 1.0),
+            ("ink.safetensors:0.8", "ink.safetensors", 0.8),
+            ("a:b/ink:-1", "a:b/ink", -1.0),
+            (r"C:\loras\ink.safetensors", r"C:\loras\ink.safetensors", 1.0),
+        ] {
+            assert_eq!(adapter_use(text).unwrap(), AdapterUse { path: path.into(), weight });
+        }
+        assert!(adapter_use("ink:inf").is_err());
+    }
 
     #[test]
     fn pictures_and_videos_are_counted_in_words() {

@@ -28,6 +28,10 @@ pub enum Action {
     OpenDialog(Dialog),
     /// Write an example into the prompt.
     UsePrompt(String),
+    /// Look for adapters beside the model.
+    ListAdapters,
+    /// Use an adapter.
+    AddAdapter(PathBuf),
     /// Draw another seed.
     NewSeed,
     /// Show a picture.

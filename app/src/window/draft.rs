@@ -1,10 +1,15 @@
 //! What the settings panel shows: the request that the next press of Generate sends.
 
-use std::hash::{BuildHasher, RandomState};
+use std::{
+    hash::{BuildHasher, RandomState},
+    path::PathBuf,
+};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule, SourcePicture},
+    request::{
+        AdapterUse, ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule, SourcePicture,
+    },
     session::Defaults,
 };
 
@@ -40,6 +45,8 @@ pub struct Draft {
     pub dtype: ComputeDtype,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
+    /// What changes the model.
+    pub adapters: Vec<DraftAdapter>,
     /// Which layer of CLIP is taken, from the end; 0 is the model's own.
     pub clip_skip: u32,
     /// What guidance does beside its scale.
@@ -48,6 +55,29 @@ pub struct Draft {
     pub step_cache: f32,
     /// The picture that is drawn over.
     pub source: Option<SourcePicture>,
+}
+
+/// An adapter in the list of the panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DraftAdapter {
+    /// Its file.
+    pub path: PathBuf,
+    /// How strongly it is used.
+    pub weight: f32,
+    /// Whether it is used at all.
+    pub enabled: bool,
+}
+
+impl DraftAdapter {
+    /// An adapter that is used.
+    pub fn new(path: PathBuf, weight: f32) -> Self {
+        Self { path, weight, enabled: true }
+    }
+
+    /// Its file's name without the extension.
+    pub fn name(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 impl Default for Draft {
@@ -78,6 +108,11 @@ impl Draft {
             schedule: request.schedule,
             dtype: request.dtype,
             max_sequence_length: request.max_sequence_length,
+            adapters: request
+                .adapters
+                .iter()
+                .map(|adapter| DraftAdapter::new(adapter.path.clone(), adapter.weight))
+                .collect(),
             clip_skip: request.clip_skip,
             guiding: request.guiding,
             step_cache: request.step_cache,
@@ -101,6 +136,12 @@ impl Draft {
             schedule: self.schedule,
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            adapters: self
+                .adapters
+                .iter()
+                .filter(|adapter| adapter.enabled)
+                .map(|adapter| AdapterUse { path: adapter.path.clone(), weight: adapter.weight })
+                .collect(),
             clip_skip: self.clip_skip,
             guiding: self.guiding,
             step_cache: self.step_cache,

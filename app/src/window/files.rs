@@ -9,7 +9,13 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
-use sluice_engine::{output::Image, session::Failure, source};
+use sluice_engine::{
+    adapters::{AdapterFile, folders_of, listed},
+    output::Image,
+    request::ModelSource,
+    session::Failure,
+    source,
+};
 
 use super::{
     persistence::Preferences,
@@ -25,6 +31,8 @@ const RESULTS: usize = 16;
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 /// And those of pictures that can be drawn over.
 const PICTURE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+/// How those of adapters end.
+const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
 /// What the worker can do.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,8 +41,10 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads a picture's pixels.
     Show(PathBuf),
-    /// Finds out what was dropped: a model or a picture.
+    /// Finds out what was dropped: a model, an adapter or a picture.
     Take(PathBuf),
+    /// Lists the adapters beside a model.
+    ListAdapters(ModelSource),
     /// Reads the picture that is drawn over, or its mask.
     Source(PathBuf),
     /// Writes a painted mask beside the pictures of a folder.
@@ -107,6 +117,10 @@ pub enum FileEvent {
     },
     /// A model was chosen in a dialog or dropped.
     ModelChosen(PathBuf),
+    /// An adapter was chosen in a dialog or dropped.
+    AdapterChosen(PathBuf),
+    /// The adapters beside a model.
+    Adapters(Vec<PathBuf>),
     /// A dialog was closed.
     DialogClosed,
 }
@@ -122,6 +136,8 @@ pub enum Dialog {
     SourcePicture,
     /// A mask for it.
     SourceMask,
+    /// One file that holds an adapter.
+    Adapter,
 }
 
 /// The worker and what it reports.
@@ -166,13 +182,17 @@ impl Files {
     /// The next result, if one has come.
     pub fn try_recv(&mut self) -> Option<FileEvent> {
         let event = self.results.try_recv().ok()?;
-        if matches!(
-            event,
-            FileEvent::ModelChosen(_)
-                | FileEvent::SourceChosen(_)
-                | FileEvent::MaskChosen(_)
-                | FileEvent::DialogClosed
-        ) {
+        let from_dialog = |event: &FileEvent| {
+            matches!(
+                event,
+                FileEvent::ModelChosen(_)
+                    | FileEvent::AdapterChosen(_)
+                    | FileEvent::SourceChosen(_)
+                    | FileEvent::MaskChosen(_)
+                    | FileEvent::DialogClosed
+            )
+        };
+        if from_dialog(&event) {
             self.dialog_open = false;
         }
         Some(event)
@@ -196,18 +216,24 @@ impl Files {
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
+                Dialog::Adapter => native
+                    .set_title("Add a LoRA")
+                    .add_filter("LoRAs", &ADAPTER_EXTENSIONS)
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
                 Dialog::SourcePicture => {
                     pictures(native).set_title("Choose a picture to draw over").pick_file()
                 }
                 Dialog::SourceMask => pictures(native).set_title("Open a mask").pick_file(),
             };
-            let event = match dialog {
+            let answer = match dialog {
                 Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
+                Dialog::Adapter => FileEvent::AdapterChosen,
                 Dialog::SourcePicture => FileEvent::SourceChosen,
                 Dialog::SourceMask => FileEvent::MaskChosen,
             };
             // The window is gone when nobody takes the answer.
-            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, event));
+            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, answer));
         })?;
         self.dialog_open = true;
         Ok(())
@@ -236,6 +262,8 @@ impl Reporter {
                 Ok(image) => FileEvent::Pixels { path, image },
                 Err(failure) => FileEvent::Gone { path, failure },
             }),
+            Task::ListAdapters(model) => self.list_adapters(&model),
+            Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))
             }
@@ -278,6 +306,12 @@ impl Reporter {
                 }),
             },
         }
+    }
+
+    fn list_adapters(&self, model: &ModelSource) -> Result<(), Gone> {
+        // A model that is not there is reported when it is opened.
+        let Ok(path) = model.resolve() else { return Ok(()) };
+        self.say(FileEvent::Adapters(listed(&folders_of(&path, &[])).into_values().collect()))
     }
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {

@@ -1,6 +1,7 @@
 //! The window. It talks to the engine through [`link`] alone: commands go out, events come in.
 
 pub mod action;
+mod adapters;
 pub mod app;
 pub mod canvas;
 mod clip_skip;
@@ -110,6 +111,7 @@ fn create(
         threads: options.threads,
         hardware: true,
         data: data_folder(),
+        adapter_folders: Vec::new(),
         model_folders: model_folders(),
     };
     let session = if options.in_process {

@@ -5,6 +5,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
     action::Action,
+    adapters::{self, AdaptersState},
     clip_skip,
     draft::Draft,
     forecast, icons, prompt_counter, sampling_panel,
@@ -20,6 +21,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct PanelState {
     more: bool,
+    adapters: AdaptersState,
     sampling: bool,
     seed_text: String,
 }
@@ -58,6 +60,7 @@ pub fn show(
                 gap(ui);
                 source_picture::show(ui, state, textures, actions);
                 gap(ui);
+                adapters::show(ui, state, &mut panel.adapters, actions);
                 more(ui, state, panel);
             });
         });

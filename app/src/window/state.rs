@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, path::PathBuf};
 
 use sluice_engine::{
+    adapters::AdapterReport,
     hardware::HardwareSample,
     output::{Image, Output},
     request::{LONGEST_SIDE, ModelSource, Request, RequestError},
@@ -137,6 +138,10 @@ pub struct State {
     pub shown: Shown,
     /// Whether a new picture takes that place by itself.
     pub follow: bool,
+    /// What became of adapters the last time that they were put to the model.
+    pub adapter_reports: Vec<AdapterReport>,
+    /// Adapters in the folders beside the model.
+    pub known_adapters: Vec<PathBuf>,
     /// What went wrong, the newest last.
     pub failures: Vec<FailureCard>,
     /// What was restored.
@@ -175,6 +180,8 @@ impl State {
             recents: Recents::default(),
             shown: Shown::Nothing,
             follow: true,
+            adapter_reports: Vec::new(),
+            known_adapters: Vec::new(),
             failures: Vec::new(),
             notice: None,
             sources: SourceFiles::default(),
@@ -339,6 +346,7 @@ impl State {
             Event::Hardware(sample) => self.hardware = Some(sample),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
             Event::Unloaded => {}
+            Event::Adapted { reports, .. } => self.adapter_reports = reports,
             Event::Queued { job, .. } => {
                 tracing::debug!(job = job.0, "queued");
             }

@@ -46,7 +46,13 @@ fn hello() -> ToWorker {
 }
 
 fn start() -> ToWorker {
-    ToWorker::Start { threads: Some(1), hardware: false, data: None, model_folders: Vec::new() }
+    ToWorker::Start {
+        threads: Some(1),
+        hardware: false,
+        data: None,
+        model_folders: Vec::new(),
+        adapter_folders: Vec::new(),
+    }
 }
 
 #[test]

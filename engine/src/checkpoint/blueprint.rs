@@ -132,6 +132,22 @@ pub struct Block {
     pub prefix: String,
     /// Name inside the block → place on disk.
     pub tensors: Vec<(String, StoredTensor)>,
+    /// What stands beside its matrices and is added where they are multiplied.
+    pub terms: Vec<LowRankTerm>,
+}
+
+/// A product of two thin matrices that is added to a matrix where that is multiplied; all three are tensors of the
+/// same block and come and go with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LowRankTerm {
+    /// The name of the matrix `[outputs, inputs]`.
+    pub matrix: String,
+    /// The name of the first factor, `[rank, inputs]`.
+    pub down: String,
+    /// The name of the second factor, `[outputs, rank]`.
+    pub up: String,
+    /// What their product is multiplied by.
+    pub scale: f32,
 }
 
 impl Block {
@@ -155,6 +171,14 @@ impl Block {
         let encoded = self.tensors.iter().filter(|(_, tensor)| tensor.encoding() != tensor.stored_encoding());
         encoded.map(|(_, tensor)| tensor.elements()).sum()
     }
+
+    /// Whether its tensors are those of another block, to the last value. Terms may have other scales.
+    pub fn holds(&self, other: &Self) -> bool {
+        let tensors = |block: &Self| -> Vec<(String, String)> {
+            block.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.identity())).collect()
+        };
+        self.tensors.len() == other.tensors.len() && tensors(self) == tensors(other)
+    }
 }
 
 /// A component whose every tensor has been found on disk with the shape that its architecture needs.
@@ -168,6 +192,8 @@ pub struct Component {
     pub blocks: Vec<Block>,
     /// The files it is read from.
     pub files: Vec<PathBuf>,
+    /// For each tensor of each block the names that it has in files: its own, then those that authors gave it.
+    pub names: Vec<Vec<Vec<StoredName>>>,
 }
 
 impl Component {
@@ -184,10 +210,13 @@ impl Component {
         let mut missing: Vec<String> = Vec::new();
         let mut files = BTreeMap::new();
         let mut blocks = Vec::with_capacity(specs.len());
+        let mut names = Vec::with_capacity(specs.len());
         for spec in specs {
             let mut tensors = Vec::with_capacity(spec.tensors.len());
+            let mut own = Vec::with_capacity(spec.tensors.len());
             for (name, shape) in &spec.tensors {
                 let full = format!("{}{name}", spec.prefix);
+                own.push(vec![StoredName::whole(&full), original(&full)]);
                 match find(table, &full, &original) {
                     Some(stored) => {
                         files.insert(stored.path().to_owned(), ());
@@ -196,23 +225,40 @@ impl Component {
                     None => missing.push(full),
                 }
             }
-            blocks.push(Block { name: spec.name.clone(), prefix: spec.prefix.clone(), tensors });
+            let prefix = spec.prefix.clone();
+            blocks.push(Block { name: spec.name.clone(), prefix, tensors, terms: Vec::new() });
+            names.push(own);
         }
         if let Some(name) = missing.first() {
             let path = table.values().next().map_or(origin, |tensor| tensor.path()).to_owned();
             return Err(CheckpointError::MissingTensor { path, name: name.clone(), missing: missing.len() });
         }
-        Ok(Self { role, architecture, blocks, files: files.into_keys().collect() })
+        Ok(Self { role, architecture, blocks, files: files.into_keys().collect(), names })
+    }
+
+    /// Adds the name that `naming` gives each tensor to those that it is known by.
+    pub fn also_named(mut self, naming: impl Fn(&str) -> StoredName) -> Self {
+        for names in self.names.iter_mut().flatten() {
+            let other = naming(&names[0].name);
+            if !names.contains(&other) {
+                names.push(other);
+            }
+        }
+        self
     }
 
     /// The same component with its matrices given as `storage` says, encoded while they are read. Those that are no
-    /// larger already, and all that keeps its precision, are given as they are stored.
+    /// larger already, all that keeps its precision and what adapters change or add are given as they are.
     pub fn given_as(mut self, storage: Storage) -> Self {
         // Parts of one tensor in the file share its scale, as they do in a file that was converted.
         let mut scales: HashMap<(PathBuf, u64), Arc<OnceLock<f32>>> = HashMap::new();
         for block in &mut self.blocks {
+            let is_factor = |name: &str| block.terms.iter().any(|term| name == term.down || name == term.up);
             for (name, tensor) in &mut block.tensors {
                 let Some(stored) = tensor.stored_encoding() else { continue };
+                if tensor.is_changed() || is_factor(name) {
+                    continue;
+                }
                 let Some(encoding) = encoding_of(storage, &format!("{}{name}", block.prefix), tensor) else {
                     continue;
                 };

@@ -1,10 +1,12 @@
 //! A file of weights: recognised by what it holds, read at given places.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 
 use super::{CheckpointError, TensorTable, gguf, safetensors};
@@ -16,6 +18,8 @@ pub struct WeightFile {
     path: PathBuf,
     file: File,
     length: u64,
+    /// When it was written last, where the file system says so.
+    modified: Option<SystemTime>,
 }
 
 /// What the first bytes of a file say that it is.
@@ -58,6 +62,18 @@ pub fn read_headers(paths: &[PathBuf]) -> Result<TensorTable, CheckpointError> {
     if is_gguf { gguf::read(&files) } else { safetensors::read(&files) }
 }
 
+/// What a safetensors file says about itself beside its tensors; nothing for files of other kinds.
+///
+/// # Errors
+/// As [`read_header`].
+pub fn read_notes(path: &Path) -> Result<BTreeMap<String, String>, CheckpointError> {
+    let file = WeightFile::open(path)?;
+    match file.kind()? {
+        FileKind::Safetensors => safetensors::notes(&file),
+        FileKind::Gguf | FileKind::Pickle | FileKind::Other => Ok(BTreeMap::new()),
+    }
+}
+
 /// What kind of file this is, by its first bytes.
 ///
 /// # Errors
@@ -70,11 +86,17 @@ impl WeightFile {
     pub(super) fn open(path: &Path) -> Result<Self, CheckpointError> {
         let io = |source| CheckpointError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
-        let length = file.metadata().map_err(io)?.len();
+        let metadata = file.metadata().map_err(io)?;
+        let length = metadata.len();
         if length == 0 {
             return Err(CheckpointError::EmptyFile { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), file, length })
+        Ok(Self { path: path.to_owned(), file, length, modified: metadata.modified().ok() })
+    }
+
+    /// Equal for files of the same content, as far as place, length and time say.
+    pub fn identity(&self) -> String {
+        format!("{} {} {:?}", self.path.display(), self.length, self.modified)
     }
 
     /// Where it is.

@@ -24,13 +24,13 @@ mod stored;
 mod vocabulary;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
-pub use blueprint::{Block, BlockSpec, Component, Role, StoredName};
+pub use blueprint::{Block, BlockSpec, Component, LowRankTerm, Role, StoredName};
 pub use convert::{Conversion, ConvertTo, Share, convert};
 pub use error::CheckpointError;
 pub use errors::{Errors, sampled_errors};
-pub use file::{FileKind, file_kind, read_header};
+pub use file::{FileKind, file_kind, read_header, read_notes};
 pub use json::{read_json, read_toml};
 pub use layout::{Checkpoint, Layout, Part, folders_in, is_diffusers, is_model_folder, may_be_model};
 pub use sets::{files_of, read_weights, without_continuations};
-pub use stored::{StoredTensor, TensorTable, Values};
+pub use stored::{Change, StoredTensor, TensorTable, Values};
 pub use vocabulary::{Vocabulary, read_vocabulary};

@@ -1,6 +1,6 @@
 //! Safetensors: the header, and the conventions by which several tensors of a file are one weight.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use safetensors::{Dtype, tensor::Metadata};
 use serde::Deserialize;
@@ -28,6 +28,23 @@ pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
 }
 
 fn read_one(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
+    let (metadata, start) = described(file)?;
+    let tensors = metadata.tensors().into_iter().map(|(name, info)| {
+        let (first, last) = info.data_offsets;
+        let range = start + first as u64..start + last as u64;
+        (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
+    });
+    Ok(tensors.collect())
+}
+
+/// What the header says that is about no tensor.
+pub fn notes(file: &WeightFile) -> Result<BTreeMap<String, String>, CheckpointError> {
+    let (metadata, _) = described(file)?;
+    Ok(metadata.metadata().iter().flatten().map(|(name, text)| (name.clone(), text.clone())).collect())
+}
+
+/// The header, and where the values begin.
+fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     let (path, length) = (|| file.path().to_owned(), file.length());
     if length < LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path(), header: LENGTH_BYTES, length });
@@ -49,20 +66,12 @@ fn read_one(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
     let start = LENGTH_BYTES + header;
     let expected = start.saturating_add(metadata.data_len() as u64);
     match expected.cmp(&length) {
-        std::cmp::Ordering::Greater => {
-            return Err(CheckpointError::Truncated { path: path(), expected, length });
-        }
+        std::cmp::Ordering::Greater => Err(CheckpointError::Truncated { path: path(), expected, length }),
         std::cmp::Ordering::Less => {
-            return Err(damaged(format!("it describes {expected} bytes and the file has {length}")));
+            Err(damaged(format!("it describes {expected} bytes and the file has {length}")))
         }
-        std::cmp::Ordering::Equal => {}
+        std::cmp::Ordering::Equal => Ok((metadata, start)),
     }
-    let tensors = metadata.tensors().into_iter().map(|(name, info)| {
-        let (first, last) = info.data_offsets;
-        let range = start + first as u64..start + last as u64;
-        (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
-    });
-    Ok(tensors.collect())
 }
 
 /// How values of a dtype are stored, or the dtype's name.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     ops::Range,
     path::Path,
     sync::{Arc, OnceLock},
@@ -30,6 +31,20 @@ pub struct StoredTensor {
     matrix: bool,
     /// What it is given in, where that is not how it is stored.
     target: Option<Target>,
+    /// What is done to its values whenever they are read. What is changed has no target.
+    change: Option<Arc<dyn Change>>,
+}
+
+/// What is done to a tensor's values whenever they are read.
+pub trait Change: fmt::Debug + Send + Sync {
+    /// Changes all values of a tensor of this shape.
+    ///
+    /// # Errors
+    /// When what the change is made of cannot be read.
+    fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError>;
+
+    /// Equal for changes that do the same.
+    fn identity(&self) -> String;
 }
 
 /// The scales of a tensor, which are a tensor themselves.
@@ -70,7 +85,26 @@ impl StoredTensor {
         range: Range<u64>,
     ) -> Self {
         let (file, whole, matrix) = (Arc::clone(file), range.clone(), shape.len() == 2);
-        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None }
+        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, change: None }
+    }
+
+    /// The same tensor with values that are changed whenever they are read. It is held in the dtype of the
+    /// computation, whatever it is stored as or was to be given in, and cannot be cut into parts.
+    pub fn changed(self, change: Arc<dyn Change>) -> Self {
+        Self { change: Some(change), target: None, ..self }
+    }
+
+    /// Whether its values are changed when they are read.
+    pub fn is_changed(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Equal for tensors that hold the same: place, shape, encoding and change. A file that was written anew is another.
+    pub fn identity(&self) -> String {
+        let Self { file, range, shape, change, .. } = self;
+        let (encoding, change) = (self.encoding(), change.as_ref().map(|change| change.identity()));
+        let change = change.unwrap_or_default();
+        format!("{} {range:?} {shape:?} {encoding:?} {change}", file.identity())
     }
 
     /// The file it is in.
@@ -96,9 +130,14 @@ impl StoredTensor {
         self.encoding.as_ref().ok().copied()
     }
 
-    /// How it is given, if it can be computed with: as it is stored, or as [`given_as`](Self::given_as) says.
+    /// How it is given, if it can be computed with: as it is stored, or as [`given_as`](Self::given_as) says; in f32 if
+    /// its values are changed, which no other encoding would hold as they are.
     pub fn encoding(&self) -> Option<Encoding> {
-        self.target.as_ref().map(|target| target.encoding).or_else(|| self.stored_encoding())
+        let stored = self.stored_encoding()?;
+        if self.is_changed() {
+            return Some(Format::F32.into());
+        }
+        Some(self.target.as_ref().map_or(stored, |target| target.encoding))
     }
 
     /// Whether the file has it as a matrix. Kernels of size 1 hold the same numbers and are none.
@@ -204,7 +243,10 @@ impl StoredTensor {
         let count = values_of(&shape);
         let first = self.count() / of * parts.start;
         let mut part = Self { shape, ..self.clone() };
-        let Ok(encoding) = self.encoding else { return part };
+        if part.change.take().is_some() {
+            part.encoding = Err(format!("{}, changed as a whole", self.dtype_name()));
+        }
+        let Ok(encoding) = part.encoding else { return part };
         let start = self.range.start + encoding.format.bytes(first) as u64;
         part.range = start..start + encoding.format.bytes(count) as u64;
         let (block, _) = encoding.format.block();
@@ -249,6 +291,11 @@ impl StoredTensor {
             return self.read_encoded(target, first, out);
         }
         let encoding = self.known()?;
+        if self.is_changed() {
+            let values = self.values()?;
+            out.store(0, &values[first..first + out.len()]);
+            return Ok(());
+        }
         let place = self.range.start + encoding.format.bytes(first) as u64;
         match (encoding.format, out) {
             (_, Values::Stored(out)) => self.read_stored(encoding, first, out),
@@ -260,6 +307,22 @@ impl StoredTensor {
                 Ok(())
             }),
         }
+    }
+
+    /// All values, with the change that is done to them.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn values(&self) -> Result<Vec<f32>, CheckpointError> {
+        let mut values = vec![0.0; self.count()];
+        self.widened_from::<CheckpointError>(0..values.len(), |start, piece| {
+            values[start..start + piece.len()].copy_from_slice(piece);
+            Ok(())
+        })?;
+        if let Some(change) = &self.change {
+            change.apply(&self.shape, &mut values)?;
+        }
+        Ok(values)
     }
 
     /// Bytes of the values, then of the scales.
@@ -351,9 +414,7 @@ impl StoredTensor {
     /// # Errors
     /// As [`read_into`](Self::read_into).
     pub fn load(&self, device: &Device) -> Result<Tensor, CheckpointError> {
-        self.known()?;
-        let mut values = vec![0.0; self.count()];
-        self.read_into(Values::F32(&mut values))?;
+        let values = self.values()?;
         Tensor::from_vec(values, self.shape.as_slice(), device).map_err(|error| CheckpointError::Header {
             path: self.path().to_owned(),
             reason: error.to_string(),

@@ -267,7 +267,9 @@ impl Family for Flux {
             &denoiser.tensors,
             if is_original { original_name } else { diffusers_name },
             &denoiser.path,
-        )?;
+        )?
+        .also_named(original_name)
+        .also_named(diffusers_name);
 
         let clip = clip_part(checkpoint, config.pooled_projection_dim)?;
         let t5 = t5_part(checkpoint, config.joint_attention_dim)?;

@@ -339,7 +339,9 @@ impl Family for Sd3 {
             &denoiser.tensors,
             if is_original { original_name } else { diffusers_name },
             &denoiser.path,
-        )?;
+        )?
+        .also_named(original_name)
+        .also_named(diffusers_name);
 
         let [clip_l, clip_g] = clip_parts(checkpoint, denoiser, &config)?;
         // What ComfyUI has of CLIP-L lacks the projection: in this family it changes nothing.

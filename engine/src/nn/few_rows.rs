@@ -4,7 +4,7 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::linear::Weights;
+use super::linear::{Start, Weights};
 use super::simd::{Scratch, Tiled, run};
 
 /// Rows of the input up to which this is the faster way.
@@ -17,9 +17,10 @@ const SUMS: usize = 64;
 /// Weights that are widened at a time.
 const TILE: usize = 16 * SUMS;
 
-/// `x · weightsᵀ + bias`, `x` being `[row, in]` and `out` `[row, out]`.
-pub(super) fn multiply(x: &[f32], weights: Weights<'_>, bias: &[f32], inputs: usize, out: &mut [f32]) {
-    let rows = out.len() / bias.len();
+/// `start + x · weightsᵀ`, `x` being `[row, in]` and `out` `[row, out]`.
+pub(super) fn multiply(x: &[f32], weights: Weights<'_>, start: Start<'_>, inputs: usize, out: &mut [f32]) {
+    let outputs = start.outputs();
+    let rows = out.len() / outputs;
     let width = inputs.next_multiple_of(SUMS);
     let mut padded = vec![0.0; rows * width];
     for (padded, x) in padded.chunks_mut(width).zip(x.chunks(inputs)) {
@@ -33,7 +34,12 @@ pub(super) fn multiply(x: &[f32], weights: Weights<'_>, bias: &[f32], inputs: us
     });
     for (output, products) in products.chunks_exact(rows).enumerate() {
         for (row, product) in products.iter().enumerate() {
-            out[row * bias.len() + output] = product + bias[output];
+            let out = &mut out[row * outputs + output];
+            *out = product
+                + match start {
+                    Start::Bias(bias) => bias[output],
+                    Start::There(_) => *out,
+                };
         }
     }
 }

@@ -75,16 +75,63 @@ impl Weight {
     }
 }
 
+/// A product of two thin matrices beside a weight.
+#[derive(Debug, Clone)]
+pub struct LowRank {
+    /// `[rank, in]`.
+    pub down: Weight,
+    /// `[out, rank]`.
+    pub up: Weight,
+    /// What the product is multiplied by.
+    pub scale: f32,
+}
+
+impl LowRank {
+    /// The whole product `scale · up · down`, `[out, in]`, in a dtype.
+    pub fn product(&self, dtype: DType) -> Result<Tensor> {
+        let (up, down) = (self.up.widened(DType::F32)?, self.down.widened(DType::F32)?);
+        (linear(&up, &down.t()?.contiguous()?, None)? * f64::from(self.scale))?.to_dtype(dtype)
+    }
+}
+
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
 ///
 /// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
 pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
+    linear_with(x, weight, bias, &[])
+}
+
+/// [`linear`] with `scale · (x · downᵀ) · upᵀ` of each of `terms` added, before the sum is rounded.
+pub fn linear_with(
+    x: &Tensor,
+    weight: impl Into<Weight>,
+    bias: Option<&Tensor>,
+    terms: &[LowRank],
+) -> Result<Tensor> {
     let weight = weight.into();
     let (outputs, inputs) = weight.dims2()?;
+    for term in terms {
+        let (rank, from) = term.down.dims2()?;
+        let to = term.up.dims2()?;
+        if from != inputs || to != (outputs, rank) {
+            bail!(
+                "a term of [{rank}, {from}] and {to:?} does not fit a layer from {inputs} to {outputs} values"
+            );
+        }
+    }
     if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
         bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
     }
-    if x.device().is_cpu() { fused(x, &weight, bias) } else { plain(x, &weight.widened(x.dtype())?, bias) }
+    if x.device().is_cpu() {
+        return fused(x, &weight, bias, terms);
+    }
+    let mut sum = plain(x, &weight.widened(x.dtype())?, bias)?;
+    for term in terms {
+        let inner = plain(x, &term.down.widened(x.dtype())?, None)?;
+        let product = plain(&inner, &term.up.widened(x.dtype())?, None)?;
+        sum = (sum + (product * f64::from(term.scale))?)?;
+    }
+    Ok(sum)
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
@@ -99,7 +146,7 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     .reshape(shape)
 }
 
-fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>) -> Result<Tensor> {
+fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) -> Result<Tensor> {
     let (outputs, inputs) = weight.dims2()?;
     let mut shape = x.dims().to_vec();
     shape[x.rank() - 1] = outputs;
@@ -107,20 +154,53 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>) -> Result<Tensor> {
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; outputs],
     };
+    let wide = contiguous(x)?;
+    let wide = wide.storage_and_layout();
+    let x_values = values(&wide)?;
+    let mut out = zeros(shape.iter().product());
+    if !out.is_empty() {
+        multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
+        for term in terms {
+            let (rank, _) = term.down.dims2()?;
+            let mut inner = zeros(out.len() / outputs * rank);
+            multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
+            inner.iter_mut().for_each(|value| *value *= term.scale);
+            multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
+        }
+    }
+    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+}
+
+/// What a product is added to.
+#[derive(Clone, Copy)]
+pub(super) enum Start<'a> {
+    /// The same for each row.
+    Bias(&'a [f32]),
+    /// What is there already, in rows of this length.
+    There(usize),
+}
+
+impl Start<'_> {
+    /// The length of a row of the result.
+    pub(super) fn outputs(self) -> usize {
+        match self {
+            Self::Bias(bias) => bias.len(),
+            Self::There(outputs) => outputs,
+        }
+    }
+}
+
+/// `out = start + x · weightᵀ`.
+fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out: &mut [f32]) -> Result<()> {
     let (held, encoding) = match weight {
         Weight::Floats(tensor) => (tensor.contiguous()?, None),
         Weight::Packed { bytes, encoding, .. } => (bytes.contiguous()?, Some(*encoding)),
     };
-    let wide = contiguous(x)?;
-    let wide = wide.storage_and_layout();
     let (storage, layout) = held.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
-    let weights = Weights::new(storage, layout.start_offset(), [outputs, inputs], encoding)?;
-    let mut out = zeros(shape.iter().product());
-    if !out.is_empty() {
-        multiply(values(&wide)?, weights, &bias, inputs, &mut out);
-    }
-    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+    let weights = Weights::new(storage, layout.start_offset(), [start.outputs(), inputs], encoding)?;
+    multiply(x, weights, start, inputs, out);
+    Ok(())
 }
 
 /// Weights as they are stored.
@@ -175,23 +255,25 @@ impl<'a> Weights<'a> {
     }
 }
 
-fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut [f32]) {
-    if out.len() / bias.len() <= few_rows::MOST {
-        return few_rows::multiply(x, weights, bias, inputs, out);
+fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
+    let outputs = start.outputs();
+    if out.len() / outputs <= few_rows::MOST {
+        return few_rows::multiply(x, weights, start, inputs, out);
     }
     let columns = Tile::detect().columns();
     let together = PANELS * columns;
     let mut panels = Scratch::default();
-    let rows = out.len() / bias.len();
-    for (x, out) in x[..rows * inputs].chunks(together * inputs).zip(out.chunks_mut(together * bias.len())) {
+    let rows = out.len() / outputs;
+    for (x, out) in x[..rows * inputs].chunks(together * inputs).zip(out.chunks_mut(together * outputs)) {
         let rows = x.len() / inputs;
         let width = rows.next_multiple_of(Tile::detect().lanes);
         let panels = panels.take(width * inputs);
         panels.par_chunks_mut(columns * inputs).zip(x.par_chunks(columns * inputs)).for_each(|(panel, x)| {
             run(Transpose { x, inputs, panel });
         });
-        let mut work: Vec<Vec<&mut [f32]>> = bias.chunks(OUTPUTS).map(|_| Vec::with_capacity(rows)).collect();
-        for row in out.chunks_mut(bias.len()) {
+        let mut work: Vec<Vec<&mut [f32]>> = Vec::with_capacity(outputs.div_ceil(OUTPUTS));
+        work.resize_with(outputs.div_ceil(OUTPUTS), || Vec::with_capacity(rows));
+        for row in out.chunks_mut(outputs) {
             for (work, part) in work.iter_mut().zip(row.chunks_mut(OUTPUTS)) {
                 work.push(part);
             }
@@ -199,7 +281,10 @@ fn multiply(x: &[f32], weights: Weights, bias: &[f32], inputs: usize, out: &mut 
         let panels = &*panels;
         work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
             let first = index * OUTPUTS;
-            let bias = &bias[first..first + out[0].len()];
+            let bias = match start {
+                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                Start::There(_) => None,
+            };
             run(Block { panels, weights, bias, inputs, first, out, scratch });
         });
     }
@@ -242,7 +327,8 @@ impl Tiled for Transpose<'_> {
 struct Block<'a> {
     panels: &'a [f32],
     weights: Weights<'a>,
-    bias: &'a [f32],
+    /// What sums begin with; with what is there, if absent.
+    bias: Option<&'a [f32]>,
     inputs: usize,
     /// Number of the first output.
     first: usize,
@@ -256,11 +342,14 @@ impl Tiled for Block<'_> {
     fn run<S: Simd, const R: usize>(mut self, simd: S) {
         let columns = VECTORS * S::F32_LANES;
         let width = self.panels.len() / self.inputs;
-        let height = self.bias.len();
+        let height = self.out[0].len();
         let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * DEPTH);
         let (sums, weights) = scratch.split_at_mut(height.next_multiple_of(R) * width);
-        for (sums, bias) in sums.chunks_mut(width).zip(self.bias) {
-            sums.fill(*bias);
+        for (index, sums) in sums.chunks_mut(width).take(height).enumerate() {
+            match self.bias {
+                Some(bias) => sums.fill(bias[index]),
+                None => sums.iter_mut().zip(&self.out).for_each(|(sum, row)| *sum = row[index]),
+            }
         }
         // With few rows the weights are what is waited for, and are best read in their order.
         let together = if width > columns { height.next_multiple_of(R) } else { R };
@@ -385,6 +474,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn terms_are_added_to_the_product() {
+        for (rows, inputs, outputs, rank) in [(1, 9, 70, 1), (5, 300, 65, 4), (130, 64, 200, 16)] {
+            let (x, weight) = (random(&[rows, inputs], 1), random(&[outputs, inputs], 2));
+            let bias = random(&[outputs], 3);
+            let term = |seed, scale| LowRank {
+                down: (&random(&[rank, inputs], seed)).into(),
+                up: (&random(&[outputs, rank], seed + 1)).into(),
+                scale,
+            };
+            let terms = [term(4, 0.7), term(6, -1.5)];
+            let sum = (&weight + terms[0].product(DType::F32).unwrap()).unwrap();
+            let sum = (sum + terms[1].product(DType::F32).unwrap()).unwrap();
+            let want = plain(&x, &sum, Some(&bias)).unwrap();
+            assert_close(&linear_with(&x, &weight, Some(&bias), &terms).unwrap(), &want, 3e-6);
+            assert_independent_of_threads(|| linear_with(&x, &weight, Some(&bias), &terms).unwrap());
+        }
+        let term =
+            LowRank { down: (&random(&[2, 4], 1)).into(), up: (&random(&[3, 1], 1)).into(), scale: 1.0 };
+        assert!(linear_with(&random(&[1, 4], 1), &random(&[3, 4], 1), None, &[term]).is_err());
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use attention::{Mask, attention, attention_with_bias};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cost::{Cost, Costs, Tape};
 pub use gelu::{geglu, gelu};
-pub use linear::{Weight, linear};
+pub use linear::{LowRank, Weight, linear, linear_with};
 pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, rms_norm};
 pub use rope::{Rope, rope_half, rope_interleaved};

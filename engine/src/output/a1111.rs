@@ -21,6 +21,12 @@ const FEWEST_PAIRS: usize = 3;
 pub(super) fn write(settings: &Settings) -> String {
     let Request { prompt, negative_prompt, width, height, steps, guidance, sampler, schedule, .. } =
         &settings.request;
+    // Adapters that were chosen elsewhere stand where that program would have them.
+    let named = settings.request.adapters.iter().map(|adapter| {
+        let name = adapter.path.file_stem().unwrap_or_default().to_string_lossy();
+        format!(" <lora:{name}:{}>", adapter.weight)
+    });
+    let prompt = format!("{prompt}{}", named.collect::<String>());
     let negative = match negative_prompt.as_str() {
         "" => String::new(),
         text => format!("\n{NEGATIVE} {text}"),
@@ -168,7 +174,7 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
         notes.push("It was enlarged afterwards; the size is the one before that.".to_owned());
     }
     if settings.request.prompt.contains("<lora:") {
-        notes.push("The prompt names a LoRA, which is not applied here.".to_owned());
+        notes.push("The prompt names a LoRA, which is looked for beside the model.".to_owned());
     }
     notes
 }

@@ -138,7 +138,7 @@ pub struct RestoredSettings {
     pub notes: Vec<String>,
 }
 
-/// The files that a request names.
+/// Every file that a request names.
 fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     let mut paths = Vec::new();
     if let ModelSource::Path(path) = &mut request.model {
@@ -148,6 +148,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
         paths.push(path);
         paths.extend(mask.as_mut().map(|mask| &mut mask.path));
     }
+    paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
     paths
 }
 
@@ -171,7 +172,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::SourceMask;
+    use crate::request::{AdapterUse, SourceMask};
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -183,6 +184,17 @@ mod tests {
             assert_eq!(hide_home(Path::new(elsewhere), home), Path::new(elsewhere));
             assert_eq!(show_home(Path::new(elsewhere), home), Path::new(elsewhere));
         }
+    }
+
+    #[test]
+    fn adapters_are_hidden_with_the_home_folder_too() {
+        let adapters = vec![AdapterUse { path: "/home/ada/loras/ink.safetensors".into(), weight: 0.5 }];
+        let mut request = Request { adapters, ..Request::default() };
+        let home = Some(Path::new("/home/ada"));
+        paths(&mut request).into_iter().for_each(|path| *path = hide_home(path, home));
+        assert_eq!(request.adapters[0].path, Path::new("~/loras/ink.safetensors"));
+        paths(&mut request).into_iter().for_each(|path| *path = show_home(path, home));
+        assert_eq!(request.adapters[0].path, Path::new("/home/ada/loras/ink.safetensors"));
     }
 
     #[cfg(unix)]

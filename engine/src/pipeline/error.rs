@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    adapters::AdapterError,
     checkpoint::CheckpointError,
     hardware::OutOfMemory,
     memory::{PlanError, size_up},
@@ -21,6 +22,9 @@ pub enum PipelineError {
     /// The model's files are not as they should be.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// An adapter cannot be used.
+    #[error(transparent)]
+    Adapter(#[from] AdapterError),
     /// The walk through the blocks ended early.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -93,6 +97,7 @@ impl PipelineError {
         match self {
             Self::Request(_) => Some("Change the setting and generate again.".to_owned()),
             Self::Checkpoint(error) | Self::Run(RunError::Checkpoint(error)) => Some(error.advice()),
+            Self::Adapter(error) => Some(error.advice()),
             Self::Run(RunError::Cancelled) => None,
             Self::DoesNotFit { least, .. } => Some(fitting(*least)),
             Self::OutOfMemory(_) | Self::Run(RunError::OutOfMemory(_)) => {

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use candle_core::DType;
 
-use super::{PipelineError, run};
+use super::{
+    PipelineError,
+    adapted::{most_rows, with_terms},
+    run,
+};
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
@@ -129,7 +133,6 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         calls: request.sampler.calls(steps),
         value_bytes: value_bytes(Role::Denoiser),
     };
-    let denoise = denoiser_work(model, &shape, calls(model, request));
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
         work
@@ -150,9 +153,15 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     let one = |stage, work| ComponentWork { stage, also: None, ways: vec![with_lists(work)] };
     let encode = model.text.iter().enumerate().map(|(index, part)| {
         let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let encoder = part.encoder.as_ref();
-        one(Stage::Encode, text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes(Role::TextEncoder)))
+        let (encoder, value_bytes) = (part.encoder.as_ref(), value_bytes(Role::TextEncoder));
+        let work = text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes);
+        let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
+        let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
+        one(Stage::Encode, with_terms(work, &part.component, longest))
     });
+    let rows = most_rows(&shape, prompts.len());
+    let denoise = denoiser_work(model, &shape, calls(model, request));
+    let denoise = with_terms(denoise, &model.denoiser_component, rows);
     let side = [latents[1], latents[2]];
     let encoded = encodes(model, request).count();
     let ways = model.autoencoder.work(encoded, request.batch as usize, side, value_bytes(Role::Autoencoder));

@@ -8,14 +8,15 @@ use std::{
 
 use candle_core::{Device, Tensor};
 
-use super::{Target, estimate, preview::Preview, tiny};
+use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny};
 use crate::{
+    adapters::AdapterReport,
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
     memory::{ComponentPlan, DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
     precision::Storage,
-    request::ComputeDtype,
+    request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
     vae::TinyDecoder,
 };
@@ -26,6 +27,8 @@ const PROMPTS: usize = 32;
 /// A model with stores for its weights. What stays in them between runs is said by the plan of the last run.
 pub struct LoadedModel {
     pub(super) model: Model,
+    /// What adapters can change, as it is without any.
+    bare: Vec<Component>,
     pub(super) name: String,
     dtype: ComputeDtype,
     choice: DeviceChoice,
@@ -56,8 +59,10 @@ impl LoadedModel {
             WeightStore::new(component.clone(), dtype, Arc::clone(&memory), Arc::clone(account))
         };
         let stores = model.components().map(store).collect();
+        let bare = adapted::adaptable(&model).cloned().collect();
         Self {
             model,
+            bare,
             name,
             dtype,
             choice: target.choice.clone(),
@@ -73,6 +78,25 @@ impl LoadedModel {
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// Draws with these adapters from now on, and with no others; says what became of each. What they change is read
+    /// again when it is needed; where nothing but the weight of a low-rank adapter is different, nothing is.
+    ///
+    /// # Errors
+    /// When an adapter cannot be read or is for another family. The model is then as it was.
+    pub fn adapt(&mut self, uses: &[AdapterUse]) -> Result<Vec<AdapterReport>, PipelineError> {
+        let (components, reports) = adapted::adapted(&self.bare, &self.model, uses)?;
+        let mut text_differs = false;
+        for (index, (store, component)) in self.stores.iter_mut().zip(&components).enumerate() {
+            let differs = store.adapt(component.clone())?;
+            text_differs |= differs && index < self.model.denoiser_index();
+        }
+        if text_differs {
+            self.prompts.borrow_mut().clear();
+        }
+        adapted::replace(&mut self.model, components);
+        Ok(reports)
     }
 
     /// Whether it can serve a job in this precision on this device with weights that are held so.

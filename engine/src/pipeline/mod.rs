@@ -1,5 +1,6 @@
 //! From request to picture: encode, denoise, decode, under a plan.
 
+mod adapted;
 mod dryrun;
 mod dump;
 mod error;
@@ -14,6 +15,7 @@ mod summary;
 mod target;
 mod tiny;
 
+pub use adapted::{adapt_model, with_named_adapters};
 pub use error::PipelineError;
 pub use estimate::{footprint, prompts, workload};
 pub use journal::Journal;

@@ -1,5 +1,7 @@
 //! Memory for the weights of one block: flat, so that it can be filled again without a new allocation.
 
+use std::collections::BTreeMap;
+
 use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use half::{bf16, f16};
 
@@ -104,15 +106,19 @@ impl BlockLayout {
         bytes(&self.sizes)
     }
 
-    /// Bytes of the largest tensor together with its bias.
+    /// Bytes of the largest layer: all tensors that differ in the last part of their names alone.
     pub fn largest_leaf(&self) -> u64 {
-        let with_bias = |place: &TensorPlace| {
-            let bias = place.name.strip_suffix(".weight").map(|name| format!("{name}.bias"));
-            let bias = bias.and_then(|bias| self.tensors.iter().find(|place| place.name == bias));
-            place.bytes() + bias.map_or(0, TensorPlace::bytes)
-        };
-        self.tensors.iter().map(with_bias).max().unwrap_or(0)
+        let mut layers: BTreeMap<&str, u64> = BTreeMap::new();
+        for place in &self.tensors {
+            *layers.entry(layer_of(&place.name)).or_default() += place.bytes();
+        }
+        layers.into_values().max().unwrap_or(0)
     }
+}
+
+/// The layer that a tensor belongs to.
+pub fn layer_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(layer, _)| layer)
 }
 
 /// How a tensor is held for a computation in `compute`: in a dtype, or as it is stored.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use candle_core::{DType, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{
     RunError,
@@ -68,6 +68,21 @@ impl Source {
             patches: HashMap::new(),
         });
         Self { component, layouts, dtype, memory, account, blank: false, state }
+    }
+
+    /// The same weights as they are after adapters were put to other ones of them: `component` differs in the tensors
+    /// and terms of some blocks. Copies of the others are kept; says for each block whether its tensors are the same.
+    pub fn adapted(&self, component: Component) -> (Self, Vec<bool>) {
+        let same: Vec<bool> =
+            self.component.blocks.iter().zip(&component.blocks).map(|(old, new)| old.holds(new)).collect();
+        let layouts = component.blocks.iter().map(|block| BlockLayout::new(block, self.dtype)).collect();
+        let mut state = self.state();
+        let copies = state.host.iter_mut().zip(&same);
+        let host = copies.map(|(copy, same)| copy.take().filter(|_| *same)).collect();
+        let state = State { kept: state.kept.clone(), host, patches: std::mem::take(&mut state.patches) };
+        let (dtype, blank) = (self.dtype, self.blank);
+        let (memory, account) = (Arc::clone(&self.memory), Arc::clone(&self.account));
+        (Self { component, layouts, dtype, memory, account, blank, state: Mutex::new(state) }, same)
     }
 
     /// Zeros in the place of all weights, on the processor.
@@ -240,8 +255,13 @@ impl Source {
     fn bring_in_pieces(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
         const PIECE: usize = 1 << 18;
         let place = self.layouts[block].tensors[tensor].alone();
-        let patch = self.state().patches.get(&(block, place.name.clone())).cloned();
         let stored = &self.component.blocks[block].tensors[tensor].1;
+        let mut patch = self.state().patches.get(&(block, place.name.clone())).cloned();
+        if patch.is_none() && stored.is_changed() {
+            // A change is done to all values at once.
+            patch =
+                Some(unmetered(|| held_values(&stored.load(&Device::Cpu)?, &place).map_err(RunError::from))?);
+        }
         for first in (0..place.values()).step_by(PIECE) {
             let piece = place.piece(first, PIECE);
             let from = unmetered(|| self.memory.allocate_host(&piece.sizes()))?;

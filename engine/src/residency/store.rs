@@ -18,9 +18,10 @@ use super::{
     source::Source,
 };
 use crate::{
-    checkpoint::{Component, Values},
+    checkpoint::{Component, LowRankTerm, Values},
     hardware::{MemoryAccount, unmetered},
     memory::{BlockPlan, ComponentPlan, Placement, Tier},
+    nn::LowRank,
 };
 
 /// How often a forward pass that waits looks whether it is still wanted.
@@ -55,7 +56,7 @@ struct State {
 #[derive(Debug)]
 struct OnDevice {
     weights: Weights,
-    _memory: Resident,
+    memory: Arc<Resident>,
 }
 
 /// What was measured of one block.
@@ -324,7 +325,7 @@ impl WeightStore {
             match arrival.place? {
                 Place::Own(memory) => {
                     let weights = self.weights(arrival.block, &memory.buffer)?;
-                    let block = Arc::new(OnDevice { weights, _memory: memory });
+                    let block = Arc::new(OnDevice { weights, memory: Arc::new(memory) });
                     self.state().resident[arrival.block] = Some(Arc::clone(&block));
                     if arrival.block == index {
                         return Ok(Lease { kind: Kind::Resident(block), from, load, slot: None, bytes });
@@ -346,7 +347,35 @@ impl WeightStore {
         for place in &self.source.layouts[index].tensors {
             tensors.insert(place.name.clone(), buffer.weight(place)?);
         }
-        Ok(Weights::new(tensors, self.source.dtype, Arc::clone(&self.source.account)))
+        let weights = Weights::new(tensors, self.source.dtype, Arc::clone(&self.source.account));
+        Ok(weights.with_terms(&self.source.component.blocks[index].terms))
+    }
+
+    /// Gives out the weights of `component` from now on, which differs from the one before in what adapters have
+    /// changed. Blocks whose tensors are the same stay where they are; the others are read again when they are
+    /// needed. Says whether anything is different.
+    ///
+    /// # Errors
+    /// When a resident block cannot be looked at anew.
+    pub fn adapt(&mut self, component: Component) -> Result<bool, RunError> {
+        self.rest();
+        let terms = |component: &Component| -> Vec<Vec<LowRankTerm>> {
+            component.blocks.iter().map(|block| block.terms.clone()).collect()
+        };
+        let (before, after) = (terms(&self.source.component), terms(&component));
+        let (source, same) = self.source.adapted(component);
+        self.source = Arc::new(source);
+        let resident = std::mem::take(&mut self.state().resident);
+        let resident = resident.into_iter().enumerate().map(|(index, block)| match block {
+            Some(block) if same[index] && before[index] != after[index] => {
+                let weights = self.weights(index, &block.memory.buffer)?;
+                Ok(Some(Arc::new(OnDevice { weights, memory: Arc::clone(&block.memory) })))
+            }
+            block => Ok(block.filter(|_| same[index])),
+        });
+        let resident = resident.collect::<Result<Vec<_>, RunError>>()?;
+        self.state().resident = resident;
+        Ok(before != after || same.contains(&false))
     }
 
     /// Rows `[rows.len(), width]` of the table `name`, read from disk: a table that is looked up in never has to be
@@ -359,16 +388,29 @@ impl WeightStore {
             let width = self.source.width(block, name);
             return Ok(Tensor::zeros((rows.len(), width), self.dtype(), self.device())?);
         }
-        let table = self.source.component.blocks[block].tensors.iter().find(|(known, _)| known == name);
-        let Some((_, table)) = table else {
-            return Err(candle_core::Error::CannotFindTensor { path: name.to_owned() }.into());
+        let own = &self.source.component.blocks[block];
+        let stored = |name: &str| match own.tensors.iter().find(|(known, _)| known == name) {
+            Some((_, stored)) => Ok(stored),
+            None => Err(candle_core::Error::CannotFindTensor { path: name.to_owned() }),
         };
-        let width = table.shape().get(1).copied().unwrap_or(1);
-        let mut values = vec![0.0; rows.len() * width];
-        for (row, values) in rows.iter().zip(values.chunks_mut(width.max(1))) {
-            table.row(*row as usize)?.read_into(Values::F32(values))?;
+        let table = stored(name)?;
+        let picked = Tensor::new(rows, &Device::Cpu)?;
+        let mut values = if table.is_changed() {
+            table.load(&Device::Cpu)?.index_select(&picked, 0)?
+        } else {
+            let width = table.shape().get(1).copied().unwrap_or(1);
+            let mut values = vec![0.0; rows.len() * width];
+            for (row, values) in rows.iter().zip(values.chunks_mut(width.max(1))) {
+                table.row(*row as usize)?.read_into(Values::F32(values))?;
+            }
+            Tensor::from_vec(values, (rows.len(), width), &Device::Cpu)?
+        };
+        for term in own.terms.iter().filter(|term| term.matrix == name) {
+            let up = (&stored(&term.up)?.load(&Device::Cpu)?.index_select(&picked, 0)?).into();
+            let down = (&stored(&term.down)?.load(&Device::Cpu)?).into();
+            values = (values + LowRank { down, up, scale: term.scale }.product(DType::F32)?)?;
         }
-        Ok(Tensor::from_vec(values, (rows.len(), width), self.device())?.to_dtype(self.dtype())?)
+        Ok(values.to_device(self.device())?.to_dtype(self.dtype())?)
     }
 
     /// Ends a walk that did not come to its end: what is on its way is not wanted any more.

@@ -9,11 +9,13 @@ use candle_core::{DType, Result, Tensor};
 
 use super::{
     RunError,
+    buffer::layer_of,
     source::{Leaf, Source},
 };
 use crate::{
+    checkpoint::LowRankTerm,
     hardware::MemoryAccount,
-    nn::{self, Weight},
+    nn::{self, LowRank, Weight},
 };
 
 /// The weights of one block for the time of a forward pass, by their names inside the block.
@@ -23,6 +25,7 @@ use crate::{
 pub struct Weights {
     tensors: HashMap<String, Weight>,
     leaves: Option<Leaves>,
+    terms: Vec<LowRankTerm>,
     dtype: DType,
     account: Arc<MemoryAccount>,
 }
@@ -48,14 +51,20 @@ struct LeafState {
 impl Weights {
     /// Weights that are on the device, for a computation in `dtype`.
     pub fn new(tensors: HashMap<String, Weight>, dtype: DType, account: Arc<MemoryAccount>) -> Self {
-        Self { tensors, leaves: None, dtype, account }
+        Self { tensors, leaves: None, terms: Vec::new(), dtype, account }
+    }
+
+    /// The same weights with terms that are added where their matrices are multiplied.
+    pub(super) fn with_terms(self, terms: &[LowRankTerm]) -> Self {
+        Self { terms: terms.to_vec(), ..self }
     }
 
     /// Weights of which only one layer at a time is on the device.
     pub(super) fn one_by_one(source: Arc<Source>, block: usize) -> Self {
         let (dtype, account) = (source.dtype, Arc::clone(&source.account));
+        let terms = source.component.blocks[block].terms.clone();
         let leaves = Leaves { source, block, state: Mutex::default() };
-        Self { tensors: HashMap::new(), leaves: Some(leaves), dtype, account }
+        Self { tensors: HashMap::new(), leaves: Some(leaves), terms, dtype, account }
     }
 
     /// Bytes that were brought up tensor by tensor.
@@ -77,9 +86,28 @@ impl Weights {
         self.find(name)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: name.to_owned() })
     }
 
-    /// The tensor of this name, if the block has it, in the dtype of the computation.
+    /// The tensor of this name, if the block has it, in the dtype of the computation, with all terms added to it.
     pub fn find(&self, name: &str) -> Result<Option<Tensor>> {
-        self.held(name)?.map(|weight| weight.widened(self.dtype)).transpose()
+        let Some(weight) = self.held(name)? else { return Ok(None) };
+        let mut tensor = weight.widened(self.dtype)?;
+        for term in self.terms(name)? {
+            tensor = (tensor + term.product(self.dtype)?)?;
+        }
+        Ok(Some(tensor))
+    }
+
+    /// What is added to the matrix of this name. A term of scale 0 adds nothing.
+    fn terms(&self, name: &str) -> Result<Vec<LowRank>> {
+        let of_matrix = self.terms.iter().filter(|term| term.matrix == name && term.scale != 0.0);
+        of_matrix
+            .map(|term| {
+                let factor = |name: &str| {
+                    let missing = || candle_core::Error::CannotFindTensor { path: name.to_owned() };
+                    self.held(name)?.ok_or_else(missing)
+                };
+                Ok(LowRank { down: factor(&term.down)?, up: factor(&term.up)?, scale: term.scale })
+            })
+            .collect()
     }
 
     /// Whether the block has a tensor of this name.
@@ -104,8 +132,9 @@ impl Weights {
     /// `x` through the linear layer `name`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
         let full = format!("{name}.weight");
+        let terms = self.terms(&full)?;
         let weight = self.held(&full)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
-        nn::linear(x, &weight, self.find(&format!("{name}.bias"))?.as_ref())
+        nn::linear_with(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), &terms)
     }
 
     /// `x` through the RMS norm `name`.
@@ -154,7 +183,7 @@ impl Leaves {
 
     fn read(&self, name: &str) -> Result<Option<Weight>> {
         let Some(place) = self.place(name) else { return Ok(None) };
-        let layer = name.rsplit_once('.').map_or(name, |(layer, _)| layer);
+        let layer = layer_of(name);
         let mut state = self.state();
         if state.layer != layer {
             state.held.clear();

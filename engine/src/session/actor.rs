@@ -18,7 +18,7 @@ use super::{
     event::{Event, Failure},
     measured::MeasuredErrors,
     outcomes::Outcomes,
-    planning,
+    planning::{self, Answer, Knowledge},
     worker::{Work, Worker},
 };
 use crate::{
@@ -47,11 +47,29 @@ pub struct SessionOptions {
     pub data: Option<PathBuf>,
     /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
     pub model_folders: Vec<PathBuf>,
+    /// Folders in which adapters are looked for that prompts name, before those beside the model.
+    pub adapter_folders: Vec<PathBuf>,
+}
+
+/// Where a person keeps what is looked for.
+#[derive(Debug)]
+pub(super) struct Folders {
+    /// See [`SessionOptions::model_folders`].
+    pub(super) models: Vec<PathBuf>,
+    /// See [`SessionOptions::adapter_folders`].
+    pub(super) adapters: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { wake: Box::new(|| ()), threads: None, hardware: false, data: None, model_folders: Vec::new() }
+        Self {
+            wake: Box::new(|| ()),
+            threads: None,
+            hardware: false,
+            data: None,
+            model_folders: Vec::new(),
+            adapter_folders: Vec::new(),
+        }
     }
 }
 
@@ -89,8 +107,9 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let folders = options.model_folders;
-        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), folders.clone());
+        let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
+        let worker =
+            Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);
@@ -215,7 +234,7 @@ struct Dispatcher {
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
     errors: MeasuredErrors,
-    folders: Vec<PathBuf>,
+    folders: Arc<Folders>,
 }
 
 impl Dispatcher {
@@ -269,7 +288,7 @@ impl Dispatcher {
 
     /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
     fn load(&self, source: &ModelSource) {
-        match describe(source, &self.folders) {
+        match describe(source, &self.folders.models) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -279,16 +298,18 @@ impl Dispatcher {
     }
 
     fn plan(&mut self, query: &PlanQuery) {
-        let probe = self.probe.get_or_insert_with(Probe::new);
-        let event = match planning::answer(
-            query,
-            probe,
-            &self.account,
-            &self.outcomes,
-            &mut self.errors,
-            &self.folders,
-        ) {
-            Ok((forecast, readings)) => {
+        let knowledge = Knowledge {
+            probe: self.probe.get_or_insert_with(Probe::new),
+            account: &self.account,
+            outcomes: &self.outcomes,
+            errors: &mut self.errors,
+            folders: &self.folders,
+        };
+        let event = match planning::answer(query, knowledge) {
+            Ok(Answer { forecast, readings, reports }) => {
+                if !reports.is_empty() {
+                    self.emitter.emit(Event::Adapted { job: None, reports });
+                }
                 Event::Planned { id: query.id, forecast: Box::new(forecast), readings }
             }
             Err(failure) => Event::NotPlanned { id: query.id, failure },

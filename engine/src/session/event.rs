@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::command::{Job, JobId};
 use crate::{
+    adapters::AdapterReport,
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
     output::Image,
@@ -54,6 +55,13 @@ pub enum Event {
         id: u64,
         /// What happened and what to do.
         failure: Failure,
+    },
+    /// The adapters of a job that begins, or of a request that was planned, have been put to its model.
+    Adapted {
+        /// Which job; none for a question about memory.
+        job: Option<JobId>,
+        /// What became of each, in their order.
+        reports: Vec<AdapterReport>,
     },
     /// What a run says about itself, several times a second. May be left out when the caller is slow to read.
     Telemetry {

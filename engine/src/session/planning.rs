@@ -1,14 +1,15 @@
 //! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
-use std::path::PathBuf;
-
 use super::{
+    actor::Folders,
     command::{PlanQuery, PlanSubject},
     event::Failure,
     measured::MeasuredErrors,
     outcomes::Outcomes,
 };
 use crate::{
+    adapters::AdapterReport,
+    checkpoint::Errors,
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
@@ -16,31 +17,41 @@ use crate::{
     request::Request,
 };
 
-/// What a request would take, and what is read of its prompts; `folders` are where a person keeps models.
-pub fn answer(
-    query: &PlanQuery,
-    probe: &mut Probe,
-    account: &MemoryAccount,
-    outcomes: &Outcomes,
-    errors: &mut MeasuredErrors,
-    folders: &[PathBuf],
-) -> Result<(Forecast, Vec<Vec<Reading>>), Failure> {
-    forecast(query, probe, account, outcomes, errors, folders)
-        .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
+/// What answers are made of.
+pub struct Knowledge<'a> {
+    /// Says what the machine has.
+    pub probe: &'a mut Probe,
+    /// What the engine holds.
+    pub account: &'a MemoryAccount,
+    /// Past runs.
+    pub outcomes: &'a Outcomes,
+    /// What weights lose in fewer bits.
+    pub errors: &'a mut MeasuredErrors,
+    /// Where a person keeps models and adapters.
+    pub folders: &'a Folders,
 }
 
-fn forecast(
-    query: &PlanQuery,
-    probe: &mut Probe,
-    account: &MemoryAccount,
-    outcomes: &Outcomes,
-    errors: &mut MeasuredErrors,
-    folders: &[PathBuf],
-) -> Result<(Forecast, Vec<Vec<Reading>>), PipelineError> {
+/// What a request would take.
+pub struct Answer {
+    /// The plan, and what it was chosen from.
+    pub forecast: Forecast,
+    /// What is read of the prompts.
+    pub readings: Vec<Vec<Reading>>,
+    /// What became of the adapters.
+    pub reports: Vec<AdapterReport>,
+}
+
+/// Says what a request would take.
+pub fn answer(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Failure> {
+    forecast(query, knowledge).map_err(|error| Failure { message: error.to_string(), advice: error.advice() })
+}
+
+fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, PipelineError> {
+    let Knowledge { probe, account, outcomes, errors, folders } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let (footprint, workload, readings) = match &query.subject {
+    let Subject { footprint, workload, readings, reports } = match &query.subject {
         PlanSubject::Model => of_model(&query.request, errors, folders)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
@@ -52,26 +63,35 @@ fn forecast(
         DeviceChoice::Auto => correction.machine,
     };
     let forecast = memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy);
-    Ok((forecast, readings))
+    Ok(Answer { forecast, readings, reports })
 }
 
-type Subject = (Footprint, Workload, Vec<Vec<Reading>>);
+struct Subject {
+    footprint: Footprint,
+    workload: Workload,
+    readings: Vec<Vec<Reading>>,
+    reports: Vec<AdapterReport>,
+}
 
 fn of_model(
     request: &Request,
     errors: &mut MeasuredErrors,
-    folders: &[PathBuf],
+    folders: &Folders,
 ) -> Result<Subject, PipelineError> {
-    let model = models::open(&request.model.resolve()?, folders)?;
+    let mut model = models::open(&request.model.resolve()?, &folders.models)?;
     model.validate(request)?;
+    let errors: Vec<Errors> = model.components().map(|component| errors.of(component)).collect();
+    let request = &pipeline::with_named_adapters(request, &folders.adapters)?;
+    let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
     let workload = pipeline::workload(&model, request, &prompts);
     let summary = pipeline::summarise(&model, &request.model)?;
     let mut footprint = pipeline::footprint(&model, &summary.name, request.dtype);
-    for (part, component) in footprint.components.iter_mut().zip(model.components()) {
-        part.errors = errors.of(component);
+    for (part, errors) in footprint.components.iter_mut().zip(errors) {
+        part.errors = errors;
     }
-    Ok((footprint, workload, pipeline::readings(&model, &prompts)))
+    let readings = pipeline::readings(&model, &prompts);
+    Ok(Subject { footprint, workload, readings, reports })
 }
 
 /// A well-known model, in the 16 bits that it is published in.
@@ -92,5 +112,10 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
         branches: model.branches(request.guidance),
         prompt_tokens: request.max_sequence_length,
     };
-    Ok((model.footprint(BYTES), model.workload(&shape, BYTES), Vec::new()))
+    Ok(Subject {
+        footprint: model.footprint(BYTES),
+        workload: model.workload(&shape, BYTES),
+        readings: Vec::new(),
+        reports: Vec::new(),
+    })
 }

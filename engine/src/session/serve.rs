@@ -50,6 +50,8 @@ pub enum ToWorker {
         data: Option<PathBuf>,
         /// See [`SessionOptions::model_folders`].
         model_folders: Vec<PathBuf>,
+        /// See [`SessionOptions::adapter_folders`].
+        adapter_folders: Vec<PathBuf>,
     },
     /// From then on.
     Command(Box<Command>),
@@ -93,8 +95,9 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
         Some(_) => return Err(ServeError::NoHello),
     }
     let options = match read_frame(&mut input)? {
-        Some(ToWorker::Start { threads, hardware, data, model_folders }) => {
-            SessionOptions { threads, hardware, data, model_folders, ..SessionOptions::default() }
+        Some(ToWorker::Start { threads, hardware, data, model_folders, adapter_folders }) => {
+            let folders = SessionOptions { model_folders, adapter_folders, ..SessionOptions::default() };
+            SessionOptions { threads, hardware, data, ..folders }
         }
         None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),

@@ -58,6 +58,7 @@ impl Session {
             jobs: Unfinished::open(options.data.as_deref())?,
             data: options.data,
             model_folders: options.model_folders,
+            adapter_folders: options.adapter_folders,
             emitter: Emitter::new(outgoing, options.wake),
             asked: Asked::default(),
             worker: None,
@@ -85,6 +86,7 @@ struct Supervisor {
     hardware: bool,
     data: Option<PathBuf>,
     model_folders: Vec<PathBuf>,
+    adapter_folders: Vec<PathBuf>,
     jobs: Unfinished,
     emitter: Emitter,
     asked: Asked,
@@ -225,6 +227,7 @@ impl Supervisor {
             hardware: self.hardware,
             data: self.data.clone(),
             model_folders: self.model_folders.clone(),
+            adapter_folders: self.adapter_folders.clone(),
         });
         self.emitter.emit(Event::Serving(Serving {
             engine: program.engine.clone(),

@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::Instant,
 };
@@ -11,7 +11,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender};
 
 use super::{
-    actor::Emitter,
+    actor::{Emitter, Folders},
     command::{Job, JobId},
     event::{Event, Failure, Picture},
     outcomes::Outcomes,
@@ -23,7 +23,7 @@ use crate::{
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
     },
-    request::{ModelSource, Request},
+    request::{AdapterUse, ModelSource, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -48,8 +48,7 @@ pub struct Worker {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
-    /// Where a person keeps models.
-    folders: Vec<PathBuf>,
+    folders: Arc<Folders>,
     probe: Probe,
     current: Option<Current>,
 }
@@ -60,7 +59,7 @@ impl Worker {
         emitter: Emitter,
         account: Arc<MemoryAccount>,
         outcomes: Outcomes,
-        folders: Vec<PathBuf>,
+        folders: Arc<Folders>,
     ) -> Self {
         Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None }
     }
@@ -119,8 +118,9 @@ impl Worker {
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let mut target = self.target(job)?;
-        let request = &job.request;
+        let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders.adapters))?;
         unmetered(|| self.load(job, &target))?;
+        unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
         let correction =
             memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
@@ -154,6 +154,16 @@ impl Worker {
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
         Ok(self.save(job, &current.summary, rendered.images, options.journal.into_inner()))
+    }
+
+    /// Puts a job's adapters to the current model, and takes away those of the job before.
+    fn adapt(&mut self, job: JobId, uses: &[AdapterUse]) -> Result<(), PipelineError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let reports = current.loaded.adapt(uses)?;
+        if !reports.is_empty() {
+            self.emitter.emit(Event::Adapted { job: Some(job), reports });
+        }
+        Ok(())
     }
 
     /// The device that a job asks for, as it is now.
@@ -245,7 +255,7 @@ impl Worker {
         }
         self.current = None;
         let path = source.resolve().map_err(PipelineError::from)?;
-        let model = models::open(&path, &self.folders).map_err(PipelineError::from)?;
+        let model = models::open(&path, &self.folders.models).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
         let loaded =
             LoadedModel::new(model, summary.name.clone(), *dtype, target, &job.memory, &self.account);

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on must fail"
 )]
 
+mod adapters;
 mod budgets;
 mod exactness;
 mod faults;

@@ -8,8 +8,9 @@ use sluice::window::{
     state::{ModelStatus, Shown},
 };
 use sluice_engine::{
+    adapters::AdapterReport,
     output::{Output, Settings, write_png},
-    request::{ModelSource, Request, Sampler},
+    request::{AdapterUse, ModelSource, Request, Sampler},
     session::{Command, Event, Failure, Job, JobId, Serving},
 };
 
@@ -443,4 +444,39 @@ fn the_plan_says_when_there_is_no_cuda() {
     let serving = Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(missing) };
     window.says(Event::Serving(serving));
     window.harness.get_by_label("CUDA is not available.");
+}
+
+#[test]
+fn adapters_are_added_weighted_and_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ink wash.safetensors");
+    let adapter = sluice_tests::adapters::Adapter::new("z_image").unwrap();
+    adapter.write(&file).unwrap();
+    let mut window = Window::with_starter();
+    window.click("LoRA");
+    assert!(window.shows("Add a LoRA"));
+    window.drop_file(file.clone());
+    window.wait_for("the adapter", |app| !app.state().draft.adapters.is_empty());
+    window.frames();
+    assert!(window.shows("LoRA (1)") && window.shows("Weight of ink wash"));
+    window.click("Generate");
+    let uses = window.take_job().request.adapters;
+    assert_eq!(uses, [AdapterUse { path: file.clone(), weight: 1.0 }]);
+
+    let report = AdapterReport {
+        path: file,
+        weight: 1.0,
+        kind: "LoRA".to_owned(),
+        ranks: Some([4, 4]),
+        keys: 304,
+        unmatched: vec!["transformer.pos_embed.lora_A.weight".to_owned(); 12],
+    };
+    window.says(Event::Adapted { job: Some(JOB), reports: vec![report] });
+    assert!(window.shows("12 of 304 keys did not match"));
+
+    window.click("ink wash");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.adapters, [], "it is not used");
+    window.click("Take ink wash out");
+    assert!(window.harness.state().state().draft.adapters.is_empty());
 }

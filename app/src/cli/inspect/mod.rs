@@ -15,6 +15,7 @@ use sluice_engine::{
 };
 
 use super::{
+    adapter,
     engine::Engine,
     exit::{Outcome, refuse},
     model_folders::ModelFolderArgs,
@@ -23,8 +24,8 @@ use super::{
 
 /// Say what a model is made of, or what files are.
 ///
-/// A model's folder or file is described with everything that it needs; any other file for what it is; a folder of
-/// files is listed. Only headers are read, so this is quick for models of any size.
+/// A model's folder or file is described with everything that it needs; any other file, such as a LoRA, for what it is;
+/// a folder of files is listed. Only headers are read, so this is quick for models of any size.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A model's folder or file, a folder of files, or `starter` for the small model that comes with the program.
@@ -59,14 +60,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 fn model(args: &Args) -> anyhow::Result<Outcome> {
-    let Some(summary) = Engine::start(None, &args.folders)?.load(args.model.clone())? else {
+    let Some(summary) = Engine::start(None, &args.folders, &[])?.load(args.model.clone())? else {
         return Ok(Outcome::Cancelled);
     };
     say(args, &summary, || model::describe(&summary, args.blocks))
 }
 
-/// A file that can be drawn with is described as a model; if something is missing for that, what is there comes first.
+/// An adapter is described as one. A file that can be drawn with is described as a model; if something is missing for
+/// that, what is there comes first.
 fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    if let Some(summary) = adapter::summary(path)? {
+        return say(args, &summary, || adapter::describe(&summary));
+    }
     let content = content(path).map_err(|error| explained(&error))?;
     if !content.roles.contains(&Role::Denoiser) {
         return say(args, &content, || files::describe(path, &content));

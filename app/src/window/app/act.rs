@@ -11,6 +11,7 @@ use sluice_engine::{request::ModelSource, session::Command};
 use super::SluiceApp;
 use crate::window::{
     action::Action,
+    adapters,
     draft::Draft,
     files::{FileEvent, Task},
     picture_settings::PictureSettings,
@@ -55,6 +56,8 @@ impl SluiceApp {
                 }
             }
             Action::UsePrompt(prompt) => self.state.draft.prompt = prompt,
+            Action::ListAdapters => self.request(Task::ListAdapters(self.state.model.clone())),
+            Action::AddAdapter(path) => adapters::add(&mut self.state.draft, path),
             Action::NewSeed => self.state.draw_seed(self.new_seed),
             Action::Show(shown) => {
                 if self.state.shown != shown {
@@ -199,6 +202,8 @@ impl SluiceApp {
                 self.state.fail(title, failure.message, failure.advice);
             }
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path), true),
+            FileEvent::AdapterChosen(path) => adapters::add(&mut self.state.draft, path),
+            FileEvent::Adapters(paths) => self.state.known_adapters = paths,
             FileEvent::DialogClosed => {}
         }
     }

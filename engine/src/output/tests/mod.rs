@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
 use crate::request::{
-    ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request, Sampler, Schedule,
-    SourceMask, SourcePicture,
+    AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request,
+    Sampler, Schedule, SourceMask, SourcePicture,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -70,6 +70,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         schedule: choices.1,
         dtype: choices.2,
         max_sequence_length: numbers.5,
+        adapters: vec![AdapterUse { path: format!("/loras/{}", numbers.0).into(), weight: guidance }],
         clip_skip,
         guiding: GuidanceOptions {
             rescale: guiding.0,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{ModelSource, Request, Sampler, Schedule, SourceMask, SourcePicture},
+    request::{AdapterUse, ModelSource, Request, Sampler, Schedule, SourceMask, SourcePicture},
 };
 
 #[test]
@@ -125,6 +125,17 @@ fn what_was_drawn_over_is_named() {
 }
 
 #[test]
+fn adapters_stand_in_the_prompt_as_in_a1111() {
+    let mut settings = settings("a fox <lora:film:1>", "");
+    settings.request.adapters = vec![AdapterUse { path: "/loras/ink wash.safetensors".into(), weight: -0.5 }];
+    let text = a1111::write(&settings);
+    assert!(text.starts_with("a fox <lora:film:1> <lora:ink wash:-0.5>\nSteps: "), "{text}");
+    let read = a1111::parse(&text);
+    assert_eq!(read.settings.request.prompt, "a fox <lora:film:1> <lora:ink wash:-0.5>");
+    assert_eq!(read.notes, ["The prompt names a LoRA, which is looked for beside the model."]);
+}
+
+#[test]
 fn values_are_quoted_as_a1111_does() {
     let named = |name: &str| {
         let settings = Settings { model_name: name.to_owned(), ..settings("x", "") };
@@ -165,7 +176,13 @@ proptest! {
         name in "[^\\s\\pC]{0,9}",
     ) {
         // The picture that was drawn over is not inside.
-        let request = Request { prompt, negative_prompt: negative, source: None, ..request };
+        let request = Request {
+            prompt,
+            negative_prompt: negative,
+            source: None,
+            adapters: Vec::new(),
+            ..request
+        };
         let read = a1111::parse(&a1111::write(&Settings::new(&request, &name, "z_image", 0)));
         prop_assert_eq!(&read.notes, &Vec::<String>::new());
         prop_assert_eq!(&read.settings.model_name, &name);

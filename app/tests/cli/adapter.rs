@@ -1,0 +1,73 @@
+//! LoRAs on the command line.
+
+use std::{fs, path::Path};
+
+use serde_json::{Map, Value, json};
+
+use super::{assert_fails, assert_fine, draw, run, stdout};
+
+/// Writes tensors of zeros, in f32.
+fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
+    let mut header = Map::new();
+    let mut end = 0;
+    for (name, shape) in tensors {
+        let start = end;
+        end += 4 * shape[0] * shape[1];
+        header.insert(
+            (*name).to_owned(),
+            json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] }),
+        );
+    }
+    let header = Value::from(header).to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.resize(bytes.len() + end, 0);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+const FLUX: [(&str, [usize; 2]); 2] = [
+    ("lora_unet_single_blocks_0_linear1.lora_down.weight", [16, 3072]),
+    ("lora_unet_single_blocks_0_linear1.lora_up.weight", [21_504, 16]),
+];
+
+#[test]
+fn inspect_says_what_an_adapter_is() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("ink.safetensors"), &FLUX);
+    let output = run(folder.path(), &["inspect", "ink.safetensors"]);
+    assert_fine(&output);
+    let expected = "\
+ink
+  kind    LoRA
+  rank    16
+  for     FLUX.1
+  changes denoiser (1 layer)
+  size    1.50 MiB in 2 keys
+";
+    assert_eq!(stdout(&output), expected);
+    let output = run(folder.path(), &["inspect", "ink.safetensors", "--json"]);
+    let summary: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(summary["targets"], json!({ "denoiser": 1 }));
+
+    write(&folder.path().join("half.safetensors"), &FLUX[..1]);
+    let what = "half.safetensors: the change of lora_unet_single_blocks_0_linear1 cannot be put together: \
+                lora_B or lora_up is missing";
+    assert_fails(&run(folder.path(), &["inspect", "half.safetensors"]), what, "The file is damaged");
+}
+
+#[test]
+fn adapters_that_cannot_be_used_are_refused_before_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("mine/ink.safetensors"), &FLUX);
+    let what = "mine/ink.safetensors is for FLUX.1, this model is Z-Image";
+    let help = "Take it out, or open a FLUX.1 model.";
+    assert_fails(&draw(folder.path(), &["--lora", "mine/ink.safetensors:0.8"]), what, help);
+    let named = ["--prompt", "a fox <lora:ink:0.8>", "--lora-folder", "mine"];
+    assert_fails(&draw(folder.path(), &named), what, help);
+    let unknown = ["--prompt", "a fox <lora:inc>", "--lora-folder", "mine"];
+    let what = "there is no LoRA called inc; there is ink";
+    assert_fails(&draw(folder.path(), &unknown), what, "Take it out of the prompt, or put its file into");
+    let missing = draw(folder.path(), &["--lora", "gone.safetensors"]);
+    assert_fails(&missing, "there is no file or folder gone.safetensors", "Check the path");
+}

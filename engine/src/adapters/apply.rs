@@ -1,0 +1,274 @@
+//! Components as they are with adapters.
+
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{AdapterError, AdapterFile, Content, Layer, Names, guess, names::Place};
+use crate::{
+    checkpoint::{Change, CheckpointError, Component, LowRankTerm, StoredTensor},
+    request::AdapterUse,
+};
+
+/// A model's components with adapters.
+#[derive(Debug)]
+pub struct Adapted {
+    /// In the order in which they were given.
+    pub components: Vec<Component>,
+    /// What became of each adapter.
+    pub reports: Vec<AdapterReport>,
+}
+
+/// What became of an adapter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdapterReport {
+    /// Its file.
+    pub path: PathBuf,
+    /// How strongly it is used.
+    pub weight: f32,
+    /// Its kind, such as `LoRA`.
+    pub kind: String,
+    /// The lowest and the highest rank, where it has ranks.
+    pub ranks: Option<[usize; 2]>,
+    /// Number of its keys.
+    pub keys: usize,
+    /// Those that have no place in the model.
+    pub unmatched: Vec<String>,
+}
+
+impl AdapterReport {
+    /// What did not match, in a sentence; nothing if all did.
+    pub fn sentence(&self) -> Option<String> {
+        let first = self.unmatched.first()?;
+        Some(format!("{} of {} keys did not match; the first is {first}.", self.unmatched.len(), self.keys))
+    }
+}
+
+/// Less than this part of an adapter's layers in a model means that it is for another one.
+const LEAST_MATCHED: f64 = 0.5;
+
+/// Puts adapters to the components of a model, which is called `model` in errors. Reads headers and alphas.
+///
+/// # Errors
+/// When a file cannot be read, is no adapter, or is for another family.
+pub fn adapt(components: &[&Component], model: &str, uses: &[AdapterUse]) -> Result<Adapted, AdapterError> {
+    let names = Names::of(components.iter().copied());
+    let mut components: Vec<Component> = components.iter().map(|&component| component.clone()).collect();
+    let mut folds: BTreeMap<(usize, usize, usize), Vec<Fold>> = BTreeMap::new();
+    let mut reports = Vec::new();
+    for AdapterUse { path, weight } in uses {
+        let file = AdapterFile::open(path)?;
+        let mut unmatched = file.unknown.clone();
+        let mut matched = 0;
+        for layer in &file.layers {
+            let Some((index, fits)) = fitting(&names, &components, layer) else {
+                unmatched.extend(layer.keys.iter().cloned());
+                continue;
+            };
+            matched += 1;
+            for fit in fits {
+                match fit {
+                    Fit::Beside(place) => beside(&mut components[index], layer, &place, *weight),
+                    Fit::Inside(place, fold) => {
+                        let folds = folds.entry((index, place.block, place.tensor)).or_default();
+                        folds.push(Fold { weight: *weight, ..*fold });
+                    }
+                }
+            }
+        }
+        if (matched as f64) < LEAST_MATCHED * file.layers.len() as f64 {
+            return Err(AdapterError::OtherFamily {
+                path: path.clone(),
+                adapter: guess(&file).map(|guess| guess.family),
+                model: model.to_owned(),
+                matched,
+                layers: file.layers.len(),
+            });
+        }
+        unmatched.sort();
+        let (kind, ranks, keys) = (file.kind(), file.ranks(), file.keys());
+        reports.push(AdapterReport { path: path.clone(), weight: *weight, kind, ranks, keys, unmatched });
+    }
+    for ((component, block, tensor), folds) in folds {
+        let stored = &mut components[component].blocks[block].tensors[tensor].1;
+        *stored = stored.clone().changed(Arc::new(Folds(folds)));
+    }
+    Ok(Adapted { components, reports })
+}
+
+/// How a change is put to one tensor.
+enum Fit {
+    /// As two thin matrices beside it.
+    Beside(Place),
+    /// To its values, when they are read.
+    Inside(Place, Box<Fold>),
+}
+
+/// The component and the tensors that a layer changes; nothing if one of them is not there or has another shape.
+fn fitting(names: &Names, components: &[Component], layer: &Layer) -> Option<(usize, Vec<Fit>)> {
+    let (index, places) = names.places(&layer.name)?;
+    let shape =
+        |place: &Place| components[index].blocks[place.block].tensors[place.tensor].1.shape().to_vec();
+    let mut fits = Vec::new();
+    if let Some(content) = &layer.content {
+        let of_weights: Vec<&Place> = places.iter().filter(|place| !place.is_bias).collect();
+        for place in &of_weights {
+            fits.push(fit(content, layer, place, &shape(place))?);
+        }
+        if of_weights.is_empty() {
+            return None;
+        }
+    }
+    if let Some(bias) = &layer.bias {
+        let of_biases: Vec<&Place> = places.iter().filter(|place| place.is_bias).collect();
+        for place in &of_biases {
+            let content = Content::Difference(bias.clone());
+            fits.push(inside(&content, 1.0, None, place, &shape(place))?);
+        }
+        if of_biases.is_empty() {
+            return None;
+        }
+    }
+    (!fits.is_empty()).then_some((index, fits))
+}
+
+fn fit(content: &Content, layer: &Layer, place: &Place, shape: &[usize]) -> Option<Fit> {
+    let inside = inside(content, layer.scale, layer.magnitude.as_ref(), place, shape)?;
+    let is_plain = match content {
+        Content::LowRank { up, mid: None, .. } => part_of(up, place).encoding().is_some(),
+        _ => false,
+    };
+    let is_matrix = shape.len() == 2 && layer.magnitude.is_none();
+    Some(if is_plain && is_matrix { Fit::Beside(place.clone()) } else { inside })
+}
+
+/// The rows of a change's second factor that belong to a place.
+fn part_of(up: &StoredTensor, place: &Place) -> StoredTensor {
+    match &place.part {
+        Some((parts, of)) => up.parts(parts.clone(), *of),
+        None => up.clone(),
+    }
+}
+
+fn inside(
+    content: &Content,
+    scale: f32,
+    magnitude: Option<&StoredTensor>,
+    place: &Place,
+    shape: &[usize],
+) -> Option<Fit> {
+    let [rows, columns] = content.dims().ok()?;
+    let (own, values) = (*shape.first()?, shape.iter().product::<usize>());
+    let rows_of_place = match &place.part {
+        Some((parts, of)) if rows.is_multiple_of(*of) => rows / of * parts.start..rows / of * parts.end,
+        Some(_) => return None,
+        None => 0..rows,
+    };
+    // The scale of a norm may be stored as a row.
+    let fits = rows_of_place.len() == own || (place.part.is_none() && shape.len() == 1);
+    if !fits || rows_of_place.len() * columns != values {
+        return None;
+    }
+    if let Some(magnitude) = magnitude {
+        // Norms over the inputs of a part are not those of the whole.
+        let per_input = magnitude.shape().first() != Some(&rows);
+        let count = magnitude.elements() as usize;
+        if (per_input && (place.part.is_some() || count != shape.get(1).copied()?))
+            || (!per_input && count != rows)
+        {
+            return None;
+        }
+    }
+    let fold = Fold {
+        content: content.clone(),
+        magnitude: magnitude.cloned(),
+        rows: rows_of_place,
+        scale,
+        weight: 1.0,
+    };
+    Some(Fit::Inside(place.clone(), Box::new(fold)))
+}
+
+/// Puts both factors of a layer's change beside the matrix at a place.
+fn beside(component: &mut Component, layer: &Layer, place: &Place, weight: f32) {
+    let Some(Content::LowRank { down, up, .. }) = &layer.content else { return };
+    let block = &mut component.blocks[place.block];
+    let (matrix, stored) = block.tensors[place.tensor].clone();
+    let &[outputs, inputs] = stored.shape() else { return };
+    let rank = down.shape().first().copied().unwrap_or(0);
+    let up = part_of(up, place);
+    let own = matrix.rsplit_once('.').map_or(matrix.as_str(), |(layer, _)| layer);
+    let name = |side: &str| format!("{own}.lora_{}_{side}", block.terms.len());
+    let term = LowRankTerm { down: name("down"), up: name("up"), scale: weight * layer.scale, matrix };
+    block.tensors.push((term.down.clone(), down.clone().with_shape(&[rank, inputs])));
+    block.tensors.push((term.up.clone(), up.with_shape(&[outputs, rank])));
+    block.terms.push(term);
+}
+
+/// A change that is done to weights when they are read.
+#[derive(Debug, Clone)]
+struct Fold {
+    content: Content,
+    magnitude: Option<StoredTensor>,
+    /// The rows of the change that belong to the tensor.
+    rows: Range<usize>,
+    /// Alpha over rank.
+    scale: f32,
+    weight: f32,
+}
+
+/// Changes that are done one after the other.
+#[derive(Debug)]
+struct Folds(Vec<Fold>);
+
+impl Change for Folds {
+    fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError> {
+        self.0.iter().try_for_each(|fold| fold.apply(shape, values))
+    }
+
+    fn identity(&self) -> String {
+        self.0.iter().map(Fold::identity).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Fold {
+    fn identity(&self) -> String {
+        let tensors = self.content.tensors().into_iter().chain(&self.magnitude);
+        let tensors: Vec<String> = tensors.map(StoredTensor::identity).collect();
+        format!("{} {:?} {} {}", tensors.join(", "), self.rows, self.scale, self.weight)
+    }
+
+    fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError> {
+        let change = self.content.change()?;
+        let factor = self.weight * self.scale;
+        for (value, change) in values.iter_mut().zip(change.rows(self.rows.clone())) {
+            *value += factor * change;
+        }
+        let Some(magnitude) = &self.magnitude else { return Ok(()) };
+        let per_output = magnitude.shape().first() == Some(&change.rows);
+        let magnitudes = magnitude.values()?;
+        let magnitudes = if per_output { &magnitudes[self.rows.clone()] } else { &magnitudes[..] };
+        self.set_norms(per_output, shape, magnitudes, values);
+        Ok(())
+    }
+
+    /// Gives the weights of each output, or of each input, a norm; only a part of the way where the adapter's weight
+    /// is not 1, as the program does that DoRA's files come from.
+    fn set_norms(&self, per_output: bool, shape: &[usize], magnitudes: &[f32], values: &mut [f32]) {
+        let row = shape.iter().skip(1).product::<usize>().max(1);
+        let kernel = shape.iter().skip(2).product::<usize>().max(1);
+        let place = |index: usize| if per_output { index / row } else { index % row / kernel };
+        let mut squares = vec![0f64; magnitudes.len()];
+        for (index, value) in values.iter().enumerate() {
+            squares[place(index)] += f64::from(*value) * f64::from(*value);
+        }
+        let factors = squares.iter().zip(magnitudes).map(|(square, magnitude)| {
+            let full = magnitude / (square.sqrt() as f32 + f32::EPSILON);
+            self.weight * (full - 1.0) + 1.0
+        });
+        let factors: Vec<f32> = factors.collect();
+        for (index, value) in values.iter_mut().enumerate() {
+            *value *= factors[place(index)];
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Which tensors of a model an adapter's layers are.
+
+use std::{collections::HashMap, ops::Range};
+
+use crate::checkpoint::{Component, Role, StoredName};
+
+/// A tensor of a component, and which part of what the adapter changes belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the block.
+    pub block: usize,
+    /// Number of the tensor in it.
+    pub tensor: usize,
+    /// Whether it is added to the result of the layer.
+    pub is_bias: bool,
+    /// Some of so many equal parts of the changed outputs; all of them if absent.
+    pub part: Option<(Range<usize>, usize)>,
+}
+
+/// The layers of a model under every name that its families know, with dots and with underscores in their place.
+#[derive(Debug)]
+pub struct Names {
+    components: Vec<(Role, HashMap<String, Vec<Place>>)>,
+}
+
+/// What programs put before the name of a layer, and the component that they mean by it: the denoiser, or the text
+/// encoder of a number among those that have the layer.
+const PREFIXES: [(&str, Scope); 22] = [
+    ("lora_unet_", Scope::Denoiser),
+    ("lora_transformer_", Scope::Denoiser),
+    ("lycoris_", Scope::Denoiser),
+    ("model.diffusion_model.", Scope::Denoiser),
+    ("diffusion_model.", Scope::Denoiser),
+    ("transformer.", Scope::Denoiser),
+    ("unet.", Scope::Denoiser),
+    ("lora_te_", Scope::Text(0)),
+    ("lora_te1_", Scope::Text(0)),
+    ("lora_te2_", Scope::Text(1)),
+    ("lora_te3_", Scope::Text(2)),
+    ("text_encoder.", Scope::Text(0)),
+    ("text_encoder_2.", Scope::Text(1)),
+    ("text_encoder_3.", Scope::Text(2)),
+    ("text_encoders.clip_l.transformer.", Scope::Text(0)),
+    ("text_encoders.clip_g.transformer.", Scope::Text(1)),
+    ("text_encoders.t5xxl.transformer.", Scope::Text(2)),
+    ("text_encoders.qwen3_4b.transformer.", Scope::Text(0)),
+    ("clip_l.transformer.", Scope::Text(0)),
+    ("clip_g.transformer.", Scope::Text(1)),
+    ("t5xxl.transformer.", Scope::Text(2)),
+    ("base_model.model.", Scope::Any),
+];
+/// What stands between that and the names of a text encoder's layers.
+const MODELS: [&str; 4] = ["text_model.", "model.", "text_model_", "model_"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Denoiser,
+    Text(usize),
+    Any,
+}
+
+impl Names {
+    /// The layers of these components.
+    pub fn of<'a>(components: impl IntoIterator<Item = &'a Component>) -> Self {
+        let table = |component: &Component| {
+            let mut layers: HashMap<String, Vec<Place>> = HashMap::new();
+            for (block, tensors) in component.names.iter().enumerate() {
+                for (tensor, names) in tensors.iter().enumerate() {
+                    add(&mut layers, names, block, tensor);
+                }
+            }
+            (component.role, layers)
+        };
+        Self { components: components.into_iter().map(table).collect() }
+    }
+
+    /// The component and the places in it that a layer's name in an adapter means.
+    pub fn places(&self, layer: &str) -> Option<(usize, &[Place])> {
+        let (scope, name) = scoped(layer);
+        let without_processors = name.replace(".processor.", ".");
+        // An old form of diffusers leaves out that the output's projection is the first of two layers.
+        let spellings = [name.to_owned(), format!("{without_processors}.0"), without_processors];
+        spellings.iter().find_map(|name| match scope {
+            Scope::Denoiser => self.of_role(Role::Denoiser, name).next(),
+            Scope::Text(number) => self.of_text_encoder(number, name),
+            Scope::Any => {
+                let denoiser = self.of_role(Role::Denoiser, name).next();
+                denoiser.or_else(|| self.of_text_encoder(0, name))
+            }
+        })
+    }
+
+    fn of_text_encoder(&self, number: usize, name: &str) -> Option<(usize, &[Place])> {
+        let inside = MODELS.iter().filter_map(|model| name.strip_prefix(model));
+        std::iter::once(name).chain(inside).find_map(|name| {
+            let found: Vec<_> = self.of_role(Role::TextEncoder, name).collect();
+            found.get(number).or(found.last()).copied()
+        })
+    }
+
+    fn of_role(&self, role: Role, name: &str) -> impl Iterator<Item = (usize, &[Place])> {
+        let of_role = self.components.iter().enumerate().filter(move |(_, (own, _))| *own == role);
+        of_role.filter_map(move |(index, (_, layers))| Some((index, layers.get(name)?.as_slice())))
+    }
+}
+
+/// What a layer of an adapter belongs to, by what stands before its name.
+pub fn target(layer: &str) -> String {
+    match scoped(layer).0 {
+        Scope::Text(0) => "text encoder".to_owned(),
+        Scope::Text(number) => format!("text encoder {}", number + 1),
+        Scope::Denoiser | Scope::Any => "denoiser".to_owned(),
+    }
+}
+
+fn scoped(layer: &str) -> (Scope, &str) {
+    for (prefix, scope) in PREFIXES {
+        if let Some(name) = layer.strip_prefix(prefix) {
+            return if scope == Scope::Any { scoped(name) } else { (scope, name) };
+        }
+    }
+    (Scope::Any, layer)
+}
+
+fn add(layers: &mut HashMap<String, Vec<Place>>, names: &[StoredName], block: usize, tensor: usize) {
+    let own = names.first().map_or("", |name| name.name.as_str());
+    let is_bias = own.ends_with(".bias");
+    for StoredName { name, part } in names {
+        let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
+        let layer = if ["weight", "bias", "scale"].contains(&parameter) { layer } else { name };
+        let place = Place { block, tensor, is_bias, part: part.clone() };
+        for name in [layer.to_owned(), layer.replace('.', "_")] {
+            let places = layers.entry(name).or_default();
+            if !places.contains(&place) {
+                places.push(place.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Models with adapters.
+
+use std::path::PathBuf;
+
+use super::PipelineError;
+use crate::{
+    adapters::{AdapterReport, adapt, find, folders_of, without_tags},
+    checkpoint::{Component, LowRankTerm, StoredTensor},
+    memory::Work,
+    models::{DenoiserShape, Model},
+    request::{AdapterUse, Request},
+};
+
+/// A request without the adapters that its prompts name; they stand behind those that it has already. Names are looked
+/// up in `folders` and in those beside the model.
+///
+/// # Errors
+/// When a name is unknown, or what stands in the brackets is not understood.
+pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
+    let (prompt, mut tags) = without_tags(&request.prompt)?;
+    let (negative_prompt, more) = without_tags(&request.negative_prompt)?;
+    tags.extend(more);
+    let mut adapters = request.adapters.clone();
+    if !tags.is_empty() {
+        let folders = folders_of(&request.model.resolve()?, folders);
+        for tag in tags {
+            adapters.push(AdapterUse { path: find(&tag.name, &folders)?, weight: tag.weight });
+        }
+    }
+    Ok(Request { prompt, negative_prompt, adapters, ..request.clone() })
+}
+
+/// Puts adapters to a model that has none; says what became of each.
+///
+/// # Errors
+/// When one cannot be read or is for another family.
+pub fn adapt_model(model: &mut Model, uses: &[AdapterUse]) -> Result<Vec<AdapterReport>, PipelineError> {
+    let bare: Vec<Component> = adaptable(model).cloned().collect();
+    let (components, reports) = adapted(&bare, model, uses)?;
+    replace(model, components);
+    Ok(reports)
+}
+
+/// The components that adapters change: all but the autoencoder.
+pub(super) fn adaptable(model: &Model) -> impl Iterator<Item = &Component> {
+    model.components().take(model.autoencoder_index())
+}
+
+/// Components of a model as they are with adapters.
+pub(super) fn adapted(
+    bare: &[Component],
+    model: &Model,
+    uses: &[AdapterUse],
+) -> Result<(Vec<Component>, Vec<AdapterReport>), PipelineError> {
+    let bare: Vec<&Component> = bare.iter().collect();
+    let adapted = adapt(&bare, model.family.name(), uses)?;
+    Ok((adapted.components, adapted.reports))
+}
+
+/// Gives a model other [`adaptable`] components.
+pub(super) fn replace(model: &mut Model, components: Vec<Component>) {
+    let mut components = components.into_iter();
+    let own = model.text.iter_mut().map(|part| &mut part.component);
+    for (own, adapted) in own.chain([&mut model.denoiser_component]).zip(&mut components) {
+        *own = adapted;
+    }
+}
+
+/// What terms beside matrices take: the product with the first factor, in f32, for at most `rows` rows, and operations
+/// in proportion to their weights.
+pub(super) fn with_terms(mut work: Work, component: &Component, rows: usize) -> Work {
+    for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
+        let factor = |name: &str| block.tensors.iter().find(|(own, _)| own == name).map(|(_, factor)| factor);
+        let weights = |term: &LowRankTerm| -> u64 {
+            [&term.down, &term.up]
+                .into_iter()
+                .filter_map(|name| factor(name))
+                .map(StoredTensor::elements)
+                .sum()
+        };
+        let used = || block.terms.iter().filter(|term| term.scale != 0.0);
+        let (held, added): (u64, u64) = (block.terms.iter().map(weights).sum(), used().map(weights).sum());
+        let own = block.parameters().saturating_sub(held).max(1);
+        let ranks = used().filter_map(|term| factor(&term.down)?.shape().first().copied());
+        work.operations *= 1.0 + added as f64 / own as f64;
+        work.activations += (rows * ranks.max().unwrap_or(0) * size_of::<f32>()) as u64;
+    }
+    work
+}
+
+/// The most rows that any layer of the denoiser is given: all latents and tokens of all pictures with what fills up
+/// their numbers, or all noise levels of all branches.
+pub(super) fn most_rows(shape: &DenoiserShape, branches: usize) -> usize {
+    const FILLING: usize = 64;
+    let [_, height, width] = shape.latents;
+    let tokens = height * width + shape.prompts.into_iter().max().unwrap_or(0) + FILLING;
+    (shape.batch * tokens).max(branches * shape.sigmas)
+}

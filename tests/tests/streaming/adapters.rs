@@ -1,0 +1,246 @@
+//! Adapters come and go with the blocks that they change.
+
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use sluice_engine::{
+    memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Tier},
+    precision::{Encoding, Format},
+    request::{AdapterUse, ComputeDtype, ModelSource, Request},
+    session::Stage,
+};
+use sluice_tests::{
+    adapters::{Adapter, changes_inside},
+    checkpoint::{Fixture, Layout, Stored, fixtures, manifest_tensors, save},
+    original_names::{self, Tensors},
+    packed::{ScaleNames, package, widened, write_gguf, write_safetensors},
+    runner::Runner,
+};
+
+use super::support::{Ran, Tiny, assert_same, card, forecast, mode, passing_through, run, run_dumped};
+
+/// Widths of the tiny transformer.
+const DIM: usize = 128;
+const INNER: usize = 341;
+/// The number of the denoiser among the components of Z-Image.
+const DENOISER: u8 = 1;
+
+/// A tiny Z-Image with two adapters: factors beside matrices, and changes inside of weights.
+struct Adapted {
+    tiny: Tiny,
+    folder: tempfile::TempDir,
+}
+
+impl Adapted {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let adapted = Self { tiny: Tiny::new(), folder };
+        Adapter::new("z_image").unwrap().write(&adapted.file("beside")).unwrap();
+        save(&changes_inside(DIM, INNER).unwrap(), &adapted.file("inside")).unwrap();
+        // An encoder's layer.
+        let factor = |name: &str, shape: &[usize]| {
+            let values = sluice_tests::hash_weights::weight(name, shape, 1.0);
+            (name.to_owned(), Tensor::from_vec(values, shape, &Device::Cpu).unwrap())
+        };
+        let text = [
+            factor("text_encoder.model.layers.0.self_attn.o_proj.lora_A.weight", &[2, 64]),
+            factor("text_encoder.model.layers.0.self_attn.o_proj.lora_B.weight", &[64, 2]),
+        ];
+        save(&Tensors::from(text), &adapted.file("text")).unwrap();
+        adapted
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.safetensors"))
+    }
+
+    fn with(&self, uses: &[(&str, f32)]) -> Request {
+        let adapters =
+            uses.iter().map(|(name, weight)| AdapterUse { path: self.file(name), weight: *weight });
+        Request { adapters: adapters.collect(), ..self.tiny.request.clone() }
+    }
+}
+
+#[test]
+fn every_mode_draws_the_same_bytes_with_adapters() {
+    let adapted = Adapted::new();
+    let mut runner = Runner::start().unwrap();
+    let request = adapted.with(&[("beside", 0.8), ("inside", -0.6), ("text", 1.5)]);
+    for dtype in [ComputeDtype::F32, ComputeDtype::Bf16] {
+        let request = Request { dtype, ..request.clone() };
+        let want = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
+        for part in [&[][..], &[("beside", 0.8)], &[("inside", -0.6)], &[("beside", 0.8), ("inside", -0.6)]] {
+            let other = Request { dtype, ..adapted.with(part) };
+            let other = run_dumped(&mut runner, &other, &mode(OffloadMode::None));
+            let differs = |name: &str| other.tensors[name].to_string() != want.tensors[name].to_string();
+            assert!(differs("output"), "an adapter of three does nothing beside {part:?}");
+        }
+        for &offload in OffloadMode::ALL {
+            let plenty = mode(offload);
+            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
+            for (budget, ram) in [(least, None), (least + least / 8, None), (least, Some(200 << 10))] {
+                let memory =
+                    MemoryPreferences { vram_budget: Some(budget), ram_budget: ram, ..plenty.clone() };
+                let Some(_) = forecast(&runner, &request, &memory).plan.ok() else { continue };
+                let got = run_dumped(&mut runner, &request, &memory);
+                assert_same(&got.tensors, &want.tensors, &format!("{offload:?} {budget} {ram:?}"));
+                let peak = got.outcome.measured_device;
+                assert!(peak <= budget, "{offload:?}: {peak} bytes of {budget} were held");
+            }
+        }
+        let got = run_dumped(&mut runner, &request, &passing_through());
+        assert_same(&got.tensors, &want.tensors, "from disk in every step");
+        let on_processor = MemoryPreferences::default();
+        let got = run_dumped(&mut runner, &request, &on_processor);
+        assert_same(&got.tensors, &want.tensors, "the processor");
+        let least = forecast(&runner, &request, &on_processor).least_device;
+        let memory = MemoryPreferences { ram_budget: least, ..on_processor };
+        let got = run_dumped(&mut runner, &request, &memory);
+        assert_same(&got.tensors, &want.tensors, "the processor with the least memory");
+    }
+}
+
+/// Bytes that were moved for the denoiser's blocks, and how many of those were on the device already.
+fn moved(ran: &Ran) -> (u64, usize) {
+    let blocks = ran.blocks();
+    let own = || blocks.iter().filter(|block| block.component == DENOISER);
+    (own().map(|block| block.bytes).sum(), own().filter(|block| block.tier == Tier::Device).count())
+}
+
+#[test]
+fn another_weight_reads_nothing_that_it_does_not_change() {
+    let adapted = Adapted::new();
+    let keep = MemoryPreferences { keep: Keep::All, ..mode(OffloadMode::None) };
+    let mut runner = Runner::start().unwrap();
+    let first = run_dumped(&mut runner, &adapted.with(&[("beside", 0.8)]), &keep);
+    let all = moved(&first).0;
+    assert!(all > 0);
+    let second = adapted.with(&[("beside", -0.3)]);
+    let ran = run(&mut runner, &second, &keep);
+    let (bytes, resident) = moved(&ran);
+    assert_eq!(bytes, 0, "a weight was changed, and {bytes} bytes were moved");
+    assert!(resident > 0);
+    let got = run_dumped(&mut runner, &second, &keep);
+    let want = run_dumped(&mut Runner::start().unwrap(), &second, &keep);
+    assert_same(&got.tensors, &want.tensors, "another weight of low-rank factors");
+
+    // A change inside of weights is read again, in the blocks that it is in; five of ten are without.
+    let both = |weight| adapted.with(&[("beside", -0.3), ("inside", weight)]);
+    run(&mut runner, &both(0.5), &keep);
+    let (bytes, _) = moved(&run(&mut runner, &both(0.7), &keep));
+    assert!(0 < bytes && bytes < all / 2 + all / 4, "{bytes} of {all} bytes were moved");
+    let (bytes, _) = moved(&run(&mut runner, &both(0.7), &keep));
+    assert_eq!(bytes, 0, "nothing was changed");
+    let got = run_dumped(&mut runner, &both(0.7), &keep);
+    let want = run_dumped(&mut Runner::start().unwrap(), &both(0.7), &keep);
+    assert_same(&got.tensors, &want.tensors, "another weight of changes inside");
+
+    // And without any of them all is as it was.
+    let got = run_dumped(&mut runner, &adapted.with(&[]), &keep);
+    let want = run_dumped(&mut Runner::start().unwrap(), &adapted.with(&[]), &keep);
+    assert_same(&got.tensors, &want.tensors, "no adapter any more");
+}
+
+#[test]
+fn an_encoder_that_an_adapter_changes_reads_prompts_again() {
+    let adapted = Adapted::new();
+    let keep = MemoryPreferences { keep: Keep::All, ..mode(OffloadMode::None) };
+    let mut runner = Runner::start().unwrap();
+    run(&mut runner, &adapted.with(&[]), &keep);
+    for weight in [1.0, 0.4] {
+        let request = adapted.with(&[("text", weight)]);
+        let got = run_dumped(&mut runner, &request, &keep);
+        let want = run_dumped(&mut Runner::start().unwrap(), &request, &keep);
+        assert_same(&got.tensors, &want.tensors, "the prompt as another encoder reads it");
+    }
+}
+
+#[test]
+fn a_file_that_was_written_anew_is_read_again() {
+    let adapted = Adapted::new();
+    let keep = MemoryPreferences { keep: Keep::All, ..mode(OffloadMode::None) };
+    let mut runner = Runner::start().unwrap();
+    let request = adapted.with(&[("beside", 0.8)]);
+    run(&mut runner, &request, &keep);
+    let halves = sluice_tests::checkpoint::load(&adapted.file("beside")).unwrap().into_iter();
+    let halves: Tensors = halves.map(|(name, tensor)| (name, (tensor * 0.5).unwrap())).collect();
+    save(&halves, &adapted.file("beside")).unwrap();
+    let got = run_dumped(&mut runner, &request, &keep);
+    let want = run_dumped(&mut Runner::start().unwrap(), &request, &keep);
+    assert_same(&got.tensors, &want.tensors, "the new content");
+}
+
+#[test]
+fn forecasts_come_true_with_adapters() {
+    let adapted = Adapted::new();
+    let mut runner = Runner::of_two_threads().unwrap();
+    let own = adapted.with(&[("beside", 0.8), ("inside", -0.6), ("text", 1.5)]);
+    for (memory, batch, dtype) in [
+        (mode(OffloadMode::None), 1, ComputeDtype::F32),
+        (mode(OffloadMode::Aggressive), 3, ComputeDtype::F32),
+        (passing_through(), 1, ComputeDtype::Bf16),
+    ] {
+        // Tiles as small as this leave the denoiser with the peak.
+        let memory = MemoryPreferences { tile: Some(16), estimate: Estimate::Formula, ..memory };
+        let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
+        let outcome = run(&mut runner, &request, &memory).outcome;
+        let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
+        println!("{batch} {dtype:?}: {ratio:.3} of {} bytes", outcome.measured_device);
+        assert!((0.98..1.08).contains(&ratio), "{batch} {dtype:?}: {ratio:.3}, {outcome:?}");
+    }
+    let [bare, with] = [adapted.with(&[]), own].map(|request| {
+        let plan = forecast(&runner, &request, &card()).plan.unwrap();
+        plan.stages.iter().find(|stage| stage.stage == Stage::Denoise).unwrap().weights
+    });
+    let factors = std::fs::metadata(adapted.file("beside")).unwrap().len();
+    assert!(with > bare && with - bare < 2 * factors, "{bare} bytes of weights, {with} with adapters");
+}
+
+/// A Z-Image whose denoiser is stored in few bits, or widened to f32.
+fn stored(folder: &Path, encoding: Encoding, is_wide: bool) -> ModelSource {
+    let model = Fixture::new("z_image", "default").write(folder, Layout::Split, Stored::F32).unwrap();
+    let file = model.join("diffusion_models/tiny_z_image.safetensors");
+    let mut components = manifest_tensors(&fixtures().join("z_image/default/checkpoint")).unwrap();
+    let path = components.keys().find(|path| path.starts_with("transformer/")).unwrap().clone();
+    let tensors = original_names::z_image(&components.remove(&path).unwrap()).unwrap();
+    let choose = |_: &str, shape: &[usize]| match shape {
+        [rows, columns] if *rows > 1 && columns.is_multiple_of(32) => encoding,
+        _ => Format::F32.into(),
+    };
+    let packaged = package(&tensors, choose).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    if is_wide {
+        save(&widened(&packaged).unwrap(), &file).unwrap();
+    } else if encoding.format == Format::Q8_0 {
+        write_gguf(&file.with_extension("gguf"), "lumina2", &packaged).unwrap();
+    } else {
+        write_safetensors(&file, &packaged, ScaleNames::WeightScale).unwrap();
+    }
+    ModelSource::Path(model)
+}
+
+#[test]
+fn weights_in_few_bits_take_adapters_as_wide_ones_do() {
+    let adapted = Adapted::new();
+    let mut runner = Runner::start().unwrap();
+    for encoding in [Format::Q8_0.into(), Format::F8E4m3.into()] {
+        let folder = tempfile::tempdir().unwrap();
+        let request = adapted.with(&[("beside", 0.8), ("inside", -0.6)]);
+        let [packed, wide] = [false, true].map(|is_wide| {
+            let model = stored(&folder.path().join(is_wide.to_string()), encoding, is_wide);
+            Request { model, ..request.clone() }
+        });
+        let want = run_dumped(&mut runner, &wide, &mode(OffloadMode::None));
+        for memory in [mode(OffloadMode::None), passing_through()] {
+            let got = run_dumped(&mut runner, &packed, &memory);
+            assert_same(&got.tensors, &want.tensors, &format!("{encoding:?}"));
+        }
+        // What stands in few bits still does, but for what is changed inside.
+        let bytes = |request: &Request| {
+            let plan = forecast(&runner, request, &mode(OffloadMode::Aggressive)).plan.unwrap();
+            plan.stages.iter().find(|stage| stage.stage == Stage::Denoise).unwrap().weights
+        };
+        assert!(bytes(&packed) * 5 < bytes(&wide) * 4, "{encoding:?}");
+        assert_eq!(want.tensors["output"].dtype(), DType::F32);
+    }
+}
