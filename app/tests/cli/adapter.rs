@@ -63,11 +63,10 @@ fn adapters_that_cannot_be_used_are_refused_before_a_step() {
     let what = "mine/ink.safetensors is for FLUX.1, this model is Z-Image";
     let help = "Take it out, or open a FLUX.1 model.";
     assert_fails(&draw(folder.path(), &["--lora", "mine/ink.safetensors:0.8"]), what, help);
-    let named = ["--prompt", "a fox <lora:ink:0.8>", "--lora-folder", "mine"];
-    assert_fails(&draw(folder.path(), &named), what, help);
-    let unknown = ["--prompt", "a fox <lora:inc>", "--lora-folder", "mine"];
+    let prompt = |prompt| run(folder.path(), &["generate", "--prompt", prompt, "--lora-folder", "mine"]);
+    assert_fails(&prompt("a fox <lora:ink:0.8>"), what, help);
     let what = "there is no LoRA called inc; there is ink";
-    assert_fails(&draw(folder.path(), &unknown), what, "Take it out of the prompt, or put its file into");
+    assert_fails(&prompt("a fox <lora:inc>"), what, "Take it out of the prompt, or put its file into");
     let missing = draw(folder.path(), &["--lora", "gone.safetensors"]);
     assert_fails(&missing, "there is no file or folder gone.safetensors", "Check the path");
 }
