@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Tier},
-    precision::{Encoding, Format},
+    precision::{Encoding, Format, Storage},
     request::{AdapterUse, ComputeDtype, ModelSource, Request},
     session::Stage,
 };
@@ -97,6 +97,31 @@ fn every_mode_draws_the_same_bytes_with_adapters() {
         let memory = MemoryPreferences { ram_budget: least, ..on_processor };
         let got = run_dumped(&mut runner, &request, &memory);
         assert_same(&got.tensors, &want.tensors, "the processor with the least memory");
+    }
+}
+
+/// Factors and changed weights stay as they are where all other matrices are held in fewer bits.
+#[test]
+fn every_mode_draws_the_same_bytes_with_adapters_and_weights_held_smaller() {
+    let adapted = Adapted::new();
+    let mut runner = Runner::start().unwrap();
+    let request = adapted.with(&[("beside", 0.8), ("inside", -0.6), ("text", 1.5)]);
+    let plain = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
+    for storage in [Storage::Q8_0, Storage::Nf4] {
+        let resident = mode(OffloadMode::None).with_precision(storage);
+        let want = run_dumped(&mut runner, &request, &resident);
+        assert_ne!(want.tensors["output"].to_string(), plain.tensors["output"].to_string(), "{storage:?}");
+        let foretold = forecast(&runner, &request, &resident).plan.unwrap().peak_device();
+        assert!(want.outcome.measured_device <= foretold, "{storage:?}: {foretold} bytes were foretold");
+        let least = forecast(&runner, &request, &card().with_precision(storage)).least_device;
+        for memory in [
+            MemoryPreferences { vram_budget: least, ..card().with_precision(storage) },
+            passing_through().with_precision(storage),
+            MemoryPreferences::default().with_precision(storage),
+        ] {
+            let got = run_dumped(&mut runner, &request, &memory);
+            assert_same(&got.tensors, &want.tensors, &format!("{storage:?} {memory:?}"));
+        }
     }
 }
 
