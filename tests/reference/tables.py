@@ -24,7 +24,6 @@ DDIM = dict(clip_sample=False, steps_offset=1)
 # name: scheduler, its options, the sampler and the schedule that stand for it.
 RUNS = {
     "ddim": ("DDIM", dict(DDIM, set_alpha_to_one=False), "ddim", "model"),
-    "ddim_v": ("DDIM", dict(DDIM, prediction_type="v_prediction", timestep_spacing="trailing"), "ddim", "model"),
     "lms": ("LMSDiscrete", {}, "lms", "model"),
     "euler": ("EulerDiscrete", dict(steps_offset=1, timestep_spacing="leading"), "euler", "model"),
     "euler_karras": ("EulerDiscrete", dict(use_karras_sigmas=True), "euler", "karras"),

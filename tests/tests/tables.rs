@@ -61,6 +61,10 @@ fn values(tensor: &Tensor) -> Vec<f32> {
     tensor.flatten_all().unwrap().to_vec1().unwrap()
 }
 
+fn largest(tensor: &Tensor) -> f64 {
+    values(tensor).iter().fold(0.0, |largest, value| largest.max(f64::from(value.abs())))
+}
+
 fn farthest(found: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(found.len(), expected.len(), "{found:?} instead of {expected:?}");
     let differences =
@@ -121,6 +125,8 @@ fn samplers_walk_as_diffusers_schedulers_do() {
         let times = values(&golden[&format!("{name}.times")]);
         // diffusers rounds the times of some.
         let is_rounded = times.iter().all(|time| time.fract() == 0.0);
+        // Noise at a level of thousands is known to no more than its own rounding, in diffusers too.
+        let rounding = f64::from(f32::EPSILON) * largest(&start);
         let (mut calls, mut draws) = (0, 0);
         let mut found = Vec::new();
         let walk = Walk {
@@ -149,7 +155,7 @@ fn samplers_walk_as_diffusers_schedulers_do() {
         let mut farthest: f64 = 0.0;
         for (step, x) in found.iter().enumerate() {
             let name = format!("{name}.{step}");
-            match distance(&name, &golden[&name], x, TOLERANCE) {
+            match distance(&name, &golden[&name], x, TOLERANCE.max(rounding / largest(&golden[&name]))) {
                 Ok(distance) => farthest = farthest.max(distance),
                 Err(error) => failures.push(error.to_string()),
             }
@@ -157,7 +163,7 @@ fn samplers_walk_as_diffusers_schedulers_do() {
         println!("{name}: {farthest:.1e}");
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(configurations.runs.len(), 16);
+    assert_eq!(configurations.runs.len(), 15);
 }
 
 #[test]
