@@ -151,10 +151,13 @@ fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError
         let (scales, _) = (take("absmax"), take("quant_map"));
         let (largest, map) = (take("nested_absmax"), take("nested_quant_map"));
         let (Some(scales), Some(weight)) = (scales, tensors.get_mut(&name)) else { continue };
-        weight.set_shape(state.shape);
         match (state.nested_blocksize, largest, map) {
-            (None, ..) => weight.join_scales(Format::Nf4, state.blocksize, scales),
+            (None, ..) => {
+                weight.set_shape(state.shape);
+                weight.join_scales(Format::Nf4, state.blocksize, scales);
+            }
             (Some(group), Some(largest), Some(map)) => {
+                weight.set_shape(state.shape);
                 let nested = NestedScales::new(&scales, largest, group, &map, state.nested_offset)?;
                 weight.join_nested_scales(Format::Nf4, state.blocksize, scales, nested);
             }

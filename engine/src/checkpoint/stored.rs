@@ -314,6 +314,8 @@ impl StoredTensor {
     /// # Errors
     /// As [`read_into`](Self::read_into).
     pub fn values(&self) -> Result<Vec<f32>, CheckpointError> {
+        // There is no memory for what cannot be read.
+        self.known()?;
         let mut values = vec![0.0; self.count()];
         self.widened_from::<CheckpointError>(0..values.len(), |start, piece| {
             values[start..start + piece.len()].copy_from_slice(piece);
