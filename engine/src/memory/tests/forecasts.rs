@@ -83,7 +83,7 @@ fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
         forecast(&footprint, &workload, &machine, &wanted, None).sentence
     };
     // As they are stored, they come from disk in every step.
-    let slow = sentence(6 * GIB, 8 * GIB, Wish::Speed);
+    let slow = sentence(4 * GIB, 2 * GIB, Wish::Speed);
     assert!(slow.contains(" would take ") && slow.contains("with weights that are "), "{slow}");
     let memory = sentence(12 * GIB, 64 * GIB, Wish::Memory);
     assert!(memory.contains("NF4") && memory.ends_with("with weights that are 9.4 % off."), "{memory}");
