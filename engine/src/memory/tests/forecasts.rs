@@ -84,9 +84,10 @@ fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
     };
     // As they are stored, they come from disk in every step.
     let slow = sentence(4 * GIB, 2 * GIB, Wish::Speed);
-    assert!(slow.contains(" would take ") && slow.contains("with weights that are "), "{slow}");
+    assert!(slow.contains("NF4") && slow.ends_with("with weights that are 9.4 % off."), "{slow}");
+    // Tensor by tensor, little is there at a time whatever it is stored in.
     let memory = sentence(12 * GIB, 64 * GIB, Wish::Memory);
-    assert!(memory.contains("NF4") && memory.ends_with("with weights that are 9.4 % off."), "{memory}");
+    assert!(!memory.contains(" would take "), "{memory}");
     for wish in [Wish::Quality, Wish::Balanced] {
         let exact = sentence(80 * GIB, 64 * GIB, wish);
         assert!(!exact.contains(" would take "), "{exact}");
