@@ -17,7 +17,9 @@ REPEATS = 5
 os.environ["OMP_NUM_THREADS"] = THREADS
 
 import torch  # noqa: E402
-from diffusers import AutoencoderKL, UNet2DConditionModel, ZImageTransformer2DModel  # noqa: E402
+from diffusers import (  # noqa: E402
+    AutoencoderKL, FluxTransformer2DModel, SD3Transformer2DModel, UNet2DConditionModel, ZImageTransformer2DModel,
+)
 
 torch.set_num_threads(int(THREADS))
 torch.manual_seed(0)
@@ -48,6 +50,32 @@ def step(side, caption, **config):
     return fastest(lambda: model(latents, torch.tensor([0.5]), prompt))
 
 
+def flux_step():
+    """One call of FLUX.1 with one block of each kind, 1024 image tokens and 512 of text."""
+    model = FluxTransformer2DModel(num_layers=1, num_single_layers=1, guidance_embeds=False).eval()
+    places = torch.zeros(1024, 3)
+    places[:, 1], places[:, 2] = torch.arange(1024) // 32, torch.arange(1024) % 32
+    inputs = dict(
+        hidden_states=torch.randn(1, 1024, 64), encoder_hidden_states=torch.randn(1, 512, 4096),
+        pooled_projections=torch.randn(1, 768), timestep=torch.tensor([0.5]), img_ids=places,
+        txt_ids=torch.zeros(512, 3),
+    )
+    return fastest(lambda: model(**inputs))
+
+
+def sd3_step():
+    """One call of Stable Diffusion 3.5 large with two blocks, 1024 image tokens and 333 of text."""
+    model = SD3Transformer2DModel(
+        num_layers=2, num_attention_heads=38, caption_projection_dim=2432, joint_attention_dim=4096,
+        pooled_projection_dim=2048, pos_embed_max_size=192, qk_norm="rms_norm", in_channels=16, out_channels=16,
+    ).eval()
+    inputs = dict(
+        hidden_states=torch.randn(1, 16, 64, 64), encoder_hidden_states=torch.randn(1, 333, 4096),
+        pooled_projections=torch.randn(1, 2048), timestep=torch.tensor([500.0]),
+    )
+    return fastest(lambda: model(**inputs))
+
+
 def unet_step(side, width, heads, prompt, up):
     """One call of a UNet with one level."""
     model = UNet2DConditionModel(
@@ -74,6 +102,8 @@ ONE_BLOCK = dict(in_channels=16, n_layers=1, n_refiner_layers=0, cap_feat_dim=25
 CASES = {
     "step starter 128": lambda: step(16, 32, **STARTER),
     "step z_image one block 512": lambda: step(64, 64, **ONE_BLOCK),
+    "step flux a block of each kind 512": flux_step,
+    "step sd3.5 large two blocks 512": sd3_step,
     "step sdxl lowest level 1024": lambda: unet_step(32, 1280, 20, 2048, "UpBlock2D"),
     "step sd1.5 highest level 512": lambda: unet_step(64, 320, 8, 768, "CrossAttnUpBlock2D"),
     "decode starter 128": lambda: decode(

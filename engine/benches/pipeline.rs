@@ -15,6 +15,8 @@ use sluice_engine::{
     hardware::MemoryAccount,
     models::{
         Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        flux::{FluxConfig, FluxTransformer},
+        sd3::{Sd3Config, Sd3Transformer},
         unet::{Level, Unet, UnetConfig},
         z_image::{ZImageConfig, ZImageTransformer},
     },
@@ -71,9 +73,20 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         cross_attention_dim,
         ..UnetConfig::default()
     };
+    let flux = FluxConfig { num_layers: 1, num_single_layers: 1, ..FluxConfig::default() };
+    let sd3 = Sd3Config {
+        num_layers: 2,
+        num_attention_heads: 38,
+        caption_projection_dim: 2432,
+        pos_embed_max_size: 192,
+        qk_norm: Some("rms_norm".to_owned()),
+        ..Sd3Config::default()
+    };
     Ok(vec![
         ("step starter 128".to_owned(), z_image_step(folder, starter, 16, 32)?),
         ("step z_image one block 512".to_owned(), z_image_step(folder, one_block, 64, 64)?),
+        ("step flux a block of each kind 512".to_owned(), flux_step(folder, flux)?),
+        ("step sd3.5 large two blocks 512".to_owned(), sd3_step(folder, sd3)?),
         ("step sdxl lowest level 1024".to_owned(), unet_step(folder, unet(1280, 20, 2048, [0, 0]), 32)?),
         ("step sd1.5 highest level 512".to_owned(), unet_step(folder, unet(320, 8, 768, [1, 1]), 64)?),
         ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
@@ -84,14 +97,28 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
 /// Seconds of one prediction for latents of this side and a caption of this many tokens.
 fn z_image_step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [caption, config.cap_feat_dim]);
-    step(folder, &blocks, &ZImageTransformer::new(config, 8), side, prompt)
+    step(folder, &blocks, &ZImageTransformer::new(config, 8), side, prompt, 0)
+}
+
+/// Seconds of one prediction for 1024 image tokens and 512 of text.
+fn flux_step(folder: &Path, config: FluxConfig) -> Result<f64> {
+    let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
+    let pooled = config.pooled_projection_dim;
+    step(folder, &blocks, &FluxTransformer::new(config, 8), 64, prompt, pooled)
+}
+
+/// Seconds of one prediction for 1024 image tokens and 333 of text.
+fn sd3_step(folder: &Path, config: Sd3Config) -> Result<f64> {
+    let (blocks, prompt) = (config.blueprint(), [333, config.joint_attention_dim]);
+    let pooled = config.pooled_projection_dim;
+    step(folder, &blocks, &Sd3Transformer::new(config, 8), 64, prompt, pooled)
 }
 
 /// Seconds of one prediction for latents of this side.
 fn unet_step(folder: &Path, config: UnetConfig, side: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [77, config.cross_attention_dim]);
     let training = Discrete::stable_diffusion(PredictionType::Epsilon);
-    step(folder, &blocks, &Unet::new(config, training, 8, false), side, prompt)
+    step(folder, &blocks, &Unet::new(config, training, 8, false), side, prompt, 0)
 }
 
 fn step(
@@ -100,11 +127,16 @@ fn step(
     model: &dyn Denoiser,
     side: usize,
     [tokens, width]: [usize; 2],
+    pooled: usize,
 ) -> Result<f64> {
     let store = random_store(folder, Role::Denoiser, blocks)?;
     let executor = Executor::default();
     let prompt = Tensor::randn(0f32, 1f32, (tokens, width), &Device::Cpu)?;
-    let branches = [Conditioning { prompt, pooled: None }];
+    let pooled = match pooled {
+        0 => None,
+        width => Some(Tensor::randn(0f32, 1f32, width, &Device::Cpu)?),
+    };
+    let branches = [Conditioning { prompt, pooled }];
     let pixels = 8 * side as u32;
     let latents = model.latents_shape(pixels, pixels);
     let input =
