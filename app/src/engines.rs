@@ -4,8 +4,10 @@ use std::{env, io, path::Path};
 
 use sluice_engine::session::{Failure, WorkerProgram};
 
-/// The engine for NVIDIA cards; it needs libraries that not every machine has, so it is a program of its own.
-const CUDA: &str = "sluice-cuda";
+/// The engine for NVIDIA cards, as it is called in the window.
+pub const CUDA: &str = "CUDA";
+/// Its program; it needs libraries that not every machine has, so it is one of its own.
+const CUDA_PROGRAM: &str = "sluice-cuda";
 
 /// What can serve, the fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +34,10 @@ impl Engines {
             path: path.to_owned(),
             arguments: vec!["worker".into()],
         };
-        let cuda = program.with_file_name(format!("{CUDA}{}", env::consts::EXE_SUFFIX));
+        let cuda = program.with_file_name(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX));
         let here = worker("CPU", program);
         if cuda.is_file() {
-            return Self { programs: vec![worker("CUDA", &cuda), here], without_cuda: None };
+            return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
         }
         let missing = Failure {
             message: format!("The engine for NVIDIA cards is not installed: there is no {}.", cuda.display()),

@@ -2,4 +2,7 @@
 
 pub mod cli;
 pub mod engines;
+pub mod folders;
+pub mod seed;
+#[cfg(feature = "window")]
 pub mod window;

@@ -15,6 +15,7 @@ use super::{
     exit::{self, Explained},
     model_folders::ModelFolderArgs,
 };
+use crate::folders::data_folder;
 
 /// The engine and the keyboard.
 pub(super) struct Engine {
@@ -110,11 +111,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// Where Sluice keeps what it learnt from past runs; nowhere without a home.
-pub fn data_folder() -> Option<PathBuf> {
-    Some(directories::ProjectDirs::from("", "", "sluice")?.data_local_dir().to_owned())
 }
 
 fn ended() -> anyhow::Error {

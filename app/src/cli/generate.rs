@@ -19,7 +19,7 @@ use super::{
     source_args::SourceArgs,
     stdout,
 };
-use crate::window::{draft::random_seed, pictures_folder};
+use crate::{folders::pictures_folder, seed::random_seed};
 
 const EXAMPLES: &str = "\
 Examples:

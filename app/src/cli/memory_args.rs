@@ -24,6 +24,9 @@ pub(super) struct MemoryArgs {
     /// Simulates a graphics card, its memory and its link enforced; `sluice probe` says what each has.
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = card_names())]
     pub card: Option<String>,
+    /// Computes on the processor, also where there is a card.
+    #[arg(long, conflicts_with = "card")]
+    cpu: bool,
     /// The most VRAM to take, such as 6, 7.5GB or 900MB.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     pub vram_budget: Option<u64>,
@@ -83,7 +86,11 @@ impl MemoryArgs {
             vram_budget: self.vram_budget,
             ram_budget: self.ram_budget,
             tile: self.tile,
-            device: self.card.clone().map_or(DeviceChoice::Auto, DeviceChoice::Simulated),
+            device: match &self.card {
+                Some(card) => DeviceChoice::Simulated(card.clone()),
+                None if self.cpu => DeviceChoice::Processor,
+                None => DeviceChoice::Auto,
+            },
             keep: self.keep,
             estimate: self.estimate,
         }
@@ -136,6 +143,8 @@ mod tests {
             estimate: Estimate::Dryrun,
         };
         assert_eq!(preferences(&arguments).unwrap(), expected);
+        assert_eq!(preferences(&["--cpu"]).unwrap().device, DeviceChoice::Processor);
+        assert!(preferences(&["--cpu", "--card", "rtx-3060"]).is_err());
     }
 
     #[test]

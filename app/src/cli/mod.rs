@@ -33,9 +33,7 @@ use std::{
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-pub use engine::data_folder;
 use exit::Outcome;
-pub use model_folders::model_folders;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,9 +105,15 @@ pub fn run() -> ExitCode {
     })
 }
 
+#[cfg(feature = "window")]
 fn open_window(in_process: bool) -> anyhow::Result<Outcome> {
     crate::window::run(crate::window::WindowOptions { in_process, ..Default::default() })?;
     Ok(Outcome::Done)
+}
+
+#[cfg(not(feature = "window"))]
+fn open_window(_: bool) -> anyhow::Result<Outcome> {
+    anyhow::bail!("this is the engine for NVIDIA cards; the window is the program `sluice` beside it")
 }
 
 fn log_to_stderr() {

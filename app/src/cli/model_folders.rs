@@ -1,9 +1,8 @@
 //! Where a person keeps models.
 
-use std::{env, path::PathBuf};
+use std::path::PathBuf;
 
-/// Names folders, with the separator of `PATH` between them.
-const VARIABLE: &str = "SLUICE_MODEL_FOLDERS";
+use crate::folders::model_folders;
 
 /// Flags about where models are.
 #[derive(Debug, Clone, clap::Args)]
@@ -19,10 +18,4 @@ impl ModelFolderArgs {
     pub fn all(&self) -> Vec<PathBuf> {
         self.folders.iter().cloned().chain(model_folders()).collect()
     }
-}
-
-/// Those that the environment names.
-pub fn model_folders() -> Vec<PathBuf> {
-    let named = env::var_os(VARIABLE).unwrap_or_default();
-    env::split_paths(&named).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }

@@ -10,7 +10,6 @@ use sluice_engine::{request::ModelSource, session::Command};
 use super::{
     action::Action,
     canvas::View,
-    draft::random_seed,
     files::{Files, Task},
     filmstrip,
     link::EngineLink,
@@ -27,6 +26,7 @@ use super::{
     tokens::{self, Palette, size, space},
     top_bar::{self, Open, TopBar},
 };
+use crate::seed::random_seed;
 
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);

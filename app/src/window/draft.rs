@@ -1,9 +1,6 @@
 //! What the settings panel shows: the request that the next press of Generate sends.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
@@ -162,10 +159,4 @@ impl Draft {
         self.width = snap(self.width, multiple);
         self.height = snap(self.height, multiple);
     }
-}
-
-/// A new seed. It has 32 bits, so that every program can read it and a person can copy it.
-pub fn random_seed() -> u64 {
-    // The standard library seeds its hashers from the system; a seed for noise needs no more.
-    RandomState::new().hash_one(0_u8) >> 32
 }

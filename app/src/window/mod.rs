@@ -45,11 +45,13 @@ use sluice_engine::{
 
 use crate::engines::Engines;
 use app::{Setup, SluiceApp};
-use draft::random_seed;
 use files::{Files, Wake};
 use persistence::{DrawWith, Preferences, Saved};
 
-use crate::cli::model_folders;
+use crate::{
+    folders::{data_folder, model_folders, pictures_folder},
+    seed::random_seed,
+};
 
 /// How the window is opened.
 #[derive(Debug, Clone, Default)]
@@ -113,6 +115,7 @@ fn create(
         data: data_folder(),
         adapter_folders: Vec::new(),
         model_folders: model_folders(),
+        ends_with_card: false,
     };
     let session = if options.in_process {
         Session::start(session_options)
@@ -135,18 +138,6 @@ fn create(
         new_seed: random_seed,
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
-}
-
-/// The folder `Sluice` among the user's pictures.
-pub fn pictures_folder() -> Option<PathBuf> {
-    let user = directories::UserDirs::new()?;
-    let pictures = user.picture_dir().map_or_else(|| user.home_dir().join("Pictures"), PathBuf::from);
-    Some(pictures.join("Sluice"))
-}
-
-/// The folder for what Sluice remembers of past runs.
-pub fn data_folder() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
 }
 
 /// egui would take the fast card, whose memory pictures need.

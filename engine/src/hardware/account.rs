@@ -4,16 +4,35 @@
 use std::{
     fmt,
     sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
 /// No budget.
 const UNLIMITED: u64 = u64::MAX;
 
+/// A device's own allocator, which counts what it has given out: weights and activations together.
+pub trait DevicePool: Send + Sync + fmt::Debug {
+    /// Bytes that are in use.
+    fn used(&self) -> u64;
+
+    /// The most bytes that were in use at once since the last call.
+    fn take_most(&self) -> u64;
+
+    /// Bytes of the device that others use: other programs, and the driver for itself.
+    fn others(&self) -> u64;
+
+    /// Bytes that this process has or can still get.
+    fn available(&self) -> u64;
+
+    /// Gives what it keeps for later back to those who share the device.
+    fn give_back(&self);
+}
+
 /// The books of one engine. Weights and copies of weights are entered by those who hold them; activations are
-/// what the engine's computing threads allocate (see [`metered`](super::metered)).
+/// what the engine's computing threads allocate (see [`metered`](super::metered)), or what is left of a device's own
+/// count when the weights are taken off.
 pub struct MemoryAccount {
     budget: AtomicU64,
     weights: AtomicU64,
@@ -25,6 +44,9 @@ pub struct MemoryAccount {
     peak_host: AtomicU64,
     /// Bytes that the device would have had to hold for the allocation that was refused last; 0 if none was.
     refused: AtomicU64,
+    pool: RwLock<Option<Arc<dyn DevicePool>>>,
+    /// Whether there is a pool: allocations are looked at in the allocator, where no lock may be taken.
+    has_pool: AtomicBool,
 }
 
 /// What is held at a moment, in bytes.
@@ -89,6 +111,8 @@ impl MemoryAccount {
             peak_activations: AtomicU64::new(0),
             peak_host: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            pool: RwLock::new(None),
+            has_pool: AtomicBool::new(false),
         })
     }
 
@@ -98,14 +122,63 @@ impl MemoryAccount {
         self.refused.store(0, Ordering::Relaxed);
     }
 
+    /// Takes what is in use on the device from its own count from now on, or from what computing threads allocate.
+    pub fn count_with(&self, pool: Option<Arc<dyn DevicePool>>) {
+        if let Some(pool) = &pool {
+            pool.take_most();
+        }
+        self.has_pool.store(pool.is_some(), Ordering::Relaxed);
+        *self.pool.write().unwrap_or_else(PoisonError::into_inner) = pool;
+    }
+
+    fn pool(&self) -> Option<Arc<dyn DevicePool>> {
+        self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the device's own count, if it has one. What is over the budget counts as refused.
+    pub fn observe(&self) {
+        let Some(pool) = self.pool() else { return };
+        let (most, weights) = (pool.take_most(), self.weights.load(Ordering::Relaxed));
+        self.peak.fetch_max(most, Ordering::Relaxed);
+        self.peak_activations.fetch_max(most.saturating_sub(weights), Ordering::Relaxed);
+        if most > self.budget.load(Ordering::Relaxed) {
+            self.refused.fetch_max(most, Ordering::Relaxed);
+        }
+    }
+
+    /// The device has refused memory.
+    pub fn out_of_memory(&self) -> OutOfMemory {
+        let held = self.holdings();
+        let budget = held.weights + held.activations;
+        OutOfMemory { needed: budget + 1, budget }
+    }
+
+    /// Bytes of the device that others use, where the device says so.
+    pub fn others(&self) -> u64 {
+        self.pool().map_or(0, |pool| pool.others())
+    }
+
+    /// Bytes of the device that this process has or can still get, where the device says so.
+    pub fn available(&self) -> Option<u64> {
+        self.pool().map(|pool| pool.available())
+    }
+
+    /// Gives memory that the device's allocator keeps for later back to others.
+    pub fn give_back(&self) {
+        if let Some(pool) = self.pool() {
+            pool.give_back();
+        }
+    }
+
     /// Enters weights on the device.
     ///
     /// # Errors
     /// When the budget would be exceeded; nothing is entered then.
     pub fn hold_weights(self: &Arc<Self>, bytes: u64) -> Result<Held, OutOfMemory> {
         let budget = self.budget.load(Ordering::Relaxed);
+        let activations = self.activations();
         let before = self.weights.fetch_add(bytes, Ordering::Relaxed);
-        let needed = before + bytes + self.activations();
+        let needed = before + bytes + activations;
         if needed > budget {
             self.weights.fetch_sub(bytes, Ordering::Relaxed);
             return Err(OutOfMemory { needed, budget });
@@ -128,6 +201,10 @@ impl MemoryAccount {
     /// Enters an allocation of a computing thread. One that exceeds the budget is noted as refused and counts
     /// towards no peak: the memory of the machine that stands in for a card's is there, the card's is not.
     pub(super) fn allocated(&self, bytes: u64) {
+        if self.has_pool.load(Ordering::Relaxed) {
+            self.activations.fetch_add(bytes as i64, Ordering::Relaxed);
+            return;
+        }
         let live = self.activations.fetch_add(bytes as i64, Ordering::Relaxed) + bytes as i64;
         let live = u64::try_from(live).unwrap_or(0);
         let total = live + self.weights.load(Ordering::Relaxed);
@@ -171,6 +248,7 @@ impl MemoryAccount {
 
     /// The peaks since the last call; they begin anew with what is held now.
     pub fn take_peaks(&self) -> Peaks {
+        self.observe();
         let now = self.holdings();
         Peaks {
             device: self.peak.swap(now.weights + now.activations, Ordering::Relaxed),
@@ -180,6 +258,9 @@ impl MemoryAccount {
     }
 
     fn activations(&self) -> u64 {
+        if let Some(pool) = self.pool() {
+            return pool.used().saturating_sub(self.weights.load(Ordering::Relaxed));
+        }
         u64::try_from(self.activations.load(Ordering::Relaxed)).unwrap_or(0)
     }
 }
@@ -239,6 +320,60 @@ mod tests {
         assert_eq!(account.take_refusal(), Some(OutOfMemory { needed: 110, budget: 100 }));
         assert_eq!(account.take_refusal(), None);
         assert_eq!(account.take_peaks().device, 60);
+    }
+
+    #[derive(Debug, Default)]
+    struct Counting([AtomicU64; 2]);
+
+    impl Counting {
+        fn use_bytes(&self, bytes: u64) {
+            self.0[0].store(bytes, Ordering::Relaxed);
+            self.0[1].fetch_max(bytes, Ordering::Relaxed);
+        }
+    }
+
+    impl DevicePool for Counting {
+        fn used(&self) -> u64 {
+            self.0[0].load(Ordering::Relaxed)
+        }
+
+        fn take_most(&self) -> u64 {
+            self.0[1].swap(self.used(), Ordering::Relaxed)
+        }
+
+        fn others(&self) -> u64 {
+            7
+        }
+
+        fn available(&self) -> u64 {
+            93
+        }
+
+        fn give_back(&self) {}
+    }
+
+    #[test]
+    fn a_device_that_counts_by_itself_is_believed() {
+        let account = MemoryAccount::new();
+        let pool = Arc::new(Counting::default());
+        account.count_with(Some(Arc::clone(&pool) as Arc<dyn DevicePool>));
+        account.set_budget(Some(100));
+        account.allocated(1_000);
+        assert!(!account.has_refused(), "what the host allocates is not the device's");
+        let _held = account.hold_weights(40).unwrap();
+        pool.use_bytes(90);
+        pool.use_bytes(60);
+        assert_eq!(account.holdings(), Holdings { weights: 40, activations: 20, host: 0, pinned: 0 });
+        let peaks = account.take_peaks();
+        assert_eq!((peaks.device, peaks.activations), (90, 50));
+        assert_eq!((account.others(), account.available()), (7, Some(93)));
+        assert_eq!(account.take_peaks().device, 60);
+        pool.use_bytes(101);
+        pool.use_bytes(60);
+        account.observe();
+        assert_eq!(account.take_refusal(), Some(OutOfMemory { needed: 101, budget: 100 }));
+        account.count_with(None);
+        assert_eq!(account.holdings().activations, 1_000);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use sysinfo::{
     CpuRefreshKind, MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
 };
 
-pub use account::{Held, Holdings, MemoryAccount, OutOfMemory, Peaks};
+pub use account::{DevicePool, Held, Holdings, MemoryAccount, OutOfMemory, Peaks};
 pub use cards::{CardProfile, card, cards};
 pub use metering::{metered, unmetered};
 
@@ -171,6 +171,13 @@ fn open_system(kinds: RefreshKind) -> Option<System> {
     System::new_with_specifics(kinds)
         .inspect_err(|error| tracing::warn!(%error, "the machine's memory and processor cannot be read"))
         .ok()
+}
+
+/// Bytes of memory in the machine; `None` where it does not say.
+#[cfg(feature = "cuda")]
+pub fn total_memory() -> Option<u64> {
+    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    open_system(kinds).map(|system| system.total_memory())
 }
 
 /// Bytes of memory that programs can still get; `None` where the machine does not say.

@@ -9,8 +9,8 @@ pub const CONTEXT_BYTES: u64 = 450 << 20;
 /// What an NVMe disk on four lanes of PCIe 3 or better reads without effort.
 pub const USUAL_DISK: Link = Link { bytes_per_second: 2.5e9, latency: 100e-6 };
 
-/// Seconds that a pass through a block takes however small it is: some twenty kernels of 5 µs each.
-const BLOCK_LATENCY: f64 = 100e-6;
+/// Seconds that a pass through a block takes on a card however small it is: some twenty kernels of 5 µs each.
+pub const CARD_BLOCK_LATENCY: f64 = 100e-6;
 
 /// A machine with this card, of whose memory `host_budget` bytes may be taken for weights, and of whose VRAM
 /// `min_free` bytes stay free. The disk is a usual one.
@@ -24,7 +24,7 @@ pub fn machine_of(card: &CardProfile, host_budget: u64, min_free: u64) -> Machin
         link: Link { bytes_per_second: card.link_bytes_per_second, latency: card.link_latency },
         disk: USUAL_DISK,
         operations_per_second: card.operations_per_second,
-        block_latency: BLOCK_LATENCY,
+        block_latency: CARD_BLOCK_LATENCY,
     }
 }
 

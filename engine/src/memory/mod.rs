@@ -27,7 +27,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use card_machine::{CONTEXT_BYTES, USUAL_DISK, machine_of};
+pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
 pub use catalogue::{
     KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
 };

@@ -80,9 +80,11 @@ pub enum Estimate {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceChoice {
-    /// What this build finds: the processor.
+    /// The machine's first NVIDIA card where the engine is made for cards, and the processor otherwise.
     #[default]
     Auto,
+    /// The processor, also where there is a card.
+    Processor,
     /// A simulated card, by its identifier such as `rtx-3060`: its memory and its link are enforced, its speed is
     /// that of the processor.
     Simulated(String),

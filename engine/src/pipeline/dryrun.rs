@@ -1,6 +1,8 @@
 //! Tries what a request would take: every kind of block once, at the real shape, with weights of zero.
 
-use candle_core::{DType, Device, Tensor};
+use std::sync::Arc;
+
+use candle_core::{DType, Tensor};
 
 use super::{LoadedModel, PipelineError, run::prepare_input};
 use crate::{
@@ -8,7 +10,7 @@ use crate::{
     memory::Work,
     models::{DenoiserInput, Prompt},
     request::Request,
-    residency::{Executor, WeightStore},
+    residency::{CpuMemory, Executor, WeightStore},
     text::{self, Tokens},
     vae::Tiling,
 };
@@ -33,8 +35,18 @@ pub fn try_out(
 ) -> Result<Tried, PipelineError> {
     let model = &loaded.model;
     let blank = |index: usize| {
-        let (component, dtype) = (loaded.stores[index].component().clone(), loaded.stores[index].dtype());
-        WeightStore::blank(component, dtype, MemoryAccount::new())
+        let store = &loaded.stores[index];
+        // A card's own count has weights in it, so they have to be in the books as well.
+        match store.memory().pool() {
+            Some(_) => {
+                let (memory, account) = (Arc::clone(store.memory()), Arc::clone(&loaded.account));
+                WeightStore::blank(store.component().clone(), store.dtype(), memory, account)
+            }
+            None => {
+                let memory = Arc::new(CpuMemory);
+                WeightStore::blank(store.component().clone(), store.dtype(), memory, MemoryAccount::new())
+            }
+        }
     };
     let peak =
         |work: &Work| loaded.account.take_peaks().activations as f64 / work.peak_activations().max(1) as f64;
@@ -61,9 +73,10 @@ pub fn try_out(
     denoiser.take_measured();
     let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);
     let shape = [request.batch as usize, channels, height, width];
-    let latents = Tensor::zeros(&shape, DType::F32, &Device::Cpu)?;
+    let device = denoiser.device();
+    let latents = Tensor::zeros(&shape, DType::F32, device)?;
     let channels = model.denoiser.channels_beside();
-    let beside = Tensor::zeros((shape[0], channels, height, width), DType::F32, &Device::Cpu)?;
+    let beside = Tensor::zeros((shape[0], channels, height, width), DType::F32, device)?;
     let beside = (channels > 0).then_some(&beside);
     let input = DenoiserInput { latents: &latents, sigma: sigmas[0], beside };
     let outputs = model.denoiser.predict(&kinds, &denoiser, &input, &prepared)?;

@@ -39,6 +39,9 @@ pub enum PipelineError {
     /// The device's memory is used up, and there is nothing left that could take less.
     #[error(transparent)]
     OutOfMemory(OutOfMemory),
+    /// The graphics card does not answer.
+    #[error("the graphics card cannot be used: {0}")]
+    Card(candle_core::Error),
     /// No card is simulated under this name.
     #[error("there is no card {id} to simulate")]
     UnknownCard {
@@ -107,6 +110,13 @@ impl PipelineError {
                 Some(format!("Choose one of {}.", known.join(", ")))
             }
             Self::Telemetry(error) => error.advice().map(str::to_owned),
+            Self::Card(_) => Some(
+                "Look whether NVIDIA's driver is installed and no older than CUDA 13 needs, or choose the processor."
+                    .to_owned(),
+            ),
+            Self::Run(RunError::DeviceLost(_)) => Some(
+                "Start Sluice again. If it happens often, the driver or the card's memory may be at fault.".to_owned(),
+            ),
             Self::Run(RunError::Thread(_)) => {
                 Some("Close other programs and try again; the machine gives no further thread.".to_owned())
             }

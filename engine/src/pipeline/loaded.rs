@@ -54,6 +54,7 @@ impl LoadedModel {
     ) -> Self {
         let model = model.held_as(preferences);
         let memory = target.memory();
+        account.count_with(memory.pool());
         let store = |component: &Component| {
             let dtype = estimate::dtype_of(component.role, dtype);
             WeightStore::new(component.clone(), dtype, Arc::clone(&memory), Arc::clone(account))

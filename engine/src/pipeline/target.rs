@@ -1,5 +1,15 @@
 //! The device that a job asks for: what the planner may count with, and the memory behind it.
 
+#[cfg(feature = "cuda")]
+mod card;
+#[cfg(not(feature = "cuda"))]
+mod no_card;
+
+#[cfg(feature = "cuda")]
+use card::first_card;
+#[cfg(not(feature = "cuda"))]
+use no_card::first_card;
+
 use std::{
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -10,7 +20,9 @@ use candle_core::{DType, Device, Tensor};
 use super::PipelineError;
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
-    memory::{DeviceChoice, Link, Machine, MemoryPreferences, machine_of},
+    memory::{
+        CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of,
+    },
     nn,
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
@@ -31,6 +43,20 @@ pub struct Target {
     pub machine: Machine,
     /// Whether the budget is enforced: a card's always is, the machine's own memory if somebody set a limit.
     pub enforced: bool,
+    /// The memory of a card that is there.
+    card: Option<Arc<dyn DeviceMemory>>,
+}
+
+/// A card that is there.
+struct Card {
+    memory: Arc<dyn DeviceMemory>,
+    name: String,
+    /// Bytes of VRAM.
+    total: u64,
+    /// Bytes that this process has or can still get.
+    available: u64,
+    link: Link,
+    operations_per_second: f64,
 }
 
 /// Whose speed a plan counts with.
@@ -54,8 +80,24 @@ impl Target {
         let choice = preferences.device.clone();
         let free = sample.ram_available + held;
         let available = (free as f64 * SHARE) as u64;
+        let host = preferences.ram_budget.unwrap_or(available);
         match &choice {
-            DeviceChoice::Auto => {
+            DeviceChoice::Auto if let Some(card) = first_card()? => {
+                let free = card.available.saturating_sub(preferences.min_free_vram);
+                let machine = Machine {
+                    device: card.name,
+                    unified: false,
+                    device_total: card.total,
+                    device_budget: preferences.vram_budget.map_or(free, |budget| budget.min(free)),
+                    host_budget: host,
+                    link: card.link,
+                    disk: USUAL_DISK,
+                    operations_per_second: card.operations_per_second,
+                    block_latency: CARD_BLOCK_LATENCY,
+                };
+                Ok(Self { choice, machine, enforced: true, card: Some(card.memory) })
+            }
+            DeviceChoice::Auto | DeviceChoice::Processor => {
                 let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
                 let machine = Machine {
                     device: "CPU".to_owned(),
@@ -68,11 +110,10 @@ impl Target {
                     operations_per_second: processor_rate(),
                     block_latency: BLOCK_LATENCY,
                 };
-                Ok(Self { choice, machine, enforced: limit.is_some() })
+                Ok(Self { choice, machine, enforced: limit.is_some(), card: None })
             }
             DeviceChoice::Simulated(id) => {
                 let card = find(id)?;
-                let host = preferences.ram_budget.unwrap_or(available);
                 let mut machine = machine_of(card, host, preferences.min_free_vram);
                 if let Some(budget) = preferences.vram_budget {
                     machine.device_budget = budget.min(card.vram);
@@ -82,16 +123,17 @@ impl Target {
                     machine.operations_per_second = processor_rate();
                     machine.block_latency = BLOCK_LATENCY;
                 }
-                Ok(Self { choice, machine, enforced: true })
+                Ok(Self { choice, machine, enforced: true, card: None })
             }
         }
     }
 
     /// The memory of the device.
     pub fn memory(&self) -> Arc<dyn DeviceMemory> {
-        match &self.choice {
-            DeviceChoice::Auto => Arc::new(CpuMemory),
-            DeviceChoice::Simulated(_) => {
+        match (&self.choice, &self.card) {
+            (_, Some(card)) => Arc::clone(card),
+            (DeviceChoice::Auto | DeviceChoice::Processor, None) => Arc::new(CpuMemory),
+            (DeviceChoice::Simulated(_), None) => {
                 let link = self.machine.link;
                 Arc::new(SimulatedCard::new(link.bytes_per_second, link.latency))
             }

@@ -1,6 +1,6 @@
 //! Memory for the weights of one block: flat, so that it can be filled again without a new allocation.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
 use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use half::{bf16, f16};
@@ -148,10 +148,14 @@ pub fn largest<'a>(layouts: impl IntoIterator<Item = &'a BlockLayout>) -> Sizes 
     sizes
 }
 
+/// What keeps memory on the host where a card can read it by itself.
+pub type Pins = Vec<Arc<dyn Debug + Send + Sync>>;
+
 /// Room for the weights of a block, one flat tensor for each dtype.
 #[derive(Debug, Clone)]
 pub struct Buffer {
     parts: [Option<Tensor>; DTYPES.len()],
+    pins: Pins,
 }
 
 impl Buffer {
@@ -163,7 +167,35 @@ impl Buffer {
                 *part = Some(Tensor::zeros(size, dtype, device)?);
             }
         }
-        Ok(Self { parts })
+        Ok(Self { parts, pins: Pins::new() })
+    }
+
+    /// The same memory, pinned.
+    #[cfg(feature = "cuda")]
+    pub fn with_pins(self, pins: Pins) -> Self {
+        Self { pins, ..self }
+    }
+
+    /// Whether a card reads from it without anybody's help.
+    #[cfg(feature = "cuda")]
+    pub fn is_pinned(&self) -> bool {
+        !self.pins.is_empty()
+    }
+
+    /// The flat tensors that it is made of.
+    #[cfg(feature = "cuda")]
+    pub fn parts(&self) -> impl Iterator<Item = &Tensor> {
+        self.parts.iter().flatten()
+    }
+
+    /// For each dtype that both have, the tensor here, the one in `other`, and how many values `sizes` says.
+    pub fn pairs<'a>(
+        &'a self,
+        other: &'a Self,
+        sizes: &'a Sizes,
+    ) -> impl Iterator<Item = (&'a Tensor, &'a Tensor, usize)> {
+        let parts = self.parts.iter().zip(&other.parts).zip(sizes);
+        parts.filter_map(|((to, from), &size)| Some((to.as_ref()?, from.as_ref()?, size)))
     }
 
     /// One weight of a block whose weights are in this buffer; a view, not a copy.
@@ -182,7 +214,7 @@ impl Buffer {
         if let Some(part) = &self.parts[place.part] {
             parts[place.part] = Some(part.narrow(0, place.offset, place.values())?);
         }
-        Ok(Self { parts })
+        Ok(Self { parts, pins: self.pins.clone() })
     }
 
     /// Reads a block from its files. `between` is asked before each tensor whether to go on.
@@ -220,17 +252,16 @@ impl Buffer {
         piece: usize,
         mut after: impl FnMut(usize) -> bool,
     ) -> Result<bool> {
-        for ((to, from), (&size, dtype)) in self.parts.iter().zip(&other.parts).zip(sizes.iter().zip(DTYPES))
-        {
-            let (Some(to), Some(from)) = (to, from) else { continue };
+        for (to, from, size) in self.pairs(other, sizes) {
+            let bytes = from.dtype().size_in_bytes();
             let (held, layout) = from.storage_and_layout();
             let first = layout.start_offset();
             let candle_core::Storage::Cpu(source) = &*held else { bail!("a copy from a card") };
-            let step = (piece / dtype.size_in_bytes()).max(1);
+            let step = (piece / bytes).max(1);
             for start in (0..size).step_by(step) {
                 let count = step.min(size - start);
                 to.inplace_op1(&Write::new(start, count, |values| copy(source, first + start, values)))?;
-                if !after(count * dtype.size_in_bytes()) {
+                if !after(count * bytes) {
                     return Ok(false);
                 }
             }

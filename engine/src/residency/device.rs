@@ -2,14 +2,18 @@
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
 use candle_core::{Device, Result};
 
-use super::buffer::{Buffer, Sizes};
+use super::{
+    buffer::{Buffer, Sizes},
+    moment::Moment,
+};
+use crate::hardware::DevicePool;
 
 /// A device's memory and the way to it. The copy thread calls [`upload`](Self::upload); a back end brings its own
 /// streams and events behind it.
@@ -29,6 +33,16 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
     /// Copies the first values of each dtype from the host to the device and returns when they are there. Stops
     /// early and says `false` when `go_on` does.
     fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool>;
+
+    /// The moment at which everything is done that the device was told to compute so far.
+    fn moment(&self) -> Result<Moment> {
+        Ok(Moment::now())
+    }
+
+    /// What counts the device's memory, if it counts by itself.
+    fn pool(&self) -> Option<Arc<dyn DevicePool>> {
+        None
+    }
 
     /// How many times longer computations take than they do here; 1 unless a slower device is simulated.
     fn slowdown(&self) -> f64 {

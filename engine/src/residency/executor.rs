@@ -1,6 +1,7 @@
 //! Walks through the blocks of a component.
 
 use std::{
+    collections::VecDeque,
     io,
     ops::Range,
     sync::{
@@ -10,10 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Lease, WeightStore, Weights, device::wait_until};
+use super::{Measured, Moment, WeightStore, Weights, device::wait_until};
 use crate::{
     checkpoint::CheckpointError,
-    hardware::OutOfMemory,
+    hardware::{MemoryAccount, OutOfMemory},
+    memory::Tier,
     telemetry::{BlockRecord, Recorder, TelemetryEvent},
 };
 
@@ -57,6 +59,28 @@ pub enum RunError {
     /// A tensor operation failed.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
+    /// The card cannot be used by this process any more.
+    #[error("the graphics card stopped working: {0}")]
+    DeviceLost(candle_core::Error),
+}
+
+impl RunError {
+    /// What a failed tensor operation means for a run whose memory is in these books.
+    #[cfg(feature = "cuda")]
+    fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
+        use super::cuda::{Fault, fault};
+        match fault(&error) {
+            Some(Fault::OutOfMemory) => Self::OutOfMemory(account.out_of_memory()),
+            Some(Fault::Lost) => Self::DeviceLost(error),
+            None => Self::Compute(error),
+        }
+    }
+
+    /// What a failed tensor operation means for a run.
+    #[cfg(not(feature = "cuda"))]
+    fn of_computation(error: candle_core::Error, _: &MemoryAccount) -> Self {
+        Self::Compute(error)
+    }
 }
 
 /// Leases blocks one after the other and runs a function on each.
@@ -97,6 +121,8 @@ impl Executor {
     /// Calls `forward(index, weights)` for each block of `blocks` in order. Everything that needs a block
     /// (all guidance branches, all pictures of a batch) runs within one call, so that each block is leased
     /// once a walk.
+    ///
+    /// What blocks took is reported when the device is through with them, at the latest at the end of the walk.
     pub fn walk(
         &self,
         store: &WeightStore,
@@ -109,14 +135,20 @@ impl Executor {
             let used = blocks.clone().filter(|&index| {
                 !(self.each_kind_once && index > first && store.are_alike(index - 1, index))
             });
+            let (at, origin) = (self.recorder.now(), store.memory().moment()?);
+            let report = |pass: Pass| self.report(store, walk, at, &origin, pass);
             store.begin_walk(blocks.clone(), used.clone())?;
+            let mut under_way = VecDeque::new();
             for index in used {
                 if self.cancel.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
-                self.pass(store, index, walk, &mut forward)?;
+                under_way.push_back(self.pass(store, index, &mut forward)?);
+                while let Some(pass) = under_way.pop_front_if(|pass| pass.ended.has_come()) {
+                    report(pass)?;
+                }
             }
-            Ok(())
+            under_way.into_iter().try_for_each(report)
         })();
         if done.is_err() {
             store.abandon_walk();
@@ -128,54 +160,76 @@ impl Executor {
         &self,
         store: &WeightStore,
         index: usize,
-        walk: u32,
         forward: &mut impl FnMut(usize, &Weights) -> candle_core::Result<()>,
-    ) -> Result<(), RunError> {
-        let at = self.recorder.now();
-        let asked = Instant::now();
+    ) -> Result<Pass, RunError> {
+        let memory = store.memory();
+        let asked = memory.moment()?;
         let lease = store.lease(index, &self.cancel)?;
-        let started = Instant::now();
+        let (started, begun) = (Instant::now(), memory.moment()?);
         let outcome = forward(index, &lease);
+        store.account().observe();
         if let Some(refusal) = store.account().take_refusal() {
             return Err(refusal.into());
         }
-        outcome.map_err(|error| lease.take_failure().unwrap_or(RunError::Compute(error)))?;
-        let slowdown = store.memory().slowdown();
+        outcome.map_err(|error| {
+            lease.take_failure().unwrap_or_else(|| RunError::of_computation(error, store.account()))
+        })?;
+        let slowdown = memory.slowdown();
         if slowdown > 1.0 {
             wait_until(started + started.elapsed().mul_f64(slowdown));
         }
-        let compute = started.elapsed();
-        let times = [started - asked, compute];
-        store.note(index, times, &lease);
-        let record = record(&lease, times);
+        let ended = memory.moment()?;
+        let (bytes, load, tier, slot) = (lease.moved_bytes(), lease.load, lease.from, lease.slot);
         let released = Instant::now();
         drop(lease);
+        Ok(Pass { index, asked, begun, ended, load, bytes, tier, slot, evict: released.elapsed() })
+    }
+
+    /// Says what a pass took; `origin` came at the time `at`.
+    fn report(
+        &self,
+        store: &WeightStore,
+        walk: u32,
+        at: u64,
+        origin: &Moment,
+        pass: Pass,
+    ) -> Result<(), RunError> {
+        let failed = |error| RunError::of_computation(error, store.account());
+        let wait = pass.begun.since(&pass.asked).map_err(failed)?;
+        let compute = pass.ended.since(&pass.begun).map_err(failed)?;
+        let asked = pass.asked.since(origin).map_err(failed)?;
+        store.note(pass.index, wait, Measured { passes: 1, compute, bytes: pass.bytes, load: pass.load });
         self.recorder.record(TelemetryEvent::Block(BlockRecord {
-            at,
+            at: at + micros(asked),
             component: self.component,
-            block: index as u16,
+            block: pass.index as u16,
             walk,
-            evict: micros(released.elapsed()),
-            ..record
+            wait: micros(wait),
+            load: micros(pass.load),
+            compute: micros(compute),
+            evict: micros(pass.evict),
+            bytes: pass.bytes,
+            tier: pass.tier,
+            slot: pass.slot,
         }));
         Ok(())
     }
 }
 
-fn record(lease: &Lease, [wait, compute]: [Duration; 2]) -> BlockRecord {
-    BlockRecord {
-        at: 0,
-        component: 0,
-        block: 0,
-        walk: 0,
-        wait: micros(wait),
-        load: micros(lease.load),
-        compute: micros(compute),
-        evict: 0,
-        bytes: lease.moved_bytes(),
-        tier: lease.from,
-        slot: lease.slot,
-    }
+/// A block's forward pass that the device was told of.
+struct Pass {
+    index: usize,
+    /// When the block was asked for.
+    asked: Moment,
+    /// When it was there.
+    begun: Moment,
+    /// When it was through.
+    ended: Moment,
+    load: Duration,
+    bytes: u64,
+    tier: Tier,
+    slot: Option<u8>,
+    evict: Duration,
 }
 
 fn micros(duration: Duration) -> u64 {

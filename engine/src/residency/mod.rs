@@ -6,14 +6,18 @@
 
 mod buffer;
 mod copies;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod device;
 mod executor;
+mod moment;
 mod source;
 mod store;
 mod weights;
 
 pub use buffer::BlockLayout;
 pub use device::{CpuMemory, DeviceMemory, SimulatedCard};
+pub use moment::Moment;
 pub use executor::{CancelToken, Executor, RunError};
 pub use store::{Lease, Measured, WeightStore};
 pub use weights::Weights;

@@ -10,7 +10,7 @@ use candle_core::{DType, Device, Tensor};
 use super::{
     RunError,
     buffer::{BlockLayout, Buffer, Sizes, bytes, held_values, replace},
-    device::{CpuMemory, DeviceMemory},
+    device::DeviceMemory,
 };
 use crate::{
     checkpoint::Component,
@@ -85,9 +85,14 @@ impl Source {
         (Self { component, layouts, dtype, memory, account, blank, state: Mutex::new(state) }, same)
     }
 
-    /// Zeros in the place of all weights, on the processor.
-    pub fn blank(component: Component, dtype: DType, account: Arc<MemoryAccount>) -> Self {
-        Self { blank: true, ..Self::new(component, dtype, Arc::new(CpuMemory), account) }
+    /// Zeros in the place of all weights.
+    pub fn blank(
+        component: Component,
+        dtype: DType,
+        memory: Arc<dyn DeviceMemory>,
+        account: Arc<MemoryAccount>,
+    ) -> Self {
+        Self { blank: true, ..Self::new(component, dtype, memory, account) }
     }
 
     /// Whether all weights are zero.
@@ -131,7 +136,7 @@ impl Source {
 
     /// Whether a block that passes through a slot is read from disk each time, through a buffer in the host's memory.
     pub fn is_staged(&self, block: usize) -> bool {
-        !self.memory.is_unified() && !self.state().kept[block]
+        !self.blank && !self.memory.is_unified() && !self.state().kept[block]
     }
 
     /// Puts `tensor` in the place of a stored one, until the end.
@@ -180,7 +185,7 @@ impl Source {
         to: &Buffer,
         go_on: &dyn Fn() -> bool,
     ) -> (Result<bool, RunError>, Tier) {
-        if self.memory.is_unified() {
+        if self.blank || self.memory.is_unified() {
             return (self.read(block, to, go_on), Tier::Disk);
         }
         if !self.state().kept[block] {

@@ -149,10 +149,14 @@ impl WeightStore {
         Self { source, state: Mutex::new(state) }
     }
 
-    /// A store of zeros on the processor, for blocks that are tried out: one of them is there at a time, and no file
-    /// is read.
-    pub fn blank(component: Component, dtype: DType, account: Arc<MemoryAccount>) -> Self {
-        let source = Arc::new(Source::blank(component, dtype, account));
+    /// A store of zeros, for blocks that are tried out: one of them is there at a time, and no file is read.
+    pub fn blank(
+        component: Component,
+        dtype: DType,
+        memory: Arc<dyn DeviceMemory>,
+        account: Arc<MemoryAccount>,
+    ) -> Self {
+        let source = Arc::new(Source::blank(component, dtype, memory, account));
         let store = Self::with_source(source);
         {
             let mut state = store.state();
@@ -424,16 +428,15 @@ impl WeightStore {
     }
 
     /// Takes down what a forward pass took.
-    pub(super) fn note(&self, index: usize, [wait, compute]: [Duration; 2], lease: &Lease) {
+    pub(super) fn note(&self, index: usize, wait: Duration, pass: Measured) {
         let mut state = self.state();
-        let bytes = lease.moved_bytes();
-        state.moved += bytes;
+        state.moved += pass.bytes;
         state.waited += wait;
         let measured = &mut state.measured[index];
-        measured.passes += 1;
-        measured.compute += compute;
-        measured.bytes += bytes;
-        measured.load += lease.load;
+        measured.passes += pass.passes;
+        measured.compute += pass.compute;
+        measured.bytes += pass.bytes;
+        measured.load += pass.load;
     }
 
     /// What was measured of each block since the last call.

@@ -49,6 +49,8 @@ pub struct SessionOptions {
     pub model_folders: Vec<PathBuf>,
     /// Folders in which adapters are looked for that prompts name, before those beside the model.
     pub adapter_folders: Vec<PathBuf>,
+    /// Whether the process ends when its card is lost to it, so that whoever watches it starts another that goes on.
+    pub ends_with_card: bool,
 }
 
 /// Where a person keeps what is looked for.
@@ -69,6 +71,7 @@ impl Default for SessionOptions {
             data: None,
             model_folders: Vec::new(),
             adapter_folders: Vec::new(),
+            ends_with_card: false,
         }
     }
 }
@@ -108,8 +111,8 @@ impl Session {
 
         let mut threads = Vec::new();
         let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
-        let worker =
-            Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
+        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
+        let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);

@@ -97,7 +97,7 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
     let options = match read_frame(&mut input)? {
         Some(ToWorker::Start { threads, hardware, data, model_folders, adapter_folders }) => {
             let folders = SessionOptions { model_folders, adapter_folders, ..SessionOptions::default() };
-            SessionOptions { threads, hardware, data, ..folders }
+            SessionOptions { threads, hardware, data, ends_with_card: true, ..folders }
         }
         None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),

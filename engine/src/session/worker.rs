@@ -51,7 +51,11 @@ pub struct Worker {
     folders: Arc<Folders>,
     probe: Probe,
     current: Option<Current>,
+    ends_with_card: bool,
 }
+
+/// What a process that has lost its card says to whoever started it.
+const CARD_LOST: i32 = 75;
 
 impl Worker {
     /// A worker without a model.
@@ -61,7 +65,12 @@ impl Worker {
         outcomes: Outcomes,
         folders: Arc<Folders>,
     ) -> Self {
-        Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None }
+        Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None, ends_with_card: false }
+    }
+
+    /// The same, ending the process when its card is lost to it.
+    pub fn ending_with_card(self) -> Self {
+        Self { ends_with_card: true, ..self }
     }
 
     /// Works until nobody can assign any more; says on `done` when a picture is through.
@@ -103,6 +112,11 @@ impl Worker {
             }
             Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => {
                 Event::Cancelled { job: job.id }
+            }
+            Err(JobError::Pipeline(PipelineError::Run(RunError::DeviceLost(error)))) if self.ends_with_card => {
+                // The journal has what was computed, and the next process goes on from there.
+                tracing::error!(%error, "the graphics card is lost to this process, which ends");
+                std::process::exit(CARD_LOST);
             }
             Err(error) => {
                 Event::Failed { job: Some(job.id), failure: failure(&error, error.advice().as_deref()) }
@@ -188,7 +202,7 @@ impl Worker {
                 at: 0,
                 weights: held.weights,
                 activations: held.activations,
-                others: 0,
+                others: account.others(),
                 host: held.host,
                 pinned: held.pinned,
                 process: process.bytes(),

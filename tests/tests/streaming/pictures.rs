@@ -95,7 +95,7 @@ fn the_encoders_work_is_what_is_measured() {
     use sluice_engine::{
         hardware::{MemoryAccount, metered},
         models,
-        residency::{Executor, WeightStore},
+        residency::{CpuMemory, Executor, WeightStore},
         vae::Tiling,
     };
     let model = models::open(&starter(64, 1).model.resolve().unwrap(), &[]).unwrap();
@@ -109,7 +109,7 @@ fn the_encoders_work_is_what_is_measured() {
             let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();
             let account = MemoryAccount::new();
             let component = model.autoencoder_component.clone();
-            let store = WeightStore::blank(component, dtype, MemoryAccount::new());
+            let store = WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(2)
                 .spawn_handler(|thread| {

@@ -6,18 +6,21 @@ use sluice_engine::{
     memory::{DeviceChoice, Machine, MemoryPreferences},
 };
 
+use crate::engines;
 use crate::window::{icons, state::State, tokens::Palette, widgets, words};
 
 /// Draws the choice and what may be taken.
 pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let label = widgets::field_label(ui, "Card");
+    let serving = state.serving.as_ref();
+    let of_cards = serving.is_some_and(|serving| serving.engine == engines::CUDA);
     let gpus = state.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
     let width = ui.available_width();
     ComboBox::from_id_salt("card")
-        .selected_text(name(&preferences.device))
+        .selected_text(name(&preferences.device, of_cards))
         .width(width)
         .truncate()
-        .show_ui(ui, |ui| choices(ui, gpus, &mut preferences.device))
+        .show_ui(ui, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
         .response
         .labelled_by(label.id);
     if let Some(forecast) = state.planning.forecast() {
@@ -32,20 +35,24 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
             }
         });
     }
-    if preferences.device != DeviceChoice::Auto {
+    if matches!(preferences.device, DeviceChoice::Simulated(_)) {
         widgets::hint(ui, "A run here has this card's memory and link, and this computer's speed.");
     }
-    if let Some(instead_of) = state.serving.as_ref().and_then(|serving| serving.instead_of.as_ref()) {
+    if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = instead_of.advice.as_deref().unwrap_or_default();
         widgets::hint(ui, "CUDA is not available.")
             .on_hover_text(format!("{}\n{advice}", instead_of.message));
     }
 }
 
-fn choices(ui: &mut Ui, gpus: &[GpuSample], device: &mut DeviceChoice) {
+/// Offers the devices; `of_cards` says whether the engine computes on cards.
+fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceChoice) {
     let palette = Palette::of(ui);
-    ui.selectable_value(device, DeviceChoice::Auto, name(&DeviceChoice::Auto));
-    for gpu in gpus {
+    ui.selectable_value(device, DeviceChoice::Auto, name(&DeviceChoice::Auto, of_cards));
+    if of_cards {
+        ui.selectable_value(device, DeviceChoice::Processor, name(&DeviceChoice::Processor, of_cards));
+    }
+    for gpu in gpus.iter().filter(|_| !of_cards) {
         let found = format!("{} {} GB (found)", short_name(&gpu.name), words::gb(gpu.vram_total));
         match profile(gpu) {
             Some(profile) => {
@@ -69,15 +76,16 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], device: &mut DeviceChoice) {
     ui.label(RichText::new("What would another card do?").small().color(palette.text_faint));
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
-        let words = name(&choice);
+        let words = name(&choice, of_cards);
         ui.selectable_value(device, choice, words);
     }
 }
 
-/// A device in words.
-pub fn name(device: &DeviceChoice) -> String {
+/// A device in words; `of_cards` says whether the engine computes on cards.
+pub fn name(device: &DeviceChoice, of_cards: bool) -> String {
     match device {
-        DeviceChoice::Auto => "This computer (CPU)".to_owned(),
+        DeviceChoice::Auto if of_cards => "This computer's card".to_owned(),
+        DeviceChoice::Auto | DeviceChoice::Processor => "This computer (CPU)".to_owned(),
         DeviceChoice::Simulated(id) => {
             format!("{} (simulated)", card(id).map_or(id.as_str(), |card| card.name.as_str()))
         }

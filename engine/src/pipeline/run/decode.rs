@@ -1,6 +1,6 @@
 //! Latents to pictures.
 
-use candle_core::{DType, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage};
 use crate::{hardware::unmetered, output::Image, pipeline::dump::aside};
@@ -17,7 +17,9 @@ impl Run<'_> {
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
             let picture = self.within_memory(Stage::Decode, || {
-                autoencoder.decode(&executor, store, &latents, self.tiling())
+                let latents = latents.to_device(store.device())?;
+                let picture = autoencoder.decode(&executor, store, &latents, self.tiling())?;
+                Ok(picture.to_device(&Device::Cpu)?)
             })?;
             let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
             if dump.is_recording() {

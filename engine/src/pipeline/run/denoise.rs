@@ -54,9 +54,13 @@ impl Run<'_> {
         let is_computed = Cell::new(false);
         let mut predict = |input: &DenoiserInput<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
             let prepared = if is_guided { &prepared } else { &prompt_alone };
-            let outputs = self.within_memory(Stage::Denoise, || {
+            let outputs: Vec<Tensor> = self.within_memory(Stage::Denoise, || {
                 store.announce(calls_in_all - calls.get());
-                denoiser.predict(&executor, store, input, prepared)
+                let latents = input.latents.to_device(store.device())?;
+                let beside = input.beside.map(|beside| beside.to_device(store.device())).transpose()?;
+                let there = DenoiserInput { latents: &latents, beside: beside.as_ref(), ..*input };
+                let outputs = denoiser.predict(&executor, store, &there, prepared)?;
+                outputs.iter().map(|output| Ok(output.to_device(&Device::Cpu)?)).collect()
             })?;
             if calls.get() == 1 && recording {
                 outputs_seen = first_call(denoiser, &outputs)?;

@@ -11,8 +11,8 @@ use std::{cell::RefCell, path::PathBuf, time::Instant};
 
 use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
 use crate::{
-    hardware::unmetered,
-    memory::{MemoryPreferences, Stage},
+    hardware::{OutOfMemory, unmetered},
+    memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Model, PrepareInput, Prompt},
     output::Image,
     request::Request,
@@ -106,6 +106,7 @@ impl LoadedModel {
         planned.observe(self.denoiser_store());
         self.account.set_budget(None);
         self.end(&planned.plan, options.memory.keep);
+        self.account.give_back();
         let images = images?;
         dump.write()?;
         Ok(Rendered { images, planned })
@@ -172,6 +173,7 @@ impl Run<'_> {
         work: impl FnOnce() -> Result<T, PipelineError>,
     ) -> Result<T, PipelineError> {
         let recorder = &self.options.recorder;
+        self.make_fit(stage)?;
         self.observer.borrow_mut().stage_started(stage);
         recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage });
         let started = Instant::now();
@@ -180,6 +182,22 @@ impl Run<'_> {
         self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
         self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());
         Ok(result)
+    }
+
+    /// Takes less for a stage where other programs have taken of a card what the plan counted with.
+    fn make_fit(&self, stage: Stage) -> Result<(), PipelineError> {
+        let Some(available) = self.loaded.account.available() else { return Ok(()) };
+        let budget = available.saturating_sub(self.options.memory.min_free_vram);
+        loop {
+            let needed = self.planned.borrow().plan.stage(stage).map_or(0, StagePlan::device);
+            if needed <= budget {
+                return Ok(());
+            }
+            let short = OutOfMemory { needed, budget };
+            let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, short))?;
+            self.loaded.follow(&self.planned.borrow().plan);
+            self.tell(&reason);
+        }
     }
 
     /// Does `work` until it no longer runs out of memory, each time under a plan that takes less.

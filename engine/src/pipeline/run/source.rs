@@ -1,6 +1,6 @@
 //! The picture that a run starts from, in latents.
 
-use candle_core::{DType, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage, noise::Noise};
 use crate::{
@@ -79,7 +79,11 @@ impl Run<'_> {
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
         let (mean, log_variance) = self
-            .within_memory(Stage::Decode, || autoencoder.encode(&executor, store, &picture, self.tiling()))?;
+            .within_memory(Stage::Decode, || {
+                let picture = picture.to_device(store.device())?;
+                let (mean, spread) = autoencoder.encode(&executor, store, &picture, self.tiling())?;
+                Ok((mean.to_device(&Device::Cpu)?, spread.to_device(&Device::Cpu)?))
+            })?;
         dump.add(format!("vae.encode.{number}.in"), &picture)?;
         dump.add(format!("vae.encode.{number}.mean"), &mean)?;
         drop(picture);

@@ -1,0 +1,9 @@
+//! Seeds that nobody chose.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+/// A new seed. It has 32 bits, so that every program can read it and a person can copy it.
+pub fn random_seed() -> u64 {
+    // The standard library seeds its hashers from the system; a seed for noise needs no more.
+    RandomState::new().hash_one(0_u8) >> 32
+}

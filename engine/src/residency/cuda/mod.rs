@@ -1,0 +1,213 @@
+//! NVIDIA cards.
+//!
+//! What is computed is told to one stream, what is copied to another. cudarc keeps their order: each piece of memory
+//! has an event for its last reader and its last writer, so a slot is filled again when the block that was in it is
+//! through, and a block begins when its slot is filled, without the processor waiting for either.
+
+mod fault;
+mod pinned;
+mod pool;
+mod upload;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
+
+use candle_core::{Device, Result, backend::BackendDevice as _, cuda::WrapErr as _};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, sys};
+
+use super::{
+    buffer::{Buffer, Sizes},
+    device::DeviceMemory,
+    moment::Moment,
+};
+use crate::hardware::DevicePool;
+pub use fault::{Fault, fault};
+use pinned::PinnedBudget;
+use pool::Pool;
+use upload::Staging;
+
+/// The memory of an NVIDIA card.
+pub struct CudaMemory {
+    device: Device,
+    context: Arc<CudaContext>,
+    compute: Arc<CudaStream>,
+    copy: Arc<CudaStream>,
+    pool: Arc<Pool>,
+    pinned: Arc<PinnedBudget>,
+    /// One transfer at a time; the buffers for what is not pinned are made when they are needed.
+    staging: Mutex<Option<Staging>>,
+}
+
+impl std::fmt::Debug for CudaMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CUDA card {}", self.context.ordinal())
+    }
+}
+
+/// What a card is and what it has at this moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardState {
+    /// Its name.
+    pub name: String,
+    /// Bytes of VRAM.
+    pub total: u64,
+    /// Bytes that nobody has taken.
+    pub free: u64,
+    /// Bytes that this process has taken from the driver, whether they are in use or not.
+    pub reserved: u64,
+}
+
+/// Bytes of the host's memory that may be pinned, as part of all that it has. Windows lets no program pin more than
+/// half, and becomes slow before that.
+const PINNED_SHARE: f64 = if cfg!(windows) { 0.4 } else { 0.8 };
+
+impl CudaMemory {
+    /// The card of this number, opened once for the life of the process.
+    ///
+    /// # Errors
+    /// When there is no such card, or the driver does not answer.
+    pub fn of_card(number: u32) -> Result<Arc<Self>> {
+        type Cards = Mutex<HashMap<u32, Arc<CudaMemory>>>;
+        static CARDS: OnceLock<Cards> = OnceLock::new();
+        let mut cards = CARDS.get_or_init(Cards::default).lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = cards.get(&number) {
+            return Ok(Arc::clone(card));
+        }
+        let card = Arc::new(Self::open(number as usize)?);
+        cards.insert(number, Arc::clone(&card));
+        Ok(card)
+    }
+
+    fn open(ordinal: usize) -> Result<Self> {
+        let device = Device::new_cuda_with_stream(ordinal)?;
+        let card = device.as_cuda_device()?;
+        let compute = card.cuda_stream();
+        let context = Arc::clone(compute.context());
+        let copy = context.new_stream().w()?;
+        let pool = Arc::new(Pool::of(&context)?);
+        let ram = crate::hardware::total_memory().unwrap_or(0);
+        let pinned = Arc::new(PinnedBudget::new((ram as f64 * PINNED_SHARE) as u64));
+        Ok(Self { device, context, compute, copy, pool, pinned, staging: Mutex::default() })
+    }
+
+    /// What the card is and what it has now.
+    ///
+    /// # Errors
+    /// When the driver does not answer.
+    pub fn state(&self) -> Result<CardState> {
+        let (free, total) = self.context.mem_get_info().w()?;
+        Ok(CardState {
+            name: self.context.name().w()?,
+            total: total as u64,
+            free: free as u64,
+            reserved: self.pool.reserved(),
+        })
+    }
+
+    /// Waits until the card has done all that it was told.
+    ///
+    /// # Errors
+    /// When something of that failed.
+    pub fn synchronize(&self) -> Result<()> {
+        self.device.as_cuda_device()?.synchronize()
+    }
+}
+
+impl DeviceMemory for CudaMemory {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn is_unified(&self) -> bool {
+        false
+    }
+
+    fn allocate(&self, sizes: &Sizes) -> Result<Buffer> {
+        Buffer::new(sizes, &self.device)
+    }
+
+    fn allocate_host(&self, sizes: &Sizes) -> Result<Buffer> {
+        let buffer = Buffer::new(sizes, &Device::Cpu)?;
+        let pins = pinned::pin(&buffer, &self.context, &self.pinned)?;
+        Ok(buffer.with_pins(pins))
+    }
+
+    fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool> {
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        upload::upload(&self.copy, &mut staging, [from, to], sizes, go_on)
+    }
+
+    fn moment(&self) -> Result<Moment> {
+        let event = self.context.new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)).w()?;
+        event.record(&self.compute).w()?;
+        Ok(Moment::OfCard(CardEvent(event)))
+    }
+
+    fn pool(&self) -> Option<Arc<dyn DevicePool>> {
+        Some(Arc::clone(&self.pool) as Arc<dyn DevicePool>)
+    }
+}
+
+/// A place in what a card was told to compute.
+#[derive(Debug)]
+pub struct CardEvent(CudaEvent);
+
+impl CardEvent {
+    /// Whether everything before it is done. A card that failed is done with everything.
+    pub fn has_come(&self) -> bool {
+        self.0.try_is_complete().unwrap_or(true)
+    }
+
+    /// What has passed between two of them; waits for both.
+    pub fn since(&self, earlier: &Self) -> Result<Duration> {
+        let milliseconds = earlier.0.elapsed_ms(&self.0).w()?;
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+    }
+}
+
+/// Seconds that a transfer of `bytes` from pinned or from ordinary memory takes, and a product of two bf16 matrices of
+/// this side: the two ceilings of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ceilings {
+    /// Bytes a second from pinned memory.
+    pub pinned: f64,
+    /// Bytes a second from memory that is not.
+    pub pageable: f64,
+    /// Floating-point operations a second.
+    pub operations: f64,
+}
+
+/// Measures the link and the matrix products of a card. Takes about a second and half a gigabyte of its memory.
+///
+/// # Errors
+/// When the card has too little memory or fails.
+pub fn measure(memory: &CudaMemory) -> Result<Ceilings> {
+    const VALUES: usize = 64 << 20;
+    const SIDE: usize = 4096;
+    const PRODUCTS: usize = 20;
+    let sizes = [VALUES, 0, 0, 0];
+    let to = memory.allocate(&sizes)?;
+    let seconds = |from: &Buffer| -> Result<f64> {
+        memory.upload(from, &to, &sizes, &|| true)?;
+        let started = Instant::now();
+        memory.upload(from, &to, &sizes, &|| true)?;
+        Ok(started.elapsed().as_secs_f64())
+    };
+    let bytes = (VALUES * size_of::<f32>()) as f64;
+    let pinned = bytes / seconds(&memory.allocate_host(&sizes)?)?;
+    let pageable = bytes / seconds(&Buffer::new(&sizes, &Device::Cpu)?)?;
+    drop(to);
+    let matrix = candle_core::Tensor::ones((SIDE, SIDE), candle_core::DType::BF16, &memory.device)?;
+    matrix.matmul(&matrix)?;
+    memory.synchronize()?;
+    let started = Instant::now();
+    for _ in 0..PRODUCTS {
+        matrix.matmul(&matrix)?;
+    }
+    memory.synchronize()?;
+    let operations = 2.0 * (PRODUCTS * SIDE * SIDE) as f64 * SIDE as f64 / started.elapsed().as_secs_f64();
+    Ok(Ceilings { pinned, pageable, operations })
+}

@@ -1,0 +1,138 @@
+//! The way from the host's memory to a card.
+
+use std::sync::Arc;
+
+use candle_core::{
+    CpuStorage, CudaStorage, InplaceOp1, Layout, Result, Storage, bail, cuda::WrapErr as _,
+    cuda_backend::CudaStorageSlice,
+};
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr, PinnedHostSlice, sys};
+
+use crate::residency::buffer::{Buffer, Sizes};
+
+/// Bytes between two looks at whether to go on.
+const PIECE: usize = 32 << 20;
+
+/// Two pinned buffers that pageable memory passes through: one is filled while the other is read by the card.
+pub struct Staging {
+    buffers: [PinnedHostSlice<u8>; 2],
+    /// When each was read for the last time.
+    read: [CudaEvent; 2],
+    next: usize,
+}
+
+impl Staging {
+    fn new(stream: &Arc<CudaStream>) -> Result<Self> {
+        let context = stream.context();
+        let buffer = || {
+            // SAFETY: bytes of any value are bytes; each is written before it is read.
+            unsafe { context.alloc_pinned_with_flags::<u8>(PIECE, 0) }.w()
+        };
+        Ok(Self { buffers: [buffer()?, buffer()?], read: [event(stream)?, event(stream)?], next: 0 })
+    }
+}
+
+fn event(stream: &Arc<CudaStream>) -> Result<CudaEvent> {
+    stream.context().new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)).w()
+}
+
+/// Copies the first values of each dtype and returns when they are there; `false` if `go_on` said so before.
+pub fn upload(
+    stream: &Arc<CudaStream>,
+    staging: &mut Option<Staging>,
+    [from, to]: [&Buffer; 2],
+    sizes: &Sizes,
+    go_on: &dyn Fn() -> bool,
+) -> Result<bool> {
+    let is_pinned = from.is_pinned();
+    let mut under_way: Option<CudaEvent> = None;
+    let mut finished = true;
+    'parts: for (to, from, size) in to.pairs(from, sizes) {
+        let (held, layout) = from.storage_and_layout();
+        let Storage::Cpu(source) = &*held else { bail!("a copy from a card") };
+        let step = (PIECE / from.dtype().size_in_bytes()).max(1);
+        for start in (0..size).step_by(step) {
+            let count = step.min(size - start);
+            let first = layout.start_offset() + start;
+            let staging = match is_pinned {
+                true => None,
+                false => Some(match staging {
+                    Some(staging) => staging,
+                    none => none.insert(Staging::new(stream)?),
+                }),
+            };
+            let staging = std::sync::Mutex::new(staging);
+            to.inplace_op1(&Piece { source, first, start, count, stream, staging: &staging })?;
+            // The piece before this one is waited for, so that the card has always something to do.
+            let sent = event(stream)?;
+            sent.record(stream).w()?;
+            if let Some(before) = under_way.replace(sent) {
+                before.synchronize().w()?;
+            }
+            if !go_on() {
+                finished = false;
+                break 'parts;
+            }
+        }
+    }
+    // Memory that the card still reads must not go.
+    if let Some(last) = under_way {
+        last.synchronize().w()?;
+    }
+    Ok(finished)
+}
+
+/// Some values for a flat tensor on a card.
+struct Piece<'a> {
+    source: &'a CpuStorage,
+    /// Number of the first value in the source.
+    first: usize,
+    /// Number of the first value in the tensor.
+    start: usize,
+    count: usize,
+    stream: &'a Arc<CudaStream>,
+    /// What they pass through, if they are not pinned.
+    staging: &'a std::sync::Mutex<Option<&'a mut Staging>>,
+}
+
+impl Piece<'_> {
+    fn copy<T: DeviceRepr>(&self, from: &[T], to: &mut CudaSlice<T>, offset: usize) -> Result<()> {
+        let from = &from[self.first..self.first + self.count];
+        let first = offset + self.start;
+        let mut to = to.slice_mut(first..first + self.count);
+        let mut staging = self.staging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(staging) = &mut *staging else { return self.stream.memcpy_htod(from, &mut to).w() };
+        let turn = staging.next;
+        staging.next = 1 - turn;
+        staging.read[turn].synchronize().w()?;
+        let bytes = size_of_val(from);
+        let through = staging.buffers[turn].as_mut_slice().w()?;
+        // SAFETY: `T` is a float or a byte, any of whose values may be looked at as bytes, and the source is as long.
+        through[..bytes].copy_from_slice(unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), bytes) });
+        // SAFETY: the view is as long in bytes as in values of `T`, and bytes need no alignment.
+        let Some(mut to) = (unsafe { to.transmute_mut::<u8>(bytes) }) else { bail!("a piece that does not fit") };
+        self.stream.memcpy_htod(&through[..bytes], &mut to).w()?;
+        staging.read[turn].record(self.stream).w()
+    }
+}
+
+impl InplaceOp1 for Piece<'_> {
+    fn name(&self) -> &'static str {
+        "upload weights"
+    }
+
+    fn cpu_fwd(&self, _: &mut CpuStorage, _: &Layout) -> Result<()> {
+        bail!("weights are uploaded to a card")
+    }
+
+    fn cuda_fwd(&self, storage: &mut CudaStorage, layout: &Layout) -> Result<()> {
+        let offset = layout.start_offset();
+        match (self.source, &mut storage.slice) {
+            (CpuStorage::F32(from), CudaStorageSlice::F32(to)) => self.copy(from, to, offset),
+            (CpuStorage::F16(from), CudaStorageSlice::F16(to)) => self.copy(from, to, offset),
+            (CpuStorage::BF16(from), CudaStorageSlice::BF16(to)) => self.copy(from, to, offset),
+            (CpuStorage::U8(from), CudaStorageSlice::U8(to)) => self.copy(from, to, offset),
+            _ => bail!("weights are floats of 16 or 32 bits, or bytes"),
+        }
+    }
+}
