@@ -15,7 +15,7 @@ use super::{
     exit::{self, Explained},
     model_folders::ModelFolderArgs,
 };
-use crate::folders::data_folder;
+use crate::{engines::Engines, folders::data_folder};
 
 /// The engine and the keyboard.
 pub(super) struct Engine {
@@ -51,9 +51,14 @@ impl Engine {
 
     fn start_with(options: SessionOptions) -> anyhow::Result<Self> {
         let interrupts = exit::interrupts()?;
-        let options = SessionOptions { data: data_folder(), ..options };
-        let session = Session::start(options).context("the engine cannot be started")?;
-        Ok(Self { session, interrupts })
+        let options = SessionOptions { data: data_folder(), keeps_jobs: false, ..options };
+        let Engines { programs, without_cuda } = Engines::find()?;
+        // The processor needs no process of its own.
+        let session = match without_cuda {
+            Some(_) => Session::start(options),
+            None => Session::in_process_of(programs, None, options),
+        };
+        Ok(Self { session: session.context("the engine cannot be started")?, interrupts })
     }
 
     pub fn send(&self, command: Command) -> anyhow::Result<()> {

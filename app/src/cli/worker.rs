@@ -11,6 +11,7 @@ use super::exit::Outcome;
 pub(super) struct Args {}
 
 pub(super) fn run() -> anyhow::Result<Outcome> {
+    sluice_engine::session::ready().context("there is no NVIDIA card that can be used")?;
     sluice_engine::session::serve(io::stdin().lock(), io::stdout())
         .context("this program is started by Sluice's window")?;
     Ok(Outcome::Done)

@@ -115,6 +115,7 @@ fn create(
         data: data_folder(),
         adapter_folders: Vec::new(),
         model_folders: model_folders(),
+        keeps_jobs: true,
         ends_with_card: false,
     };
     let session = if options.in_process {

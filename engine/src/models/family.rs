@@ -11,6 +11,7 @@ use super::FAMILIES;
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::{MemoryPreferences, Work},
+    nn::Costs,
     request::{LONGEST_SIDE, Request, RequestError},
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
@@ -304,8 +305,8 @@ pub struct DenoiserShape {
     pub sigmas: usize,
     /// Predictions.
     pub calls: usize,
-    /// Bytes of a value.
-    pub value_bytes: usize,
+    /// What functions take.
+    pub costs: Costs,
 }
 
 /// The arguments of one prediction.

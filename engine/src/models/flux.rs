@@ -405,13 +405,13 @@ impl Denoiser for FluxTransformer {
     }
 
     fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
+        let (config, costs) = (&self.config, shape.costs);
         let (dim, branches, calls) = (config.heads().dim(), shape.branches, shape.calls);
         let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
         let [channels, height, width] = shape.latents;
         let image = height * width / (PATCH * PATCH);
         let texts = &shape.prompts[..branches];
-        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
         let joint = |text: usize| shape.batch * (image + text) * dim;
         let all_text: usize = texts.iter().sum();
         let rotations = (branches * image + all_text) * config.attention_head_dim * size_of::<f32>();

@@ -528,12 +528,12 @@ impl Denoiser for Sd3Transformer {
     }
 
     fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
+        let (config, costs) = (&self.config, shape.costs);
         let (dim, calls, layers) = (config.heads().dim(), shape.calls, config.num_layers);
         let [channels, height, width] = shape.latents;
         let image = height * width / (config.patch_size * config.patch_size);
         let texts = &shape.prompts[..shape.branches];
-        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
         let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
         let latents = shape.batch * channels * height * width * size_of::<f32>();
         let kept = config.conditions().kept(shape, modulated()) + image * dim;
@@ -561,7 +561,7 @@ impl Denoiser for Sd3Transformer {
         last.run(costs.linear(rows, dim, config.patch_width()));
         blocks.push(each(calls, texts.iter().map(|_| last)));
         // Places are read as f32.
-        let wide = if shape.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
+        let wide = if shape.costs.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
         blocks.push(BlockWork { passes: 0, operations: 0.0, activations: wide as u64, reads: 0 });
         Work { tile: None, carried, blocks }
     }

@@ -418,13 +418,13 @@ impl Denoiser for ZImageTransformer {
     }
 
     fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, Costs { value_bytes: shape.value_bytes });
+        let (config, costs) = (&self.config, shape.costs);
         let (dim, patch) = (config.dim, config.patch());
         let [channels, height, width] = shape.latents;
         let image = padded(height * width / (patch * patch));
         let captions: Vec<usize> =
             shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
-        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
         let stream = |tokens: usize| bytes(shape.batch * tokens * dim);
         let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
         let prompt_bytes: u64 =

@@ -18,16 +18,32 @@ pub struct Cost {
     pub operations: f64,
 }
 
+/// What computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Computes {
+    /// The processor, with the fused functions of this room.
+    Processor,
+    /// A card, with compositions of the tensor library's functions.
+    Card,
+}
+
 /// Costs for values of this many bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
-    /// Bytes of a value, 4 or 2. Half as wide values are widened for each function and rounded once.
+    /// Bytes of a value, 4 or 2. On the processor, half as wide values are widened for each function and rounded once.
     pub value_bytes: usize,
+    /// Which functions are used.
+    pub computes: Computes,
 }
 
 const WIDE: usize = 4;
 
 impl Costs {
+    /// Those of the processor.
+    pub fn of_processor(value_bytes: usize) -> Self {
+        Self { value_bytes, computes: Computes::Processor }
+    }
+
     /// A function over `inputs` tensors that takes `wide` values in all and gives `result` values.
     fn function(self, wide: usize, result: usize, scratch: usize, operations: f64) -> Cost {
         let computed = result * WIDE;
@@ -39,16 +55,33 @@ impl Costs {
         Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
     }
 
+    /// A composition that gives `result` values and has `more` values beside them at its peak.
+    fn composed(self, result: usize, more: usize, operations: f64) -> Cost {
+        let bytes = |values: usize| (values * self.value_bytes) as u64;
+        Cost { peak: bytes(result + more), result: bytes(result), operations }
+    }
+
     /// `[rows, inputs]` through a linear layer.
     pub fn linear(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
-        let scratch = linear::scratch_bytes(rows, inputs, outputs, current_num_threads());
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
-        self.function(rows * inputs, rows * outputs, scratch, operations)
+        match self.computes {
+            Computes::Processor => {
+                let scratch = linear::scratch_bytes(rows, inputs, outputs, current_num_threads());
+                self.function(rows * inputs, rows * outputs, scratch, operations)
+            }
+            // The product, and the sum with the bias.
+            Computes::Card => self.composed(rows * outputs, rows * outputs, operations),
+        }
     }
 
     /// A norm, a modulation, an activation or a rotation of `values`, made of as many tensors of that size.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
-        self.function(values * tensors, values, 0, 8.0 * values as f64)
+        let operations = 8.0 * values as f64;
+        match self.computes {
+            Computes::Processor => self.function(values * tensors, values, 0, operations),
+            // Widened, normed, rounded, scaled.
+            Computes::Card => self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations),
+        }
     }
 
     /// Values that are copied, joined or added by the tensor library.
@@ -60,9 +93,21 @@ impl Costs {
     /// Attention of `[batch, tokens, heads, width]` over as many key heads as `kv_heads`.
     pub fn attention(self, [batch, tokens, heads, width]: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let queries = batch * tokens * heads * width;
-        let wide = queries + 2 * batch * keys * kv_heads * width;
-        let scratch = attention::scratch_bytes([batch, tokens, heads, width], keys, current_num_threads());
-        self.function(wide, queries, scratch, 4.0 * queries as f64 * keys as f64)
+        let spread = batch * keys * heads * width;
+        let operations = 4.0 * queries as f64 * keys as f64;
+        match self.computes {
+            Computes::Processor => {
+                let wide = queries + 2 * batch * keys * kv_heads * width;
+                let shape = [batch, tokens, heads, width];
+                let scratch = attention::scratch_bytes(shape, keys, current_num_threads());
+                self.function(wide, queries, scratch, operations)
+            }
+            // Queries, keys and values in another order, and scores before and after a function.
+            Computes::Card => {
+                let scores = (batch * heads * tokens * keys).min(attention::SCORES);
+                self.composed(queries, 2 * queries + 2 * spread + 2 * scores, operations)
+            }
+        }
     }
 
     /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of `height` by
@@ -75,11 +120,20 @@ impl Costs {
         stride: usize,
     ) -> Cost {
         let pixels = batch * height * width;
-        let scratch =
-            conv::scratch_bytes([inputs, outputs], [height, width], side, stride, current_num_threads());
         let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
-        let kernels = inputs * outputs * side * side;
-        self.function(pixels * stride * stride * inputs + kernels, pixels * outputs, scratch, operations)
+        match self.computes {
+            Computes::Processor => {
+                let threads = current_num_threads();
+                let scratch = conv::scratch_bytes([inputs, outputs], [height, width], side, stride, threads);
+                let kernels = inputs * outputs * side * side;
+                self.function(pixels * stride * stride * inputs + kernels, pixels * outputs, scratch, operations)
+            }
+            // The input as columns of a matrix, the product, and the product in another order.
+            Computes::Card => {
+                let columns = pixels * inputs * side * side;
+                self.composed(pixels * outputs, columns + pixels * outputs, operations)
+            }
+        }
     }
 
     /// `values` doubled in height and width.

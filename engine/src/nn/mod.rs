@@ -23,7 +23,7 @@ pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
-pub use cost::{Cost, Costs, Tape};
+pub use cost::{Computes, Cost, Costs, Tape};
 pub use gelu::{geglu, gelu};
 pub use linear::{LowRank, Weight, linear, linear_with};
 pub use modulation::{gated_add, modulate, scale_and_shift};

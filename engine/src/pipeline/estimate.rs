@@ -13,6 +13,7 @@ use crate::{
     checkpoint::{Block, Component, Errors, Role},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
+    nn::{Computes, Costs},
     precision::Storage,
     request::{ComputeDtype, Request},
     residency::BlockLayout,
@@ -117,9 +118,9 @@ pub fn encodes(model: &Model, request: &Request) -> Encodes {
 /// Bytes of lists and small tensors that no formula counts.
 const LISTS: u64 = 128 << 10;
 
-/// What drawing `request` asks of `model`.
-pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workload {
-    let value_bytes = |role| dtype_of(role, request.dtype).size_in_bytes();
+/// What drawing `request` asks of `model` on what `computes`.
+pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: Computes) -> Workload {
+    let costs = |role| Costs { value_bytes: dtype_of(role, request.dtype).size_in_bytes(), computes };
     let tokens: Vec<usize> =
         prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
     let latents = model.denoiser.latents_shape(request.width, request.height);
@@ -131,7 +132,7 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
         branches: tokens.len(),
         sigmas: request.sampler.levels(steps),
         calls: request.sampler.calls(steps),
-        value_bytes: value_bytes(Role::Denoiser),
+        costs: costs(Role::Denoiser),
     };
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
@@ -153,8 +154,8 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     let one = |stage, work| ComponentWork { stage, also: None, ways: vec![with_lists(work)] };
     let encode = model.text.iter().enumerate().map(|(index, part)| {
         let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let (encoder, value_bytes) = (part.encoder.as_ref(), value_bytes(Role::TextEncoder));
-        let work = text::work(encoder, &tokens, prompts[0].clip_skip, value_bytes);
+        let (encoder, costs) = (part.encoder.as_ref(), costs(Role::TextEncoder));
+        let work = text::work(encoder, &tokens, prompts[0].clip_skip, costs);
         let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
         let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
         one(Stage::Encode, with_terms(work, &part.component, longest))
@@ -164,7 +165,7 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt]) -> Workloa
     let denoise = with_terms(denoise, &model.denoiser_component, rows);
     let side = [latents[1], latents[2]];
     let encoded = encodes(model, request).count();
-    let ways = model.autoencoder.work(encoded, request.batch as usize, side, value_bytes(Role::Autoencoder));
+    let ways = model.autoencoder.work(encoded, request.batch as usize, side, costs(Role::Autoencoder));
     let decode = ComponentWork {
         stage: Stage::Decode,
         also: (encoded > 0).then_some(Stage::Encode),

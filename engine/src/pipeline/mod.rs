@@ -24,6 +24,6 @@ pub use planned::PlannedRun;
 pub use reading::{Reading, readings};
 pub use run::{Observer, Rendered, RunOptions};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};
-pub use target::{Pace, Target, measure_processor};
+pub use target::{Pace, Target, measure_processor, ready};
 
 pub use crate::memory::Stage;

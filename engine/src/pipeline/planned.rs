@@ -53,7 +53,7 @@ impl PlannedRun {
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
         let (footprint, mut workload) = unmetered(|| {
-            let workload = estimate::workload(&loaded.model, request, prompts);
+            let workload = estimate::workload(&loaded.model, request, prompts, options.target.computes());
             (loaded.footprint(), workload.scaled(options.activation_factor))
         });
         let mut machine = options.target.machine.clone();

@@ -23,7 +23,7 @@ use crate::{
     memory::{
         CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of,
     },
-    nn,
+    nn::{self, Computes},
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
 
@@ -128,6 +128,11 @@ impl Target {
         }
     }
 
+    /// What computes: a simulated card is the processor.
+    pub fn computes(&self) -> Computes {
+        if self.card.is_some() { Computes::Card } else { Computes::Processor }
+    }
+
     /// The memory of the device.
     pub fn memory(&self) -> Arc<dyn DeviceMemory> {
         match (&self.choice, &self.card) {
@@ -139,6 +144,14 @@ impl Target {
             }
         }
     }
+}
+
+/// Makes sure that this engine has what it is made for: one for cards, a card.
+///
+/// # Errors
+/// When there is no card, or the driver does not answer.
+pub fn ready() -> Result<(), PipelineError> {
+    first_card().map(|_| ())
 }
 
 fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {

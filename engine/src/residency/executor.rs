@@ -235,3 +235,128 @@ struct Pass {
 fn micros(duration: Duration) -> u64 {
     duration.as_micros() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::HashMap,
+        path::Path,
+        sync::{Mutex, PoisonError},
+    };
+
+    use candle_core::{DType, Device, Tensor};
+
+    use super::*;
+    use crate::{
+        checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
+        residency::{
+            CpuMemory, DeviceMemory,
+            buffer::{Buffer, Sizes},
+        },
+    };
+
+    const BLOCKS: usize = 5;
+    /// What a block's work takes the device.
+    const WORK: Duration = Duration::from_millis(20);
+
+    /// A device that is told what to do and does it later, one thing after the other.
+    #[derive(Debug)]
+    struct Later {
+        /// When it is through with all that it was told.
+        done: Mutex<Instant>,
+    }
+
+    impl Later {
+        fn tell(&self) {
+            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            *done = (*done).max(Instant::now()) + WORK;
+        }
+    }
+
+    impl DeviceMemory for Later {
+        fn device(&self) -> &Device {
+            &Device::Cpu
+        }
+
+        fn is_unified(&self) -> bool {
+            true
+        }
+
+        fn allocate(&self, sizes: &Sizes) -> candle_core::Result<Buffer> {
+            CpuMemory.allocate(sizes)
+        }
+
+        fn allocate_host(&self, sizes: &Sizes) -> candle_core::Result<Buffer> {
+            CpuMemory.allocate_host(sizes)
+        }
+
+        fn upload(
+            &self,
+            from: &Buffer,
+            to: &Buffer,
+            sizes: &Sizes,
+            go_on: &dyn Fn() -> bool,
+        ) -> candle_core::Result<bool> {
+            CpuMemory.upload(from, to, sizes, go_on)
+        }
+
+        fn moment(&self) -> candle_core::Result<Moment> {
+            let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(Moment::At(done.max(Instant::now())))
+        }
+    }
+
+    fn component(folder: &Path) -> Component {
+        let path = folder.join("weights.safetensors");
+        let weight = Tensor::ones((2, 2), DType::F32, &Device::Cpu).unwrap();
+        let tensors: HashMap<String, Tensor> =
+            (0..BLOCKS).map(|index| (format!("{index}.layer.weight"), weight.clone())).collect();
+        candle_core::safetensors::save(&tensors, &path).unwrap();
+        let specs: Vec<_> =
+            (0..BLOCKS).map(|index| BlockSpec::new(index.to_string()).matrix("layer", 2, 2)).collect();
+        let table = read_header(&path).unwrap();
+        Component::bind(Role::Denoiser, "test", &specs, &table, |name| StoredName::whole(name), &path)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_device_that_works_later_is_told_of_every_block_and_then_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = Arc::new(Later { done: Mutex::new(Instant::now()) });
+        let memory = Arc::clone(&device) as Arc<dyn DeviceMemory>;
+        let store = WeightStore::blank(component(folder.path()), DType::F32, memory, MemoryAccount::new());
+        let recorder = Recorder::new();
+        let executor = Executor::new(CancelToken::default(), recorder.clone());
+        let started = Instant::now();
+        let mut told = Duration::ZERO;
+        executor
+            .walk(&store, 0..BLOCKS, |_, weights| {
+                weights.get("layer.weight")?;
+                device.tell();
+                told = started.elapsed();
+                Ok(())
+            })
+            .unwrap();
+        let all = started.elapsed();
+        assert!(all >= BLOCKS as u32 * WORK, "the walk ended after {all:?}");
+        assert!(told + WORK <= all, "the last block was told of at {told:?} of {all:?}");
+        let measured = store.take_measured();
+        assert!(measured.iter().all(|block| block.passes == 1 && block.compute >= WORK), "{measured:?}");
+
+        let mut events = Vec::new();
+        recorder.drain(&mut events);
+        let blocks: Vec<_> = events
+            .into_iter()
+            .filter_map(|event| match event {
+                TelemetryEvent::Block(record) => Some(record),
+                _ => None,
+            })
+            .collect();
+        assert!(blocks.iter().map(|record| usize::from(record.block)).eq(0..BLOCKS));
+        let begun = |index: usize| blocks[index].at + blocks[index].wait;
+        for index in 1..BLOCKS {
+            let before = begun(index - 1) + blocks[index - 1].compute;
+            assert!(begun(index) + 1 >= before, "block {index} began before the one before it ended");
+        }
+    }
+}

@@ -49,6 +49,8 @@ pub struct SessionOptions {
     pub model_folders: Vec<PathBuf>,
     /// Folders in which adapters are looked for that prompts name, before those beside the model.
     pub adapter_folders: Vec<PathBuf>,
+    /// Whether jobs that have not ended are kept in `data` for the next session, where the engine is a process.
+    pub keeps_jobs: bool,
     /// Whether the process ends when its card is lost to it, so that whoever watches it starts another that goes on.
     pub ends_with_card: bool,
 }
@@ -71,6 +73,7 @@ impl Default for SessionOptions {
             data: None,
             model_folders: Vec::new(),
             adapter_folders: Vec::new(),
+            keeps_jobs: true,
             ends_with_card: false,
         }
     }

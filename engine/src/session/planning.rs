@@ -13,6 +13,7 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
+    nn::Computes,
     pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
@@ -52,7 +53,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let Subject { footprint, workload, readings, reports } = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, errors, folders)?,
+        PlanSubject::Model => of_model(&query.request, target.computes(), errors, folders)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
     let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
@@ -75,6 +76,7 @@ struct Subject {
 
 fn of_model(
     request: &Request,
+    computes: Computes,
     errors: &mut MeasuredErrors,
     folders: &Folders,
 ) -> Result<Subject, PipelineError> {
@@ -84,7 +86,7 @@ fn of_model(
     let request = &pipeline::with_named_adapters(request, &folders.adapters)?;
     let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
-    let workload = pipeline::workload(&model, request, &prompts);
+    let workload = pipeline::workload(&model, request, &prompts, computes);
     let summary = pipeline::summarise(&model, &request.model)?;
     let mut footprint = pipeline::footprint(&model, &summary.name, request.dtype);
     for (part, errors) in footprint.components.iter_mut().zip(errors) {

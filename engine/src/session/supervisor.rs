@@ -55,7 +55,7 @@ impl Session {
             instead_of: without,
             threads: options.threads,
             hardware: options.hardware,
-            jobs: Unfinished::open(options.data.as_deref())?,
+            jobs: Unfinished::open(options.data.as_deref().filter(|_| options.keeps_jobs))?,
             data: options.data,
             model_folders: options.model_folders,
             adapter_folders: options.adapter_folders,

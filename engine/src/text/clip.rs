@@ -302,12 +302,12 @@ impl Clip {
 
     /// What the blocks have to do for sequences of these lengths. The tables of embeddings are looked up in and never
     /// leased.
-    pub fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
-        let (config, costs) = (&self.config, Costs { value_bytes });
+    pub fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work {
+        let config = &self.config;
         let skips = self.usage.skipped(clip_skip) > 0;
         let kept = if skips { 2 } else { 1 };
         let carried =
-            sequences.iter().map(|&tokens| (kept * tokens * config.hidden_size * value_bytes) as u64).sum();
+            sequences.iter().map(|&tokens| (kept * tokens * config.hidden_size * costs.value_bytes) as u64).sum();
         let used = |tapes: Vec<Tape>| BlockWork {
             passes: 1,
             operations: tapes.iter().map(|tape| tape.operations).sum(),
@@ -437,7 +437,7 @@ impl TextEncoder for ClipEncoder {
         self.model.encode(executor, store, sequences, clip_skip)
     }
 
-    fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work {
-        self.model.work(sequences, clip_skip, value_bytes)
+    fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work {
+        self.model.work(sequences, clip_skip, costs)
     }
 }

@@ -8,6 +8,7 @@ use super::tokens::Tokens;
 use crate::{
     checkpoint::CheckpointError,
     memory::Work,
+    nn::Costs,
     residency::{Executor, RunError, WeightStore},
 };
 
@@ -59,5 +60,5 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
     ) -> Result<Vec<Encoded>, RunError>;
 
     /// What the blocks have to do for sequences of these numbers of tokens.
-    fn work(&self, sequences: &[usize], clip_skip: u32, value_bytes: usize) -> Work;
+    fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work;
 }

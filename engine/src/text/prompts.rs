@@ -5,6 +5,7 @@ use candle_core::{DType, Result, Tensor};
 use super::{Encoded, Sequence, TextEncoder, Tokens};
 use crate::{
     memory::Work,
+    nn::Costs,
     residency::{Executor, RunError, WeightStore},
 };
 
@@ -33,9 +34,10 @@ pub fn encode(
 }
 
 /// What [`encode`] takes: the encoder's own work, and what comes after its last block.
-pub fn work(encoder: &dyn TextEncoder, prompts: &[&Tokens], clip_skip: u32, value_bytes: usize) -> Work {
+pub fn work(encoder: &dyn TextEncoder, prompts: &[&Tokens], clip_skip: u32, costs: Costs) -> Work {
     let lengths: Vec<usize> = all(prompts).map(|sequence| sequence.ids.len()).collect();
-    let mut work = encoder.work(&lengths, clip_skip, value_bytes);
+    let mut work = encoder.work(&lengths, clip_skip, costs);
+    let value_bytes = costs.value_bytes;
     let bytes = |tokens: usize, each: usize| (tokens * encoder.width() * each) as u64;
     let after = |prompt: &&Tokens| {
         let weighted = prompt.sequences.iter().filter(|sequence| sequence.is_weighted());

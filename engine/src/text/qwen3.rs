@@ -173,10 +173,10 @@ impl Qwen3 {
 
     /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
     /// leased.
-    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
-        let (config, costs) = (&self.config, Costs { value_bytes });
+    pub fn work(&self, prompts: &[usize], costs: Costs) -> Work {
+        let config = &self.config;
         let used = EMBEDDINGS + 1..config.num_hidden_layers;
-        let state = |tokens: usize| (tokens * config.hidden_size * value_bytes) as u64;
+        let state = |tokens: usize| (tokens * config.hidden_size * costs.value_bytes) as u64;
         let rope = |tokens: usize| (tokens * config.head_dim * size_of::<f32>()) as u64;
         let carried = prompts.iter().map(|&tokens| state(tokens) + rope(tokens)).sum();
         let tapes: Vec<Tape> = prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect();
@@ -309,7 +309,7 @@ impl TextEncoder for Qwen3Chat {
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
     }
 
-    fn work(&self, sequences: &[usize], _: u32, value_bytes: usize) -> Work {
-        self.model.work(sequences, value_bytes)
+    fn work(&self, sequences: &[usize], _: u32, costs: Costs) -> Work {
+        self.model.work(sequences, costs)
     }
 }

@@ -17,7 +17,6 @@ use crate::{
 const EMBEDDINGS: usize = 0;
 const TOKENS: &str = "shared.weight";
 const BIAS: &str = "layer.0.SelfAttention.relative_attention_bias.weight";
-const WIDE: Costs = Costs { value_bytes: size_of::<f32>() };
 
 /// Shape of a T5 encoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -227,7 +226,7 @@ impl T5 {
 
     /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
     /// leased.
-    pub fn work(&self, prompts: &[usize], value_bytes: usize) -> Work {
+    pub fn work(&self, prompts: &[usize], costs: Costs) -> Work {
         let config = &self.config;
         let state = |tokens: usize| (tokens * config.d_model * size_of::<f32>()) as u64;
         let bias = |tokens: usize| (2 * tokens * config.num_heads * size_of::<f32>()) as u64;
@@ -238,11 +237,10 @@ impl T5 {
             activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
             reads: prompts.len() as u32,
         };
-        let costs = Costs { value_bytes };
         let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
         let norm = |&tokens: &usize| {
             let mut tape = Tape::default();
-            tape.run(WIDE.pointwise(tokens * config.d_model, 1));
+            tape.run(wide(costs).pointwise(tokens * config.d_model, 1));
             tape.run(narrowed(costs, tokens * config.d_model));
             tape
         };
@@ -257,9 +255,10 @@ impl T5 {
         let config = &self.config;
         let (width, inner, heads) = (config.d_model, config.d_ff, config.num_heads * config.d_kv);
         let mut tape = Tape::default();
+        let exact = wide(costs);
         let norm = |tape: &mut Tape| {
-            let normed = tape.run(WIDE.pointwise(tokens * width, 1));
-            if costs == WIDE {
+            let normed = tape.run(exact.pointwise(tokens * width, 1));
+            if costs == exact {
                 return normed;
             }
             let h = tape.run(narrowed(costs, tokens * width));
@@ -267,31 +266,36 @@ impl T5 {
             h
         };
         let widen =
-            |tape: &mut Tape, values: usize| if costs == WIDE { 0 } else { tape.run(WIDE.copy(values)) };
+            |tape: &mut Tape, values: usize| if costs == exact { 0 } else { tape.run(exact.copy(values)) };
         let h = norm(&mut tape);
         let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, heads))).sum();
         let shape = [1, tokens, config.num_heads, config.d_kv];
         let attended = tape.run(costs.attention(shape, tokens, config.num_heads));
         tape.free(h + qkv);
         let wide = widen(&mut tape, tokens * heads);
-        let projected = tape.run(WIDE.linear(tokens, heads, width));
-        tape.run(WIDE.copy(tokens * width));
+        let projected = tape.run(exact.linear(tokens, heads, width));
+        tape.run(exact.copy(tokens * width));
         tape.free(projected + wide + attended);
         let h = norm(&mut tape);
         let both: u64 = (0..2).map(|_| tape.run(costs.linear(tokens, width, inner))).sum();
         let product = tape.run(costs.pointwise(tokens * inner, 2));
         tape.free(both + h);
         let wide = widen(&mut tape, tokens * inner);
-        let projected = tape.run(WIDE.linear(tokens, inner, width));
-        tape.run(WIDE.copy(tokens * width));
+        let projected = tape.run(exact.linear(tokens, inner, width));
+        tape.run(exact.copy(tokens * width));
         tape.free(projected + wide + product);
         tape
     }
 }
 
+/// The residual stream and the norms are in f32 in any computation.
+fn wide(costs: Costs) -> Costs {
+    Costs { value_bytes: size_of::<f32>(), ..costs }
+}
+
 /// Rounding values to the dtype of the computation.
 fn narrowed(costs: Costs, values: usize) -> crate::nn::Cost {
-    if costs == WIDE { crate::nn::Cost::default() } else { costs.copy(values) }
+    if costs == wide(costs) { crate::nn::Cost::default() } else { costs.copy(values) }
 }
 
 /// A T5 encoder and its tokenizer.
@@ -352,8 +356,8 @@ impl TextEncoder for T5Encoder {
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
     }
 
-    fn work(&self, sequences: &[usize], _: u32, value_bytes: usize) -> Work {
-        self.model.work(sequences, value_bytes)
+    fn work(&self, sequences: &[usize], _: u32, costs: Costs) -> Work {
+        self.model.work(sequences, costs)
     }
 }
 

@@ -141,7 +141,7 @@ impl TinyDecoder {
 
     /// The most bytes that decoding latents of `height` by `width` takes, weights and picture included.
     pub fn peak(&self, [height, width]: [usize; 2], tile: usize) -> u64 {
-        let costs = Costs { value_bytes: size_of::<f32>() };
+        let costs = Costs::of_processor(size_of::<f32>());
         let mut size = [height.min(tile), width.min(tile)];
         let conv = |inputs: usize, outputs: usize, size| costs.conv([1, inputs, outputs], size, 3, 1);
         let values = |size: [usize; 2]| self.width * size[0] * size[1];

@@ -69,10 +69,9 @@ impl AutoencoderKl {
         encoded: usize,
         batch: usize,
         [height, width]: [usize; 2],
-        value_bytes: usize,
+        costs: Costs,
     ) -> Vec<Work> {
         let tiles = TILES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
-        let costs = Costs { value_bytes };
         std::iter::once(None)
             .chain(tiles)
             .map(|tile| self.way([encoded, batch], [height, width], tile, costs))

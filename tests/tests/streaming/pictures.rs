@@ -95,6 +95,7 @@ fn the_encoders_work_is_what_is_measured() {
     use sluice_engine::{
         hardware::{MemoryAccount, metered},
         models,
+        nn::Costs,
         residency::{CpuMemory, Executor, WeightStore},
         vae::Tiling,
     };
@@ -103,7 +104,7 @@ fn the_encoders_work_is_what_is_measured() {
     for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
         for way in 0..4 {
             let [height, width] = [72, 88];
-            let works = model.autoencoder.work(1, 1, [height, width], dtype.size_in_bytes());
+            let works = model.autoencoder.work(1, 1, [height, width], Costs::of_processor(dtype.size_in_bytes()));
             let work = &works[way];
             let blocks = work.blocks[..first_decoder_block].iter();
             let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();

@@ -59,8 +59,8 @@ impl Held {
 impl Unet {
     /// The work of all blocks.
     pub(super) fn pass_work(&self, shape: &DenoiserShape) -> Work {
-        let costs = Costs { value_bytes: shape.value_bytes };
-        let bytes = |values: usize| (values * shape.value_bytes) as u64;
+        let costs = shape.costs;
+        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
         let texts = &shape.prompts[..shape.branches];
         let all_text: usize = texts.iter().sum();
         let (mut resnet_widths, mut transformer_widths) = (0, Vec::new());

@@ -115,6 +115,9 @@ fn plain(
     weights.matmul(&spread(v)?)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
 }
 
+/// Values of scores that the composition has at once.
+pub(super) const SCORES: usize = 64 << 20;
+
 /// Bytes that attention takes beside its inputs and its result.
 pub(super) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
     tiled::scratch_bytes(q, keys, threads)

@@ -1,6 +1,6 @@
 //! The way from the host's memory to a card.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{
     CpuStorage, CudaStorage, InplaceOp1, Layout, Result, Storage, bail, cuda::WrapErr as _,
@@ -45,6 +45,10 @@ pub fn upload(
     go_on: &dyn Fn() -> bool,
 ) -> Result<bool> {
     let is_pinned = from.is_pinned();
+    if !is_pinned && staging.is_none() {
+        *staging = Some(Staging::new(stream)?);
+    }
+    let staging = Mutex::new(staging.as_mut().filter(|_| !is_pinned));
     let mut under_way: Option<CudaEvent> = None;
     let mut finished = true;
     'parts: for (to, from, size) in to.pairs(from, sizes) {
@@ -54,14 +58,6 @@ pub fn upload(
         for start in (0..size).step_by(step) {
             let count = step.min(size - start);
             let first = layout.start_offset() + start;
-            let staging = match is_pinned {
-                true => None,
-                false => Some(match staging {
-                    Some(staging) => staging,
-                    none => none.insert(Staging::new(stream)?),
-                }),
-            };
-            let staging = std::sync::Mutex::new(staging);
             to.inplace_op1(&Piece { source, first, start, count, stream, staging: &staging })?;
             // The piece before this one is waited for, so that the card has always something to do.
             let sent = event(stream)?;
@@ -83,7 +79,7 @@ pub fn upload(
 }
 
 /// Some values for a flat tensor on a card.
-struct Piece<'a> {
+struct Piece<'a, 's> {
     source: &'a CpuStorage,
     /// Number of the first value in the source.
     first: usize,
@@ -92,15 +88,15 @@ struct Piece<'a> {
     count: usize,
     stream: &'a Arc<CudaStream>,
     /// What they pass through, if they are not pinned.
-    staging: &'a std::sync::Mutex<Option<&'a mut Staging>>,
+    staging: &'a Mutex<Option<&'s mut Staging>>,
 }
 
-impl Piece<'_> {
+impl Piece<'_, '_> {
     fn copy<T: DeviceRepr>(&self, from: &[T], to: &mut CudaSlice<T>, offset: usize) -> Result<()> {
         let from = &from[self.first..self.first + self.count];
         let first = offset + self.start;
         let mut to = to.slice_mut(first..first + self.count);
-        let mut staging = self.staging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(staging) = &mut *staging else { return self.stream.memcpy_htod(from, &mut to).w() };
         let turn = staging.next;
         staging.next = 1 - turn;
@@ -116,7 +112,7 @@ impl Piece<'_> {
     }
 }
 
-impl InplaceOp1 for Piece<'_> {
+impl InplaceOp1 for Piece<'_, '_> {
     fn name(&self) -> &'static str {
         "upload weights"
     }
