@@ -7,6 +7,8 @@
 mod fault;
 mod pinned;
 mod pool;
+#[cfg(test)]
+mod tests;
 mod upload;
 
 use std::{
