@@ -26,6 +26,9 @@ pub trait DevicePool: Send + Sync + fmt::Debug {
     /// Bytes that this process has or can still get.
     fn available(&self) -> u64;
 
+    /// Bytes that were taken of the device and are not on it: drivers may put them into the host's memory in silence.
+    fn spilled(&self) -> u64;
+
     /// Gives what it keeps for later back to those who share the device.
     fn give_back(&self);
 }
@@ -161,6 +164,11 @@ impl MemoryAccount {
     /// Bytes of the device that this process has or can still get, where the device says so.
     pub fn available(&self) -> Option<u64> {
         self.pool().map(|pool| pool.available())
+    }
+
+    /// Bytes that the driver keeps in the host's memory although they were taken of the device.
+    pub fn spilled(&self) -> u64 {
+        self.pool().map_or(0, |pool| pool.spilled())
     }
 
     /// Gives memory that the device's allocator keeps for later back to others.
@@ -347,6 +355,10 @@ mod tests {
 
         fn available(&self) -> u64 {
             93
+        }
+
+        fn spilled(&self) -> u64 {
+            0
         }
 
         fn give_back(&self) {}

@@ -561,7 +561,8 @@ impl Denoiser for Sd3Transformer {
         last.run(costs.linear(rows, dim, config.patch_width()));
         blocks.push(each(calls, texts.iter().map(|_| last)));
         // Places are read as f32.
-        let wide = if shape.costs.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
+        let wide =
+            if shape.costs.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
         blocks.push(BlockWork { passes: 0, operations: 0.0, activations: wide as u64, reads: 0 });
         Work { tile: None, carried, blocks }
     }

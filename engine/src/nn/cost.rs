@@ -126,7 +126,12 @@ impl Costs {
                 let threads = current_num_threads();
                 let scratch = conv::scratch_bytes([inputs, outputs], [height, width], side, stride, threads);
                 let kernels = inputs * outputs * side * side;
-                self.function(pixels * stride * stride * inputs + kernels, pixels * outputs, scratch, operations)
+                self.function(
+                    pixels * stride * stride * inputs + kernels,
+                    pixels * outputs,
+                    scratch,
+                    operations,
+                )
             }
             // The input as columns of a matrix, the product, and the product in another order.
             Computes::Card => {

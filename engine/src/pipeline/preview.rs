@@ -32,7 +32,8 @@ impl Preview {
     pub fn fit(vae: &AutoencoderKl, store: &WeightStore, executor: &Executor) -> Result<Self, RunError> {
         let channels = vae.config().latent_channels;
         let latents = patchwork(channels)?;
-        let decoded = vae.decode(executor, store, &vae.unscale(&latents)?.to_device(store.device())?, None)?;
+        let decoded =
+            vae.decode(executor, store, &vae.unscale(&latents)?.to_device(store.device())?, None)?;
         let decoded = decoded.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
         let colours = decoded.avg_pool2d(vae.scale())?;
         let x = with_constant(&rows(&latents)?)?;

@@ -20,9 +20,7 @@ use candle_core::{DType, Device, Tensor};
 use super::PipelineError;
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
-    memory::{
-        CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of,
-    },
+    memory::{CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of},
     nn::{self, Computes},
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };

@@ -15,12 +15,12 @@ mod supervisor;
 mod unfinished;
 mod worker;
 
+pub use crate::pipeline::ready;
 pub use actor::{Session, SessionOptions};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
 pub use measured::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
-pub use crate::pipeline::ready;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
 pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};

@@ -306,8 +306,10 @@ impl Clip {
         let config = &self.config;
         let skips = self.usage.skipped(clip_skip) > 0;
         let kept = if skips { 2 } else { 1 };
-        let carried =
-            sequences.iter().map(|&tokens| (kept * tokens * config.hidden_size * costs.value_bytes) as u64).sum();
+        let carried = sequences
+            .iter()
+            .map(|&tokens| (kept * tokens * config.hidden_size * costs.value_bytes) as u64)
+            .sum();
         let used = |tapes: Vec<Tape>| BlockWork {
             passes: 1,
             operations: tapes.iter().map(|tape| tape.operations).sum(),

@@ -64,13 +64,7 @@ impl Plane {
 impl AutoencoderKl {
     /// The ways of encoding one picture so many times and of decoding `batch` pictures, all of whose latents are
     /// `height` by `width`: whole, then in ever smaller tiles.
-    pub fn work(
-        &self,
-        encoded: usize,
-        batch: usize,
-        [height, width]: [usize; 2],
-        costs: Costs,
-    ) -> Vec<Work> {
+    pub fn work(&self, encoded: usize, batch: usize, [height, width]: [usize; 2], costs: Costs) -> Vec<Work> {
         let tiles = TILES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
         std::iter::once(None)
             .chain(tiles)

@@ -104,13 +104,15 @@ fn the_encoders_work_is_what_is_measured() {
     for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
         for way in 0..4 {
             let [height, width] = [72, 88];
-            let works = model.autoencoder.work(1, 1, [height, width], Costs::of_processor(dtype.size_in_bytes()));
+            let works =
+                model.autoencoder.work(1, 1, [height, width], Costs::of_processor(dtype.size_in_bytes()));
             let work = &works[way];
             let blocks = work.blocks[..first_decoder_block].iter();
             let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();
             let account = MemoryAccount::new();
             let component = model.autoencoder_component.clone();
-            let store = WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
+            let store =
+                WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(2)
                 .spawn_handler(|thread| {

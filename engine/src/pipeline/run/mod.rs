@@ -12,7 +12,7 @@ use std::{cell::RefCell, path::PathBuf, time::Instant};
 use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
 use crate::{
     hardware::{OutOfMemory, unmetered},
-    memory::{MemoryPreferences, Stage, StagePlan},
+    memory::{MemoryPreferences, Stage, StagePlan, size_up},
     models::{Conditioning, Model, PrepareInput, Prompt},
     output::Image,
     request::Request,
@@ -22,6 +22,9 @@ use crate::{
 };
 use noise::evaluated;
 pub use noise::{called, guide, sigmas};
+
+/// Bytes that a driver's counts may be apart.
+const SLACK: u64 = 64 << 20;
 
 /// Hears how a run goes on.
 pub trait Observer {
@@ -178,6 +181,15 @@ impl Run<'_> {
         recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage });
         let started = Instant::now();
         let result = work()?;
+        let spilled = self.loaded.account.spilled();
+        if spilled > SLACK {
+            self.tell(&format!(
+                "The driver keeps {} of the card's memory in RAM, which makes every step slow. Set \u{201c}CUDA - Sysmem \
+                 Fallback Policy\u{201d} to \u{201c}Prefer No Sysmem Fallback\u{201d} in NVIDIA's control panel, or \
+                 allow less VRAM",
+                size_up(spilled)
+            ));
+        }
         recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });
         self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
         self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());

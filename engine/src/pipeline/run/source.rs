@@ -78,12 +78,11 @@ impl Run<'_> {
     ) -> Result<Tensor, PipelineError> {
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let (mean, log_variance) = self
-            .within_memory(Stage::Decode, || {
-                let picture = picture.to_device(store.device())?;
-                let (mean, spread) = autoencoder.encode(&executor, store, &picture, self.tiling())?;
-                Ok((mean.to_device(&Device::Cpu)?, spread.to_device(&Device::Cpu)?))
-            })?;
+        let (mean, log_variance) = self.within_memory(Stage::Decode, || {
+            let picture = picture.to_device(store.device())?;
+            let (mean, spread) = autoencoder.encode(&executor, store, &picture, self.tiling())?;
+            Ok((mean.to_device(&Device::Cpu)?, spread.to_device(&Device::Cpu)?))
+        })?;
         dump.add(format!("vae.encode.{number}.in"), &picture)?;
         dump.add(format!("vae.encode.{number}.mean"), &mean)?;
         drop(picture);

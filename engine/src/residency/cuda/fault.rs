@@ -16,7 +16,9 @@ pub enum Fault {
 pub fn fault(error: &candle_core::Error) -> Option<Fault> {
     match error {
         candle_core::Error::Cuda(error) => of_driver(error.downcast_ref::<CudaError>()?),
-        candle_core::Error::WithBacktrace { inner, .. } | candle_core::Error::Context { inner, .. } => fault(inner),
+        candle_core::Error::WithBacktrace { inner, .. } | candle_core::Error::Context { inner, .. } => {
+            fault(inner)
+        }
         candle_core::Error::WithPath { inner, .. } => fault(inner),
         _ => None,
     }
@@ -24,7 +26,9 @@ pub fn fault(error: &candle_core::Error) -> Option<Fault> {
 
 fn of_driver(error: &CudaError) -> Option<Fault> {
     match error {
-        CudaError::Cuda(DriverError(code)) | CudaError::Load { cuda: DriverError(code), .. } => of_code(*code),
+        CudaError::Cuda(DriverError(code)) | CudaError::Load { cuda: DriverError(code), .. } => {
+            of_code(*code)
+        }
         CudaError::Cublas(error) => of_cublas(error.0),
         _ => None,
     }

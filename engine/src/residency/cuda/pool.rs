@@ -50,7 +50,9 @@ impl Pool {
         let mut value = 0_u64;
         let answer = self.context.bind_to_thread().and_then(|()| {
             // SAFETY: the pool lives as long as its context, and these counters are of 64 bits.
-            unsafe { result::mem_pool::get_attribute(self.pool, counter, from_mut(&mut value).cast::<c_void>()) }
+            unsafe {
+                result::mem_pool::get_attribute(self.pool, counter, from_mut(&mut value).cast::<c_void>())
+            }
         });
         match answer {
             Ok(()) => value,
@@ -60,6 +62,14 @@ impl Pool {
             }
         }
     }
+}
+
+/// Bytes of the `reserved` ones that cannot be among those of the card that somebody `uses`.
+///
+/// Since version 536, NVIDIA's driver for Windows takes the host's memory where a card's is used up, instead of
+/// refusing; everything goes on, many times slower.
+fn spilled(reserved: u64, uses: u64) -> u64 {
+    reserved.saturating_sub(uses)
 }
 
 impl DevicePool for Pool {
@@ -72,7 +82,9 @@ impl DevicePool for Pool {
         let most = self.read(counter);
         let mut fresh = 0_u64;
         // SAFETY: as in `read`; zero is the one value that this counter can be set to, and it begins anew from there.
-        let answer = unsafe { result::mem_pool::set_attribute(self.pool, counter, from_mut(&mut fresh).cast::<c_void>()) };
+        let answer = unsafe {
+            result::mem_pool::set_attribute(self.pool, counter, from_mut(&mut fresh).cast::<c_void>())
+        };
         if let Err(error) = answer {
             tracing::warn!(%error, "the card's peak cannot be counted anew");
         }
@@ -87,6 +99,10 @@ impl DevicePool for Pool {
         self.total_and_free().map_or(0, |[_, free]| free + self.reserved())
     }
 
+    fn spilled(&self) -> u64 {
+        self.total_and_free().map_or(0, |[total, free]| spilled(self.reserved(), total - free))
+    }
+
     fn give_back(&self) {
         let answer = self.context.bind_to_thread().and_then(|()| {
             // SAFETY: the pool lives as long as its context; what is in use stays.
@@ -95,5 +111,16 @@ impl DevicePool for Pool {
         if let Err(error) = answer {
             tracing::warn!(%error, "memory that is not needed could not be given back to the driver");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_card_does_not_have_is_elsewhere() {
+        assert_eq!(spilled(6 << 30, 7 << 30), 0);
+        assert_eq!(spilled(10 << 30, 8 << 30), 2 << 30);
     }
 }

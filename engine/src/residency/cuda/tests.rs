@@ -21,7 +21,8 @@ fn filled(buffer: Buffer, sizes: &Sizes, seed: usize) -> Buffer {
     let sized = |bytes: usize| (0..bytes).map(|index| ((index * 31 + seed * 7) % 119) as u8);
     let values = Buffer::new(sizes, &Device::Cpu).unwrap();
     for (to, _, _) in values.pairs(&buffer, sizes) {
-        let fresh = Tensor::from_vec(sized(to.elem_count()).collect::<Vec<u8>>(), to.elem_count(), &Device::Cpu);
+        let fresh =
+            Tensor::from_vec(sized(to.elem_count()).collect::<Vec<u8>>(), to.elem_count(), &Device::Cpu);
         to.slice_set(&fresh.unwrap().to_dtype(to.dtype()).unwrap(), 0, 0).unwrap();
     }
     assert!(buffer.copy_from(&values, sizes, usize::MAX, |_| true).unwrap());
@@ -123,10 +124,11 @@ fn component(folder: &Path) -> Component {
             let weight = Tensor::rand(-1f32, 1f32, (300, 500), &Device::Cpu).unwrap();
             let half = weight.to_dtype(DType::BF16).unwrap();
             let bias = Tensor::rand(-1f32, 1f32, 300, &Device::Cpu).unwrap();
-            [(format!("{index}.one.weight"), weight), (format!("{index}.two.weight"), half), (
-                format!("{index}.one.bias"),
-                bias,
-            )]
+            [
+                (format!("{index}.one.weight"), weight),
+                (format!("{index}.two.weight"), half),
+                (format!("{index}.one.bias"), bias),
+            ]
         })
         .collect();
     candle_core::safetensors::save(&tensors, &path).unwrap();

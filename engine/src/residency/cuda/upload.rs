@@ -104,9 +104,12 @@ impl Piece<'_, '_> {
         let bytes = size_of_val(from);
         let through = staging.buffers[turn].as_mut_slice().w()?;
         // SAFETY: `T` is a float or a byte, any of whose values may be looked at as bytes, and the source is as long.
-        through[..bytes].copy_from_slice(unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), bytes) });
+        through[..bytes]
+            .copy_from_slice(unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), bytes) });
         // SAFETY: the view is as long in bytes as in values of `T`, and bytes need no alignment.
-        let Some(mut to) = (unsafe { to.transmute_mut::<u8>(bytes) }) else { bail!("a piece that does not fit") };
+        let Some(mut to) = (unsafe { to.transmute_mut::<u8>(bytes) }) else {
+            bail!("a piece that does not fit")
+        };
         self.stream.memcpy_htod(&through[..bytes], &mut to).w()?;
         staging.read[turn].record(self.stream).w()
     }
