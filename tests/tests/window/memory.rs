@@ -7,7 +7,7 @@ use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, card_presets},
     output::{Settings, write_png},
     request::{ComputeDtype, Request},
-    session::{Command, Event, Failure, JobId, PlanSubject},
+    session::{Command, Event, Failure, JobId, PlanSubject, Serving},
 };
 
 use super::{
@@ -182,6 +182,19 @@ fn the_cards_that_are_here_and_those_that_are_not_can_be_asked_about() {
     window.click("Card");
     window.click_what_says("This computer");
     assert_eq!(preferences(&window).device, DeviceChoice::Auto);
+}
+
+#[test]
+fn an_engine_for_cards_offers_the_card_and_the_processor() {
+    let mut window = planned(&Scene::streamed());
+    window.says(Event::Hardware(machine()));
+    window.says(Event::Serving(Serving { engine: "CUDA".to_owned(), process: 7, instead_of: None }));
+    window.click("Card");
+    assert!(window.shows("This computer's card"));
+    assert!(!window.shows("RTX 3060 12.0 GB (found)"), "what is found is what computes");
+    window.click("This computer (CPU)");
+    assert_eq!(preferences(&window).device, DeviceChoice::Processor);
+    assert!(!window.shows("A run here has this card's memory and link"));
 }
 
 #[test]
