@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Result, Tensor};
 
 use crate::{
     memory::BlockWork,
-    nn::{Costs, Tape, gelu_tanh, layer_norm, scale_and_shift},
+    nn::{Costs, Tape, gelu_tanh, layer_norm_modulated},
     residency::Weights,
 };
 
@@ -16,7 +16,7 @@ const EPS: f64 = 1e-6;
 
 /// `x` normed and modulated by shift and scale.
 pub fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
-    scale_and_shift(&layer_norm(x, None, None, EPS)?, &modulation[1], &modulation[0])
+    layer_norm_modulated(x, EPS, &modulation[1], Some(&modulation[0]))
 }
 
 /// [`normed`], function by function; the bytes of its result.

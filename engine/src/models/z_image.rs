@@ -16,7 +16,7 @@ use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::{BlockWork, Work},
     nn::{
-        Costs, Mask, Rope, Tape, attention, gated_add, layer_norm, modulate, rope_interleaved, silu, silu_mul,
+        Costs, Mask, Rope, Tape, attention, gated_add, layer_norm_modulated, rope_interleaved, silu, silu_mul,
     },
     request::Request,
     residency::{Executor, RunError, WeightStore, Weights},
@@ -540,11 +540,11 @@ impl ZImageTransformer {
         let (scale_attention, gate_attention) = (&modulation[0], modulation[1].tanh()?);
         let (scale_feed_forward, gate_feed_forward) = (&modulation[2], modulation[3].tanh()?);
 
-        let h = modulate(&w.rms_norm("attention_norm1", x, eps)?, scale_attention)?;
+        let h = w.rms_norm_modulated("attention_norm1", x, eps, scale_attention)?;
         let h = self.attention(w, h, rope)?;
         let x = gated_add(x, &gate_attention, &w.rms_norm("attention_norm2", &h, eps)?)?;
         drop(h);
-        let h = modulate(&w.rms_norm("ffn_norm1", &x, eps)?, scale_feed_forward)?;
+        let h = w.rms_norm_modulated("ffn_norm1", &x, eps, scale_feed_forward)?;
         let h = feed_forward(w, h)?;
         gated_add(&x, &gate_feed_forward, &w.rms_norm("ffn_norm2", &h, eps)?)
     }
@@ -603,7 +603,7 @@ impl ZImageTransformer {
     }
 
     fn final_layer(&self, w: &Weights, x: &Tensor, scale: &Tensor) -> Result<Tensor> {
-        w.linear("linear", &modulate(&layer_norm(x, None, None, FINAL_NORM_EPS)?, scale)?)
+        w.linear("linear", &layer_norm_modulated(x, FINAL_NORM_EPS, scale, None)?)
     }
 
     /// Prompt embeddings `[tokens, width]` to caption tokens `[1, padded tokens, dim]`.

@@ -7,6 +7,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::cpu::{contiguous, values, zeros};
+use super::cuda::{self, Curve as Kernel};
 use super::simd::{Tiled, exp2, run};
 
 /// Values to a piece of work.
@@ -20,7 +21,11 @@ pub fn silu(x: &Tensor) -> Result<Tensor> {
 /// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
 pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
-    if gate.device().is_cpu() { fused::<Plain>(gate, Some(up)) } else { gate.silu()? * up }
+    if gate.device().is_cpu() {
+        fused::<Plain>(gate, Some(up))
+    } else {
+        cuda::or_plain(gate, || cuda::gated(Kernel::Silu, gate, up), || gate.silu()? * up)
+    }
 }
 
 /// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016):
@@ -32,7 +37,11 @@ pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
 /// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
 pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
-    if gate.device().is_cpu() { fused::<Tanh>(gate, Some(up)) } else { gate.gelu()? * up }
+    if gate.device().is_cpu() {
+        fused::<Tanh>(gate, Some(up))
+    } else {
+        cuda::or_plain(gate, || cuda::gated(Kernel::GeluTanh, gate, up), || gate.gelu()? * up)
+    }
 }
 
 /// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.

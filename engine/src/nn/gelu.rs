@@ -5,6 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::cpu::{contiguous, values, zeros};
+use super::cuda::{self, Curve};
 use super::simd::{Tiled, exp2, run};
 
 /// Values to a piece of work.
@@ -32,8 +33,9 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
     }
     let width = both / 2;
     if !x.device().is_cpu() {
-        let gate = x.narrow(D::Minus1, width, width)?.contiguous()?;
-        return x.narrow(D::Minus1, 0, width)? * gate.gelu_erf()?;
+        let (value, gate) = (x.narrow(D::Minus1, 0, width)?, x.narrow(D::Minus1, width, width)?);
+        let work = || cuda::gated(Curve::Gelu, &gate, &value);
+        return cuda::or_plain(x, work, || &value * gate.contiguous()?.gelu_erf()?);
     }
     let wide = contiguous(x)?;
     let held = wide.storage_and_layout();

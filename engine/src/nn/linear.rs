@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::precision::{Encoding, Packed};
 
 use super::cpu::{contiguous, values, zeros};
-use super::few_rows;
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
+use super::{cuda, few_rows};
 
 /// Register tiles of rows of the input that share the weights read into the cache.
 const PANELS: usize = 8;
@@ -62,17 +62,23 @@ impl Weight {
         match self {
             Self::Floats(tensor) => tensor.to_dtype(dtype),
             Self::Packed { bytes, encoding, shape } => {
-                let elements: usize = shape.iter().product();
-                let mut values = vec![0.0; elements.next_multiple_of(encoding.format.block().0)];
-                match Packed::new(*encoding, elements, &bytes.to_vec1::<u8>()?) {
-                    Some(packed) => packed.widen(0, &mut values),
-                    None => bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count()),
-                }
-                values.truncate(elements);
-                Tensor::from_vec(values, shape.as_slice(), bytes.device())?.to_dtype(dtype)
+                let work = || cuda::widen(bytes, *encoding, shape, dtype);
+                cuda::or_plain(bytes, work, || widen(bytes, *encoding, shape, dtype))
             }
         }
     }
+}
+
+/// The values of a weight of a shape, widened by the processor.
+fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Tensor> {
+    let elements: usize = shape.iter().product();
+    let mut values = vec![0.0; elements.next_multiple_of(encoding.format.block().0)];
+    match Packed::new(encoding, elements, &bytes.to_vec1::<u8>()?) {
+        Some(packed) => packed.widen(0, &mut values),
+        None => bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count()),
+    }
+    values.truncate(elements);
+    Tensor::from_vec(values, shape, bytes.device())?.to_dtype(dtype)
 }
 
 /// A product of two thin matrices beside a weight.

@@ -4,6 +4,7 @@ use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::cpu::{contiguous, values, zeros};
+use super::cuda;
 
 /// Rows to a piece of work.
 const ROWS: usize = 8;
@@ -12,7 +13,7 @@ const ROWS: usize = 8;
 pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     let (tokens, width) = rows(x, scale)?;
     if !x.device().is_cpu() {
-        return plain_modulate(x, scale);
+        return cuda::or_plain(x, || cuda::modulate(x, scale, None), || plain_modulate(x, scale));
     }
     let (wide, scales) = (contiguous(x)?, contiguous(scale)?);
     let (held, scales) = (wide.storage_and_layout(), scales.storage_and_layout());
@@ -37,7 +38,8 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
         bail!("a shift of shape {:?} with a scale of shape {:?}", shift.dims(), scale.dims());
     }
     if !x.device().is_cpu() {
-        return plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
+        let plain = || plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
+        return cuda::or_plain(x, || cuda::modulate(x, scale, Some(shift)), plain);
     }
     let (wide, scales, shifts) = (contiguous(x)?, contiguous(scale)?, contiguous(shift)?);
     let held = (wide.storage_and_layout(), scales.storage_and_layout(), shifts.storage_and_layout());
@@ -63,7 +65,7 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
     }
     if !x.device().is_cpu() {
-        return plain_gated_add(x, gate, y);
+        return cuda::or_plain(x, || cuda::gated_add(x, gate, y), || plain_gated_add(x, gate, y));
     }
     let (wide, gates, added) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);
     let held = (wide.storage_and_layout(), gates.storage_and_layout(), added.storage_and_layout());

@@ -6,6 +6,8 @@ use rayon::prelude::*;
 
 use super::activation::silu_of;
 use super::cpu::{contiguous, values, zeros};
+use super::cuda::{self, RowNorm};
+use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
 
 /// Rows to a piece of work, at least.
@@ -16,8 +18,30 @@ pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     if x.device().is_cpu() {
         fused_rows(x, Some(weight), None, eps, false)
     } else {
-        plain_rms_norm(x, weight, eps)
+        let norm = RowNorm { eps, weight: Some(weight), ..RowNorm::default() };
+        cuda::or_plain(x, || cuda::norm_rows(x, norm), || plain_rms_norm(x, weight, eps))
     }
+}
+
+/// [`rms_norm`] followed by [`modulate`], in one pass where the device has it.
+pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
+    let plain = || modulate(&rms_norm(x, weight, eps)?, scale);
+    let norm = RowNorm { eps, weight: Some(weight), scale: Some(scale), ..RowNorm::default() };
+    cuda::or_plain(x, || cuda::norm_rows(x, norm), plain)
+}
+
+/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] without a shift, in one
+/// pass where the device has it.
+pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<&Tensor>) -> Result<Tensor> {
+    let plain = || {
+        let normed = layer_norm(x, None, None, eps)?;
+        match shift {
+            Some(shift) => scale_and_shift(&normed, scale, shift),
+            None => modulate(&normed, scale),
+        }
+    };
+    let norm = RowNorm { centred: true, eps, scale: Some(scale), shift, ..RowNorm::default() };
+    cuda::or_plain(x, || cuda::norm_rows(x, norm), plain)
 }
 
 /// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
@@ -25,7 +49,8 @@ pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, ep
     if x.device().is_cpu() {
         fused_rows(x, weight, bias, eps, true)
     } else {
-        plain_layer_norm(x, weight, bias, eps)
+        let norm = RowNorm { centred: true, eps, weight, bias, ..RowNorm::default() };
+        cuda::or_plain(x, || cuda::norm_rows(x, norm), || plain_layer_norm(x, weight, bias, eps))
     }
 }
 
@@ -34,7 +59,8 @@ pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps
     if x.device().is_cpu() {
         fused_groups(x, groups, weight, bias, eps, false)
     } else {
-        plain_group_norm(x, groups, weight, bias, eps)
+        let work = || cuda::group_norm(x, groups, (weight, bias), eps, false);
+        cuda::or_plain(x, work, || plain_group_norm(x, groups, weight, bias, eps))
     }
 }
 
@@ -49,7 +75,8 @@ pub fn group_norm_silu(
     if x.device().is_cpu() {
         fused_groups(x, groups, weight, bias, eps, true)
     } else {
-        plain_group_norm(x, groups, weight, bias, eps)?.silu()
+        let work = || cuda::group_norm(x, groups, (weight, bias), eps, true);
+        cuda::or_plain(x, work, || plain_group_norm(x, groups, weight, bias, eps)?.silu())
     }
 }
 

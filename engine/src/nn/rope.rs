@@ -4,6 +4,7 @@ use candle_core::{DType, Device, Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::cpu::{contiguous, values, zeros};
+use super::cuda::{self, Rotation};
 
 /// Tokens to a piece of work, at least.
 const TOKENS: usize = 4;
@@ -50,8 +51,10 @@ impl Rope {
 
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    check(x, rope)?;
     if !x.device().is_cpu() {
-        return plain_interleaved(x, rope);
+        let work = || cuda::rope(Rotation::Interleaved, x, &rope.cos, &rope.sin);
+        return cuda::or_plain(x, work, || plain_interleaved(x, rope));
     }
     fused(x, rope, |x, out, cos, sin| {
         let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(x.as_chunks::<2>().0);
@@ -64,8 +67,10 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 /// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
 /// language models. Computed in the dtype of `x`, as there.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    check(x, rope)?;
     if !x.device().is_cpu() || x.dtype() != DType::F32 {
-        return plain_half(x, rope);
+        let work = || cuda::rope(Rotation::Half, x, &rope.cos, &rope.sin);
+        return cuda::or_plain(x, work, || plain_half(x, rope));
     }
     fused(x, rope, |x, out, cos, sin| {
         let (a, b) = x.split_at(x.len() / 2);
@@ -80,6 +85,14 @@ pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     })
 }
 
+fn check(x: &Tensor, rope: &Rope) -> Result<()> {
+    let (_, tokens, _, width) = x.dims4()?;
+    if rope.cos.dims() != [tokens, width / 2] || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
+        bail!("angles of shape {:?} for heads of shape {:?}", rope.cos.dims(), x.dims());
+    }
+    Ok(())
+}
+
 /// Rotates each head by `rotate`, which is given the head, its result, and the cosines and sines of its token.
 fn fused(
     x: &Tensor,
@@ -87,9 +100,6 @@ fn fused(
     rotate: impl Fn(&[f32], &mut [f32], &[f32], &[f32]) + Send + Sync,
 ) -> Result<Tensor> {
     let (_, tokens, heads, width) = x.dims4()?;
-    if rope.cos.dims() != [tokens, width / 2] || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
-        bail!("angles of shape {:?} for heads of shape {:?}", rope.cos.dims(), x.dims());
-    }
     let (wide, cos, sin) = (contiguous(x)?, contiguous(&rope.cos)?, contiguous(&rope.sin)?);
     let held = (wide.storage_and_layout(), cos.storage_and_layout(), sin.storage_and_layout());
     let (input, cos, sin) = (values(&held.0)?, values(&held.1)?, values(&held.2)?);

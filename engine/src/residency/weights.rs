@@ -142,6 +142,11 @@ impl Weights {
         nn::rms_norm(x, &self.get(&format!("{name}.weight"))?, eps)
     }
 
+    /// `x` through the RMS norm `name`, modulated by `scale`.
+    pub fn rms_norm_modulated(&self, name: &str, x: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
+        nn::rms_norm_modulated(x, &self.get(&format!("{name}.weight"))?, eps, scale)
+    }
+
     /// `x` through the layer norm `name`, which has scale and bias.
     pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
         let (weight, bias) = self.norm(name)?;

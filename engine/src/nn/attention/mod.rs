@@ -2,9 +2,12 @@
 
 mod tiled;
 
+use std::ops::Range;
+
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::cpu::{values, zeros};
+use super::cuda;
 
 /// Which keys a query may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,14 +22,16 @@ pub enum Mask {
 /// `[batch, keys, kv_heads, head_dim]`, scaled by `1 / sqrt(head_dim)`; the result has the shape of `q`.
 /// `heads` is a multiple of `kv_heads`: neighbouring query heads share a key head.
 ///
-/// On the CPU the scores of all keys are never held at once.
+/// The scores of all keys and queries are never held at once.
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
     check(q, k, v)?;
     let divisor = (q.dim(3)? as f64).sqrt();
     if q.device().is_cpu() {
         fused(q, k, v, Scores { divisor, causal: mask == Mask::Causal, bias: None })
     } else {
-        plain(q, k, v, divisor, hidden(q, k, mask)?.as_ref(), DType::F32)
+        let causal = mask == Mask::Causal;
+        let added = if causal { Added::Causal } else { Added::Nothing };
+        cuda::or_plain(q, || cuda::attention(q, k, v, causal), || plain([q, k, v], divisor, added, SCORES))
     }
 }
 
@@ -44,7 +49,8 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
         let held = bias.storage_and_layout();
         return fused(q, k, v, Scores { divisor: 1.0, causal: false, bias: Some(values(&held)?) });
     }
-    plain(q, k, v, 1.0, Some(&spread_bias(bias, tokens, keys)?), DType::F32)
+    let work = || cuda::attention_with_bias(q, k, v, bias);
+    cuda::or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), SCORES))
 }
 
 /// How scores come from the products of queries and keys.
@@ -68,35 +74,45 @@ fn check(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// What is added to scores `[tokens, keys]` to hide keys.
-fn hidden(q: &Tensor, k: &Tensor, mask: Mask) -> Result<Option<Tensor>> {
-    if mask == Mask::None {
-        return Ok(None);
+/// Bytes of the scores that the plain path computes at a time. As many again are held while they are divided and
+/// exponentiated.
+const SCORES: usize = 128 << 20;
+
+/// What the plain path adds to scores.
+#[derive(Clone, Copy)]
+enum Added<'a> {
+    Nothing,
+    /// What hides the keys after a query.
+    Causal,
+    /// A bias by distance, `[heads, tokens + keys − 1]`.
+    Bias(&'a Tensor),
+}
+
+impl Added<'_> {
+    /// To scores `[…, queries, keys]` of some of the queries.
+    fn to(self, scores: &Tensor, queries: Range<usize>, tokens: usize) -> Result<Tensor> {
+        let keys = scores.dim(3)?;
+        let added = match self {
+            Self::Nothing => return Ok(scores.clone()),
+            Self::Causal => {
+                let hidden =
+                    |query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 });
+                let values: Vec<f32> = queries.clone().flat_map(hidden).collect();
+                Tensor::from_vec(values, (queries.len(), keys), scores.device())?
+            }
+            Self::Bias(bias) => {
+                let rows = queries.map(|query| bias.narrow(1, tokens - 1 - query, keys));
+                Tensor::stack(&rows.collect::<Result<Vec<_>>>()?, 1)?
+            }
+        };
+        scores.broadcast_add(&added.to_dtype(scores.dtype())?)
     }
-    let (tokens, keys) = (q.dim(1)?, k.dim(1)?);
-    let hidden: Vec<f32> = (0..tokens)
-        .flat_map(|query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 }))
-        .collect();
-    Ok(Some(Tensor::from_vec(hidden, (tokens, keys), q.device())?))
 }
 
-/// A bias by distance as one `[heads, tokens, keys]` by query and key.
-fn spread_bias(bias: &Tensor, tokens: usize, keys: usize) -> Result<Tensor> {
-    let rows: Vec<Tensor> =
-        (0..tokens).map(|query| bias.narrow(1, tokens - 1 - query, keys)).collect::<Result<_>>()?;
-    Tensor::stack(&rows, 1)
-}
-
-/// The definition, computed in `dtype`; `added` is added to the scores.
-fn plain(
-    q: &Tensor,
-    k: &Tensor,
-    v: &Tensor,
-    divisor: f64,
-    added: Option<&Tensor>,
-    dtype: DType,
-) -> Result<Tensor> {
-    let (batch, _, heads, width) = q.dims4()?;
+/// The definition, in f32 or wider, for as many queries at a time as have `most` bytes of scores.
+fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -> Result<Tensor> {
+    let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    let (batch, tokens, heads, width) = q.dims4()?;
     let (_, keys, kv_heads, _) = k.dims4()?;
     let spread = |x: &Tensor| -> Result<Tensor> {
         let x = x.to_dtype(dtype)?.transpose(1, 2)?;
@@ -106,13 +122,17 @@ fn plain(
         let shape = (batch, kv_heads, heads / kv_heads, keys, width);
         x.unsqueeze(2)?.broadcast_as(shape)?.reshape((batch, heads, keys, width))
     };
-    let queries = q.to_dtype(dtype)?.transpose(1, 2)?.contiguous()?;
-    let mut scores = (queries.matmul(&spread(k)?.transpose(2, 3)?)? / divisor)?;
-    if let Some(added) = added {
-        scores = scores.broadcast_add(&added.to_dtype(dtype)?)?;
-    }
-    let weights = candle_nn::ops::softmax_last_dim(&scores)?;
-    weights.matmul(&spread(v)?)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
+    let (k, v) = (spread(k)?.transpose(2, 3)?, spread(v)?);
+    let together = (most / (batch * heads * keys * dtype.size_in_bytes()).max(1)).min(tokens).max(1);
+    let attend = |first: usize| -> Result<Tensor> {
+        let queries = first..tokens.min(first + together);
+        let part = q.narrow(1, first, queries.len())?.to_dtype(dtype)?.transpose(1, 2)?.contiguous()?;
+        let scores = (part.matmul(&k)? / divisor)?;
+        let weights = candle_nn::ops::softmax_last_dim(&added.to(&scores, queries, tokens)?)?;
+        weights.matmul(&v)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
+    };
+    let parts = (0..tokens.max(1)).step_by(together).map(attend).collect::<Result<Vec<_>>>()?;
+    if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
 
 /// Values of scores that the composition has at once.
@@ -152,10 +172,29 @@ mod tests {
 
     /// The definition in f64: in f32 it is itself no nearer to the truth than what is tested.
     fn exact(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
-        let [q64, k64, v64] = [q, k, v].map(|x| x.to_dtype(DType::F64).unwrap());
+        let wide = [q, k, v].map(|x| x.to_dtype(DType::F64).unwrap());
         let divisor = (q.dim(3)? as f64).sqrt();
-        let hidden = hidden(q, k, mask)?;
-        plain(&q64, &k64, &v64, divisor, hidden.as_ref(), DType::F64)?.to_dtype(q.dtype())
+        let added = if mask == Mask::Causal { Added::Causal } else { Added::Nothing };
+        plain(wide.each_ref(), divisor, added, usize::MAX)?.to_dtype(q.dtype())
+    }
+
+    #[test]
+    fn the_plain_path_is_the_same_in_parts() {
+        for (q, keys, kv_heads) in [([1, 1, 1, 4], 1, 1), ([2, 70, 4, 24], 90, 2), ([1, 129, 2, 64], 77, 2)] {
+            let [q, k, v] = inputs(q, keys, kv_heads);
+            let (tokens, heads) = (q.dim(1).unwrap(), q.dim(2).unwrap());
+            let bias = random(&[heads, tokens + keys - 1], 4);
+            for added in [Added::Nothing, Added::Causal, Added::Bias(&bias)] {
+                let part = |most| plain([&q, &k, &v], 3.0, added, most).unwrap();
+                let whole = part(usize::MAX);
+                let row = q.dim(0).unwrap() * heads * keys * size_of::<f32>();
+                for queries in [0, 1, 16, 33] {
+                    assert_close(&part(queries * row + 1), &whole, 0.0);
+                }
+            }
+        }
+        let [q, k, v] = inputs([1, 0, 2, 8], 5, 2);
+        assert_eq!(plain([&q, &k, &v], 1.0, Added::Nothing, SCORES).unwrap().dims(), [1, 0, 2, 8]);
     }
 
     #[test]
@@ -185,9 +224,8 @@ mod tests {
             let [q, k, v] = inputs(q, keys, q[2]);
             let (tokens, heads) = (q.dim(1).unwrap(), q.dim(2).unwrap());
             let bias = (random(&[heads, tokens + keys - 1], 4) * 5.0).unwrap();
-            let added = spread_bias(&bias, tokens, keys).unwrap();
-            let [q64, k64, v64] = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
-            let want = plain(&q64, &k64, &v64, 1.0, Some(&added), DType::F64).unwrap();
+            let wide = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
+            let want = plain(wide.each_ref(), 1.0, Added::Bias(&bias), usize::MAX).unwrap();
             let got = attention_with_bias(&q, &k, &v, &bias).unwrap();
             assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 1e-5);
             assert!(attention_with_bias(&q, &k, &v, &bias.narrow(1, 0, tokens + keys - 2).unwrap()).is_err());

@@ -1,0 +1,67 @@
+// What the kernels share. Each file is compiled by nvcc for the card, and as C++ for tests, where `emulated.h` stands
+// in for the card.
+#pragma once
+
+#ifdef __CUDACC__
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+/// Makes a kernel known to the emulation under its name.
+#define EMULATED(kernel)
+/// Memory that the threads of a block share, as much as the launch says.
+#define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+#else
+#include "emulated.h"
+#endif
+
+#define KERNEL extern "C" __global__ void
+#define FUNCTION __device__ __forceinline__
+
+using f16 = __half;
+using bf16 = __nv_bfloat16;
+
+constexpr unsigned ALL_LANES = 0xffffffff;
+constexpr int LANES = 32;
+
+FUNCTION float wide(float value) { return value; }
+FUNCTION float wide(f16 value) { return __half2float(value); }
+FUNCTION float wide(bf16 value) { return __bfloat162float(value); }
+
+/// A value rounded to the nearest of its type, ties to even.
+template <typename T> FUNCTION T narrow(float value);
+template <> FUNCTION float narrow<float>(float value) { return value; }
+template <> FUNCTION f16 narrow<f16>(float value) { return __float2half_rn(value); }
+template <> FUNCTION bf16 narrow<bf16>(float value) { return __float2bfloat16_rn(value); }
+
+/// Neighbouring values that are read or written at once.
+template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
+    T values[N];
+
+    FUNCTION static Pack from(const T *place) { return *reinterpret_cast<const Pack *>(place); }
+    FUNCTION void to(T *place) const { *reinterpret_cast<Pack *>(place) = *this; }
+};
+
+/// Values that make 16 bytes.
+template <typename T> constexpr int TOGETHER = 16 / sizeof(T);
+
+/// Whether memory can be read 16 bytes at a time. What is absent can.
+FUNCTION bool aligned(const void *place) { return reinterpret_cast<uintptr_t>(place) % 16 == 0; }
+
+/// The sum of a value over the threads of a row of the block, of which there are `blockDim.x`: one warp, or several in a
+/// block of one row. It is the same in all of them.
+FUNCTION float sum_of_row(float value) {
+    __shared__ float of_warps[LANES];
+    for (int with = LANES / 2; with > 0; with /= 2) value += __shfl_xor_sync(ALL_LANES, value, with);
+    if (blockDim.x == LANES) return value;
+    int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    // Sums of before have been read.
+    __syncthreads();
+    if (lane == 0) of_warps[warp] = value;
+    __syncthreads();
+    value = lane < static_cast<int>(blockDim.x) / LANES ? of_warps[lane] : 0.0f;
+    for (int with = LANES / 2; with > 0; with /= 2) value += __shfl_xor_sync(ALL_LANES, value, with);
+    return value;
+}
+
+/// `x · sigmoid(y)`.
+FUNCTION float gated(float x, float y) { return x / (1.0f + expf(-y)); }

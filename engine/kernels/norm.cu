@@ -1,0 +1,185 @@
+// Norms over the last dimension, with what modulates them, and over groups of channels. Sums are taken in f32, around the
+// mean where there is one, and results are rounded once.
+#include "common.cuh"
+
+/// A row, its parameters and what modulates it; absent ones are null.
+template <typename T> struct Row {
+    const T *x, *weight, *bias, *scale, *shift;
+    T *out;
+    int width;
+};
+
+template <typename T, int N> FUNCTION void norm_row(Row<T> row, float eps, bool centred) {
+    using Values = Pack<T, N>;
+    int first = threadIdx.x * N, step = blockDim.x * N;
+    float mean = 0.0f;
+    if (centred) {
+        float sum = 0.0f;
+        for (int place = first; place < row.width; place += step) {
+            Values x = Values::from(row.x + place);
+            for (int each = 0; each < N; each++) sum += wide(x.values[each]);
+        }
+        mean = sum_of_row(sum) / row.width;
+    }
+    float squares = 0.0f;
+    for (int place = first; place < row.width; place += step) {
+        Values x = Values::from(row.x + place);
+        for (int each = 0; each < N; each++) {
+            float value = wide(x.values[each]) - mean;
+            squares += value * value;
+        }
+    }
+    float factor = 1.0f / sqrtf(sum_of_row(squares) / row.width + eps);
+    for (int place = first; place < row.width; place += step) {
+        float values[N];
+        Values x = Values::from(row.x + place);
+        for (int each = 0; each < N; each++) values[each] = (wide(x.values[each]) - mean) * factor;
+        if (row.weight) {
+            Values weight = Values::from(row.weight + place);
+            for (int each = 0; each < N; each++) values[each] *= wide(weight.values[each]);
+        }
+        if (row.bias) {
+            Values bias = Values::from(row.bias + place);
+            for (int each = 0; each < N; each++) values[each] += wide(bias.values[each]);
+        }
+        if (row.scale) {
+            Values scale = Values::from(row.scale + place);
+            for (int each = 0; each < N; each++) values[each] *= 1.0f + wide(scale.values[each]);
+        }
+        if (row.shift) {
+            Values shift = Values::from(row.shift + place);
+            for (int each = 0; each < N; each++) values[each] += wide(shift.values[each]);
+        }
+        for (int each = 0; each < N; each++) x.values[each] = narrow<T>(values[each]);
+        x.to(row.out + place);
+    }
+}
+
+/// A row of the grid's blocks for each row of `x` `[rows, width]`. Rows of the same batch item, `tokens` of them, share a
+/// scale and a shift; those of the next item are a stride away.
+template <typename T>
+FUNCTION void norm_rows(Row<T> all, long long rows, int tokens, long long scale_stride, long long shift_stride,
+                        float eps, int centred) {
+    constexpr int N = TOGETHER<T>;
+    long long index = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (index >= rows) return;
+    long long item = index / tokens;
+    Row<T> row = all;
+    row.x += index * all.width;
+    row.out += index * all.width;
+    if (row.scale) row.scale += item * scale_stride;
+    if (row.shift) row.shift += item * shift_stride;
+    bool whole = all.width % N == 0 && aligned(row.x) && aligned(row.weight) && aligned(row.bias) &&
+                 aligned(row.scale) && aligned(row.shift);
+    if (whole) {
+        norm_row<T, N>(row, eps, centred != 0);
+    } else {
+        norm_row<T, 1>(row, eps, centred != 0);
+    }
+}
+
+/// What is known of a piece of a group of channels.
+struct Piece {
+    float mean, squares;
+};
+
+FUNCTION long long smaller(long long one, long long other) { return one < other ? one : other; }
+
+/// The mean of each piece of a group and the sum of squares around it.
+template <typename T, int N> FUNCTION Piece piece_statistics(const T *x, int count) {
+    // Around a first guess, so that a mean far from zero costs no digits.
+    float guess = wide(x[0]), sum = 0.0f;
+    for (int place = threadIdx.x * N; place < count; place += blockDim.x * N) {
+        auto values = Pack<T, N>::from(x + place);
+        for (int each = 0; each < N; each++) sum += wide(values.values[each]) - guess;
+    }
+    float offset = sum_of_row(sum) / count, squares = 0.0f;
+    for (int place = threadIdx.x * N; place < count; place += blockDim.x * N) {
+        auto values = Pack<T, N>::from(x + place);
+        for (int each = 0; each < N; each++) {
+            float value = wide(values.values[each]) - guess - offset;
+            squares += value * value;
+        }
+    }
+    return {guess + offset, sum_of_row(squares)};
+}
+
+/// The statistics of each piece of each group: groups are `size` values in a row, pieces `piece` of them. A column of the
+/// grid for each piece, a row for each group.
+template <typename T>
+FUNCTION void group_statistics(const T *x, Piece *pieces, long long size, int piece) {
+    constexpr int N = TOGETHER<T>;
+    long long start = static_cast<long long>(blockIdx.x) * piece;
+    int count = static_cast<int>(smaller(piece, size - start));
+    x += blockIdx.y * size + start;
+    Piece found = count % N == 0 && aligned(x) ? piece_statistics<T, N>(x, count) : piece_statistics<T, 1>(x, count);
+    if (threadIdx.x == 0) pieces[static_cast<long long>(blockIdx.y) * gridDim.x + blockIdx.x] = found;
+}
+
+template <typename T, int N>
+FUNCTION void normed_some(const T *x, T *out, float mean, float factor, float bias, bool silu, long long plane) {
+    long long step = static_cast<long long>(gridDim.x) * blockDim.x * N;
+    long long place = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
+    for (; place < plane; place += step) {
+        auto values = Pack<T, N>::from(x + place);
+        for (int each = 0; each < N; each++) {
+            float value = (wide(values.values[each]) - mean) * factor + bias;
+            values.values[each] = narrow<T>(silu ? gated(value, value) : value);
+        }
+        values.to(out + place);
+    }
+}
+
+/// Norms a part of a channel, of which `together` are a group. A row of the grid for each channel of each batch item,
+/// each `plane` values; `count` pieces are known of each group.
+template <typename T>
+FUNCTION void group_norm(const T *x, const Piece *pieces, const float *weight, const float *bias, T *out, int count,
+                         int piece, int channels, int together, long long plane, float eps, int silu) {
+    constexpr int N = TOGETHER<T>;
+    long long size = plane * together;
+    pieces += static_cast<long long>(blockIdx.y / together) * count;
+    // All pieces but the last are as long. They are joined as Chan et al. 1983 do it.
+    float guess = pieces[0].mean, sum = 0.0f, squares = 0.0f;
+    for (int index = threadIdx.x; index < count; index += blockDim.x) {
+        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) / size;
+        sum += (pieces[index].mean - guess) * share;
+    }
+    float offset = sum_of_row(sum);
+    for (int index = threadIdx.x; index < count; index += blockDim.x) {
+        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) / size;
+        float distance = pieces[index].mean - guess - offset;
+        squares += pieces[index].squares / size + distance * distance * share;
+    }
+    int channel = blockIdx.y % channels;
+    float mean = guess + offset, factor = weight[channel] / sqrtf(sum_of_row(squares) + eps);
+    x += blockIdx.y * plane;
+    out += blockIdx.y * plane;
+    if (plane % N == 0 && aligned(x)) {
+        normed_some<T, N>(x, out, mean, factor, bias[channel], silu != 0, plane);
+    } else {
+        normed_some<T, 1>(x, out, mean, factor, bias[channel], silu != 0, plane);
+    }
+}
+
+#define NORMS(name, T)                                                                                              \
+    KERNEL norm_rows_##name(const T *x, const T *weight, const T *bias, const T *scale, const T *shift, T *out,     \
+                            long long rows, int width, int tokens, long long scale_stride, long long shift_stride,  \
+                            float eps, int centred) {                                                               \
+        Row<T> all = {x, weight, bias, scale, shift, out, width};                                                   \
+        norm_rows<T>(all, rows, tokens, scale_stride, shift_stride, eps, centred);                                  \
+    }                                                                                                               \
+    EMULATED(norm_rows_##name)                                                                                      \
+    KERNEL group_statistics_##name(const T *x, Piece *pieces, long long size, int piece) {                          \
+        group_statistics<T>(x, pieces, size, piece);                                                                \
+    }                                                                                                               \
+    EMULATED(group_statistics_##name)                                                                               \
+    KERNEL group_norm_##name(const T *x, const Piece *pieces, const float *weight, const float *bias, T *out,       \
+                             int count, int piece, int channels, int together, long long plane, float eps,          \
+                             int silu) {                                                                            \
+        group_norm<T>(x, pieces, weight, bias, out, count, piece, channels, together, plane, eps, silu);            \
+    }                                                                                                               \
+    EMULATED(group_norm_##name)
+
+NORMS(f32, float)
+NORMS(f16, f16)
+NORMS(bf16, bf16)

@@ -1,0 +1,79 @@
+// Matrix instructions of compute capability 8.0 and copies that do not wait. Fragments are laid out as the PTX ISA says
+// for `mma.m16n8k16` and `ldmatrix`.
+#pragma once
+
+#include "common.cuh"
+
+#ifdef __CUDACC__
+
+/// `c += a · b` for a warp: `a` is 16 by 16, `b` 16 by 8.
+template <typename T> FUNCTION void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+
+#define MULTIPLY_ADD(T, name)                                                                                       \
+    template <>                                                                                                     \
+    FUNCTION void multiply_add<T>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {                \
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "   \
+                     "{%8,%9}, {%0,%1,%2,%3};"                                                                      \
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                               \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                               \
+    }
+
+MULTIPLY_ADD(f16, "f16")
+MULTIPLY_ADD(bf16, "bf16")
+
+FUNCTION uint32_t in_shared(const void *place) { return static_cast<uint32_t>(__cvta_generic_to_shared(place)); }
+
+/// Four 8 by 8 matrices of 16 bits from shared memory: thread `i` says where row `i % 8` of matrix `i / 8` is.
+FUNCTION void load_matrices(uint32_t (&out)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(in_shared(row))
+                 : "memory");
+}
+
+/// The same, each matrix transposed.
+FUNCTION void load_transposed(uint32_t (&out)[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(in_shared(row))
+                 : "memory");
+}
+
+/// Begins to copy 16 bytes to shared memory, or to fill them with zeros where there is nothing to copy.
+FUNCTION void copy_ahead(void *to, const void *from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(in_shared(to)),
+                 "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
+                 : "memory");
+}
+
+/// Waits for all copies that this thread has begun.
+FUNCTION void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/// `2^x`, zero for minus infinity.
+FUNCTION float exp2_near(float x) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+#endif
+
+/// Two values in a register, the first in its lower half.
+template <typename T> FUNCTION uint32_t both(float low, float high) {
+    T values[2] = {narrow<T>(low), narrow<T>(high)};
+    uint32_t bits;
+    memcpy(&bits, values, sizeof bits);
+    return bits;
+}
+#ifdef __CUDACC__
+template <> FUNCTION uint32_t both<bf16>(float low, float high) {
+    uint32_t bits;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+    return bits;
+}
+template <> FUNCTION uint32_t both<f16>(float low, float high) {
+    uint32_t bits;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+    return bits;
+}
+#endif

@@ -1,0 +1,80 @@
+//! Attention on tensor cores.
+
+use candle_core::{DType, Result, Tensor};
+
+use super::{ACCESS, Argument, Launch, Source, WARP, Work, name_of, placed, together};
+
+/// The widths of heads that there are kernels for.
+pub const WIDTHS: [usize; 4] = [64, 72, 96, 128];
+
+/// As in `attention.cu`.
+const WARPS: usize = 4;
+const QUERIES: usize = 128;
+const KEYS: usize = 64;
+const SIDE: usize = 16;
+const PADDING: usize = 8;
+
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`, of which
+/// queries see all keys, or with `causal` those at their own place and before it. There are kernels for half-width floats
+/// and some widths of heads.
+pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Result<Option<Work>> {
+    let scale = 1.0 / (q.dim(3)? as f64).sqrt();
+    describe([q, k, v], scale, causal, None)
+}
+
+/// The same without a mask and a scale, with `bias`, f32 `[heads, tokens + keys − 1]`, added to scores.
+pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Option<Work>> {
+    if bias.dtype() != DType::F32 {
+        return Ok(None);
+    }
+    describe([q, k, v], 1.0, false, Some(placed(bias)?))
+}
+
+fn describe([q, k, v]: [&Tensor; 3], scale: f64, causal: bool, bias: Option<Tensor>) -> Result<Option<Work>> {
+    let (batch, tokens, heads, width) = q.dims4()?;
+    let (_, keys, kv_heads, _) = k.dims4()?;
+    let same = k.dtype() == q.dtype() && v.dtype() == q.dtype();
+    let Some(name) =
+        name_of(q.dtype()).filter(|_| same && q.dtype() != DType::F32 && WIDTHS.contains(&width))
+    else {
+        return Ok(None);
+    };
+    let [q, k, v] = [rows(q)?, rows(k)?, rows(v)?];
+    let mut arguments = vec![
+        Argument::Input(q.clone()),
+        Argument::Input(k.clone()),
+        Argument::Input(v.clone()),
+        Argument::optional(bias),
+        Argument::Result(0),
+    ];
+    for side in [tokens, keys, heads, kv_heads] {
+        arguments.push(Argument::whole(side)?);
+    }
+    for x in [&q, &k, &v] {
+        for stride in &x.stride()[..3] {
+            arguments.push(Argument::long(*stride)?);
+        }
+    }
+    arguments.extend([Argument::Number(scale as f32), Argument::Whole(causal.into())]);
+    let pitch = width.next_multiple_of(SIDE) + PADDING;
+    let launch = Launch {
+        source: Source::Attention,
+        kernel: format!("attention_{name}_{width}"),
+        grid: [tokens.div_ceil(QUERIES), heads, batch],
+        block: [WARPS * WARP, 1, 1],
+        shared: (QUERIES + 2 * KEYS) * pitch * q.dtype().size_in_bytes(),
+        arguments,
+    };
+    Ok(Some(Work { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))
+}
+
+/// `x` with heads that can be read 16 bytes at a time.
+fn rows(x: &Tensor) -> Result<Tensor> {
+    let unit = together(x.dtype());
+    let stride = x.stride();
+    let first = x.storage_and_layout().1.start_offset() * x.dtype().size_in_bytes();
+    let fits = stride[3] == 1
+        && stride[..3].iter().all(|stride| stride.is_multiple_of(unit))
+        && first.is_multiple_of(ACCESS);
+    if fits { Ok(x.clone()) } else { placed(x) }
+}

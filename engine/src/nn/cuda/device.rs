@@ -1,0 +1,162 @@
+//! Gives work to a card.
+
+use std::ops::Deref;
+
+use candle_core::{
+    CudaDevice, CudaStorage, DType, Result, Storage, Tensor, bail,
+    cuda::{
+        CudaStorageSlice, WrapErr,
+        cudarc::driver::{CudaSlice, CudaView, LaunchConfig, PushKernelArg, sys::CUfunction_attribute_enum},
+    },
+    op::BackpropOp,
+};
+use half::{bf16, f16};
+
+use super::{Argument, Launch, Source, Work};
+
+/// Bytes of shared memory that a launch may ask for without more ado.
+const SHARED: usize = 48 << 10;
+
+impl Source {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Activation => "sluice_activation",
+            Self::Attention => "sluice_attention",
+            Self::Modulation => "sluice_modulation",
+            Self::Norm => "sluice_norm",
+            Self::Rope => "sluice_rope",
+            Self::Widen => "sluice_widen",
+        }
+    }
+
+    /// What `engine/build.rs` makes of it.
+    fn ptx(self) -> &'static str {
+        match self {
+            Self::Activation => include_str!(concat!(env!("OUT_DIR"), "/activation.ptx")),
+            Self::Attention => include_str!(concat!(env!("OUT_DIR"), "/attention.ptx")),
+            Self::Modulation => include_str!(concat!(env!("OUT_DIR"), "/modulation.ptx")),
+            Self::Norm => include_str!(concat!(env!("OUT_DIR"), "/norm.ptx")),
+            Self::Rope => include_str!(concat!(env!("OUT_DIR"), "/rope.ptx")),
+            Self::Widen => include_str!(concat!(env!("OUT_DIR"), "/widen.ptx")),
+        }
+    }
+}
+
+/// Memory of a result.
+enum Memory {
+    F32(CudaSlice<f32>),
+    F16(CudaSlice<f16>),
+    Bf16(CudaSlice<bf16>),
+}
+
+impl Memory {
+    fn new(device: &CudaDevice, values: usize, dtype: DType) -> Result<Self> {
+        // SAFETY: what is in the memory is any floats, and nothing reads them before the launches have written them all.
+        unsafe {
+            Ok(match dtype {
+                DType::F32 => Self::F32(device.alloc(values)?),
+                DType::F16 => Self::F16(device.alloc(values)?),
+                DType::BF16 => Self::Bf16(device.alloc(values)?),
+                other => bail!("no kernel writes {other:?}"),
+            })
+        }
+    }
+
+    fn into_storage(self, device: &CudaDevice) -> CudaStorage {
+        match self {
+            Self::F32(slice) => CudaStorage::wrap_cuda_slice(slice, device.clone()),
+            Self::F16(slice) => CudaStorage::wrap_cuda_slice(slice, device.clone()),
+            Self::Bf16(slice) => CudaStorage::wrap_cuda_slice(slice, device.clone()),
+        }
+    }
+}
+
+/// Where the values of an input are.
+enum View<'a> {
+    U8(CudaView<'a, u8>),
+    F32(CudaView<'a, f32>),
+    F16(CudaView<'a, f16>),
+    Bf16(CudaView<'a, bf16>),
+}
+
+impl<'a> View<'a> {
+    fn new(storage: &'a impl Deref<Target = Storage>, first: usize) -> Result<Self> {
+        let Storage::Cuda(storage) = &**storage else { bail!("a kernel was given what is not on the card") };
+        Ok(match &storage.slice {
+            CudaStorageSlice::U8(slice) => Self::U8(slice.slice(first..)),
+            CudaStorageSlice::F32(slice) => Self::F32(slice.slice(first..)),
+            CudaStorageSlice::F16(slice) => Self::F16(slice.slice(first..)),
+            CudaStorageSlice::BF16(slice) => Self::Bf16(slice.slice(first..)),
+            _ => bail!("no kernel reads a tensor of this dtype"),
+        })
+    }
+}
+
+/// Does the work and gives the first of its results. It is done when the device's stream comes to it.
+pub(super) fn run(device: &CudaDevice, work: &Work) -> Result<Tensor> {
+    let memory = |(shape, dtype): &(Vec<usize>, DType)| Memory::new(device, shape.iter().product(), *dtype);
+    let mut results = work.results.iter().map(memory).collect::<Result<Vec<_>>>()?;
+    for launch in &work.launches {
+        submit(device, launch, &mut results)?;
+    }
+    let (Some(memory), Some((shape, _))) = (results.into_iter().next(), work.results.first()) else {
+        bail!("work without a result");
+    };
+    let storage = Storage::Cuda(memory.into_storage(device));
+    Ok(Tensor::from_storage(storage, shape.as_slice(), BackpropOp::none(), false))
+}
+
+fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Result<()> {
+    let function =
+        device.get_or_load_custom_func(&launch.kernel, launch.source.name(), launch.source.ptx())?;
+    let narrow = |side: usize| u32::try_from(side).map_err(candle_core::Error::wrap);
+    let shared = narrow(launch.shared)?;
+    if launch.shared > SHARED {
+        let attribute = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(attribute, shared.cast_signed()).w()?;
+    }
+    let [grid_x, grid_y, grid_z] = launch.checked_grid()?;
+    let [x, y, z] = launch.block;
+    let config = LaunchConfig {
+        grid_dim: (grid_x, grid_y, grid_z),
+        block_dim: (narrow(x)?, narrow(y)?, narrow(z)?),
+        shared_mem_bytes: shared,
+    };
+
+    let inputs = launch.arguments.iter().filter_map(|argument| match argument {
+        Argument::Input(tensor) => Some(tensor.storage_and_layout()),
+        _ => None,
+    });
+    let held: Vec<_> = inputs.collect();
+    let views = held.iter().map(|(storage, layout)| View::new(storage, layout.start_offset()));
+    let views = views.collect::<Result<Vec<_>>>()?;
+    let mut views = views.iter();
+    let mut written: Vec<Option<&mut Memory>> = results.iter_mut().map(Some).collect();
+    let mut builder = function.builder();
+    for argument in &launch.arguments {
+        match argument {
+            Argument::Input(_) => match views.next() {
+                Some(View::U8(view)) => builder.arg(view),
+                Some(View::F32(view)) => builder.arg(view),
+                Some(View::F16(view)) => builder.arg(view),
+                Some(View::Bf16(view)) => builder.arg(view),
+                None => bail!("an input of {} is missing", launch.kernel),
+            },
+            Argument::Result(index) => match written.get_mut(*index).and_then(Option::take) {
+                Some(Memory::F32(slice)) => builder.arg(slice),
+                Some(Memory::F16(slice)) => builder.arg(slice),
+                Some(Memory::Bf16(slice)) => builder.arg(slice),
+                None => bail!("{} has no result of number {index}", launch.kernel),
+            },
+            // A null pointer.
+            Argument::Absent => builder.arg(&0u64),
+            Argument::Whole(value) => builder.arg(value),
+            Argument::Long(value) => builder.arg(value),
+            Argument::Number(value) => builder.arg(value),
+        };
+    }
+    // SAFETY: kernel and arguments are those that the tests give to the same kernel in emulation, which checks their
+    // number, their types and that it reads and writes nothing beyond them; results are as long as their shapes say.
+    unsafe { builder.launch(config) }.w()?;
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Kernels for NVIDIA cards, beside the plain compositions of the tensor library: what each is launched with.
+//!
+//! Their sources are in `engine/kernels`. A function of this room describes its [`Work`] as data, so that tests run the same
+//! launches in emulation on the processor; [`run`] gives them to a card. No card has run these kernels yet, so they
+//! are off until [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
+
+mod attention;
+#[cfg(feature = "cuda")]
+mod device;
+mod norms;
+mod pointwise;
+mod widening;
+
+use std::{
+    env,
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use candle_core::{DType, Result, Tensor, bail};
+
+pub use attention::{WIDTHS, attention, attention_with_bias};
+pub use norms::{RowNorm, group_norm, norm_rows};
+pub use pointwise::{Curve, Rotation, gated, gated_add, modulate, rope};
+pub use widening::widen;
+
+/// Bytes that a kernel reads at once.
+const ACCESS: usize = 16;
+/// Threads that run in step.
+const WARP: usize = 32;
+
+static ENABLED: LazyLock<AtomicBool> =
+    LazyLock::new(|| AtomicBool::new(env::var_os("SLUICE_CUDA_KERNELS").is_some_and(|value| value == "1")));
+
+/// Whether the kernels are used where there is a card.
+pub fn enabled() -> bool {
+    ENABLED.load(Ordering::Relaxed)
+}
+
+/// Turns the kernels on or off.
+pub fn switch(on: bool) {
+    ENABLED.store(on, Ordering::Relaxed);
+}
+
+/// A file of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Gated activations.
+    Activation,
+    /// Attention.
+    Attention,
+    /// Scales, shifts and gates.
+    Modulation,
+    /// Norms.
+    Norm,
+    /// Rotary position embedding.
+    Rope,
+    /// Packed weights.
+    Widen,
+}
+
+/// What a kernel is given.
+#[derive(Debug, Clone)]
+pub enum Argument {
+    /// Where the first value of a tensor is.
+    Input(Tensor),
+    /// Where the result of this number begins.
+    Result(usize),
+    /// Nowhere.
+    Absent,
+    /// An `int`.
+    Whole(i32),
+    /// A `long long`.
+    Long(i64),
+    /// A `float`.
+    Number(f32),
+}
+
+impl Argument {
+    fn whole(value: usize) -> Result<Self> {
+        match i32::try_from(value) {
+            Ok(value) => Ok(Self::Whole(value)),
+            Err(_) => bail!("{value} is too large for a kernel"),
+        }
+    }
+
+    fn long(value: usize) -> Result<Self> {
+        match i64::try_from(value) {
+            Ok(value) => Ok(Self::Long(value)),
+            Err(_) => bail!("{value} is too large for a kernel"),
+        }
+    }
+
+    fn optional(tensor: Option<Tensor>) -> Self {
+        tensor.map_or(Self::Absent, Self::Input)
+    }
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The file that the kernel is in.
+    pub source: Source,
+    /// Its name.
+    pub kernel: String,
+    /// Blocks in each direction.
+    pub grid: [usize; 3],
+    /// Threads of a block in each direction.
+    pub block: [usize; 3],
+    /// Bytes of memory that the threads of a block share, beside what the kernel says itself.
+    pub shared: usize,
+    /// What it is given, in order.
+    pub arguments: Vec<Argument>,
+}
+
+impl Launch {
+    /// The sides of the grid, if a card takes as many blocks.
+    pub fn checked_grid(&self) -> Result<[u32; 3]> {
+        let [x, y, z] = self.grid.map(u32::try_from);
+        match (x, y, z) {
+            (Ok(x @ ..=0x7fff_ffff), Ok(y @ ..=0xffff), Ok(z @ ..=0xffff)) => Ok([x, y, z]),
+            _ => bail!("{:?} blocks of {} are more than a card takes", self.grid, self.kernel),
+        }
+    }
+}
+
+/// Launches, one after the other, and what they write. The first of the results is what the work is for.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// Shapes and dtypes of new tensors.
+    pub results: Vec<(Vec<usize>, DType)>,
+    /// What fills them.
+    pub launches: Vec<Launch>,
+}
+
+/// The result of the work if kernels are on, `x` is on a card and there is a kernel for it; else of `plain`.
+pub(super) fn or_plain(
+    x: &Tensor,
+    work: impl FnOnce() -> Result<Option<Work>>,
+    plain: impl FnOnce() -> Result<Tensor>,
+) -> Result<Tensor> {
+    if x.device().is_cuda() && x.elem_count() > 0 && enabled() {
+        if let Some(work) = work()? {
+            return run(x, &work);
+        }
+    }
+    plain()
+}
+
+#[cfg(feature = "cuda")]
+fn run(x: &Tensor, work: &Work) -> Result<Tensor> {
+    device::run(x.device().as_cuda_device()?, work)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn run(x: &Tensor, _: &Work) -> Result<Tensor> {
+    bail!("this program was built without kernels for {:?}", x.device().location())
+}
+
+/// The name of a dtype in those of kernels; none where there are no kernels for it.
+fn name_of(dtype: DType) -> Option<&'static str> {
+    match dtype {
+        DType::F32 => Some("f32"),
+        DType::F16 => Some("f16"),
+        DType::BF16 => Some("bf16"),
+        _ => None,
+    }
+}
+
+/// `x` with its values one after the other, from a place on where a kernel reads several at once.
+fn placed(x: &Tensor) -> Result<Tensor> {
+    let x = x.contiguous()?;
+    let first = x.storage_and_layout().1.start_offset() * x.dtype().size_in_bytes();
+    if first.is_multiple_of(ACCESS) { Ok(x) } else { x.force_contiguous() }
+}
+
+/// Values of a dtype that a kernel reads at once.
+fn together(dtype: DType) -> usize {
+    ACCESS / dtype.size_in_bytes()
+}
+
+/// Threads for this many pieces of work, whole warps of them, not more than `most`.
+fn threads(pieces: usize, most: usize) -> usize {
+    pieces.next_multiple_of(WARP).clamp(WARP, most)
+}
+
+/// Blocks across a row of `width` values of which each thread takes as many as are read at once, and their threads.
+fn across(width: usize, dtype: DType) -> (usize, usize) {
+    const MOST: usize = 256;
+    let piece = if width.is_multiple_of(together(dtype)) { together(dtype) } else { 1 };
+    let pieces = width / piece;
+    let threads = threads(pieces, MOST);
+    (pieces.div_ceil(threads), threads)
+}

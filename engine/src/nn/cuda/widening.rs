@@ -1,0 +1,40 @@
+//! Packed weights to floats, on the device.
+
+use candle_core::{DType, Result, Tensor, bail};
+
+use crate::precision::Encoding;
+
+use super::{Argument, Launch, Source, Work, name_of};
+
+/// The values of a weight of `shape` whose `bytes`, of dtype U8, are values and then scales.
+pub fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Option<Work>> {
+    const THREADS: usize = 256;
+    /// Values to a thread.
+    const RUN: usize = 8;
+    let Some(name) = name_of(dtype).filter(|_| !encoding.format.is_wide()) else { return Ok(None) };
+    let bytes = bytes.flatten_all()?.contiguous()?;
+    let elements: usize = shape.iter().product();
+    if encoding.bytes(elements) > bytes.elem_count() {
+        bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count());
+    }
+    let values = encoding.format.bytes(elements);
+    let scales = match encoding.scales(elements) {
+        0 => None,
+        scales => Some(bytes.narrow(0, values, scales * size_of::<f32>())?),
+    };
+    let launch = Launch {
+        source: Source::Widen,
+        kernel: format!("widen_{}_{name}", encoding.format.name().to_lowercase()),
+        grid: [elements.div_ceil(THREADS * RUN), 1, 1],
+        block: [THREADS, 1, 1],
+        shared: 0,
+        arguments: vec![
+            Argument::Input(bytes),
+            Argument::optional(scales),
+            Argument::Result(0),
+            Argument::long(elements)?,
+            Argument::long(encoding.group.map_or(0, std::num::NonZeroUsize::get))?,
+        ],
+    };
+    Ok(Some(Work { results: vec![(shape.to_vec(), dtype)], launches: vec![launch] }))
+}
