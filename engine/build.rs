@@ -1,15 +1,37 @@
 //! Gives the engine a fingerprint of its own source, so that a window and a worker that speak of different things can
-//! be told before they do.
+//! be told before they do. With the feature `cuda`, compiles the kernels to PTX.
 
-use std::{env, fs, io, path::Path};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
 
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
-fn main() -> io::Result<()> {
+fn main() -> ExitCode {
+    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let done =
+        fingerprint(&folder).map_err(|error| format!("cannot read the source: {error}")).and_then(|()| {
+            if env::var_os("CARGO_FEATURE_CUDA").is_some() {
+                kernels(&folder.join("kernels"))
+            } else {
+                Ok(())
+            }
+        });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fingerprint(folder: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed=src");
-    let folder = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let hash = of_folder(&Path::new(&folder).join("src"), START)?;
+    let hash = of_folder(&folder.join("src"), START)?;
     println!("cargo::rustc-env=SLUICE_ENGINE_SOURCE={hash:016x}");
     Ok(())
 }
@@ -29,4 +51,61 @@ fn of_bytes(bytes: &[u8], hash: u64) -> u64 {
         .iter()
         .filter(|byte| **byte != b'\r')
         .fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
+}
+
+/// The folders that a toolkit may be in, in the order in which they count.
+const TOOLKITS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
+/// The compute capability that kernels are compiled for; they use instructions of 8.0.
+const CAPABILITY: &str = "CUDA_COMPUTE_CAP";
+const LEAST: u32 = 80;
+
+/// Compiles each kernel source to PTX for the oldest card that is to run it: newer ones take it too.
+fn kernels(folder: &Path) -> Result<(), String> {
+    println!("cargo::rerun-if-changed=kernels");
+    for name in TOOLKITS.iter().chain(&[CAPABILITY]) {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    let capability = match env::var(CAPABILITY) {
+        Ok(text) => {
+            text.parse().map_err(|_| format!("{CAPABILITY} is {text}; it has to be a number such as 80"))?
+        }
+        Err(_) => LEAST,
+    };
+    let capability = LEAST.max(capability);
+    println!("cargo::rustc-env=SLUICE_KERNELS_CAPABILITY={capability}");
+    let nvcc = nvcc();
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let entries =
+        fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    for entry in entries {
+        let source = entry.map_err(|error| format!("cannot read {}: {error}", folder.display()))?.path();
+        let Some(stem) = source.file_stem().filter(|_| source.extension().is_some_and(|end| end == "cu"))
+        else {
+            continue;
+        };
+        let ptx = out.join(stem).with_extension("ptx");
+        let mut command = Command::new(&nvcc);
+        command.args(["-ptx", "-std=c++17", "-O3", &format!("-arch=compute_{capability}"), "-o"]);
+        let done = command.arg(&ptx).arg(&source).output().map_err(|error| {
+            format!(
+                "cannot start {}: {error}. The feature `cuda` needs NVIDIA's CUDA toolkit: set {} to its folder, or \
+                 use packaging/cuda/build, which sets one up",
+                nvcc.display(),
+                TOOLKITS[0],
+            )
+        })?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            return Err(format!("{} does not compile {}:\n{said}", nvcc.display(), source.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The compiler of the toolkit that is named, or the one on the path.
+fn nvcc() -> PathBuf {
+    let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
+    let named =
+        TOOLKITS.iter().filter_map(env::var_os).map(|folder| Path::new(&folder).join("bin").join(&name));
+    named.into_iter().find(|path| path.is_file()).unwrap_or_else(|| name.into())
 }

@@ -50,9 +50,10 @@ inline __half __ushort_as_half(unsigned short bits) { return {bits}; }
 
 inline float __half2float(__half value) {
     int exponent = value.bits >> 10 & 31, mantissa = value.bits & 1023;
-    float sign = value.bits >> 15 ? -1.0f : 1.0f;
-    if (exponent == 31) return mantissa ? NAN : sign * INFINITY;
-    return sign * (exponent ? ldexpf(1024.0f + mantissa, exponent - 25) : ldexpf(mantissa, -24));
+    uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000) << 16;
+    if (exponent == 31) return mantissa ? NAN : __uint_as_float(sign | 0x7f800000);
+    if (exponent == 0) return sign ? -ldexpf(mantissa, -24) : ldexpf(mantissa, -24);
+    return __uint_as_float(sign | static_cast<uint32_t>(exponent + 112) << 23 | mantissa << 13);
 }
 
 inline __half __float2half_rn(float value) {
@@ -86,7 +87,7 @@ constexpr size_t PARCEL = 32;
 
 /// What threads of a warp give to each other. There are two, so that one is read while the next is written.
 struct Warp {
-    unsigned char parcels[2][32][PARCEL];
+    alignas(PARCEL) unsigned char parcels[2][32][PARCEL];
 };
 
 unsigned char *shared_bytes();
@@ -112,10 +113,8 @@ template <typename T> const unsigned char (&exchange(const T &own))[32][PARCEL] 
     return parcels;
 }
 
-template <typename T> T parcel(const unsigned char (&parcels)[32][PARCEL], int lane) {
-    T value;
-    memcpy(&value, parcels[lane], sizeof(T));
-    return value;
+template <typename T> const T &parcel(const unsigned char (&parcels)[32][PARCEL], int lane) {
+    return *reinterpret_cast<const T *>(parcels[lane]);
 }
 
 /// Reads what a launch is given.
@@ -193,8 +192,8 @@ template <typename T> void multiply_add(float (&c)[4], const uint32_t (&a)[4], u
     for (int each = 0; each < 4; each++) {
         int row = lane / 4 + each / 2 * 8, column = lane % 4 * 2 + each % 2;
         for (int k = 0; k < 16; k++) {
-            auto left = emulated::parcel<Fragments>(all, row % 8 * 4 + k % 8 / 2);
-            auto right = emulated::parcel<Fragments>(all, column * 4 + k % 8 / 2);
+            auto &left = emulated::parcel<Fragments>(all, row % 8 * 4 + k % 8 / 2);
+            auto &right = emulated::parcel<Fragments>(all, column * 4 + k % 8 / 2);
             c[each] += value_of<T>(left.a[row / 8 + k / 8 * 2], k % 2) * value_of<T>(right.b[k / 8], k % 2);
         }
     }

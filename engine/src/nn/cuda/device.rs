@@ -42,6 +42,17 @@ impl Source {
     }
 }
 
+/// The compute capability that the kernels are compiled for, ten for each whole one.
+const CAPABILITY: &str = env!("SLUICE_KERNELS_CAPABILITY");
+
+/// Whether the card is new enough for the kernels.
+pub(super) fn serves(device: &CudaDevice) -> bool {
+    match (device.cuda_stream().context().compute_capability(), CAPABILITY.parse()) {
+        (Ok((major, minor)), Ok(least)) => 10 * major + minor >= least,
+        _ => false,
+    }
+}
+
 /// Memory of a result.
 enum Memory {
     F32(CudaSlice<f32>),

@@ -1,8 +1,7 @@
 //! Kernels for NVIDIA cards, beside the plain compositions of the tensor library: what each is launched with.
 //!
 //! Their sources are in `engine/kernels`. A function of this room describes its [`Work`] as data, so that tests run the same
-//! launches in emulation on the processor; [`run`] gives them to a card. No card has run these kernels yet, so they
-//! are off until [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
+//! launches in emulation on the processor. No card has run these kernels yet, so they are off until [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
 
 mod attention;
 #[cfg(feature = "cuda")]
@@ -141,22 +140,19 @@ pub(super) fn or_plain(
     work: impl FnOnce() -> Result<Option<Work>>,
     plain: impl FnOnce() -> Result<Tensor>,
 ) -> Result<Tensor> {
-    if x.device().is_cuda() && x.elem_count() > 0 && enabled() {
-        if let Some(work) = work()? {
-            return run(x, &work);
-        }
+    #[cfg(feature = "cuda")]
+    if let candle_core::Device::Cuda(device) = x.device()
+        && x.elem_count() > 0
+        && enabled()
+        && device::serves(device)
+        && let Some(work) = work()?
+    {
+        return device::run(device, &work);
     }
+    // Without the feature there are no such tensors.
+    #[cfg(not(feature = "cuda"))]
+    let _ = (x, work);
     plain()
-}
-
-#[cfg(feature = "cuda")]
-fn run(x: &Tensor, work: &Work) -> Result<Tensor> {
-    device::run(x.device().as_cuda_device()?, work)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn run(x: &Tensor, _: &Work) -> Result<Tensor> {
-    bail!("this program was built without kernels for {:?}", x.device().location())
 }
 
 /// The name of a dtype in those of kernels; none where there are no kernels for it.

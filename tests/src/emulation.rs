@@ -1,0 +1,203 @@
+//! Kernels for cards, run on the processor: `engine/kernels` compiled as C++, with bounds checked.
+
+use std::{
+    env, fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use candle_core::{CpuStorage, DType, Device, Storage, Tensor};
+use half::{bf16, f16};
+use sluice_engine::nn::cuda::{Argument, Launch, Work};
+use tempfile::TempDir;
+
+/// The compiled kernels.
+#[derive(Debug)]
+pub struct Emulation {
+    folder: TempDir,
+}
+
+impl Emulation {
+    /// Compiles the kernels.
+    ///
+    /// # Errors
+    /// When there is no C++ compiler, or it refuses.
+    pub fn build() -> Result<Self> {
+        Self::build_changed(|_, text| text)
+    }
+
+    /// The same with sources that `change` is given with their names.
+    pub fn build_changed(change: impl Fn(&str, String) -> String) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/kernels");
+        let mut sources = Vec::new();
+        for entry in fs::read_dir(&kernels)? {
+            let path = entry?.path();
+            let name =
+                path.file_name().and_then(|name| name.to_str()).context("a source has a name")?.to_owned();
+            fs::write(folder.path().join(&name), change(&name, fs::read_to_string(&path)?))?;
+            if name.ends_with(".cu") || name.ends_with(".cpp") {
+                sources.push(folder.path().join(name));
+            }
+        }
+        let objects: Vec<PathBuf> = sources.iter().map(|source| source.with_extension("o")).collect();
+        thread::scope(|scope| {
+            let compile =
+                |source, object| scope.spawn(move || compile(&["-x", "c++", "-c"], &[source], object));
+            let all: Vec<_> =
+                sources.iter().zip(&objects).map(|(source, object)| compile(source, object)).collect();
+            all.into_iter().try_for_each(|one| one.join().unwrap_or_else(|_| bail!("a compiler panicked")))
+        })?;
+        compile(&[], &objects.iter().collect::<Vec<_>>(), &folder.path().join("emulated"))?;
+        Ok(Self { folder })
+    }
+
+    /// Does the work, with threads in one order and in another, which has to give the same.
+    ///
+    /// # Errors
+    /// When a kernel reads or writes where nothing is, when its threads wait for each other in vain, when arguments are
+    /// not those that it takes, and when the result depends on the order.
+    pub fn run(&self, work: &Work) -> Result<Tensor> {
+        let [forwards, backwards] = [0, 1].map(|order| self.run_in_order(work, order));
+        let (forwards, backwards) = (forwards?, backwards?);
+        ensure!(forwards == backwards, "{} depends on the order of threads", work.launches[0].kernel);
+        let (shape, dtype) = work.results.first().context("work has a result")?;
+        tensor(&forwards, shape, *dtype)
+    }
+
+    fn run_in_order(&self, work: &Work, order: i64) -> Result<Vec<u8>> {
+        let mut request = Request::default();
+        let mut buffers: Vec<Vec<u8>> = Vec::new();
+        for (shape, dtype) in &work.results {
+            // What is not written is no number.
+            buffers.push(vec![0xff; shape.iter().product::<usize>() * dtype.size_in_bytes()]);
+        }
+        let mut launches = Request::default();
+        launches.count(work.launches.len());
+        for launch in &work.launches {
+            launches.launch(launch, &mut buffers)?;
+        }
+        request.whole(order);
+        request.count(buffers.len());
+        for buffer in &buffers {
+            request.bytes(buffer);
+        }
+        request.0.extend(launches.0);
+
+        let mut child = Command::new(self.folder.path().join("emulated"))
+            .env("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+            .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut input = child.stdin.take().context("the emulation has an input")?;
+        let writer = thread::spawn(move || input.write_all(&request.0));
+        let output = child.wait_with_output()?;
+        // A process that ends early leaves a part unread; what it says counts.
+        let written = writer.join().unwrap_or_else(|_| Ok(()));
+        ensure!(
+            output.status.success(),
+            "{:?} in emulation: {}",
+            work.launches,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        written?;
+        let length = buffers.first().map_or(0, Vec::len);
+        Ok(output.stdout.get(..length).context("the emulation wrote too little")?.to_vec())
+    }
+}
+
+fn compile(flags: &[&str], inputs: &[&PathBuf], output: &Path) -> Result<()> {
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let done = Command::new(&compiler)
+        .args(["-std=c++17", "-O2", "-g1", "-ffp-contract=off", "-Wno-unknown-pragmas"])
+        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
+        .args(flags)
+        .args(inputs)
+        .arg("-o")
+        .arg(output)
+        .output()
+        .with_context(|| format!("cannot start {}: install g++", compiler.display()))?;
+    ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Ok(())
+}
+
+/// Bytes as `engine/kernels/emulated.cpp` reads them.
+#[derive(Default)]
+struct Request(Vec<u8>);
+
+impl Request {
+    fn whole(&mut self, value: i64) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn count(&mut self, value: usize) {
+        self.0.extend((value as u64).to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.0.extend(bytes);
+    }
+
+    fn launch(&mut self, launch: &Launch, buffers: &mut Vec<Vec<u8>>) -> Result<()> {
+        self.bytes(launch.kernel.as_bytes());
+        for side in launch.checked_grid()? {
+            self.whole(side.into());
+        }
+        for side in launch.block {
+            self.count(side);
+        }
+        self.count(launch.shared);
+        self.count(launch.arguments.len());
+        for argument in &launch.arguments {
+            let (kind, first, second) = match argument {
+                Argument::Input(tensor) => {
+                    let (bytes, place) = memory(tensor)?;
+                    buffers.push(bytes);
+                    (0, buffers.len() as i64 - 1, place as i64)
+                }
+                Argument::Result(index) => (0, *index as i64, 0),
+                Argument::Absent => (1, 0, 0),
+                Argument::Whole(value) => (2, i64::from(*value), 0),
+                Argument::Long(value) => (3, *value, 0),
+                Argument::Number(value) => (4, value.to_bits().into(), 0),
+            };
+            [kind, first, second].into_iter().for_each(|value| self.whole(value));
+        }
+        Ok(())
+    }
+}
+
+/// The memory that a tensor is in, and where in it its first value is.
+fn memory(tensor: &Tensor) -> Result<(Vec<u8>, usize)> {
+    let (storage, layout) = tensor.storage_and_layout();
+    let Storage::Cpu(storage) = &*storage else { bail!("the tensor is not on the processor") };
+    let bytes = match storage {
+        CpuStorage::U8(bytes) => bytes.clone(),
+        CpuStorage::F32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        CpuStorage::F16(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        CpuStorage::BF16(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        _ => bail!("no kernel reads {:?}", tensor.dtype()),
+    };
+    Ok((bytes, layout.start_offset() * tensor.dtype().size_in_bytes()))
+}
+
+fn tensor(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Tensor> {
+    let pairs = || bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
+    let device = &Device::Cpu;
+    Ok(match dtype {
+        DType::F32 => {
+            let values: Vec<f32> =
+                bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            Tensor::from_vec(values, shape, device)?
+        }
+        DType::F16 => Tensor::from_vec(pairs().map(f16::from_bits).collect::<Vec<_>>(), shape, device)?,
+        DType::BF16 => Tensor::from_vec(pairs().map(bf16::from_bits).collect::<Vec<_>>(), shape, device)?,
+        other => bail!("no kernel writes {other:?}"),
+    })
+}
