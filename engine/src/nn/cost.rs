@@ -102,10 +102,12 @@ impl Costs {
                 let scratch = attention::scratch_bytes(shape, keys, current_num_threads());
                 self.function(wide, queries, scratch, operations)
             }
-            // Queries, keys and values in another order, and scores before and after a function.
+            // Parts of the result; and in f32 queries, keys and values in another order, one of them while it is brought
+            // into it, and scores before and after a function.
             Computes::Card => {
-                let scores = (batch * heads * tokens * keys).min(attention::SCORES);
-                self.composed(queries, 2 * queries + 2 * spread + 2 * scores, operations)
+                let scores = (batch * heads * tokens * keys).min(attention::SCORES.max(batch * heads * keys));
+                let wide = queries + 3 * spread + 2 * scores;
+                self.composed(queries, queries + wide * WIDE / self.value_bytes, operations)
             }
         }
     }

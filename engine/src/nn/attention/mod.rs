@@ -74,10 +74,6 @@ fn check(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the scores that the plain path computes at a time. As many again are held while they are divided and
-/// exponentiated.
-const SCORES: usize = 128 << 20;
-
 /// What the plain path adds to scores.
 #[derive(Clone, Copy)]
 enum Added<'a> {
@@ -90,10 +86,10 @@ enum Added<'a> {
 
 impl Added<'_> {
     /// To scores `[…, queries, keys]` of some of the queries.
-    fn to(self, scores: &Tensor, queries: Range<usize>, tokens: usize) -> Result<Tensor> {
+    fn to(self, scores: Tensor, queries: Range<usize>, tokens: usize) -> Result<Tensor> {
         let keys = scores.dim(3)?;
         let added = match self {
-            Self::Nothing => return Ok(scores.clone()),
+            Self::Nothing => return Ok(scores),
             Self::Causal => {
                 let hidden =
                     |query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 });
@@ -109,7 +105,7 @@ impl Added<'_> {
     }
 }
 
-/// The definition, in f32 or wider, for as many queries at a time as have `most` bytes of scores.
+/// The definition, in f32 or wider, for as many queries at a time as have `most` scores.
 fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -> Result<Tensor> {
     let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     let (batch, tokens, heads, width) = q.dims4()?;
@@ -123,20 +119,20 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -
         x.unsqueeze(2)?.broadcast_as(shape)?.reshape((batch, heads, keys, width))
     };
     let (k, v) = (spread(k)?.transpose(2, 3)?, spread(v)?);
-    let together = (most / (batch * heads * keys * dtype.size_in_bytes()).max(1)).min(tokens).max(1);
+    let together = (most / (batch * heads * keys).max(1)).min(tokens).max(1);
     let attend = |first: usize| -> Result<Tensor> {
         let queries = first..tokens.min(first + together);
         let part = q.narrow(1, first, queries.len())?.to_dtype(dtype)?.transpose(1, 2)?.contiguous()?;
         let scores = (part.matmul(&k)? / divisor)?;
-        let weights = candle_nn::ops::softmax_last_dim(&added.to(&scores, queries, tokens)?)?;
+        let weights = candle_nn::ops::softmax_last_dim(&added.to(scores, queries, tokens)?)?;
         weights.matmul(&v)?.transpose(1, 2)?.contiguous()?.to_dtype(q.dtype())
     };
     let parts = (0..tokens.max(1)).step_by(together).map(attend).collect::<Result<Vec<_>>>()?;
     if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
 
-/// Values of scores that the composition has at once.
-pub(super) const SCORES: usize = 64 << 20;
+/// Scores, in f32, that the plain path computes at a time: as many are held before a function on them as after it.
+pub(super) const SCORES: usize = 32 << 20;
 
 /// Bytes that attention takes beside its inputs and its result.
 pub(super) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
@@ -187,7 +183,7 @@ mod tests {
             for added in [Added::Nothing, Added::Causal, Added::Bias(&bias)] {
                 let part = |most| plain([&q, &k, &v], 3.0, added, most).unwrap();
                 let whole = part(usize::MAX);
-                let row = q.dim(0).unwrap() * heads * keys * size_of::<f32>();
+                let row = q.dim(0).unwrap() * heads * keys;
                 for queries in [0, 1, 16, 33] {
                     assert_close(&part(queries * row + 1), &whole, 0.0);
                 }
