@@ -26,11 +26,14 @@ impl Emulation {
     /// # Errors
     /// When there is no C++ compiler, or it refuses.
     pub fn build() -> Result<Self> {
-        Self::build_changed(|_, text| text)
+        Self::build_some("", |text| text)
     }
 
-    /// The same with sources that `change` is given with their names.
-    pub fn build_changed(change: impl Fn(&str, String) -> String) -> Result<Self> {
+    /// The same with those kernels alone whose file begins with `prefix`, and with sources that are changed.
+    ///
+    /// # Errors
+    /// As those of [`Self::build`].
+    pub fn build_some(prefix: &str, change: impl Fn(String) -> String) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/kernels");
         let mut sources = Vec::new();
@@ -38,8 +41,8 @@ impl Emulation {
             let path = entry?.path();
             let name =
                 path.file_name().and_then(|name| name.to_str()).context("a source has a name")?.to_owned();
-            fs::write(folder.path().join(&name), change(&name, fs::read_to_string(&path)?))?;
-            if name.ends_with(".cu") || name.ends_with(".cpp") {
+            fs::write(folder.path().join(&name), change(fs::read_to_string(&path)?))?;
+            if name.ends_with(".cpp") || (name.ends_with(".cu") && name.starts_with(prefix)) {
                 sources.push(folder.path().join(name));
             }
         }

@@ -414,6 +414,32 @@ fn sharp_scores_do_not_overflow() {
     assert!(got.iter().all(|value| value.is_finite()));
 }
 
+/// The emulation is worth something only if it finds what goes wrong on a card and not on a processor.
+#[test]
+fn the_emulation_finds_races_and_places_beyond_the_end() {
+    let x = random("x", &[3, 1344], DType::F32);
+    let work = cuda::norm_rows(&x, RowNorm { eps: 1e-5, ..RowNorm::default() }).unwrap().unwrap();
+    let error = |work: &Work, from: &str, to: &str| {
+        let changed = Emulation::build_some("norm", |text| text.replace(from, to)).unwrap();
+        changed.run(work).unwrap_err().to_string()
+    };
+    let race = error(&work, "of_warps[warp] = value;\n    __syncthreads();", "of_warps[warp] = value;");
+    assert!(race.contains("depends on the order of threads"), "{race}");
+    let beyond = error(&work, "place < row.width; place", "place <= row.width; place");
+    assert!(beyond.contains("AddressSanitizer"), "{beyond}");
+    let waits = error(&work, "if (lane == 0) of_warps", "if (lane < 1) __syncthreads(), of_warps");
+    assert!(waits.contains("wait"), "{waits}");
+
+    let mut fewer = work.clone();
+    fewer.launches[0].arguments.pop();
+    let refused = EMULATION.run(&fewer).unwrap_err().to_string();
+    assert!(refused.contains("too few arguments"), "{refused}");
+    let mut other = work;
+    other.launches[0].arguments.swap(6, 7);
+    let refused = EMULATION.run(&other).unwrap_err().to_string();
+    assert!(refused.contains("is no long long"), "{refused}");
+}
+
 #[test]
 fn there_are_kernels_for_what_tensor_cores_multiply() {
     let shape = |width| [1, 4, 1, width];

@@ -1,7 +1,8 @@
 //! Kernels for NVIDIA cards, beside the plain compositions of the tensor library: what each is launched with.
 //!
-//! Their sources are in `engine/kernels`. A function of this room describes its [`Work`] as data, so that tests run the same
-//! launches in emulation on the processor. No card has run these kernels yet, so they are off until [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
+//! Their sources are in `engine/kernels`. A function of this room describes its [`Work`] as data, so that tests run the
+//! same launches in emulation on the processor. No card has run these kernels yet, so they are off until [`switch`] or
+//! `SLUICE_CUDA_KERNELS=1` turns them on.
 
 mod attention;
 #[cfg(feature = "cuda")]

@@ -58,7 +58,8 @@ pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Work>> {
     } else {
         (rows, [threads(pieces, MOST), 1, 1])
     };
-    let vector = |vector: Option<&Tensor>| vector.map(placed).transpose();
+    // The kernel takes them wherever they begin.
+    let vector = |vector: Option<&Tensor>| vector.map(Tensor::contiguous).transpose();
     let stride = |factor: &Option<Factor>| Argument::long(factor.as_ref().map_or(0, |factor| factor.stride));
     let launch = Launch {
         source: Source::Norm,
@@ -109,9 +110,7 @@ pub fn group_norm(
     let (together, plane) = (channels / groups, x.elem_count() / (batch * channels));
     let piece = PIECE.min(size);
     let pieces = size.div_ceil(piece);
-    let parameter = |vector: &Tensor| {
-        Ok::<_, candle_core::Error>(Argument::Input(placed(&vector.to_dtype(DType::F32)?)?))
-    };
+    let parameter = |vector: &Tensor| vector.to_dtype(DType::F32)?.contiguous().map(Argument::Input);
     let statistics = Launch {
         source: Source::Norm,
         kernel: format!("group_statistics_{name}"),
