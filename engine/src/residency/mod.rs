@@ -17,7 +17,7 @@ mod weights;
 
 pub use buffer::BlockLayout;
 pub use device::{CpuMemory, DeviceMemory, SimulatedCard};
-pub use moment::Moment;
 pub use executor::{CancelToken, Executor, RunError};
+pub use moment::Moment;
 pub use store::{Lease, Measured, WeightStore};
 pub use weights::Weights;

@@ -114,7 +114,8 @@ impl Session {
 
         let mut threads = Vec::new();
         let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
-        let worker = Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
+        let worker =
+            Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));

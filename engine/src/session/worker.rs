@@ -65,7 +65,15 @@ impl Worker {
         outcomes: Outcomes,
         folders: Arc<Folders>,
     ) -> Self {
-        Self { emitter, account, outcomes, folders, probe: Probe::new(), current: None, ends_with_card: false }
+        Self {
+            emitter,
+            account,
+            outcomes,
+            folders,
+            probe: Probe::new(),
+            current: None,
+            ends_with_card: false,
+        }
     }
 
     /// The same, ending the process when its card is lost to it.
@@ -113,7 +121,9 @@ impl Worker {
             Err(JobError::Pipeline(PipelineError::Run(RunError::Cancelled))) => {
                 Event::Cancelled { job: job.id }
             }
-            Err(JobError::Pipeline(PipelineError::Run(RunError::DeviceLost(error)))) if self.ends_with_card => {
+            Err(JobError::Pipeline(PipelineError::Run(RunError::DeviceLost(error))))
+                if self.ends_with_card =>
+            {
                 // The journal has what was computed, and the next process goes on from there.
                 tracing::error!(%error, "the graphics card is lost to this process, which ends");
                 std::process::exit(CARD_LOST);

@@ -111,7 +111,8 @@ fn the_encoders_work_is_what_is_measured() {
             let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();
             let account = MemoryAccount::new();
             let component = model.autoencoder_component.clone();
-            let store = WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
+            let store =
+                WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(2)
                 .spawn_handler(|thread| {
