@@ -265,9 +265,8 @@ impl Likeness {
         if is_empty_folder(folder) {
             fs::remove_dir(folder).map_err(failed)?;
         }
+        // What is cleared away afterwards has no longer the name that it would be found by.
         fs::rename(temporary.path(), folder).map_err(failed)?;
-        // It has its name now; there is nothing to clear away.
-        temporary.keep();
         Ok(true)
     }
 
