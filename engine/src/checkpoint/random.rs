@@ -14,7 +14,7 @@ use super::{CheckpointError, safetensors};
 use crate::precision::Format;
 
 /// Values that are made and written at a time.
-const PIECE: usize = 1 << 23;
+const PIECE: usize = 1 << 22;
 /// Values that one thread makes at a time.
 const CHUNK: usize = 1 << 16;
 /// Values that one draw of 64 bits gives.
