@@ -96,7 +96,9 @@ class Bench:
             command += [f"--{option}", str(workload[option])]
         if budgets:
             command += ["--budgets", ",".join(budgets)]
-        return self.measured([*command, "--dtype", "bf16", "--min-free-vram", "0", *self.device, *options])
+        command += ["--dtype", "bf16", "--min-free-vram", "0", *self.device, *options]
+        # Decoding takes most of a tiny run, unless tiles are tiny too.
+        return self.measured([*command, *(["--tile", "8"] if self.args.tiny else [])])
 
     def budgets(self, workload, peak):
         """A workload's budgets; parts of what it takes resident where the model is tiny."""

@@ -225,12 +225,9 @@ impl Table {
             let mut cells = [const { String::new() }; 14];
             cells[0] = row.way.name().to_owned();
             cells[1] = budget;
-            let run = match &row.run {
-                Ok(run) => run,
-                Err(failure) => {
-                    cells[13].clone_from(failure);
-                    return cells;
-                }
+            let Ok(run) = &row.run else {
+                cells[13] = "not run".to_owned();
+                return cells;
             };
             let floor = self.floor(run);
             cells[2] = units::seconds(run.step_seconds);
@@ -242,17 +239,23 @@ impl Table {
             cells[8] = units::memory(run.process_peak);
             cells[9] = units::memory(run.step_bytes);
             cells[10] = units::seconds(run.step_stall_seconds);
-            cells[11] = if run.link_bytes_per_second > 0.0 {
-                format!("{:.1} GB/s", run.link_bytes_per_second / 1e9)
-            } else {
-                String::new()
-            };
+            if run.step_bytes > 0 {
+                cells[11] = format!("{:.1} GB/s", run.link_bytes_per_second / 1e9);
+            }
             cells[12] = units::seconds(run.seconds);
             cells[13] = run.latents.as_ref().map_or_else(String::new, |latents| latents[..8].to_owned());
             cells
         };
         let rows: Vec<_> = self.rows.iter().map(cells).collect();
         let mut lines = table(columns, &rows);
+        for row in &self.rows {
+            if let Err(failure) = &row.run {
+                let budget = row
+                    .budget
+                    .map_or_else(String::new, |budget| format!(" within {}", units::memory(budget)));
+                lines.push(format!("{}{budget}: {failure}", row.way.name()));
+            }
+        }
         match self.exact() {
             Some(true) => lines.push("The latents of all runs are the same to the last bit.".to_owned()),
             Some(false) => {
@@ -314,7 +317,12 @@ mod tests {
         let table = Table::new(vec![row("a0000000"), failed, row("b0000000")], &ceilings());
         assert_eq!(table.exact(), Some(false));
         assert!(table.lines().last().unwrap().contains("DIFFER"));
-        assert!(table.lines()[2].contains("too little"));
+        assert!(table.lines()[2].ends_with("not run"), "{:?}", table.lines());
+        assert!(
+            table.lines().contains(&"prefix within 0.1 MB: too little".to_owned()),
+            "{:?}",
+            table.lines()
+        );
         assert_eq!(Table::new(vec![row("a0000000")], &ceilings()).exact(), None);
     }
 

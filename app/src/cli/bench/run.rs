@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         ..args.request.request(&summary.defaults)
     };
     let asked = in_words(&request, 1);
-    stdout::line(&format!("{}: {asked}, {:?}", summary.name, request.dtype).to_lowercase())?;
+    stdout::line(&format!("{}: {asked}, {}", summary.name, request.dtype.name()))?;
     let mut bench = Bench { args, engine, request: &request, scratch: scratch.path(), next: 0 };
     let mut rows = Vec::new();
     for (way, budget) in args.cases() {
@@ -188,10 +188,7 @@ impl Bench<'_> {
                 let latents = if self.args.check { Some(latents_digest(&dump)?) } else { None };
                 Ok(Some(Ok(Run::new(*ended, &events, latents))))
             }
-            End::Failed(failure) => {
-                complain(&failure);
-                Ok(Some(Err(failure.message)))
-            }
+            End::Failed(failure) => Ok(Some(Err(failure.message))),
             End::Cancelled => Ok(None),
         }
     }
