@@ -74,9 +74,13 @@ class Bench:
         print(f"nothing was measured: exit code {code}", flush=True)
         return None
 
+    def folder(self, like):
+        """Where the checkpoint of a model's shape is."""
+        return self.args.scratch / (f"{like}-tiny" if self.args.tiny else like)
+
     def checkpoint(self, like):
         """The checkpoint of a model's shape, written where it is not there."""
-        folder = self.args.scratch / (f"{like}-tiny" if self.args.tiny else like)
+        folder = self.folder(like)
         if not (folder / "model_index.json").is_file():
             small = ["--tiny"] if self.args.tiny else []
             make = [self.args.program, "bench", "make-checkpoint", "--like", like, "--output", folder]
@@ -87,7 +91,7 @@ class Bench:
     def drop(self, like):
         """Makes room on the disk for the next checkpoint."""
         if self.args.one_at_a_time:
-            shutil.rmtree(self.checkpoint(like))
+            shutil.rmtree(self.folder(like), ignore_errors=True)
 
     def sluice(self, workload, ways, budgets, *options):
         """Runs a workload in Sluice."""
@@ -135,6 +139,7 @@ def exactness(bench):
         workload = bench.small({**base, **EXACT})
         budgets = bench.budgets(workload, bench.resident_peak(workload))
         bench.keep(f"exactness {base['like']}", bench.sluice(workload, WAYS, budgets, "--check"))
+        bench.drop(base["like"])
 
 
 def streaming(bench, base, name, ways):
@@ -142,6 +147,7 @@ def streaming(bench, base, name, ways):
     workload = bench.small(base)
     budgets = bench.budgets(workload, bench.resident_peak(workload))
     bench.keep(name, bench.sluice(workload, ways, budgets, "--repeats", "2"))
+    bench.drop(base["like"])
 
 
 def seed_workload(bench):
@@ -174,6 +180,7 @@ def diffusers(bench):
         if vram:
             rows = bench.sluice({**workload, "steps": 5}, "resident,streamed", [f"{vram}B"], "--repeats", "2")
         bench.keep(f"diffusers {base['like']}", {"modes": modes, "sluice": rows})
+        bench.drop(base["like"])
 
 
 PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers}
@@ -293,7 +300,7 @@ def main():
     parser.add_argument("program", type=Path, help="sluice-cuda, or sluice to try the script out")
     parser.add_argument("--only", default="1,2,3,4,5,6", help="parts, such as 1,3")
     parser.add_argument("--scratch", type=Path, default=scratch, help="a folder for checkpoints, 37 GB for both; they stay for the next call")
-    parser.add_argument("--one-at-a-time", action="store_true", help="removes each checkpoint after its part: 24 GB are enough")
+    parser.add_argument("--one-at-a-time", action="store_true", help="removes each checkpoint after its use: 26 GB are enough")
     parser.add_argument("--json", type=Path, default=Path("gpu-bench.json"), help="results of this call and of earlier ones")
     parser.add_argument("--limit", type=float, default=590, help="seconds after which a call ends")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu simulates a card: to try the script out")
@@ -314,8 +321,6 @@ def main():
             print(f"\nThe time was up in part {part}; call again with --only for what is missing.")
             ended = 1
             break
-        if part in (3, 4):
-            bench.drop((Z_IMAGE, FLUX)[part - 3]["like"])
     show(bench.results)
     sys.exit(ended)
 

@@ -65,7 +65,8 @@ impl Engine {
 
     fn start_with(options: SessionOptions) -> anyhow::Result<Self> {
         let interrupts = exit::interrupts()?;
-        let options = SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
+        let options =
+            SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
         let Engines { programs, without_cuda } = Engines::find()?;
         // The processor needs no process of its own.
         let session = match without_cuda {

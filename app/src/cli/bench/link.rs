@@ -1,18 +1,22 @@
 //! `sluice bench link`: what the device does at most.
 
-use std::{fs, path::PathBuf};
+use std::{env, fs, path::PathBuf, process};
 
 use anyhow::Context;
 use sluice_engine::{
+    memory::{DeviceChoice, MemoryPreferences},
     request::ComputeDtype,
     session::{Ceilings, ceilings},
 };
 
-use crate::cli::{
-    exit::{Explained, Outcome},
-    memory_args::MemoryArgs,
-    names::named,
-    stdout,
+use crate::{
+    cli::{
+        exit::{Explained, Outcome},
+        memory_args::MemoryArgs,
+        names::named,
+        stdout,
+    },
+    engines::Engines,
 };
 
 /// Measure how fast weights come to the device, and how fast it multiplies matrices.
@@ -35,8 +39,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let measured =
-        ceilings(&args.memory.preferences(), args.threads.map(usize::from), args.dtype).map_err(Explained)?;
+    let measured = device_ceilings(&args.memory.preferences(), args.threads, args.dtype)?;
     for line in lines(&measured) {
         stdout::line(&line)?;
     }
@@ -47,6 +50,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     Ok(Outcome::Done)
 }
+
+/// What the device does at most on which an engine would draw. A card is measured by a process of its own, which takes
+/// its memory along when it ends.
+pub(super) fn device_ceilings(
+    preferences: &MemoryPreferences,
+    threads: Option<u16>,
+    dtype: ComputeDtype,
+) -> anyhow::Result<Ceilings> {
+    let engines = Engines::find().context("this program does not know where it is")?;
+    let card = engines.programs.first().filter(|_| engines.without_cuda.is_none());
+    let card = card.filter(|_| preferences.device == DeviceChoice::Auto && env::var_os(INSIDE).is_none());
+    if let Some(program) = card {
+        let folder = tempfile::tempdir().context("there is no temporary folder")?;
+        let file = folder.path().join("link.json");
+        let mut measure = process::Command::new(&program.path);
+        measure.env(INSIDE, "1").args(["bench", "link", "--dtype", dtype.name(), "--json"]).arg(&file);
+        let ended = measure.stdout(process::Stdio::null()).status();
+        if ended.is_ok_and(|status| status.success()) {
+            return Ok(serde_json::from_slice(&fs::read(&file)?)?);
+        }
+        // As the engine does: what the program for cards says about it is on the standard error.
+    }
+    Ok(ceilings(preferences, threads.map(usize::from), dtype).map_err(Explained)?)
+}
+
+/// Set where a program is started to measure its own device.
+const INSIDE: &str = "SLUICE_BENCH_INSIDE";
 
 /// The figures in words.
 pub(super) fn lines(measured: &Ceilings) -> Vec<String> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sluice_engine::{
     memory::Outcome as Measured,
     request::{ModelSource, Request},
-    session::{Command, Event, Failure, Job, JobId, Picture, Reports, ceilings},
+    session::{Command, Event, Failure, Job, JobId, Picture, Reports},
     telemetry::{Telemetry, read_jsonl},
 };
 
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::cli::{
     engine::{Engine, Heard},
-    exit::{Explained, Outcome, complain, stderr_line},
+    exit::{Outcome, complain, stderr_line},
     memory_args::MemoryArgs,
     model_folders::ModelFolderArgs,
     names::named,
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let scratch = tempfile::tempdir().context("there is no temporary folder")?;
     let threads = args.threads.map(usize::from);
     let base = args.memory.preferences();
-    let measured = ceilings(&base, threads, args.request.dtype()).map_err(Explained)?;
+    let measured = link::device_ceilings(&base, args.threads, args.request.dtype())?;
     if !args.quiet {
         link::lines(&measured).iter().for_each(|line| stderr_line(line));
     }
