@@ -17,9 +17,9 @@ import sys
 import time
 from pathlib import Path
 
-# Wheels that were brought along, see packaging/README.md.
+# What was brought along, see packaging/README.md. What the machine has of its own comes first.
 if os.environ.get("SLUICE_BENCH_WHEELS"):
-    sys.path.insert(0, os.environ["SLUICE_BENCH_WHEELS"])
+    sys.path.append(os.environ["SLUICE_BENCH_WHEELS"])
 
 import diffusers
 import torch
