@@ -30,7 +30,7 @@ pub struct Ceilings {
     pub transfer_bytes: u64,
     /// Bytes a second from memory of the host that the device takes them from by itself: the median.
     pub pinned_bytes_per_second: f64,
-    /// Bytes a second from any other memory of the host: the median.
+    /// Bytes a second from any other memory of the host, as the engine brings it up: the median.
     pub pageable_bytes_per_second: f64,
     /// The dtype of the products.
     pub dtype: String,

@@ -67,10 +67,11 @@ pub(super) fn device_ceilings(
         let mut measure = process::Command::new(&program.path);
         measure.env(INSIDE, "1").args(["bench", "link", "--dtype", dtype.name(), "--json"]).arg(&file);
         let ended = measure.stdout(process::Stdio::null()).status();
-        if ended.is_ok_and(|status| status.success()) {
-            return Ok(serde_json::from_slice(&fs::read(&file)?)?);
+        match ended {
+            Ok(status) if status.success() => return Ok(serde_json::from_slice(&fs::read(&file)?)?),
+            // The engine goes on with the processor, too.
+            ended => tracing::warn!(?ended, "the card could not be measured"),
         }
-        // As the engine does: what the program for cards says about it is on the standard error.
     }
     Ok(ceilings(preferences, threads.map(usize::from), dtype).map_err(Explained)?)
 }
