@@ -212,7 +212,8 @@ def show_rows(title, result):
         [
             row["way"], gb(row["budget"]), f"{row['step_seconds']:.3f}", f"{row['floor_seconds']:.3f}",
             f"{row['over_floor']:.3f}", gb(row["peak"]), gb(row["process_peak"]), gb(row["step_bytes"]),
-            f"{row['step_stall_seconds']:.3f}", f"{row['link_bytes_per_second'] / 1e9:.1f}",
+            f"{row['step_stall_seconds']:.3f}",
+            f"{row['link_bytes_per_second'] / 1e9:.1f}" if row["step_bytes"] else "-",
         ]
         for row in rows_of(result)
     ])  # fmt: skip
