@@ -5,8 +5,9 @@ use std::{fs, path::PathBuf};
 use sluice_engine::checkpoint::{Conversion, ConvertTo, convert};
 
 use super::{
-    exit::{self, Outcome, refuse, stderr_line},
+    exit::{self, Outcome, refuse},
     names::named,
+    progress::tenths,
     stdout,
     table::{Align, table},
     units,
@@ -45,13 +46,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         return Err(refuse(message, format!("Choose a name that ends in .{extension}.")));
     }
     let interrupts = exit::interrupts()?;
-    let mut told = 0;
+    let mut told = tenths(args.quiet);
     let conversion = convert(&args.input, &args.output, args.to, |part| {
-        let tenths = (part * 10.0) as u32;
-        if tenths > told && !args.quiet {
-            stderr_line(&format!("{} %", tenths * 10));
-            told = tenths;
-        }
+        told(part);
         interrupts.is_empty()
     });
     match conversion.map_err(|error| refuse(error.to_string(), error.advice()))? {

@@ -36,12 +36,26 @@ impl Engine {
         models: &ModelFolderArgs,
         adapters: &[PathBuf],
     ) -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions {
+        Self::start_with(Self::options(threads, models, adapters))
+    }
+
+    fn options(threads: Option<usize>, models: &ModelFolderArgs, adapters: &[PathBuf]) -> SessionOptions {
+        SessionOptions {
             threads,
             model_folders: models.all(),
             adapter_folders: adapters.to_vec(),
             ..SessionOptions::default()
-        })
+        }
+    }
+
+    /// An engine that remembers what runs took in a folder of its own.
+    pub fn start_apart(
+        threads: Option<usize>,
+        models: &ModelFolderArgs,
+        adapters: &[PathBuf],
+        data: PathBuf,
+    ) -> anyhow::Result<Self> {
+        Self::start_with(SessionOptions { data: Some(data), ..Self::options(threads, models, adapters) })
     }
 
     /// An engine that says what the machine has.
@@ -51,7 +65,8 @@ impl Engine {
 
     fn start_with(options: SessionOptions) -> anyhow::Result<Self> {
         let interrupts = exit::interrupts()?;
-        let options = SessionOptions { data: data_folder(), keeps_jobs: false, ..options };
+        let options =
+            SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
         let Engines { programs, without_cuda } = Engines::find()?;
         // The processor needs no process of its own.
         let session = match without_cuda {

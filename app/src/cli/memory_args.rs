@@ -4,7 +4,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sluice_engine::{
     hardware::cards,
     memory::{
-        DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish,
+        DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence,
+        Residents, Wish,
     },
     precision::Storage,
 };
@@ -39,6 +40,9 @@ pub(super) struct MemoryArgs {
     /// Blocks that are on their way while another one computes; the planner's choice if absent.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=64))]
     prefetch: Option<u32>,
+    /// Which blocks stay where not all do: those with which a step is shortest, or the first ones, as in other programs.
+    #[arg(long, value_name = "NAME", default_value = Residents::default().name(), value_parser = named(Residents::ALL, Residents::name))]
+    residents: Residents,
     /// Overrides the mode for the text encoders.
     #[arg(long, value_name = "PLACEMENT", value_parser = named(Residence::ALL, Residence::name))]
     text_encoder: Option<Residence>,
@@ -81,6 +85,7 @@ impl MemoryArgs {
             autoencoder: self.vae,
             denoiser_precision: self.precision,
             text_precision: self.text_precision,
+            residents: self.residents,
             prefetch: self.prefetch,
             min_free_vram: self.min_free_vram,
             vram_budget: self.vram_budget,
@@ -123,7 +128,7 @@ mod tests {
     fn every_preference_has_a_flag() {
         let arguments = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
             --min-free-vram 0 --prefetch 3 --text-encoder on-demand --denoiser streamed --vae staged --tile 32 \
-            --precision fp8 --text-precision q4_k --estimate dryrun --keep all";
+            --precision fp8 --text-precision q4_k --estimate dryrun --keep all --residents first";
         let arguments: Vec<_> = arguments.split_whitespace().collect();
         let expected = MemoryPreferences {
             mode: OffloadMode::LayerStreaming,
@@ -133,6 +138,7 @@ mod tests {
             autoencoder: Some(Residence::Staged),
             denoiser_precision: Storage::Fp8,
             text_precision: Storage::Q4K,
+            residents: Residents::First,
             prefetch: Some(3),
             min_free_vram: 0,
             vram_budget: Some(15 << 29),

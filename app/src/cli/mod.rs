@@ -1,6 +1,7 @@
 //! The command line. Each subcommand is a file with an `Args` and a `run`.
 
 mod adapter;
+mod bench;
 mod convert;
 mod engine;
 mod exit;
@@ -83,6 +84,7 @@ enum Command {
     Inspect(inspect::Args),
     Convert(convert::Args),
     Probe(probe::Args),
+    Bench(bench::Args),
     #[command(hide = true)]
     Worker(worker::Args),
 }
@@ -101,6 +103,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Worker(_)) => worker::run(),
     })
 }

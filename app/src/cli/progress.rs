@@ -117,6 +117,18 @@ fn line(event: &Event) -> Option<String> {
     }
 }
 
+/// Writes a line for each tenth that is done, when told the part from 0 to 1.
+pub(super) fn tenths(quiet: bool) -> impl FnMut(f64) {
+    let mut told = 0;
+    move |part| {
+        let tenths = (part * 10.0) as u32;
+        if tenths > told && !quiet {
+            stderr_line(&format!("{} %", tenths * 10));
+            told = tenths;
+        }
+    }
+}
+
 /// A stage in words.
 pub(super) fn stage_name(stage: Stage) -> &'static str {
     match stage {

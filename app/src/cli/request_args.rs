@@ -62,6 +62,11 @@ fn adapter_use(text: &str) -> Result<AdapterUse, String> {
 }
 
 impl RequestArgs {
+    /// Precision of the computation.
+    pub fn dtype(&self) -> ComputeDtype {
+        self.dtype
+    }
+
     /// A request with these settings; what is not said is as the model likes it.
     pub fn request(&self, defaults: &Defaults) -> Request {
         Request {

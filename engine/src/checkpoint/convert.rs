@@ -11,10 +11,11 @@ use std::{
     path::Path,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{
-    CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, sets::read_weights,
+    CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, safetensors,
+    sets::read_weights,
 };
 use crate::precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage};
 
@@ -356,23 +357,12 @@ fn plan_safetensors(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, Chec
         });
     }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.width));
-    let (mut described, mut offset) = (Map::new(), 0u64);
-    described.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
-    let mut places = Vec::new();
-    for entry in &entries {
-        let end = offset + entry.bytes;
-        let row = json!({ "dtype": entry.dtype, "shape": entry.shape, "data_offsets": [offset, end] });
-        described.insert(entry.name.clone(), row);
-        places.push(offset);
-        offset = end;
-    }
-    let mut text = Value::Object(described).to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(8), b' ');
-    let mut header = (text.len() as u64).to_le_bytes().to_vec();
-    header.extend(text);
+    let (header, places) = safetensors::header(
+        entries.iter().map(|entry| (entry.name.as_str(), entry.dtype, &entry.shape, entry.bytes)),
+    );
     let mut constants = Vec::new();
     for (entry, offset) in entries.into_iter().zip(places) {
-        let place = Place { offset: offset + header.len() as u64 };
+        let place = Place { offset };
         match entry.content {
             Content::Values(index) => planned[index].values = place,
             Content::Scales(index) => planned[index].scales = Some(place),

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use safetensors::{Dtype, tensor::Metadata};
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile, stored::NestedScales};
 use crate::precision::{Encoding, Format};
@@ -72,6 +73,28 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
         }
         std::cmp::Ordering::Equal => Ok((metadata, start)),
     }
+}
+
+/// The first bytes of a file of tensors, each with name, dtype, shape and bytes, that follow each other; and where each
+/// of them begins in the file.
+pub fn header<'a>(
+    tensors: impl Iterator<Item = (&'a str, &'a str, &'a Vec<usize>, u64)>,
+) -> (Vec<u8>, Vec<u64>) {
+    let (mut described, mut places, mut offset) = (Map::new(), Vec::new(), 0u64);
+    described.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
+    for (name, dtype, shape, bytes) in tensors {
+        let end = offset + bytes;
+        let row = json!({ "dtype": dtype, "shape": shape, "data_offsets": [offset, end] });
+        described.insert(name.to_owned(), row);
+        places.push(offset);
+        offset = end;
+    }
+    let mut text = Value::Object(described).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut header = (text.len() as u64).to_le_bytes().to_vec();
+    header.extend(text);
+    let start = header.len() as u64;
+    (header, places.into_iter().map(|offset| start + offset).collect())
 }
 
 /// How values of a dtype are stored, or the dtype's name.

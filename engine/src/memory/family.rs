@@ -6,7 +6,8 @@
 use std::{cmp::Reverse, collections::BTreeSet, rc::Rc};
 
 use super::{
-    BlockCost, BlockPlan, HostRoom, Machine, Placed, Placement, Technique, placed::used, simulate::walks,
+    BlockCost, BlockPlan, HostRoom, Machine, Placed, Placement, Residents, Technique, placed::used,
+    simulate::walks,
 };
 
 /// Sizes of blocks that are tried as the largest that passes through.
@@ -58,14 +59,21 @@ pub(super) fn members(
     steps: bool,
 ) -> Vec<Rc<Placed>> {
     let mut family = Family { costs, machine, room, seen: BTreeSet::new(), members: Vec::new() };
+    let leading = technique.residents && technique.choice == Residents::First;
     for slots in technique.fewest_slots..=technique.most_slots {
-        family.add_strides(slots, technique.residents);
+        if leading {
+            family.add_prefixes(slots);
+        } else {
+            family.add_strides(slots, technique.residents);
+        }
     }
     if technique.leaves {
         family.add_leaves(technique.fewest_slots);
     }
     if technique.residents {
         family.add(Placed::whole(costs, machine, 0));
+    }
+    if technique.residents && !leading {
         family.improve(steps);
         family.grow(steps);
     }
@@ -105,6 +113,14 @@ impl Family<'_> {
                     self.add_residents(slots, &resident);
                 }
             }
+        }
+    }
+
+    /// The members with this many slots of which the first blocks stay.
+    fn add_prefixes(&mut self, slots: u32) {
+        let moving = self.moving();
+        for count in 0..moving.len() {
+            self.add_residents(slots, &moving[..count]);
         }
     }
 

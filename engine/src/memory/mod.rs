@@ -40,7 +40,8 @@ pub use placement::{Measured, leading_prefix, place, refit};
 pub use plan::{BlockPlan, Bound, ComponentPlan, Placement, Plan, PlanError, StagePlan, Tier};
 pub use planner::{least_device_budget, plan};
 pub use preferences::{
-    DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish,
+    DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence,
+    Residents, Wish,
 };
 pub use presets::{CardPreset, PresetModel, card_presets};
 pub use sentence::{sentence, size, size_up};

@@ -1,6 +1,6 @@
 //! One way of placing a component's blocks, with what it takes.
 
-use super::{BlockCost, BlockPlan, Machine, Placement, Simulation, Tier, simulate::simulate};
+use super::{BlockCost, BlockPlan, Machine, Placement, Residents, Simulation, Tier, simulate::simulate};
 
 /// What is open to the placement of a component's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +11,8 @@ pub struct Technique {
     pub most_slots: u32,
     /// Whether blocks may stay on the device.
     pub residents: bool,
+    /// Which of them do.
+    pub choice: Residents,
     /// Whether blocks may come tensor by tensor where not even one of them fits.
     pub leaves: bool,
 }
@@ -27,8 +29,14 @@ impl Technique {
             fewest_slots: slots.unwrap_or(1),
             most_slots: slots.unwrap_or(4),
             residents: true,
+            choice: Residents::Best,
             leaves: true,
         }
+    }
+
+    /// The same where others stay.
+    pub fn with_choice(self, choice: Residents) -> Self {
+        Self { choice, ..self }
     }
 
     /// The same without blocks that stay.

@@ -95,7 +95,7 @@ impl<'a> Planner<'a> {
     /// Asks a search that was made for the same tiles.
     pub(super) fn over(search: Rc<Search<'a>>, preferences: &MemoryPreferences) -> Self {
         let rows = rows(search.footprint(), preferences);
-        let technique = Technique::new(preferences.prefetch);
+        let technique = Technique::new(preferences.prefetch).with_choice(preferences.residents);
         Self { search, technique, mode: preferences.mode, wish: preferences.wish, rows }
     }
 

@@ -37,6 +37,17 @@ pub enum Residence {
     OnDemand,
 }
 
+/// Which blocks of a component stay on the device where not all of them do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Residents {
+    /// Those with which a step takes the least time.
+    #[default]
+    Best,
+    /// The first ones, as in other programs: to compare with.
+    First,
+}
+
 /// What matters most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -108,6 +119,8 @@ pub struct MemoryPreferences {
     pub denoiser_precision: Storage,
     /// What those of the text encoders are held as. It changes the picture, too.
     pub text_precision: Storage,
+    /// Which blocks stay where not all of them do.
+    pub residents: Residents,
     /// Blocks that are on their way while another one computes; the planner's choice if absent.
     pub prefetch: Option<u32>,
     /// Bytes of VRAM that stay free for the desktop and other programs.
@@ -139,6 +152,7 @@ impl Default for MemoryPreferences {
             autoencoder: None,
             denoiser_precision: Storage::default(),
             text_precision: Storage::default(),
+            residents: Residents::default(),
             prefetch: None,
             min_free_vram: DEFAULT_MIN_FREE_VRAM,
             vram_budget: None,
@@ -215,6 +229,7 @@ named!(
     "placements",
     [Resident = "resident", Staged = "staged", Streamed = "streamed", OnDemand = "on-demand",]
 );
+named!(Residents, "choices", [Best = "best", First = "first"]);
 named!(Wish, "wishes", [Balanced = "balanced", Quality = "quality", Speed = "speed", Memory = "memory"]);
 named!(Keep, "policies", [Auto = "auto", None = "none", All = "all"]);
 named!(Estimate, "estimators", [Formula = "formula", Dryrun = "dryrun"]);

@@ -59,7 +59,7 @@ pub fn step_down(
 fn concessions(current: &Plan, stage: Stage) -> [Concession; 4] {
     let own = current.components.iter().filter(|component| component.stage == stage);
     let slots = own.map(|component| component.slots).max().filter(|&slots| slots > 0).unwrap_or(2);
-    let same = Technique { fewest_slots: slots, most_slots: slots, residents: true, leaves: false };
+    let same = Technique { fewest_slots: slots, most_slots: slots, leaves: false, ..Technique::new(None) };
     let fewer = Technique { fewest_slots: 1, ..same };
     [
         Concession { smaller_tiles: false, technique: same },

@@ -4,6 +4,7 @@ mod family;
 pub mod flux;
 mod inventory;
 mod joint;
+mod likeness;
 mod modulated;
 mod patches;
 pub mod sd3;
@@ -17,6 +18,7 @@ pub use family::{
     PrepareInput, Prepared, Prompt, TextPart, open,
 };
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
+pub use likeness::{Likeness, LikenessError};
 
 /// Every family that Sluice draws with.
 pub static FAMILIES: &[&dyn Family] =

@@ -1,6 +1,7 @@
 //! From request to picture: encode, denoise, decode, under a plan.
 
 mod adapted;
+mod ceilings;
 mod dryrun;
 mod dump;
 mod error;
@@ -16,8 +17,9 @@ mod target;
 mod tiny;
 
 pub use adapted::{adapt_model, with_named_adapters};
+pub use ceilings::{Ceilings, ceilings};
 pub use error::PipelineError;
-pub use estimate::{footprint, prompts, workload};
+pub use estimate::{dtype_of, footprint, prompts, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use planned::PlannedRun;

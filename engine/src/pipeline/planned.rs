@@ -137,7 +137,7 @@ impl PlannedRun {
             .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
             .collect();
         let bytes_per_second = self.observed.bytes / self.observed.load;
-        let technique = Technique::new(self.preferences.prefetch);
+        let technique = Technique::new(self.preferences.prefetch).with_choice(self.preferences.residents);
         let technique = match component.residence {
             Residence::OnDemand => technique.without_residents(),
             _ => technique,

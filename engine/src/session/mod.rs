@@ -4,6 +4,7 @@
 //! or in a process of its own.
 
 mod actor;
+mod ceilings;
 mod command;
 mod event;
 mod measured;
@@ -17,11 +18,12 @@ mod worker;
 
 pub use crate::pipeline::ready;
 pub use actor::{Session, SessionOptions};
+pub use ceilings::ceilings;
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
 pub use measured::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
-pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::pipeline::{BlockSummary, Ceilings, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
 pub use crate::text::Extent;

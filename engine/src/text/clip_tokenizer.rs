@@ -109,6 +109,11 @@ impl ClipTokenizer {
         Ok(Self { tokenizer, path, start, end, padding, comma })
     }
 
+    /// What turns text into ids.
+    pub(super) fn inner(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
     /// A prompt in chunks, each of them between start and end and filled up to `length`.
     pub fn chunks(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let cut = Cut { length: inner(length), comma: self.comma, backtrack: Cut::BACKTRACK };

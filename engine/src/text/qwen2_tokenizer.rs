@@ -126,6 +126,11 @@ impl Qwen2Tokenizer {
         Ok(Self { tokenizer, path })
     }
 
+    /// What turns text into ids.
+    pub(super) fn inner(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
     /// The ids of a prompt as the user's turn of a chat that the model is about to answer, cut after
     /// `max_length` tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {

@@ -97,6 +97,11 @@ impl T5Tokenizer {
         Ok(Self { tokenizer, path, end, padding })
     }
 
+    /// What turns text into ids.
+    pub(super) fn inner(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
     /// A prompt with the token of its end, cut or filled up to `length`. `BREAK` is left out: there are no chunks.
     pub fn tokens(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let room = length.saturating_sub(1);

@@ -1,7 +1,9 @@
 //! Plans for whole models.
 
 use super::{models::*, *};
-use crate::memory::{Bound, Placement, Plan, PlanError, Tier, least_device_budget, plan, step_down};
+use crate::memory::{
+    Bound, Placement, Plan, PlanError, Residents, Tier, least_device_budget, plan, step_down,
+};
 
 fn wishing(wish: Wish) -> MemoryPreferences {
     MemoryPreferences { wish, ..MemoryPreferences::default() }
@@ -34,6 +36,25 @@ fn a_denoiser_that_does_not_fit_streams_behind_its_computation() {
     assert_eq!(plan.stage(Stage::Denoise).unwrap().bound, Bound::Compute);
     let compute = 30.0 * (1.2e12 / machine.operations_per_second + machine.block_latency);
     assert!((plan.seconds_per_step - compute).abs() < 1e-6, "{} and {compute}", plan.seconds_per_step);
+}
+
+#[test]
+fn the_first_blocks_stay_where_that_is_asked_for() {
+    let (footprint, workload) = even(20);
+    let machine = card(8 * GIB, 64 * GIB, 6.0);
+    let best = in_mode(OffloadMode::LayerStreaming);
+    let first = MemoryPreferences { residents: Residents::First, ..best.clone() };
+    let [best, first] =
+        [best, first].map(|preferences| plan(&footprint, &workload, &machine, &preferences).unwrap());
+    let stays = |plan: &Plan| -> Vec<bool> {
+        plan.components[1].blocks.iter().map(|block| block.placement == Placement::Resident).collect()
+    };
+    let count = stays(&first).iter().filter(|stays| **stays).count();
+    assert!(count > 10 && count < 20, "{count}");
+    assert!(stays(&first)[..count].iter().all(|stays| *stays), "{:?}", stays(&first));
+    assert!(stays(&best).iter().skip_while(|stays| **stays).any(|stays| *stays), "{:?}", stays(&best));
+    assert!(first.peak_device() <= machine.device_budget);
+    assert!(first.seconds_per_step > 1.1 * best.seconds_per_step, "{first:?}");
 }
 
 #[test]

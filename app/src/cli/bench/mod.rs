@@ -1,0 +1,33 @@
+//! `sluice bench`: measures this machine, and makes what is needed for that.
+
+mod link;
+mod make_checkpoint;
+mod report;
+mod run;
+mod way;
+
+use clap::Subcommand;
+
+use super::exit::Outcome;
+
+/// Measure this machine, and write checkpoints to measure it with.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Link(link::Args),
+    MakeCheckpoint(make_checkpoint::Args),
+    Run(Box<run::Args>),
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
+    match args.command {
+        Command::Link(args) => link::run(&args),
+        Command::MakeCheckpoint(args) => make_checkpoint::run(&args),
+        Command::Run(args) => run::run(&args),
+    }
+}

@@ -1,0 +1,54 @@
+//! The ways of placing weights that are compared.
+
+use sluice_engine::memory::{MemoryPreferences, OffloadMode, Residents, Wish};
+
+/// A way of placing weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Everything stays on the device, whatever it has.
+    Resident,
+    /// As many blocks stay as fit, those with which a step is shortest, and the others come while others compute.
+    Streamed,
+    /// What the planner does by itself when time matters most.
+    Auto,
+    /// Blocks come only when nothing computes: one slot.
+    Synchronous,
+    /// The first blocks stay instead of the best ones.
+    Prefix,
+}
+
+impl Way {
+    /// Every one, in the order in which they are run.
+    pub const ALL: [Self; 5] = [Self::Resident, Self::Streamed, Self::Auto, Self::Synchronous, Self::Prefix];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resident => "resident",
+            Self::Streamed => "streamed",
+            Self::Auto => "auto",
+            Self::Synchronous => "synchronous",
+            Self::Prefix => "prefix",
+        }
+    }
+
+    /// Whether it is the same for every budget.
+    pub fn has_no_budget(self) -> bool {
+        self == Self::Resident
+    }
+
+    /// What the engine is asked for, within so many bytes of the device.
+    pub fn preferences(self, base: &MemoryPreferences, budget: Option<u64>) -> MemoryPreferences {
+        let vram_budget = budget.or(base.vram_budget);
+        let streamed = MemoryPreferences { mode: OffloadMode::LayerStreaming, vram_budget, ..base.clone() };
+        match self {
+            Self::Resident => {
+                MemoryPreferences { mode: OffloadMode::None, vram_budget: None, ..base.clone() }
+            }
+            Self::Streamed => streamed,
+            Self::Auto => MemoryPreferences { mode: OffloadMode::Auto, wish: Wish::Speed, ..streamed },
+            Self::Synchronous => MemoryPreferences { prefetch: Some(0), ..streamed },
+            Self::Prefix => MemoryPreferences { residents: Residents::First, ..streamed },
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The tokenizers of published models as the folders that diffusers and transformers read.
+
+use std::{fs, path::Path};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
+
+use super::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer};
+use crate::checkpoint::CheckpointError;
+
+/// A user's turn, and the beginning of the answer.
+const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + \
+                    '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' \
+                    }}{%- endif %}";
+
+/// A tokenizer that comes with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedTokenizer {
+    /// That of OpenAI's CLIP, which fills prompts up with the token of the end.
+    Clip,
+    /// The same, filling up as OpenCLIP does.
+    OpenClip,
+    /// That of T5.
+    T5,
+    /// That of Qwen 2 and 3.
+    Qwen2,
+}
+
+impl PublishedTokenizer {
+    /// Writes its files into a folder that is there.
+    ///
+    /// # Errors
+    /// When the program's own files cannot be read, or the new ones not be written.
+    pub fn write(self, folder: &Path) -> Result<(), CheckpointError> {
+        let failed = |source| CheckpointError::Write { path: folder.to_owned(), source };
+        let config = match self {
+            Self::Clip => clip("<|endoftext|>", folder)?,
+            Self::OpenClip => clip("!", folder)?,
+            Self::T5 => {
+                let mut tokenizer = T5Tokenizer::published()?.inner().clone();
+                let ending = TemplateProcessing::builder()
+                    .try_single("$A </s>")
+                    .map(|builder| builder.special_tokens(vec![("</s>", 1)]).build());
+                if let Ok(Ok(ending)) = ending {
+                    tokenizer.with_post_processor(Some(ending));
+                }
+                save(&tokenizer, folder)?;
+                json!({
+                    "tokenizer_class": "T5TokenizerFast", "eos_token": "</s>", "pad_token": "<pad>",
+                    "unk_token": "<unk>", "extra_ids": 100, "model_max_length": 512,
+                })
+            }
+            Self::Qwen2 => {
+                save(Qwen2Tokenizer::published()?.inner(), folder)?;
+                json!({
+                    "tokenizer_class": "Qwen2TokenizerFast", "eos_token": "<|im_end|>",
+                    "pad_token": "<|endoftext|>", "model_max_length": 131_072, "chat_template": CHAT,
+                })
+            }
+        };
+        fs::write(folder.join("tokenizer_config.json"), format!("{config:#}\n")).map_err(failed)
+    }
+
+    /// The class that reads it, as `model_index.json` names it.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Clip | Self::OpenClip => "CLIPTokenizer",
+            Self::T5 => "T5TokenizerFast",
+            Self::Qwen2 => "Qwen2Tokenizer",
+        }
+    }
+}
+
+/// Byte pairs as published folders have them, in two files.
+fn clip(padding: &str, folder: &Path) -> Result<Value, CheckpointError> {
+    let tokenizer = ClipTokenizer::published(padding)?;
+    let saved = tokenizer.inner().get_model().save(folder, None);
+    saved.map_err(|error| not_written(folder, &error))?;
+    Ok(json!({
+        "tokenizer_class": "CLIPTokenizer", "bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>",
+        "unk_token": "<|endoftext|>", "pad_token": padding, "do_lower_case": true, "model_max_length": 77,
+    }))
+}
+
+fn save(tokenizer: &Tokenizer, folder: &Path) -> Result<(), CheckpointError> {
+    tokenizer.save(folder.join("tokenizer.json"), false).map_err(|error| not_written(folder, &error))
+}
+
+fn not_written(folder: &Path, error: &tokenizers::Error) -> CheckpointError {
+    CheckpointError::Write { path: folder.to_owned(), source: std::io::Error::other(error.to_string()) }
+}

@@ -1,0 +1,330 @@
+"""Measures Sluice on a card, PyTorch beside it, and says whether the goals are met. See `gpu-bench`.
+
+Parts:
+  1  link and matrix products: the two ceilings
+  2  exactness: latents of every step, streamed and resident, for FLUX.1's and Z-Image's shapes
+  3  the seed workload: Z-Image, 688x1024, 12 steps, 4 pictures, under budgets, beside synchronous and prefix residency
+  4  FLUX.1-dev, 1024x1024, under budgets
+  5  the same transformers in diffusers: resident, model offload, group offload with a stream
+  6  forecasts against what was measured, of all that was run
+
+Weights are random and of the published shapes. Text encoders are as wide as published and have one layer each: the
+prompt goes through the whole pipeline, and what the denoiser is told has its true shape.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+GB = 1 << 30
+WAYS = "resident,streamed,synchronous,prefix"
+
+# A workload: the model it is like, its size, and the budgets in GB.
+Z_IMAGE = {"like": "z-image", "width": 688, "height": 1024, "steps": 12, "batch": 4, "budgets": (8, 12, 16)}
+FLUX = {"like": "flux.1-dev", "width": 1024, "height": 1024, "steps": 6, "batch": 1, "budgets": (8, 12, 16, 24)}
+EXACT = {"width": 512, "height": 512, "steps": 3, "batch": 2, "budgets": (8,)}
+TINY = {"width": 128, "height": 128, "steps": 3, "batch": 2}
+
+DIFFUSERS_MODES = ("resident", "model-offload", "group-offload")
+
+
+class OutOfTime(Exception):
+    """No time is left in this call."""
+
+
+class Bench:
+    """One call: what it was asked for, and what all calls have measured."""
+
+    def __init__(self, args):
+        self.args = args
+        self.deadline = time.monotonic() + args.limit
+        self.results = json.loads(args.json.read_text()) if args.json.is_file() else {}
+        self.device = ["--card", "rtx-3060"] if args.device == "cpu" else []
+        args.scratch.mkdir(parents=True, exist_ok=True)
+
+    def left(self):
+        """Seconds that are left."""
+        seconds = self.deadline - time.monotonic()
+        if seconds < 5:
+            raise OutOfTime
+        return seconds
+
+    def execute(self, command):
+        """Runs a program to its end; says how it ended."""
+        print("$", *(str(word) for word in command), flush=True)
+        try:
+            return subprocess.run(command, timeout=self.left(), check=False).returncode
+        except subprocess.TimeoutExpired:
+            raise OutOfTime from None
+
+    def measured(self, command):
+        """Runs a program that writes JSON to the file named after `--json`; nothing if it wrote none."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "out.json"
+            code = self.execute([*command, "--json", file])
+            if file.is_file():
+                return json.loads(file.read_text())
+        print(f"nothing was measured: exit code {code}", flush=True)
+        return None
+
+    def folder(self, like):
+        """Where the checkpoint of a model's shape is."""
+        return self.args.scratch / (f"{like}-tiny" if self.args.tiny else like)
+
+    def checkpoint(self, like):
+        """The checkpoint of a model's shape, written where it is not there."""
+        folder = self.folder(like)
+        if not (folder / "model_index.json").is_file():
+            small = ["--tiny"] if self.args.tiny else []
+            make = [self.args.program, "bench", "make-checkpoint", "--like", like, "--output", folder]
+            if self.execute([*make, "--text-layers", "1", *small]) != 0:
+                sys.exit(f"there is no checkpoint of {like}'s shape")
+        return folder
+
+    def drop(self, like):
+        """Makes room on the disk for the next checkpoint."""
+        if self.args.one_at_a_time:
+            shutil.rmtree(self.folder(like), ignore_errors=True)
+
+    def sluice(self, workload, ways, budgets, *options):
+        """Runs a workload in Sluice."""
+        command = [self.args.program, "bench", "run", "--model", self.checkpoint(workload["like"]), "--ways", ways]
+        for option in ("width", "height", "steps", "batch"):
+            command += [f"--{option}", str(workload[option])]
+        if budgets:
+            command += ["--budgets", ",".join(budgets)]
+        command += ["--dtype", "bf16", "--min-free-vram", "0", *self.device, *options]
+        # Decoding takes most of a tiny run, unless tiles are tiny too.
+        return self.measured([*command, *(["--tile", "8"] if self.args.tiny else [])])
+
+    def budgets(self, workload, peak):
+        """A workload's budgets; parts of what it takes resident where the model is tiny."""
+        if self.args.tiny:
+            return [f"{int(peak * share)}B" for share in (0.6, 0.9)]
+        return [str(budget) for budget in workload["budgets"]]
+
+    def resident_peak(self, workload):
+        """Bytes that a tiny workload takes with all weights on the device."""
+        if not self.args.tiny:
+            return 0
+        measured = self.sluice({**workload, "steps": 1}, "resident", [])
+        return measured["rows"][0].get("peak", 0) if measured else 0
+
+    def keep(self, name, result):
+        """Adds what was measured to what earlier calls have."""
+        if result is not None:
+            self.results[name] = {"at": time.strftime("%Y-%m-%d %H:%M:%S"), "device": self.args.device, **result}
+            self.args.json.write_text(json.dumps(self.results, indent=1) + "\n")
+
+    def small(self, workload):
+        """A workload that takes a moment, where that is asked for."""
+        return {**workload, **TINY} if self.args.tiny else workload
+
+
+def link(bench):
+    """Part 1."""
+    bench.keep("link", bench.measured([bench.args.program, "bench", "link", *bench.device]))
+
+
+def exactness(bench):
+    """Part 2."""
+    for base in (Z_IMAGE, FLUX):
+        workload = bench.small({**base, **EXACT})
+        budgets = bench.budgets(workload, bench.resident_peak(workload))
+        bench.keep(f"exactness {base['like']}", bench.sluice(workload, WAYS, budgets, "--check"))
+        bench.drop(base["like"])
+
+
+def streaming(bench, base, name, ways):
+    """Parts 3 and 4. What is foretold knows one run of each kind."""
+    workload = bench.small(base)
+    budgets = bench.budgets(workload, bench.resident_peak(workload))
+    bench.keep(name, bench.sluice(workload, ways, budgets, "--repeats", "2"))
+    bench.drop(base["like"])
+
+
+def seed_workload(bench):
+    """Part 3."""
+    streaming(bench, Z_IMAGE, "seed", WAYS)
+
+
+def flux(bench):
+    """Part 4."""
+    streaming(bench, FLUX, "flux", "resident,streamed")
+
+
+def diffusers(bench):
+    """Part 5: the modes of diffusers, then Sluice within what its streaming took."""
+    for base in (FLUX, Z_IMAGE):
+        workload = bench.small(base)
+        folder = bench.checkpoint(workload["like"])
+        modes = {}
+        for mode in DIFFUSERS_MODES:
+            command = [sys.executable, HERE / "diffusers_bench.py", folder, "--mode", mode, "--steps", "4"]
+            for option in ("width", "height", "batch"):
+                command += [f"--{option}", str(workload[option])]
+            measured = bench.measured([*command, "--device", bench.args.device])
+            if measured:
+                modes[mode] = measured
+        vram = modes.get("group-offload", {}).get("peak_reserved", 0)
+        if bench.args.device == "cpu":
+            vram = int(bench.resident_peak(workload) * 0.9)
+        rows = None
+        if vram:
+            rows = bench.sluice({**workload, "steps": 5}, "resident,streamed", [f"{vram}B"], "--repeats", "2")
+        bench.keep(f"diffusers {base['like']}", {"modes": modes, "sluice": rows})
+        bench.drop(base["like"])
+
+
+PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers}
+
+
+def gb(value):
+    """Bytes in GB of 2^30."""
+    return f"{value / GB:.2f}" if value else "-"
+
+
+def table(heading, rows):
+    """A table in plain text."""
+    rows = [heading, *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heading))]
+    for row in rows:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths)))
+
+
+def rows_of(result):
+    """The rows of a workload that were drawn, none if nothing was measured."""
+    return [row for row in (result or {}).get("rows", []) if "failure" not in row]
+
+
+def show_rows(title, result):
+    """The rows of a workload."""
+    print(f"\n{title}")
+    heading = ["way", "budget GB", "step s", "floor s", "step/floor", "peak GB", "RAM GB", "moved GB", "stall s", "link GB/s"]
+    table(heading, [
+        [
+            row["way"], gb(row["budget"]), f"{row['step_seconds']:.3f}", f"{row['floor_seconds']:.3f}",
+            f"{row['over_floor']:.3f}", gb(row["peak"]), gb(row["process_peak"]), gb(row["step_bytes"]),
+            f"{row['step_stall_seconds']:.3f}",
+            f"{row['link_bytes_per_second'] / 1e9:.1f}" if row["step_bytes"] else "-",
+        ]
+        for row in rows_of(result)
+    ])  # fmt: skip
+    for row in result.get("rows", []):
+        if "failure" in row:
+            print(f"{row['way']} within {gb(row['budget'])} GB: {row['failure']}")
+
+
+def show_diffusers(model, result):
+    """diffusers and Sluice side by side."""
+    print(f"\n{model}: a step of the transformer in diffusers and in Sluice")
+    rows = [
+        ["diffusers " + mode, f"{one['step_seconds']:.3f}", gb(one.get("peak_allocated")), gb(one.get("peak_reserved")), gb(one["process_peak"])]
+        for mode, one in result["modes"].items()
+    ]  # fmt: skip
+    rows += [
+        ["sluice " + row["way"], f"{row['step_seconds']:.3f}", gb(row["peak"]), "-", gb(row["process_peak"])]
+        for row in rows_of(result.get("sluice"))
+    ]
+    table(["", "step s", "VRAM GB", "reserved GB", "RAM GB"], rows)
+
+
+def goals(results):
+    """Each goal with what was measured, and whether it is met; nothing where nothing was measured."""
+    for name in ("seed", "flux"):
+        for row in rows_of(results.get(name)):
+            if row["way"] == "streamed":
+                yield f"{name}, {gb(row['budget'])} GB: step at most 1.05 of its floor", row["over_floor"], row["over_floor"] <= 1.05
+    for name, result in results.items():
+        if name.startswith("exactness") and result.get("exact") is not None:
+            yield f"{name}: the same latents", result["exact"], result["exact"]
+        if not name.startswith("diffusers"):
+            continue
+        own = {row["way"]: row for row in rows_of(result.get("sluice"))}
+        modes = result["modes"]
+        if "resident" in own and "resident" in modes:
+            ratio = own["resident"]["step_seconds"] / modes["resident"]["step_seconds"]
+            yield f"{name}: resident step no slower than PyTorch's", ratio, ratio <= 1
+        if "streamed" in own and "group-offload" in modes:
+            other = modes["group-offload"]
+            ratio = other["step_seconds"] / own["streamed"]["step_seconds"]
+            yield f"{name}: streamed at least 1.5 times as fast", ratio, ratio >= 1.5
+            ratio = own["streamed"]["process_peak"] / other["process_peak"]
+            yield f"{name}: at most 0.4 of its RAM", ratio, ratio <= 0.4
+
+
+def forecasts(results):
+    """Part 6: by how much forecasts of peak and step are off, of all rows."""
+    for name, result in results.items():
+        rows = rows_of(result) or rows_of(result.get("sluice") if isinstance(result, dict) else None)
+        for row in rows:
+            peak = row["predicted_peak"] / row["peak"] - 1 if row["peak"] else 0.0
+            step = row["predicted_step_seconds"] / row["step_seconds"] - 1 if row["step_seconds"] else 0.0
+            yield [name, row["way"], gb(row["budget"]), f"{peak:+.1%}", f"{step:+.1%}", abs(peak) <= 0.05 and abs(step) <= 0.05]
+
+
+def show(results):
+    """All tables."""
+    if "link" in results:
+        one = results["link"]
+        pinned, pageable = one["pinned_bytes_per_second"] / 1e9, one["pageable_bytes_per_second"] / 1e9
+        print(f"\n{one['device']}: pinned {pinned:.1f} GB/s, pageable {pageable:.1f} GB/s, ", end="")
+        print(f"{one['dtype']} products {one['operations_per_second'] / 1e12:.1f} * 10^12 operations a second")
+    for name, result in results.items():
+        if "rows" in result:
+            show_rows(name, result)
+        elif "modes" in result:
+            show_diffusers(name.split()[1], result)
+    rows = list(forecasts(results))
+    if rows:
+        print("\nForecast over measured, less one; the goal is 5 %")
+        table(["", "way", "budget GB", "peak", "step", "met"], rows)
+    rows = [[title, value if isinstance(value, bool) else f"{value:.3f}", "yes" if met else "NO"] for title, value, met in goals(results)]
+    if rows:
+        print("\nGoals")
+        table(["", "measured", "met"], rows)
+
+
+def main():
+    """Runs the parts that were chosen and prints what all calls have measured."""
+    parser = argparse.ArgumentParser(
+        prog="gpu-bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    scratch = Path(tempfile.gettempdir()) / "sluice-gpu-bench"
+    parser.add_argument("program", type=Path, help="sluice-cuda, or sluice to try the script out")
+    parser.add_argument("--only", default="1,2,3,4,5,6", help="parts, such as 1,3")
+    parser.add_argument("--scratch", type=Path, default=scratch, help="a folder for checkpoints, 37 GB for both; they stay for the next call")
+    parser.add_argument("--one-at-a-time", action="store_true", help="removes each checkpoint after its use: 26 GB are enough")
+    parser.add_argument("--json", type=Path, default=Path("gpu-bench.json"), help="results of this call and of earlier ones")
+    parser.add_argument("--limit", type=float, default=590, help="seconds after which a call ends")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu simulates a card: to try the script out")
+    parser.add_argument("--tiny", action="store_true", help="few and narrow layers")
+    args = parser.parse_args()
+    args.program = Path(shutil.which(args.program) or args.program).resolve()
+    if not os.access(args.program, os.X_OK):
+        parser.error(f"{args.program} is no program")
+    chosen = [int(part) for part in args.only.split(",")]
+    bench = Bench(args)
+    ended = 0
+    for part in chosen:
+        if part not in PARTS:
+            continue
+        try:
+            PARTS[part](bench)
+        except OutOfTime:
+            print(f"\nThe time was up in part {part}; call again with --only for what is missing.")
+            ended = 1
+            break
+    show(bench.results)
+    sys.exit(ended)
+
+
+if __name__ == "__main__":
+    main()
