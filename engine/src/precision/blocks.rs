@@ -153,11 +153,17 @@ fn iq4_nl<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
     uneven(simd, block, 2, half(simd, block, 0), out);
 }
 
-/// The values of 32 codes, of which each 16 have a scale.
+/// The values of 256 codes, of which each 16 have a scale, and perhaps something that is added.
 #[inline(always)]
-fn write_pair<S: Simd>(simd: S, codes: Words, out: &mut [f32; 32], scales: &[f32; 2]) {
-    for (run, (codes, out)) in bytes(codes).as_chunks().0.iter().zip(out.as_chunks_mut().0).enumerate() {
-        vectors::scaled::<S, true>(simd, *codes, scales[run], None, out);
+fn write_runs<S: Simd>(
+    simd: S,
+    codes: &[u8; 256],
+    out: &mut [f32; 256],
+    scales: &[f32; 16],
+    offsets: Option<&[f32; 16]>,
+) {
+    for (run, (codes, out)) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0).enumerate() {
+        vectors::scaled::<S, true>(simd, *codes, scales[run], offsets.map(|offsets| offsets[run]), out);
     }
 }
 
@@ -168,16 +174,14 @@ fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
     let own_scales = scales::<S, false>(simd, at(&own, 0), scale);
     let minima = scales::<S, false>(simd, at(&own, 16), -minimum);
     // Four pairs of bits to a byte, of 32 bytes first, then of the other 32.
-    for (part, out) in out.as_chunks_mut::<128>().0.iter_mut().enumerate() {
+    let mut codes = [0; 256];
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         let packed = words(block, 16 + 32 * part);
-        for (pair, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let codes = bytes(vectors::bits(simd, packed, 2 * pair, 3));
-            for (half, (codes, out)) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0).enumerate() {
-                let run = 8 * part + 2 * pair + half;
-                vectors::scaled::<S, false>(simd, *codes, own_scales[run], Some(minima[run]), out);
-            }
+        for (pair, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+            *codes = bytes(vectors::bits(simd, packed, 2 * pair, 3));
         }
     }
+    write_runs(simd, &codes, out, &own_scales, Some(&minima));
 }
 
 #[inline(always)]
@@ -190,18 +194,18 @@ fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
     let second = low >> 4 & 0x0f0f_0f0f_0f0f_0f0f | pairs(4) << 4 | pairs(6) << 36;
     let own = bytes(vectors::less(simd, [first, second, 0, 0], 32));
     let own_scales = scales::<S, true>(simd, at(&own, 0), scale);
+    let mut codes = [0u8; 256];
     let high = words(block, 0);
-    let parts = out.as_chunks_mut::<128>().0.iter_mut().zip(own_scales.as_chunks::<8>().0);
-    for (part, (out, scales)) in parts.enumerate() {
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         let low = words(block, 32 + 32 * part);
-        let pairs = out.as_chunks_mut::<32>().0.iter_mut().zip(scales.as_chunks::<2>().0);
-        for (pair, (out, scales)) in pairs.enumerate() {
+        for (pair, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
             // The third bit says that nothing is taken away.
             let third = vectors::bits_as(simd, high, 4 * part + pair, 1, 2);
             let code = vectors::both(simd, vectors::bits(simd, low, 2 * pair, 3), third);
-            write_pair(simd, vectors::less(simd, code, 4), out, scales);
+            *codes = bytes(vectors::less(simd, code, 4));
         }
     }
+    write_runs(simd, &codes, out, &own_scales, None);
 }
 
 /// The eight scales and, below zero, the eight minima that Q4_K and Q5_K pack into 12 bytes; twice eight values.
@@ -248,18 +252,18 @@ fn q5_k<S: Simd>(simd: S, block: &[u8; 176], out: &mut [f32; 256]) {
 #[inline(always)]
 fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
     let own_scales = scales::<S, true>(simd, at(block, 192), half(simd, block, 208));
-    let parts = out.as_chunks_mut::<128>().0.iter_mut().zip(own_scales.as_chunks::<8>().0);
-    for (part, (out, scales)) in parts.enumerate() {
+    let mut codes = [0u8; 256];
+    for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
         let pairs = words(block, 128 + 32 * part);
-        let runs = out.as_chunks_mut::<32>().0.iter_mut().zip(scales.as_chunks::<2>().0);
-        for (run, (out, scales)) in runs.enumerate() {
+        for (run, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
             let low = words(block, 64 * part + 32 * (run % 2));
             let upper = vectors::bits_as(simd, pairs, 2 * run, 3, 4);
             let code = vectors::both(simd, vectors::bits(simd, low, run / 2 * 4, 15), upper);
-            write_pair(simd, vectors::less(simd, code, 32), out, scales);
+            *codes = bytes(vectors::less(simd, code, 32));
         }
     }
+    write_runs(simd, &codes, out, &own_scales, None);
 }
 
 #[inline(always)]
