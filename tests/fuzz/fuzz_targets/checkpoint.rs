@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sluice_engine::{
     models::{content, open},
+    nn::Computes,
     pipeline::{footprint, prompts, summarise, workload},
     request::{ModelSource, Request},
 };
@@ -23,6 +24,6 @@ fn look(path: &Path) {
     if model.validate(&request).is_ok()
         && let Ok(prompts) = prompts(&model, &request)
     {
-        workload(&model, &request, &prompts);
+        workload(&model, &request, &prompts, Computes::Processor);
     }
 }
