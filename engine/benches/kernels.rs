@@ -1,21 +1,23 @@
 //! Times the tensor functions of the CPU against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed attention]`, with `RAYON_NUM_THREADS` for the
-//! number of threads. The two sides alternate and the shortest of their runs counts, so that other work on
-//! the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch. For packed weights the
-//! other side is the same product with weights in bf16.
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed unpacking encoding attention norm]`, with
+//! `RAYON_NUM_THREADS` for the number of threads. The two sides alternate run by run and the shortest counts, so that
+//! other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch. For packed
+//! weights the other side is the same product with weights in bf16, for unpacking it is bf16 too, and for encoding it
+//! is the rate that forecasts count with.
 
-use std::time::Instant;
+use std::{cell::RefCell, hint::black_box, time::Instant};
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{DType, Device, Error, Result, Tensor};
 use sluice_engine::{
+    checkpoint::{BlockSpec, Component, Role, StoredName, Values, read_header},
     nn::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
-    precision::{Encoding, Format},
+    precision::{Encoding, Format, Packed, Storage},
 };
 
-/// Rounds of both sides, and the least time spent in a round.
-const ROUNDS: usize = 5;
-const ROUND: f64 = 0.3;
+/// Seconds that both sides together are run for, and the least number of runs.
+const SECONDS: f64 = 3.0;
+const RUNS: usize = 5;
 
 /// `in`, `out`, height, width.
 const CONVOLUTIONS: [[usize; 4]; 14] = [
@@ -49,6 +51,9 @@ const PRODUCTS: [[usize; 3]; 8] = [
 
 /// Rows, `in`, `out` of products with packed weights.
 const PACKED: [[usize; 3]; 3] = [[1, 3840, 3840], [96, 3840, 3840], [1024, 3840, 3840]];
+
+/// Weights that are unpacked alone.
+const UNPACKED: usize = 1024;
 
 /// Tokens, keys, heads, head width.
 const ATTENTIONS: [[usize; 4]; 7] = [
@@ -109,6 +114,12 @@ fn main() -> Result<()> {
             }
         }
     }
+    if wants("unpacking") {
+        unpacking()?;
+    }
+    if wants("encoding") {
+        encoding()?;
+    }
     if wants("attention") {
         for [tokens, keys, heads, width] in ATTENTIONS {
             let q = random(&[1, tokens, heads, width])?;
@@ -151,11 +162,17 @@ fn encodings(inputs: usize, outputs: usize) -> Vec<Encoding> {
 
 /// Weights of any value.
 fn packed(encoding: Encoding, [outputs, inputs]: [usize; 2]) -> Result<Weight> {
-    let count = encoding.bytes(outputs * inputs);
-    // Bytes below 60 are small numbers in every format.
-    let bytes = (0..count).map(|place| (place * 37 % 59) as u8).collect::<Vec<_>>();
-    let bytes = Tensor::from_vec(bytes, count, &Device::Cpu)?;
+    let bytes = any_bytes(encoding, outputs * inputs);
+    let bytes = Tensor::from_vec(bytes, encoding.bytes(outputs * inputs), &Device::Cpu)?;
     Ok(Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] })
+}
+
+/// Bytes below 60 are small numbers in every format. Scales that stand apart are usual ones: with some others, results
+/// would be so small that processors are slow at them.
+fn any_bytes(encoding: Encoding, weights: usize) -> Vec<u8> {
+    let values = (0..encoding.format.bytes(weights)).map(|place| (place * 37 % 59) as u8);
+    let scales = (0..encoding.scales(weights)).flat_map(|_| 0.01f32.to_le_bytes());
+    values.chain(scales).collect()
 }
 
 fn random(shape: &[usize]) -> Result<Tensor> {
@@ -176,23 +193,80 @@ fn row(
     ours: impl Fn() -> Result<Tensor>,
     plain: impl Fn() -> Result<Tensor>,
 ) -> Result<()> {
-    let (mut best, mut best_plain) = (f64::MAX, f64::MAX);
-    for _ in 0..ROUNDS {
-        best = best.min(shortest(&ours)?);
-        best_plain = best_plain.min(shortest(&plain)?);
-    }
-    let [figure, plain_figure] = [best, best_plain].map(|seconds| operations / seconds / 1e9);
-    println!("{name:<32} {figure:>10.1} {plain_figure:>10.1} {:>7.1}", figure / plain_figure);
+    let [best, best_plain] = shortest([&|| ours().map(drop), &|| plain().map(drop)])?;
+    print_row(name, operations / best / 1e9, operations / best_plain / 1e9);
     Ok(())
 }
 
-/// The shortest of as many runs as fill a round.
-fn shortest(work: impl Fn() -> Result<Tensor>) -> Result<f64> {
-    let (start, mut best) = (Instant::now(), f64::MAX);
-    while start.elapsed().as_secs_f64() < ROUND || best == f64::MAX {
-        let run = Instant::now();
-        work()?;
-        best = best.min(run.elapsed().as_secs_f64());
+fn print_row(name: &str, figure: f64, other: f64) {
+    println!("{name:<32} {figure:>10.2} {other:>10.2} {:>7.2}", figure / other);
+}
+
+/// The shortest run of each in seconds.
+fn shortest<const N: usize>(works: [&dyn Fn() -> Result<()>; N]) -> Result<[f64; N]> {
+    let (start, mut best, mut runs) = (Instant::now(), [f64::MAX; N], 0);
+    while start.elapsed().as_secs_f64() < SECONDS || runs < RUNS {
+        for (work, best) in works.iter().zip(&mut best) {
+            let run = Instant::now();
+            work()?;
+            *best = best.min(run.elapsed().as_secs_f64());
+        }
+        runs += 1;
     }
     Ok(best)
+}
+
+/// Billions of weights a second that become f32 in the first cache, beside those of bf16.
+fn unpacking() -> Result<()> {
+    /// Runs over the same weights.
+    const TIMES: usize = 4096;
+    let widen = |encoding: Encoding| {
+        let bytes = any_bytes(encoding, UNPACKED);
+        move || {
+            let mut out = [0.0; UNPACKED];
+            let packed =
+                Packed::new(encoding, UNPACKED, &bytes).ok_or_else(|| Error::msg("too few bytes"))?;
+            for _ in 0..TIMES {
+                packed.widen(0, black_box(&mut out));
+            }
+            Ok(())
+        }
+    };
+    let weights = (UNPACKED * TIMES) as f64 / 1e9;
+    for encoding in encodings(UNPACKED, 1) {
+        let [own, plain] = shortest([&widen(encoding), &widen(Format::Bf16.into())])?;
+        print_row(&format!("unpacking {}", encoding.format.name()), weights / own, weights / plain);
+    }
+    Ok(())
+}
+
+/// Billions of weights a second that are encoded while they are read, beside what forecasts count with. What reading
+/// the same bytes as they are takes is left out; the file is in the page cache.
+fn encoding() -> Result<()> {
+    const SIDES: [usize; 2] = [4096, 8192];
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("weights.safetensors");
+    let name = "blocks.0.linear.weight";
+    random(&SIDES)?.to_dtype(DType::BF16)?.save_safetensors(name, &path)?;
+    let specs = [BlockSpec::new("blocks.0").matrix("linear", SIDES[0], SIDES[1])];
+    let bind = || {
+        let table = read_header(&path)?;
+        Component::bind(Role::Denoiser, "one matrix", &specs, &table, |name| StoredName::whole(name), &path)
+    };
+    let bytes = RefCell::new(vec![1; 2 * SIDES[0] * SIDES[1]]);
+    let read = |storage: Storage| -> Result<()> {
+        // Bound anew, so that scales are looked for as in the first reading.
+        let component = bind().map_err(Error::wrap)?.given_as(storage);
+        let (_, tensor) = &component.blocks[0].tensors[0];
+        let bytes = &mut bytes.borrow_mut()[..tensor.given_bytes() as usize];
+        tensor.read_into(Values::Stored(bytes)).map_err(Error::wrap)
+    };
+    for storage in Storage::smaller() {
+        let [own, plain] = shortest([&|| read(storage), &|| read(Storage::Stored)])?;
+        let format = storage.encoding(SIDES[0], SIDES[1]).map_or(Format::Bf16, |encoding| encoding.format);
+        let weights = (SIDES[0] * SIDES[1]) as f64;
+        let name = format!("encoding {}", format.name());
+        print_row(&name, weights / (own - plain) / 1e9, format.encoded_per_second() / 1e9);
+    }
+    Ok(())
 }

@@ -217,7 +217,8 @@ fn weights_are_encoded_once() {
     for job in 0..2 {
         let ran = run(&mut runner, &tiny.request, &plenty);
         let denoiser = ran.blocks().into_iter().filter(|block| {
-            let own = block.component == 1 && component.blocks[usize::from(block.block)].encoded() > 0;
+            let own =
+                block.component == 1 && !component.blocks[usize::from(block.block)].encoded().is_empty();
             own && block.tier != Tier::Device
         });
         let mut seen = BTreeSet::new();

@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, StoredTensor, TensorTable, kept::encoding_of};
-use crate::precision::Storage;
+use crate::precision::{Format, Storage};
 
 /// What a component does in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -166,10 +166,15 @@ impl Block {
         self.tensors.iter().map(|(_, tensor)| tensor.elements()).sum()
     }
 
-    /// Those that are encoded when they are read.
-    pub fn encoded(&self) -> u64 {
-        let encoded = self.tensors.iter().filter(|(_, tensor)| tensor.encoding() != tensor.stored_encoding());
-        encoded.map(|(_, tensor)| tensor.elements()).sum()
+    /// Those that are encoded when they are read, in the format that they get.
+    pub fn encoded(&self) -> BTreeMap<Format, u64> {
+        let mut encoded = BTreeMap::new();
+        for (_, tensor) in &self.tensors {
+            if let Some(given) = tensor.encoding().filter(|_| tensor.encoding() != tensor.stored_encoding()) {
+                *encoded.entry(given.format).or_default() += tensor.elements();
+            }
+        }
+        encoded
     }
 
     /// Whether its tensors are those of another block, to the last value. Terms may have other scales.

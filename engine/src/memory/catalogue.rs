@@ -152,7 +152,7 @@ impl KnownModel {
             largest_tensor: block.largest_tensor * bytes_per_weight,
             file_bytes: block.parameters * bytes_per_weight,
             parameters: block.parameters,
-            encoded: 0,
+            encoded: BTreeMap::new(),
             smaller: block.smaller(bytes_per_weight),
         };
         let component = |component: &KnownComponent| ComponentFootprint {
@@ -193,12 +193,10 @@ impl KnownBlock {
             } else {
                 self.largest_tensor * bytes_per_weight
             };
+            let encoded = BTreeMap::from([(encoding.format, encoded)]);
             Some((storage, Held { bytes, largest_tensor: largest, encoded }))
         };
-        Storage::smaller()
-            .filter_map(held)
-            .filter(|(_, held)| held.encoded > 0 && held.bytes < whole)
-            .collect()
+        Storage::smaller().filter_map(held).filter(|(_, held)| held.bytes < whole).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::MemoryPreferences;
 use crate::{
     checkpoint::{Errors, Role},
-    precision::Storage,
+    precision::{Format, Storage},
 };
 
 /// The blocks of a model and what they take. Measured from headers or computed from configurations, never
@@ -47,22 +47,23 @@ pub struct BlockFootprint {
     pub file_bytes: u64,
     /// Number of weights.
     pub parameters: u64,
-    /// Those of `parameters` that are encoded when they are read; none where it is held as it is stored.
-    pub encoded: u64,
+    /// Those of `parameters` that are encoded when they are read, in the format that they get; none where it is held
+    /// as it is stored.
+    pub encoded: BTreeMap<Format, u64>,
     /// What it would take with its matrices in storages that make it smaller.
     #[serde(default)]
     pub smaller: BTreeMap<Storage, Held>,
 }
 
 /// What a block takes as it is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// Bytes.
     pub bytes: u64,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
-    /// Weights that are encoded.
-    pub encoded: u64,
+    /// Weights that are encoded, in the format that they get.
+    pub encoded: BTreeMap<Format, u64>,
 }
 
 impl Footprint {
@@ -97,9 +98,12 @@ impl Footprint {
 impl BlockFootprint {
     fn held_as(&self, storage: Storage) -> Self {
         match self.smaller.get(&storage) {
-            Some(&Held { bytes, largest_tensor, encoded }) => {
-                Self { bytes, largest_tensor, encoded, ..self.clone() }
-            }
+            Some(Held { bytes, largest_tensor, encoded }) => Self {
+                bytes: *bytes,
+                largest_tensor: *largest_tensor,
+                encoded: encoded.clone(),
+                ..self.clone()
+            },
             None => self.clone(),
         }
     }

@@ -4,14 +4,15 @@
 //! block at a time, in the order in which blocks are used, so a later block never delays an earlier one and a
 //! single pass over the uses gives all times.
 
+use std::collections::BTreeMap;
+
 use super::{
     BlockFootprint, BlockPlan, BlockWork, Bound, ComponentFootprint, Link, Machine, Placement, Tier, Work,
 };
+use crate::precision::Format;
 
 /// A stage counts as bound by what it waits for if it waits for more than this part of its time.
 const NOTABLE_STALL: f64 = 0.05;
-/// Weights that one thread reads from a file and encodes in a second, the reading itself left out.
-const ENCODED_PER_SECOND: f64 = 2e8;
 /// The longest pattern of walks that is looked for, and the walks tried before the mean is taken instead.
 const LONGEST_PERIOD: usize = 4;
 const MOST_WALKS: usize = 25;
@@ -43,7 +44,7 @@ impl BlockCost {
             bytes: block.bytes,
             largest_tensor: block.largest_tensor.min(block.bytes),
             file_bytes: block.file_bytes,
-            encoding: block.encoded as f64 / ENCODED_PER_SECOND,
+            encoding: encoding_seconds(&block.encoded),
             passes: work.passes,
             reads: work.reads.max(1),
         }
@@ -54,6 +55,11 @@ impl BlockCost {
     fn tensors(&self) -> u64 {
         self.bytes.div_ceil(self.largest_tensor.max(1))
     }
+}
+
+/// Seconds that one thread takes to encode so many weights in each format.
+fn encoding_seconds(encoded: &BTreeMap<Format, u64>) -> f64 {
+    encoded.iter().map(|(format, weights)| *weights as f64 / format.encoded_per_second()).sum()
 }
 
 /// The costs of a component's blocks, in their order.

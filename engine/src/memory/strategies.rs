@@ -280,7 +280,7 @@ impl<'a> Table<'a> {
         let (mut quality, mut error) = (Quality::Exact, None::<f64>);
         for component in &self.footprint.components {
             let storage = self.wanted.precision(component.role);
-            if component.blocks.iter().any(|block| block.encoded > 0) {
+            if component.blocks.iter().any(|block| !block.encoded.is_empty()) {
                 quality = quality.max(Quality::of(storage));
                 let own = component.errors.get(&storage).copied();
                 error = own.map(|own| own.max(error.unwrap_or(0.0))).or(error);

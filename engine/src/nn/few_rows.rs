@@ -112,12 +112,15 @@ fn add_vectors<S: Simd, const N: usize>(simd: S, weights: &[f32], x: &[f32], sum
     let runs = sums.len() / N;
     let (weights, x) =
         (S::as_simd_f32s(weights).0.as_chunks::<N>().0, S::as_simd_f32s(x).0.as_chunks::<N>().0);
+    let count = weights.len().min(x.len());
     for (run, sums) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        let mut held = *sums;
-        for (weights, x) in weights.iter().zip(x).skip(run).step_by(runs) {
+        // No iterator: one that is not inlined would put the sums into memory at each call.
+        let (mut held, mut place) = (*sums, run);
+        while place < count {
             for vector in 0..N {
-                held[vector] = simd.mul_add_e_f32s(weights[vector], x[vector], held[vector]);
+                held[vector] = simd.mul_add_e_f32s(weights[place][vector], x[place][vector], held[vector]);
             }
+            place += runs;
         }
         *sums = held;
     }

@@ -17,6 +17,9 @@ const PANELS: usize = 8;
 const OUTPUTS: usize = 64;
 /// Inputs summed at a time.
 const DEPTH: usize = 256;
+/// Inputs whose weights are widened at a time, where many rows share them. Packed rows are short: reading less of each
+/// would wait for memory at each.
+const WIDENED: usize = 4 * DEPTH;
 
 /// A weight as it is held: in a dtype of tensors, or in the bytes it is stored in. A layer does not know which.
 #[derive(Debug, Clone)]
@@ -305,9 +308,15 @@ pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads:
     let width = rows.min(PANELS * tile.columns()).next_multiple_of(tile.lanes);
     let pieces = outputs.div_ceil(OUTPUTS);
     let piece = OUTPUTS.min(outputs);
-    let workers = threads.min(pieces) * (piece * width + piece * DEPTH) * size_of::<f32>();
+    let widened = widened_inputs(width, inputs, tile.columns());
+    let workers = threads.min(pieces) * piece * (width + widened) * size_of::<f32>();
     let lists = pieces * width.min(rows) * size_of::<&mut [f32]>();
     (width * inputs + outputs) * size_of::<f32>() + workers + lists
+}
+
+/// Inputs whose weights are widened at a time for panels of `width`.
+fn widened_inputs(width: usize, inputs: usize, columns: usize) -> usize {
+    inputs.min(if width > columns { WIDENED } else { DEPTH })
 }
 
 /// Turns some rows of the input into a panel, `[in, row]`.
@@ -349,7 +358,8 @@ impl Tiled for Block<'_> {
         let columns = VECTORS * S::F32_LANES;
         let width = self.panels.len() / self.inputs;
         let height = self.out[0].len();
-        let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * DEPTH);
+        let widened = widened_inputs(width, self.inputs, columns);
+        let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * widened);
         let (sums, weights) = scratch.split_at_mut(height.next_multiple_of(R) * width);
         for (index, sums) in sums.chunks_mut(width).take(height).enumerate() {
             match self.bias {
@@ -361,19 +371,23 @@ impl Tiled for Block<'_> {
         let together = if width > columns { height.next_multiple_of(R) } else { R };
         for group in (0..height).step_by(together) {
             let group = group..height.min(group + together);
-            for start in (0..self.inputs).step_by(DEPTH) {
-                let depth = DEPTH.min(self.inputs - start);
-                for (output, row) in group.clone().zip(weights.chunks_exact_mut(depth)) {
-                    self.weights.widen(simd, (self.first + output) * self.inputs + start, row);
+            for piece in (0..self.inputs).step_by(widened) {
+                let length = widened.min(self.inputs - piece);
+                for (output, row) in group.clone().zip(weights.chunks_exact_mut(length)) {
+                    self.weights.widen(simd, (self.first + output) * self.inputs + piece, row);
                 }
-                let weights = &weights[..group.len() * depth];
-                for strip in (0..group.len()).step_by(R) {
-                    let rows = rows_of::<R>(&weights[strip * depth..], depth, depth);
-                    for first in (0..width).step_by(columns) {
-                        let across = columns.min(width - first);
-                        let panel = &self.panels[first * self.inputs + start * across..][..depth * across];
-                        let sums = &mut sums[(group.start + strip) * width + first..];
-                        product_of_rows(simd, rows, (panel, across / S::F32_LANES), Sums { sums, width });
+                let weights = &weights[..group.len() * length];
+                for start in (0..length).step_by(DEPTH) {
+                    let depth = DEPTH.min(length - start);
+                    for strip in (0..group.len()).step_by(R) {
+                        let rows = rows_of::<R>(&weights[strip * length + start..], length, depth);
+                        for first in (0..width).step_by(columns) {
+                            let across = columns.min(width - first);
+                            let place = first * self.inputs + (piece + start) * across;
+                            let panel = (&self.panels[place..][..depth * across], across / S::F32_LANES);
+                            let sums = &mut sums[(group.start + strip) * width + first..];
+                            product_of_rows(simd, rows, panel, Sums { sums, width });
+                        }
                     }
                 }
             }

@@ -60,7 +60,7 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
         let smaller = component.clone().given_as(storage);
         for (footprint, block) in blocks.iter_mut().zip(&smaller.blocks) {
             let held = held(block);
-            if held.encoded > 0 {
+            if !held.encoded.is_empty() {
                 footprint.smaller.insert(storage, held);
             }
         }

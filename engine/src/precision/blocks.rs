@@ -4,7 +4,6 @@ use pulp::Simd;
 
 use super::{
     Format,
-    floats::f16,
     vectors::{self, Words},
 };
 
@@ -15,8 +14,8 @@ const UNEVEN: [f32; 16] = [
 
 /// A little-endian f16 at a place.
 #[inline(always)]
-fn half(bytes: &[u8], at: usize) -> f32 {
-    f16(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+fn half<S: Simd>(simd: S, bytes: &[u8], place: usize) -> f32 {
+    vectors::half(simd, u16::from_le_bytes(*at(bytes, place)))
 }
 
 /// Widens whole blocks with a function for one of them. No closure: one that is not inlined would have each vector
@@ -72,6 +71,14 @@ fn write_signed<S: Simd, const N: usize>(simd: S, codes: &[u8; N], out: &mut [f3
     }
 }
 
+/// `scale · code` of 16 codes, which have a sign or not.
+#[inline(always)]
+fn scales<S: Simd, const SIGNED: bool>(simd: S, codes: &[u8; 16], scale: f32) -> [f32; 16] {
+    let mut scales = [0.0; 16];
+    vectors::scaled::<S, SIGNED>(simd, *codes, scale, None, &mut scales);
+    scales
+}
+
 /// `N` bytes from a place on.
 #[inline(always)]
 fn at<const N: usize>(bytes: &[u8], place: usize) -> &[u8; N] {
@@ -105,31 +112,31 @@ fn five_bits<S: Simd>(simd: S, block: &[u8], high: usize, low: usize) -> Words {
 
 #[inline(always)]
 fn q8_0<S: Simd>(simd: S, block: &[u8; 34], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
+    let scale = half(simd, block, 0);
     write_signed(simd, at(block, 2), out, scale);
 }
 
 #[inline(always)]
 fn q4_0<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
+    let scale = half(simd, block, 0);
     write_signed(simd, &bytes(vectors::less(simd, halves(simd, block, 2), 8)), out, scale);
 }
 
 #[inline(always)]
 fn q4_1<S: Simd>(simd: S, block: &[u8; 20], out: &mut [f32; 32]) {
-    let (scale, minimum) = (half(block, 0), half(block, 2));
+    let (scale, minimum) = (half(simd, block, 0), half(simd, block, 2));
     write(simd, &bytes(halves(simd, block, 4)), out, scale, Some(minimum));
 }
 
 #[inline(always)]
 fn q5_0<S: Simd>(simd: S, block: &[u8; 22], out: &mut [f32; 32]) {
-    let scale = half(block, 0);
+    let scale = half(simd, block, 0);
     write_signed(simd, &bytes(vectors::less(simd, five_bits(simd, block, 2, 6), 16)), out, scale);
 }
 
 #[inline(always)]
 fn q5_1<S: Simd>(simd: S, block: &[u8; 24], out: &mut [f32; 32]) {
-    let (scale, minimum) = (half(block, 0), half(block, 2));
+    let (scale, minimum) = (half(simd, block, 0), half(simd, block, 2));
     write(simd, &bytes(five_bits(simd, block, 4, 8)), out, scale, Some(minimum));
 }
 
@@ -143,7 +150,7 @@ fn uneven<S: Simd>(simd: S, block: &[u8], place: usize, scale: f32, out: &mut [f
 
 #[inline(always)]
 fn iq4_nl<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
-    uneven(simd, block, 2, half(block, 0), out);
+    uneven(simd, block, 2, half(simd, block, 0), out);
 }
 
 /// The values of 256 codes, of which each 16 have a scale, and perhaps something that is added.
@@ -162,10 +169,10 @@ fn write_runs<S: Simd>(
 
 #[inline(always)]
 fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
-    let (scale, minimum) = (half(block, 80), half(block, 82));
-    let own = at::<16>(block, 0);
-    let scales = own.map(|own| scale * f32::from(own & 15));
-    let minima = own.map(|own| -(minimum * f32::from(own >> 4)));
+    let (scale, minimum) = (half(simd, block, 80), half(simd, block, 82));
+    let own = bytes(halves(simd, block, 0));
+    let own_scales = scales::<S, false>(simd, at(&own, 0), scale);
+    let minima = scales::<S, false>(simd, at(&own, 16), -minimum);
     // Four pairs of bits to a byte, of 32 bytes first, then of the other 32.
     let mut codes = [0; 256];
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
@@ -174,18 +181,19 @@ fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
             *codes = bytes(vectors::bits(simd, packed, 2 * pair, 3));
         }
     }
-    write_runs(simd, &codes, out, &scales, Some(&minima));
+    write_runs(simd, &codes, out, &own_scales, Some(&minima));
 }
 
 #[inline(always)]
 fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
-    let scale = half(block, 108);
-    let mut scales = [0.0; 16];
-    for (index, out) in scales.iter_mut().enumerate() {
-        let low = block[96 + index % 8] >> (index / 8 * 4) & 15;
-        let high = block[104 + index % 4] >> (index / 4 * 2) & 3;
-        *out = scale * f32::from((low | high << 4).cast_signed() - 32);
-    }
+    let scale = half(simd, block, 108);
+    // The lower halves of 8 bytes, then the upper ones, with pairs of bits of 4 bytes above them.
+    let (low, high) = (u64::from_le_bytes(*at(block, 96)), u32::from_le_bytes(*at(block, 104)));
+    let pairs = |shift: u32| u64::from(high >> shift & 0x0303_0303);
+    let first = low & 0x0f0f_0f0f_0f0f_0f0f | pairs(0) << 4 | pairs(2) << 36;
+    let second = low >> 4 & 0x0f0f_0f0f_0f0f_0f0f | pairs(4) << 4 | pairs(6) << 36;
+    let own = bytes(vectors::less(simd, [first, second, 0, 0], 32));
+    let own_scales = scales::<S, true>(simd, at(&own, 0), scale);
     let mut codes = [0u8; 256];
     let high = words(block, 0);
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
@@ -197,39 +205,38 @@ fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
             *codes = bytes(vectors::less(simd, code, 4));
         }
     }
-    write_runs(simd, &codes, out, &scales, None);
+    write_runs(simd, &codes, out, &own_scales, None);
 }
 
-/// The eight scales and minima that Q4_K and Q5_K pack into 12 bytes.
+/// The eight scales and, below zero, the eight minima that Q4_K and Q5_K pack into 12 bytes; twice eight values.
 #[inline(always)]
-fn scales_and_minima(packed: &[u8; 12], scale: f32, minimum: f32) -> ([f32; 8], [f32; 8]) {
-    let (mut scales, mut minima) = ([0.0; 8], [0.0; 8]);
-    for index in 0..4 {
-        let shared = packed[index + 8];
-        scales[index] = scale * f32::from(packed[index] & 63);
-        minima[index] = minimum * f32::from(packed[index + 4] & 63);
-        scales[index + 4] = scale * f32::from(shared & 15 | packed[index] >> 2 & 48);
-        minima[index + 4] = minimum * f32::from(shared >> 4 | packed[index + 4] >> 2 & 48);
-    }
-    (scales, minima)
+fn scales_and_minima<S: Simd>(simd: S, block: &[u8]) -> ([f32; 16], [f32; 16]) {
+    let [low, high, shared] = [4, 8, 12].map(|place| u32::from_le_bytes(*at(block, place)));
+    let eight = |own: u32, shared: u32| {
+        let upper = shared & 0x0f0f_0f0f | own >> 2 & 0x3030_3030;
+        (u64::from(own & 0x3f3f_3f3f) | u64::from(upper) << 32).to_le_bytes()
+    };
+    let twice = |eight: [u8; 8]| pulp::cast::<[[u8; 8]; 2], [u8; 16]>([eight, eight]);
+    let own_scales = scales::<S, false>(simd, &twice(eight(low, shared)), half(simd, block, 0));
+    (own_scales, scales::<S, false>(simd, &twice(eight(high, shared >> 4)), -half(simd, block, 2)))
 }
 
 #[inline(always)]
 fn q4_k<S: Simd>(simd: S, block: &[u8; 144], out: &mut [f32; 256]) {
-    let (scales, minima) = scales_and_minima(at(block, 4), half(block, 0), half(block, 2));
+    let (scales, minima) = scales_and_minima(simd, block);
     for (pair, out) in out.as_chunks_mut::<64>().0.iter_mut().enumerate() {
         let packed = words(block, 16 + 32 * pair);
         let [low, high] = out.as_chunks_mut::<32>().0 else { return };
         let (scale, minimum) = (scales[2 * pair], minima[2 * pair]);
-        write(simd, &bytes(vectors::bits(simd, packed, 0, 15)), low, scale, Some(-minimum));
+        write(simd, &bytes(vectors::bits(simd, packed, 0, 15)), low, scale, Some(minimum));
         let (scale, minimum) = (scales[2 * pair + 1], minima[2 * pair + 1]);
-        write(simd, &bytes(vectors::bits(simd, packed, 4, 15)), high, scale, Some(-minimum));
+        write(simd, &bytes(vectors::bits(simd, packed, 4, 15)), high, scale, Some(minimum));
     }
 }
 
 #[inline(always)]
 fn q5_k<S: Simd>(simd: S, block: &[u8; 176], out: &mut [f32; 256]) {
-    let (scales, minima) = scales_and_minima(at(block, 4), half(block, 0), half(block, 2));
+    let (scales, minima) = scales_and_minima(simd, block);
     let high = words(block, 16);
     for (pair, out) in out.as_chunks_mut::<64>().0.iter_mut().enumerate() {
         let low = words(block, 48 + 32 * pair);
@@ -237,15 +244,14 @@ fn q5_k<S: Simd>(simd: S, block: &[u8; 176], out: &mut [f32; 256]) {
             let index = 2 * pair + upper;
             let fifth = vectors::bits_as(simd, high, index, 1, 4);
             let codes = vectors::both(simd, vectors::bits(simd, low, 4 * upper, 15), fifth);
-            write(simd, &bytes(codes), out, scales[index], Some(-minima[index]));
+            write(simd, &bytes(codes), out, scales[index], Some(minima[index]));
         }
     }
 }
 
 #[inline(always)]
 fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
-    let scale = half(block, 208);
-    let scales = at::<16>(block, 192).map(|own| scale * f32::from(own.cast_signed()));
+    let own_scales = scales::<S, true>(simd, at(block, 192), half(simd, block, 208));
     let mut codes = [0u8; 256];
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
@@ -257,12 +263,12 @@ fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
             *codes = bytes(vectors::less(simd, code, 32));
         }
     }
-    write_runs(simd, &codes, out, &scales, None);
+    write_runs(simd, &codes, out, &own_scales, None);
 }
 
 #[inline(always)]
 fn iq4_xs<S: Simd>(simd: S, block: &[u8; 136], out: &mut [f32; 256]) {
-    let scale = half(block, 0);
+    let scale = half(simd, block, 0);
     let high = u16::from_le_bytes([block[2], block[3]]);
     for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let own = block[4 + index / 2] >> (index % 2 * 4) & 15 | ((high >> (2 * index) & 3) << 4) as u8;

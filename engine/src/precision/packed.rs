@@ -59,16 +59,14 @@ impl<'a> Packed<'a> {
         let first = format.bytes(start);
         let values = &self.values[first..first + format.bytes(out.len())];
         match format {
-            Format::F8E4m3 => each(values, out, |&value| floats::e4m3(value)),
-            Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
-            Format::I8 => each(values, out, |value| f32::from(value.cast_signed())),
-            Format::Nf4 => {
-                let fused = self.encoding.group.filter(|group| (group.get() | start).is_multiple_of(16));
-                self.widen_normal(simd, values, fused.map(|group| (group.get(), start)), out);
-                if fused.is_some() {
-                    return;
-                }
+            Format::F8E4m3 | Format::I8 => return self.widen_runs(simd, values, start, out),
+            Format::Nf4
+                if self.encoding.group.is_none_or(|group| (group.get() | start).is_multiple_of(32)) =>
+            {
+                return self.widen_runs(simd, values, start, out);
             }
+            Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
+            Format::Nf4 => normal_run(simd, values, 1.0, out),
             Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
             Format::Bf16 => each(values.as_chunks().0, out, |&value| floats::bf16(u16::from_le_bytes(value))),
             Format::F32 => each(values.as_chunks().0, out, |&value| f32::from_le_bytes(value)),
@@ -82,23 +80,65 @@ impl<'a> Packed<'a> {
 }
 
 impl Packed<'_> {
-    /// Widens normal floats, each 16 with their scale where they share one: `group` says how many do, and the number of the
-    /// first value.
+    /// Widens codes, each run that shares a scale with that scale.
     #[inline(always)]
-    fn widen_normal<S: Simd>(&self, simd: S, values: &[u8], group: Option<(usize, usize)>, out: &mut [f32]) {
-        let scales = self.scales.as_chunks().0;
-        let (whole, rest) = out.as_chunks_mut();
-        let scale_at = |value: usize| {
-            group.map_or(1.0, |(group, start)| f32::from_le_bytes(scales[(start + value) / group]))
-        };
-        for (index, (out, packed)) in whole.iter_mut().zip(values.as_chunks().0).enumerate() {
-            vectors::looked_up(simd, vectors::pairs(simd, *packed), &NORMAL, scale_at(16 * index), out);
+    fn widen_runs<S: Simd>(&self, simd: S, values: &[u8], start: usize, out: &mut [f32]) {
+        let group = self.encoding.group.map_or(usize::MAX, std::num::NonZeroUsize::get);
+        let scales = &self.scales.as_chunks().0[(start / group).min(self.scales.len() / 4)..];
+        let (mut scales, mut left, mut done) = (scales.iter(), group - start % group, 0);
+        while done < out.len() {
+            let scale = scales.next().map_or(1.0, |scale| f32::from_le_bytes(*scale));
+            let run = &mut out[done..];
+            let count = left.min(run.len());
+            let run = &mut run[..count];
+            match self.encoding.format {
+                Format::F8E4m3 => e4m3_run(simd, &values[done..][..count], scale, run),
+                Format::I8 => integer_run(simd, &values[done..][..count], scale, run),
+                _ => normal_run(simd, &values[done / 2..], scale, run),
+            }
+            (done, left) = (done + count, group);
         }
-        let done = 16 * whole.len();
-        for (index, out) in rest.iter_mut().enumerate() {
-            let byte = values[(done + index) / 2];
-            *out = scale_at(done) * NORMAL[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
+    }
+}
+
+/// Widens 8-bit floats and multiplies them with a scale.
+#[inline(always)]
+fn e4m3_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
+    let ((whole, rest), (values, last)) = (out.as_chunks_mut(), values.as_chunks());
+    for (out, values) in whole.iter_mut().zip(values) {
+        vectors::e4m3(simd, *values, scale, out);
+    }
+    for (out, value) in rest.iter_mut().zip(last) {
+        *out = scale * floats::e4m3(*value);
+    }
+}
+
+/// Widens integers and multiplies them with a scale.
+#[inline(always)]
+fn integer_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
+    let ((whole, rest), (values, last)) = (out.as_chunks_mut(), values.as_chunks());
+    for (out, values) in whole.iter_mut().zip(values) {
+        vectors::scaled::<S, true>(simd, *values, scale, None, out);
+    }
+    for (out, value) in rest.iter_mut().zip(last) {
+        *out = scale * f32::from(value.cast_signed());
+    }
+}
+
+/// Widens normal floats, two in a byte, and multiplies them with a scale.
+#[inline(always)]
+fn normal_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
+    let (whole, rest) = out.as_chunks_mut::<32>();
+    for (out, values) in whole.iter_mut().zip(values.as_chunks().0) {
+        let codes = vectors::pairs(simd, *values);
+        for (codes, out) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+            vectors::looked_up(simd, *codes, &NORMAL, scale, out);
         }
+    }
+    let values = &values[16 * whole.len()..];
+    for (index, out) in rest.iter_mut().enumerate() {
+        let byte = values[index / 2];
+        *out = scale * NORMAL[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
     }
 }
 
@@ -183,6 +223,50 @@ mod tests {
                     let bits =
                         |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
                     assert_eq!(bits(&part), bits(&whole[start..start + block]), "{encoding:?}");
+                }
+            }
+        }
+    }
+
+    /// Among others and alone at the end of a run, with scales of all kinds.
+    #[test]
+    fn codes_are_widened_as_one_by_one() {
+        let same = |got: f32, want: f32| got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
+        let codes: Vec<u8> = (0..=u8::MAX).collect();
+        let integer = |code: u8| f32::from(code.cast_signed());
+        let normal = |code: u8| [NORMAL[usize::from(code >> 4)], NORMAL[usize::from(code & 15)]];
+        for scale in [1.0f32, 0.013, -2.0, 3e36, 1e-42] {
+            for (format, one) in [(Format::F8E4m3, floats::e4m3 as fn(u8) -> f32), (Format::I8, integer)] {
+                let bytes = [codes.as_slice(), &scale.to_le_bytes()].concat();
+                let packed = Packed::new(Encoding::scaled(format, 256), 256, &bytes).unwrap();
+                for start in [0, 5, 250] {
+                    let mut out = vec![0.0; 256 - start];
+                    packed.widen(start, &mut out);
+                    for (value, code) in out.iter().zip(&codes[start..]) {
+                        assert!(same(*value, one(*code) * scale), "{format:?}, {code:02x}: {value}");
+                    }
+                }
+            }
+            for group in [32, 64, 100, 512] {
+                let encoding = Encoding::scaled(Format::Nf4, group);
+                let scales = (0..encoding.scales(512)).map(|index| scale * (index + 1) as f32);
+                let scales: Vec<f32> = scales.collect();
+                let bytes: Vec<u8> = codes
+                    .iter()
+                    .copied()
+                    .chain(scales.iter().flat_map(|scale| scale.to_le_bytes()))
+                    .collect();
+                let packed = Packed::new(encoding, 512, &bytes).unwrap();
+                let wide: Vec<f32> = codes.iter().flat_map(|code| normal(*code)).collect();
+                for start in [0, 6, 64, 500] {
+                    let mut out = vec![0.0; 512 - start];
+                    packed.widen(start, &mut out);
+                    for (value, place) in out.iter().zip(start..) {
+                        assert!(
+                            same(*value, wide[place] * scales[place / group]),
+                            "{group}, {place}: {value}"
+                        );
+                    }
                 }
             }
         }

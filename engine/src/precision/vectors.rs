@@ -12,6 +12,8 @@ use pulp::{
     x86::{V3, V4},
 };
 
+use super::floats;
+
 /// 32 bytes. Shifts and masks of words are whole vectors, those of bytes are not.
 pub type Words = [u64; 4];
 
@@ -130,17 +132,27 @@ pub fn spread<S: Simd>(simd: S, bits: u32, value: u8) -> Words {
     })
 }
 
-/// The codes of 8 bytes, those in the upper halves first.
+/// The codes of 16 bytes, that in the upper half of each before that in the lower.
 #[inline(always)]
-pub fn pairs<S: Simd>(simd: S, packed: [u8; 8]) -> [u8; 16] {
-    let packed = u64::from_le_bytes(packed);
-    let (high, low) = (packed >> 4 & all(15), packed & all(15));
+pub fn pairs<S: Simd>(simd: S, packed: [u8; 16]) -> [u8; 32] {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = sse2(simd) {
-        return cast(simd._mm_unpacklo_epi8(cast([high, 0]), cast([low, 0])));
+        let mask = cast([all(15); 2]);
+        let high = simd._mm_and_si128(simd._mm_srli_epi64::<4>(cast(packed)), mask);
+        let low = simd._mm_and_si128(cast(packed), mask);
+        return cast([simd._mm_unpacklo_epi8(high, low), simd._mm_unpackhi_epi8(high, low)]);
     }
-    let halves = [high.to_le_bytes(), low.to_le_bytes()];
-    std::array::from_fn(|index| halves[index % 2][index / 2])
+    std::array::from_fn(|index| if index % 2 == 0 { packed[index / 2] >> 4 } else { packed[index / 2] & 15 })
+}
+
+/// Widens the bits of an f16.
+#[inline(always)]
+pub fn half<S: Simd>(simd: S, bits: u16) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return cast::<_, [f32; 16]>(simd.avx512f._mm512_cvtph_ps(cast([bits; 16])))[0];
+    }
+    floats::f16(bits)
 }
 
 /// `scale · code`, plus `offset` if there is one; codes have a sign or not.
@@ -191,6 +203,34 @@ pub fn scaled<S: Simd, const SIGNED: bool>(
         let code = if SIGNED { i32::from(code.cast_signed()) } else { i32::from(code) };
         let value = scale * code as f32;
         *out = offset.map_or(value, |offset| value + offset);
+    }
+}
+
+/// `scale · value` of 8-bit floats with 3 bits of mantissa.
+#[inline(always)]
+pub fn e4m3<S: Simd>(simd: S, codes: [u8; 16], scale: f32, out: &mut [f32; 16]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // As 16-bit floats, whose exponents have another bias: all are a 256th, and NaN is another code.
+        let factor = 256.0 * scale;
+        if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>()
+            && factor.is_finite()
+        {
+            const LAST: u16 = 0x3f80;
+            const NAN: u16 = 0x7e00;
+            let (f, simd) = (simd.avx512f, simd.avx2);
+            let wide = simd._mm256_cvtepu8_epi16(cast(codes));
+            let magnitude = simd._mm256_and_si256(simd._mm256_slli_epi16::<7>(wide), cast([LAST; 16]));
+            let sign = simd._mm256_and_si256(simd._mm256_slli_epi16::<8>(wide), cast([0x8000u16; 16]));
+            let is_nan = simd._mm256_cmpeq_epi16(magnitude, cast([LAST; 16]));
+            let instead = simd._mm256_and_si256(is_nan, cast([NAN ^ LAST; 16]));
+            let half = simd._mm256_or_si256(simd._mm256_xor_si256(magnitude, instead), sign);
+            *out = cast(f._mm512_mul_ps(f._mm512_cvtph_ps(half), f._mm512_set1_ps(factor)));
+            return;
+        }
+    }
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = scale * floats::e4m3(code);
     }
 }
 

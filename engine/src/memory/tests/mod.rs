@@ -5,6 +5,8 @@ mod models;
 mod pipeline;
 mod plans;
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::{
@@ -24,7 +26,8 @@ fn block(name: &str, bytes: u64, tensors: u64) -> BlockFootprint {
     let held = |storage: Storage| {
         let share = if storage.bits() == Some(8) { 2 } else { 4 };
         let (bytes, largest_tensor) = (bytes - 2 * weights + 2 * weights / share, largest / share);
-        (storage, Held { bytes, largest_tensor, encoded: weights })
+        let format = storage.encoding(1, 4096).map(|encoding| (encoding.format, weights));
+        (storage, Held { bytes, largest_tensor, encoded: format.into_iter().collect() })
     };
     BlockFootprint {
         name: name.to_owned(),
@@ -32,7 +35,7 @@ fn block(name: &str, bytes: u64, tensors: u64) -> BlockFootprint {
         largest_tensor: largest,
         file_bytes: bytes,
         parameters: bytes / 2,
-        encoded: 0,
+        encoded: BTreeMap::new(),
         smaller: Storage::smaller().map(held).collect(),
     }
 }

@@ -1,9 +1,9 @@
 //! The simulation, and placements of one component.
 
-use super::*;
+use super::{models::even, *};
 use crate::memory::{
-    BlockCost, BlockPlan, ComponentPlan, HostRoom, Measured, Placement, Technique, Tier, leading_prefix,
-    place, refit, simulate, trace,
+    BlockCost, BlockPlan, ComponentPlan, HostRoom, Measured, Placement, Technique, Tier, block_costs,
+    leading_prefix, place, refit, simulate, trace,
 };
 
 const ROOM: HostRoom = HostRoom { copies: u64::MAX, staging: u64::MAX };
@@ -230,5 +230,23 @@ proptest! {
             prop_assert!(device(&costs, &new) <= device(&costs, &plan));
             prop_assert!(copies(&costs, &new) <= copies(&costs, &plan));
         }
+    }
+}
+
+#[test]
+fn the_first_reading_encodes_at_the_pace_of_the_format() {
+    let (footprint, workload) = even(4);
+    let (machine, work) = (card(80 * GIB, 64 * GIB, 12.0), &workload.components[1].ways[0]);
+    let resident = vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; work.blocks.len()];
+    let disk = |storage: Storage| {
+        let held = footprint.held_as(&MemoryPreferences::default().with_precision(storage));
+        simulate(&block_costs(&held.components[1], work, &machine), &resident, 0, &machine).disk_busy
+    };
+    // The file is the same for all, so that only the encoding makes a difference.
+    let weights =
+        footprint.components[1].blocks.iter().map(|block| block.parameters).sum::<u64>() as f64 * 0.9;
+    for (storage, per_second) in [(Storage::Fp8, 7e8), (Storage::Nf4, 4e8), (Storage::Q4K, 3.5e8)] {
+        let (took, expected) = (disk(storage) - disk(Storage::Stored), weights / per_second);
+        assert!((took / expected - 1.0).abs() < 1e-3, "{storage:?}: {took} s instead of {expected}");
     }
 }

@@ -1,0 +1,29 @@
+//! What files are told by the names and shapes of their tensors: inputs are lists of tensors, a line each.
+#![no_main]
+
+use std::path::Path;
+
+use sluice_engine::{
+    models::{content, open},
+    nn::Computes,
+    pipeline::{footprint, prompts, summarise, workload},
+    request::{ModelSource, Request},
+};
+
+libfuzzer_sys::fuzz_target!(|tensors: &str| sluice_fuzz::with_hollow(tensors, look));
+
+/// All that is done with a model before its first weight is read. An error in words is as good as a model.
+fn look(path: &Path) {
+    let _ = content(path);
+    let Ok(model) = open(path, &[]) else { return };
+    let source = ModelSource::Path(path.to_owned());
+    let _ = summarise(&model, &source);
+    let request = Request { model: source, prompt: "a red boat".to_owned(), ..Request::default() };
+    let footprint = footprint(&model, "hollow", request.dtype);
+    assert!(footprint.largest_tensor() <= footprint.largest_block(), "a tensor is larger than its block");
+    if model.validate(&request).is_ok()
+        && let Ok(prompts) = prompts(&model, &request)
+    {
+        workload(&model, &request, &prompts, Computes::Processor);
+    }
+}
