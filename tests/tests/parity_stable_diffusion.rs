@@ -34,6 +34,25 @@ fn stable_diffusion_xl_gives_what_diffusers_gives() {
     check_case("sdxl", "base").unwrap();
 }
 
+/// Networks with nine channels see the mask and the rest of the picture beside the latents.
+#[test]
+fn networks_that_fill_in_give_what_diffusers_gives() {
+    check_case("stable_diffusion", "fills_in").unwrap();
+    check_case("sdxl", "fills_in").unwrap();
+}
+
+/// One text encoder, and a score in the place of the size that is wanted.
+#[test]
+fn the_refiner_gives_what_diffusers_gives() {
+    check_case("sdxl", "refiner").unwrap();
+}
+
+/// v-prediction whose first level is noise alone.
+#[test]
+fn levels_up_to_noise_give_what_diffusers_gives() {
+    check_case("sdxl", "to_noise").unwrap();
+}
+
 #[test]
 fn other_sizes_constants_and_weights_give_what_diffusers_gives() {
     check_case("stable_diffusion", "salted").unwrap();
@@ -49,9 +68,14 @@ fn epsilons_that_decide_give_what_diffusers_gives() {
 /// Files without a configuration say all of it by their shapes.
 #[test]
 fn every_layout_gives_the_same_bytes() {
-    for (family, case, run) in
-        [("stable_diffusion", "one", "guided"), ("sdxl", "base", "guided"), ("sdxl", "base", "zeros")]
-    {
+    for (family, case, run) in [
+        ("stable_diffusion", "one", "guided"),
+        ("stable_diffusion", "fills_in", "anew"),
+        ("sdxl", "base", "guided"),
+        ("sdxl", "base", "zeros"),
+        ("sdxl", "fills_in", "changed"),
+        ("sdxl", "refiner", "drawn_over"),
+    ] {
         let fixture = Fixture::new(family, case);
         check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
     }
@@ -136,8 +160,10 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (family, case, run) in [
         ("stable_diffusion", "one", "batch"),
         ("stable_diffusion", "salted", "batch"),
+        ("stable_diffusion", "fills_in", "anew"),
         ("sdxl", "base", "guided"),
         ("sdxl", "salted", "empty"),
+        ("sdxl", "fills_in", "changed"),
     ] {
         check_every_mode(&Fixture::new(family, case), run).unwrap();
     }

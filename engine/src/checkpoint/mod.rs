@@ -19,8 +19,10 @@ mod kept;
 mod layout;
 mod llama_names;
 mod safetensors;
+mod said;
 mod sets;
 mod stored;
+mod turned;
 mod vocabulary;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};

@@ -119,6 +119,17 @@ impl Discrete {
         })
     }
 
+    /// The same of a network that was trained up to noise alone (Lin et al. 2023, arXiv:2305.08891): its table ends
+    /// there, and runs begin there.
+    pub fn up_to_noise(prediction: PredictionType) -> Self {
+        Self::new(&SchedulerConfig {
+            prediction_type: prediction,
+            timestep_spacing: Some(Spacing::Trailing),
+            rescale_betas_zero_snr: true,
+            ..SchedulerConfig::default()
+        })
+    }
+
     /// As a diffusers folder says; `otherwise` where the layout says nothing.
     pub fn open(checkpoint: &Checkpoint, otherwise: Self) -> Result<Self, CheckpointError> {
         let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
