@@ -99,9 +99,7 @@ pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
         runner.repeat(run, &model)
     };
     let (pictures, expected) = dump_of(Layout::Diffusers)?;
-    for layout in
-        [Layout::Sharded, Layout::Variant, Layout::Split, Layout::SplitPrefixed, Layout::Single]
-    {
+    for layout in [Layout::Sharded, Layout::Variant, Layout::Split, Layout::SplitPrefixed, Layout::Single] {
         let (others, dump) = dump_of(layout)?;
         ensure!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{layout:?}: other pixels");
         ensure!(dump.len() == expected.len(), "{layout:?}: other tensors");

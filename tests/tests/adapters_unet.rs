@@ -164,8 +164,7 @@ fn a_projection_is_changed_alike_in_every_layout() {
     for (name, keys) in [("beside", kohya("lora_te2_", &changed)), ("inside", inside)] {
         let path = folder.path().join(format!("{name}.safetensors"));
         save(&keys, &path).unwrap();
-        let [of_folder, of_file] =
-            [&model, &single].map(|model| dump(&run, with(&run, model, path.clone())));
+        let [of_folder, of_file] = [&model, &single].map(|model| dump(&run, with(&run, model, path.clone())));
         for tensor in want.keys() {
             compare(tensor, &want, &of_folder, WHOLE_RUN).unwrap();
             distance(tensor, &of_folder[tensor].to_dtype(DType::F64).unwrap(), &of_file[tensor], 0.0)

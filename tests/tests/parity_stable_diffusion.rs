@@ -152,6 +152,7 @@ fn computing_in_half_precision_stays_near() {
 fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("stable_diffusion", "one"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
     check_forecasts(&Fixture::new("sdxl", "base"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
+    check_forecasts(&Fixture::new("sdxl", "fills_in"), "anew", 0.98..1.05, 0.9..1.15).unwrap();
 }
 
 /// Connections from the way down to the way up, and projections of the prompt that are needed once.

@@ -13,7 +13,7 @@ use std::{fs, path::Path};
 use candle_core::{DType, Device, Tensor};
 use serde_json::{Value, json};
 use sluice_engine::{
-    checkpoint::CheckpointError,
+    checkpoint::{CheckpointError, ConvertTo, convert},
     models,
     sampling::{Discrete, PredictionType, Training},
 };
@@ -28,7 +28,8 @@ const UNET: &str = "unet/diffusion_pytorch_model.safetensors";
 fn a_variant_in_16_bits_draws_what_its_weights_stand_for() {
     for (family, case, run) in [("stable_diffusion", "one", "unguided"), ("sdxl", "base", "unguided")] {
         let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir().unwrap());
-        let write = |name: &str, layout, stored| fixture.write(&folder.path().join(name), layout, stored).unwrap();
+        let write =
+            |name: &str, layout, stored| fixture.write(&folder.path().join(name), layout, stored).unwrap();
         let narrow = write("narrow", Layout::Variant, Stored::As(DType::F16));
         let wide = write("wide", Layout::Diffusers, Stored::RoundedTo(DType::F16));
         check_twins(family, &fixture.run(run).unwrap(), &narrow, &wide).unwrap();
@@ -78,18 +79,29 @@ fn marks_in_a_file_say_what_a_scheduler_says() {
     let (fixture, folder) = (Fixture::new("sdxl", "to_noise"), tempfile::tempdir().unwrap());
     let run = fixture.run("guided").unwrap();
     let model = fixture.write_diffusers(&folder.path().join("model")).unwrap();
-    for (layout, shape) in
-        [(Layout::Single, &[0][..]), (Layout::Single, &[]), (Layout::SplitPrefixed, &[0]), (Layout::Split, &[0])]
-    {
+    for (layout, shape) in [
+        (Layout::Single, &[0][..]),
+        (Layout::Single, &[]),
+        (Layout::SplitPrefixed, &[0]),
+        (Layout::Split, &[0]),
+    ] {
         let name = format!("{layout:?} {shape:?}");
         let path = fixture.write(&folder.path().join(&name), layout, Stored::F32).unwrap();
-        let file = if path.is_file() { path.clone() } else { path.join("diffusion_models/tiny_unet.safetensors") };
+        let file =
+            if path.is_file() { path.clone() } else { path.join("diffusion_models/tiny_unet.safetensors") };
         assert_eq!(training(&path).prediction(), PredictionType::Epsilon, "{name}");
         mark(&file, &["v_pred"], shape);
         assert_eq!(training(&path).prediction(), PredictionType::VPrediction, "{name}");
         assert!(training(&path).sigmas(4)[0] < 15.0, "{name}");
         mark(&file, &["ztsnr"], shape);
         check_twins(&name, &run, &path, &model).unwrap();
+        if path == file {
+            for to in [ConvertTo::Bf16, ConvertTo::Q8_0] {
+                let smaller = folder.path().join(format!("{}.{name}", to.name()));
+                convert(&file, &smaller, to, |_| true).unwrap();
+                assert_eq!(training(&smaller), training(&file), "{name} as {}", to.name());
+            }
+        }
     }
 }
 
@@ -123,7 +135,10 @@ fn a_person_has_the_last_word_about_what_a_network_gives() {
         assert_eq!(gives(), PredictionType::Epsilon, "{family}");
         fs::write(&settings, "model:\n  params:\n    parameterization: \"v\"\n").unwrap();
         assert_eq!(gives(), PredictionType::VPrediction, "{family}");
-        assert_eq!(models::open(&file, &[]).unwrap().defaults.width, if family == "sdxl" { 1024 } else { 512 });
+        assert_eq!(
+            models::open(&file, &[]).unwrap().defaults.width,
+            if family == "sdxl" { 1024 } else { 512 }
+        );
         fs::write(&settings, "model:\n  params:\n    parameterization: x0\n").unwrap();
         let error = models::open(&file, &[]).unwrap_err().to_string();
         assert!(error.contains("tiny.yaml says parameterization = x0"), "{family}: {error}");

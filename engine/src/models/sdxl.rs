@@ -40,8 +40,7 @@ impl Family for Sdxl {
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_XL)?;
         let otherwise = unet::trained(denoiser, || Ok(PredictionType::Epsilon))?;
-        let training =
-            Discrete::open(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
+        let training = Discrete::open(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
         let scale = autoencoder.0.scale();
         let side = config.sample_size.map_or(1024, |side| (side * scale) as u32);
         let zeros = zeros_for_none(checkpoint, text.len() == 2)?;

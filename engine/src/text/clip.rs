@@ -370,9 +370,8 @@ impl ClipEncoder {
         config.check(part)?;
         let is_original = open_clip_names::are_in(&part.tensors);
         // OpenCLIP has the projection `[width, projection_dim]`.
-        let is_turned = |name: &str| {
-            name == PROJECTED && is_original && !part.tensors.contains_key(PROJECTED)
-        };
+        let is_turned =
+            |name: &str| name == PROJECTED && is_original && !part.tensors.contains_key(PROJECTED);
         let mut blueprint = config.blueprint(usage.is_projected);
         let shapes = blueprint.iter_mut().flat_map(|block| &mut block.tensors);
         shapes.filter(|(name, _)| is_turned(name)).for_each(|(_, shape)| shape.reverse());
