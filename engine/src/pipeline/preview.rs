@@ -3,6 +3,7 @@
 use candle_core::{D, DType, Device, Tensor};
 
 use crate::{
+    nn::Costs,
     residency::{Executor, RunError, WeightStore},
     sampling::randn,
     vae::AutoencoderKl,
@@ -31,9 +32,9 @@ pub struct Preview {
 
 impl Preview {
     /// The side, in patches, of the largest patchworks that need no more than `free` bytes of activations to be decoded.
-    pub fn side(vae: &AutoencoderKl, free: u64, value_bytes: usize) -> Option<usize> {
+    pub fn side(vae: &AutoencoderKl, free: u64, costs: Costs) -> Option<usize> {
         SIDES.into_iter().find(|side| {
-            let ways = vae.work(0, 1, [side * PATCH; 2], value_bytes);
+            let ways = vae.work(0, 1, [side * PATCH; 2], costs);
             ways.first().is_some_and(|whole| whole.peak_activations() <= free)
         })
     }

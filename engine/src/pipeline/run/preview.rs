@@ -4,6 +4,7 @@ use candle_core::Tensor;
 
 use super::{PipelineError, Run, Stage, decode::to_images};
 use crate::{
+    nn::Costs,
     output::Image,
     pipeline::preview::Preview,
     residency::RunError,
@@ -25,7 +26,9 @@ impl Run<'_> {
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
         let planned = self.planned.borrow().plan.stage(Stage::Decode).map_or(0, |stage| stage.activations);
         let free = planned.saturating_sub(self.loaded.account.holdings().activations);
-        let Some(side) = Preview::side(autoencoder, free, store.dtype().size_in_bytes()) else {
+        let computes = self.options.target.computes();
+        let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes };
+        let Some(side) = Preview::side(autoencoder, free, costs) else {
             tracing::warn!(free, "there is no room to fit previews");
             return Ok(());
         };
