@@ -121,6 +121,8 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 4.5, 64, 64),
                 "cut": Run(LONG, "", 1, 1.0, 32, 48, max_tokens=24),
                 "heun": Run("dance monkey", "bad", 3, 3.0, 48, 32, max_tokens=32, sampler="heun"),
+                "drawn_over": Edit(HORSE, "blurry", 5, 4.5, 48, 32, max_tokens=24, source=edit(0.5, [40, 50])),
+                "filled_in": Edit("dance monkey", "", 3, 3.0, 32, 48, max_tokens=16, source=edit(1.0, [48, 32], [70, 50])),
             },
         ),
         "large": Checkpoint(
@@ -163,6 +165,8 @@ CASES = {
             runs={
                 "mixed": Run(BRIEF, "низкое качество", 3, 2.5, 80, 48, max_tokens=40),
                 "batch": Run("<|endoftext|> </s> twice", "", 2, 1.5, 48, 32, batch=2, max_tokens=16),
+                "drawn_over": Edit("a fox", "", 3, 1.0, 48, 32, batch=2, max_tokens=16, source=edit(1.0, [32, 20])),
+                "filled_in": Edit(HORSE, "", 4, 2.0, 32, 48, batch=2, max_tokens=16, source=edit(0.6, [40, 90], [48, 32])),
             },
             scales={"transformer": [(r"pos_embed\.pos_embed", 40.0)]},
         ),
@@ -187,7 +191,46 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 5.0, 64, 64),
                 "zeros": Run(BRIEF, "", 2, 3.0, 32, 48, batch=2),
                 "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
+                "drawn_over": Edit(HORSE, "blurry", 5, 5.0, 48, 32, source=edit(0.5, [32, 48])),
+                "filled_in": Edit("dance monkey", "", 3, 3.0, 32, 48, source=edit(1.0, [48, 32], [70, 50])),
             },
+        ),
+        "fills_in": Checkpoint(
+            salt="fills in",
+            options={"denoiser": {"in_channels": 9, "transformer_layers_per_block": (1, 1, 2)}},
+            runs={
+                "anew": Edit(HORSE, "blurry", 3, 5.0, 32, 48, source=edit(1.0, [64, 48], [90, 70])),
+                "changed": Edit(BRIEF, "", 5, 3.0, 48, 32, batch=2, source=edit(0.7, [32, 48], [40, 50])),
+            },
+        ),
+        "refiner": Checkpoint(
+            salt="refiner",
+            options={
+                "refines": True,
+                "zeros": False,
+                "denoiser": {
+                    "block_out_channels": (32, 64, 64, 128), "attention_head_dim": (1, 1, 1, 2),
+                    "transformer_layers_per_block": 2,
+                    "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"),
+                    "up_block_types": ("UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"),
+                },
+            },
+            runs={
+                "drawn_over": Edit(HORSE, "blurry", 6, 5.0, 64, 64, source=edit(0.5, [64, 64])),
+                "batch": Edit("dance monkey", "", 4, 3.0, 48, 72, batch=2, source=edit(0.3, [72, 48])),
+                "filled_in": Edit(BRIEF, "", 4, 3.0, 64, 48, source=edit(0.8, [48, 64], [40, 50])),
+            },
+        ),
+        "to_noise": Checkpoint(
+            salt="to noise",
+            options={
+                "denoiser": {"transformer_layers_per_block": (1, 1, 2)},
+                "scheduler": {
+                    "kind": "EulerDiscreteScheduler", "timestep_spacing": "trailing",
+                    "prediction_type": "v_prediction", "rescale_betas_zero_snr": True,
+                },
+            },
+            runs={"guided": Run(HORSE, "blurry", 3, 2.0, 48, 32)},
         ),
         "salted": Checkpoint(
             salt="other weights",
@@ -213,6 +256,8 @@ CASES = {
             runs={
                 "odd": Run(BRIEF, "низкое качество", 4, 2.5, 56, 88),
                 "empty": Run("<|endoftext|> twice", "", 2, 7.5, 48, 32, batch=2),
+                "drawn_over": Edit("a fox", "", 3, 1.0, 56, 40, batch=2, source=edit(1.0, [40, 56])),
+                "filled_in": Edit(HORSE, "", 4, 2.0, 32, 64, batch=2, source=edit(0.6, [40, 90], [64, 32])),
             },
         ),
         "faint": Checkpoint(
@@ -232,6 +277,17 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 6.0, 64, 64),
                 "batch": Run("", "", 2, 1.5, 32, 48, batch=2),
                 "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
+                "drawn_over": Edit(HORSE, "blurry", 5, 6.0, 64, 48, source=edit(0.5, [48, 64])),
+                "filled_in": Edit("dance monkey", "", 3, 3.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
+            },
+        ),
+        "fills_in": Checkpoint(
+            salt="fills in",
+            options={"denoiser": {"in_channels": 9}},
+            runs={
+                "anew": Edit(HORSE, "blurry", 3, 6.0, 64, 48, source=edit(1.0, [64, 48], [90, 70])),
+                "changed": Edit(BRIEF, "", 5, 3.0, 48, 64, batch=2, source=edit(0.7, [64, 48], [40, 50])),
+                "unguided": Edit("dance monkey", "", 2, 1.0, 48, 72, source=edit(1.0, [72, 48], [72, 48])),
             },
         ),
         "two": Checkpoint(
@@ -250,6 +306,9 @@ CASES = {
             runs={
                 "guided": Run(BRIEF, "низкое качество", 3, 7.5, 64, 64, sampler="ddim"),
                 "batch": Run("dance monkey", "", 2, 3.0, 48, 80, batch=2, sampler="ddim"),
+                "drawn_over": Edit(HORSE, "", 5, 2.0, 48, 64, batch=2, sampler="ddim", source=edit(0.7, [64, 48])),
+                "filled_in": Edit(BRIEF, "", 4, 3.0, 64, 48, sampler="ddim", source=edit(0.8, [40, 50], [48, 64])),
+                "anew": Edit(HORSE, "", 3, 1.0, 48, 64, batch=2, sampler="ddim", source=edit(1.0, [40, 50], [60, 60])),
             },
         ),
         "salted": Checkpoint(
@@ -272,6 +331,8 @@ CASES = {
             runs={
                 "odd": Run(BRIEF, "низкое качество", 4, 2.5, 56, 88),
                 "batch": Run("<|endoftext|> twice", "", 2, 7.5, 48, 72, batch=2),
+                "drawn_over": Edit("a fox", "", 3, 1.0, 56, 40, batch=2, source=edit(1.0, [40, 56])),
+                "filled_in": Edit(HORSE, "", 4, 2.0, 32, 64, batch=2, source=edit(0.6, [40, 90], [64, 32])),
             },
         ),
         "faint": Checkpoint(

@@ -169,37 +169,41 @@ def stable_diffusion(denoiser=None, text=None, vae=None, scheduler=None):
 
 
 @family
-def sdxl(zeros=True, denoiser=None, text=None, text_2=None, vae=None, scheduler=None):
-    """Stable Diffusion XL: two CLIPs and a UNet that is told the size of the picture."""
+def sdxl(zeros=True, refines=False, denoiser=None, text=None, text_2=None, vae=None, scheduler=None):
+    """Stable Diffusion XL: two CLIPs and a UNet that is told the size of the picture. The refiner has the second CLIP
+    alone, and is told how beautiful the picture is to be."""
     (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), clip_tokenizer.make("!")
     text_encoder = clip(tokenizer, **{"blocks": 3, **(text or {})})
     second = {"projected": True, "width": 128, "blocks": 3, "heads": 2, "activation": "gelu"}
     text_encoder_2 = clip(tokenizer_2, **{**second, **(text_2 or {})})
-    encoders = (text_encoder, text_encoder_2)
+    encoders = (text_encoder_2,) if refines else (text_encoder, text_encoder_2)
     options = dict(
         block_out_channels=(32, 64, 128), attention_head_dim=(1, 1, 2), transformer_layers_per_block=(1, 2, 4),
         cross_attention_dim=sum(encoder.config.hidden_size for encoder in encoders), use_linear_projection=True,
         addition_embed_type="text_time", addition_time_embed_dim=256, **down_and_up(False, True, True),
     )  # fmt: skip
     options.update(denoiser or {})
-    pooled, sizes = text_encoder_2.config.projection_dim, 6 * options["addition_time_embed_dim"]
+    pooled, sizes = text_encoder_2.config.projection_dim, (6 - refines) * options["addition_time_embed_dim"]
     usual = {"kind": "EulerDiscreteScheduler", "timestep_spacing": "leading"}
-    pipeline = diffusers.StableDiffusionXLPipeline(
+    kind = diffusers.StableDiffusionXLImg2ImgPipeline if refines else diffusers.StableDiffusionXLPipeline
+    pipeline = kind(
         unet=unet(projection_class_embeddings_input_dim=pooled + sizes, **options),
         vae=autoencoder_kl(
             **{"latent_channels": 4, "scaling": 0.13025, "quant_convolutions": True, **(vae or {})}
         ),
         scheduler=discrete(**(scheduler or usual)),
-        text_encoder=text_encoder,
-        tokenizer=tokenizer,
+        text_encoder=None if refines else text_encoder,
+        tokenizer=None if refines else tokenizer,
         text_encoder_2=text_encoder_2,
         tokenizer_2=tokenizer_2,
         force_zeros_for_empty_prompt=zeros,
         add_watermarker=False,
+        **({"requires_aesthetics_score": True} if refines else {}),
     )
+    first = {} if refines else {"tokenizer": save_tokenizer}
     return Tiny(
         pipeline,
-        tokenizers={"tokenizer": save_tokenizer, "tokenizer_2": save_tokenizer_2},
+        tokenizers={**first, "tokenizer_2": save_tokenizer_2},
         latents=lambda batch, height, width: (batch, 4, height // 8, width // 8),
     )
 

@@ -74,7 +74,7 @@ def write_adapted(case, out):
         request = recording.describe(case.family, checkpoint.salt, tiny, case.run)
         checkpoints.write_json(f"{out}/request.json", request, indent=2)
         load = adapters.loader(case, f"{folder}/adapter.safetensors")
-        recorded = recording.run(type(tiny.pipeline).__name__, folder, request, load)
+        recorded = recording.run(type(tiny.pipeline).__name__, folder, request, None, load)
     kept = {name: value for name, value in recorded.items() if name in adapters.KEPT or ".out." in name}
     save_tensors(kept, f"{out}/golden.safetensors")
 

@@ -86,7 +86,8 @@ def autoencoder(vae):
     image = tensor("autoencoder.image", 1, 3, 4 * factor, 5 * factor).clamp(-1, 1)
     parameters = vae.encode(image).latent_dist
     latents = tensor("autoencoder.latents", 2, channels, 3, 5)
-    wide = tensor("autoencoder.wide", 1, channels, 7, 10)
+    # No tile is so small that its norms are those of one value: processors would not agree about it.
+    wide = tensor("autoencoder.wide", 1, channels, 8, 11)
     result = {
         "encode.in": image,
         "encode.mean": parameters.mean,

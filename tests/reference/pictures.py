@@ -39,7 +39,8 @@ def write(source, folder):
 
 def variant(kind, source):
     """The pipeline that starts from a picture."""
-    return kind.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
+    plain = kind.replace("Img2Img", "")
+    return plain.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
 
 
 def options(source, folder):
@@ -48,11 +49,33 @@ def options(source, folder):
     return {**options, "mask_image": Image.open(f"{folder}/{MASK}")} if source["mask"] else options
 
 
+def fills_in(pipeline):
+    """Whether its network sees the mask and the masked picture beside the latents."""
+    unet = getattr(pipeline, "unet", None)
+    return unet is not None and unet.config.in_channels > unet.config.out_channels
+
+
+def encoded(pipeline, source):
+    """The pictures that a pipeline encodes, in its order: 0 is the whole one, 1 the one without what is drawn anew.
+    Networks that fill in need the whole one only to start from."""
+    if not source["mask"]:
+        return [0]
+    return [1] if fills_in(pipeline) and source["strength"] == 1 else [0, 1]
+
+
+def used(pipeline, source):
+    """Those of them that make a difference, and nothing in the place of the others: pipelines for whole pictures
+    encode the masked one, too, and do nothing with it."""
+    return [number if number == 0 or fills_in(pipeline) else None for number in encoded(pipeline, source)]
+
+
 @contextlib.contextmanager
 def drawn(pipeline, request):
     """Gives the pipeline hash noise: for the sample of the picture, to start from, and for the masked picture."""
     source, latents = request["source"], request["latents"]
-    names = [source["noise"], latents, {**source["noise"], "name": source["noise"]["name"] + ".masked"}]
+    masked = {**source["noise"], "name": source["noise"]["name"] + ".masked"}
+    pictures = encoded(pipeline, source)
+    names = [source["noise"]] * (0 in pictures) + [latents] + [masked] * (1 in pictures)
     waiting = [torch.from_numpy(hash_weights.noise(one["name"], tuple(one["shape"]))) for one in names]
 
     def randn_tensor(shape, **_):

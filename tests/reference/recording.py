@@ -11,7 +11,7 @@ import torch
 
 import hash_weights
 import pictures
-from samplers import FlowHeun
+from samplers import FlowHeun, WideEuler
 
 
 class Recorder:
@@ -78,26 +78,29 @@ class Recorder:
 
         module.register_forward_hook(hook, with_kwargs=True)
 
-    def watch_encoding(self, autoencoder):
-        """Records the first picture that the autoencoder encodes, and what it becomes."""
+    def watch_encoding(self, autoencoder, numbers):
+        """Records the pictures that the autoencoder encodes and what they become, under these numbers; nothing of a
+        picture that has none."""
         original = autoencoder.encode
 
         def encode(picture, *arguments, **options):
             """The original, recorded."""
             result = original(picture, *arguments, **options)
-            if self.call("vae.encode") == 0:
-                self.add_picture("vae.encode.0.in", picture)
-                self.add("vae.encode.0.mean", result[0].mean)
+            number = numbers[self.call("vae.encode")]
+            if number is not None:
+                self.add_picture(f"vae.encode.{number}.in", picture)
+                self.add(f"vae.encode.{number}.mean", result[0].mean)
             return result
 
         autoencoder.encode = encode
 
-    def watch_decoding(self, autoencoder):
-        """Records what the autoencoder decodes."""
+    def watch_decoding(self, autoencoder, moved):
+        """Records what the autoencoder decodes, after `moved` was added to it."""
         original = autoencoder.decode
 
         def decode(latents, *arguments, **options):
             """The original, recorded."""
+            latents = latents + moved if moved else latents
             result = original(latents, *arguments, **options)
             self.add("vae.decode.in", latents)
             self.add_picture("vae.decode.out", result[0])
@@ -186,16 +189,20 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None):
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
+    if pipeline.scheduler.config.get("rescale_betas_zero_snr"):
+        pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
     denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
     recorder = Recorder()
     recorder.watch_prompt_encoding(pipeline)
-    for name in ("text_encoder", "text_encoder_2", "text_encoder_3"):
-        if getattr(pipeline, name, None) is not None:
-            recorder.watch_text_encoder(name, getattr(pipeline, name))
+    encoders = [getattr(pipeline, name, None) for name in ("text_encoder", "text_encoder_2", "text_encoder_3")]
+    for place, encoder in enumerate(encoder for encoder in encoders if encoder is not None):
+        recorder.watch_text_encoder("text_encoder" + (f"_{place + 1}" if place else ""), encoder)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     recorder.watch_denoiser(denoiser, getattr(pipeline, denoiser), calls=1 + len(extra))
-    recorder.watch_encoding(pipeline.vae)
-    recorder.watch_decoding(pipeline.vae)
+    recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
+    # This pipeline forgets what the autoencoder's latents are moved by.
+    is_forgetful = kind == "StableDiffusion3InpaintPipeline"
+    recorder.watch_decoding(pipeline.vae, pipeline.vae.config.shift_factor if is_forgetful else None)
     latents = torch.from_numpy(
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
@@ -218,12 +225,17 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None):
         num_images_per_prompt=wanted.batch, output_type="pt", callback_on_step_end=on_step_end, **own, **extra,
     )  # fmt: skip
     if source:
+        # Some pipelines take the size of the picture.
+        sized = inspect.signature(type(pipeline).__call__).parameters
+        options = {name: value for name, value in options.items() if name in sized}
         with pictures.drawn(pipeline, request):
             output = pipeline(**options, **pictures.options(source, files))
     else:
         output = pipeline(**options, latents=patches.pack(latents) if patches else latents)
     recorder.add_picture("output", output.images)
-    first = (pipeline.scheduler.begin_index or 0) if source else 0
+    # Of DDIM's scheduler, which does not know where it began, all steps are evaluations.
+    taken = len(pipeline.scheduler.timesteps) - recorder.calls["step"]
+    first = (getattr(pipeline.scheduler, "begin_index", taken) or 0) if source else 0
     for name in ("sigmas", "timesteps"):
         # DDIM has no list of noise levels.
         levels = getattr(pipeline.scheduler, name, None)

@@ -29,6 +29,21 @@ class FlowHeun(diffusers.FlowMatchHeunDiscreteScheduler):
         self.sigmas = torch.cat([levels[:1], levels[1:-1].repeat_interleave(2), levels[-1:]])
 
 
+class WideEuler(diffusers.EulerDiscreteScheduler):
+    """Euler's method of networks that give v, in 64 bits: a step from noise alone, whose level is 4096, leaves three
+    digits less of the picture in 32 bits, in diffusers too."""
+
+    def step(self, model_output, timestep, sample, return_dict=False, **_):
+        """As the scheduler's own; the latents stay in 32 bits."""
+        if self.step_index is None:
+            self._init_step_index(timestep)
+        sigma, following = (self.sigmas[self.step_index + more].double() for more in (0, 1))
+        output, latents = model_output.double(), sample.double()
+        picture = output * (-sigma / (sigma**2 + 1) ** 0.5) + latents / (sigma**2 + 1)
+        self._step_index += 1
+        return ((latents + (latents - picture) / sigma * (following - sigma)).float(),)
+
+
 def noise():
     """What PyTorch's CPU generator draws for a seed and a number of elements."""
     counts = {seed: COUNTS + ((4096,) if seed in (7, 2**32 + 5) else ()) for seed in SEEDS}

@@ -28,6 +28,8 @@ pub fn fixtures() -> PathBuf {
 pub enum Layout {
     /// One folder a component, one weight file in each.
     Diffusers,
+    /// The same with the names of files in 16 bits, whatever is in them.
+    Variant,
     /// One folder a component, three weight files in each, and an index of them.
     Sharded,
     /// One file a component under the original names.
@@ -145,15 +147,15 @@ impl Fixture {
             }
         }
         match layout {
-            Layout::Diffusers | Layout::Sharded => {
+            Layout::Diffusers | Layout::Variant | Layout::Sharded => {
                 copy_tree(&checkpoint, folder)?;
                 fs::remove_file(folder.join("manifest.json"))?;
                 for (path, tensors) in components {
                     let path = folder.join(path);
-                    if layout == Layout::Sharded {
-                        save_shards(&tensors, &path)
-                    } else {
-                        save(&tensors, &path)
+                    match layout {
+                        Layout::Sharded => save_shards(&tensors, &path),
+                        Layout::Variant => save(&tensors, &path.with_extension("fp16.safetensors")),
+                        _ => save(&tensors, &path),
                     }?;
                 }
             }
@@ -277,8 +279,11 @@ impl Run {
         let latents = self.request.latents.tensor()?;
         let mut tensors = Tensors::from([("latents".to_owned(), latents.clone())]);
         if let Some(source) = &self.request.source {
-            let noise = source.noise.tensor()?.broadcast_as(latents.shape())?.contiguous()?;
-            tensors.insert("noise.picture".to_owned(), noise);
+            let masked = HashNoise { name: format!("{}.masked", source.noise.name), ..source.noise.clone() };
+            for (name, noise) in [("noise.picture", &source.noise), ("noise.masked_picture", &masked)] {
+                let noise = noise.tensor()?.broadcast_as(latents.shape())?.contiguous()?;
+                tensors.insert(name.to_owned(), noise);
+            }
         }
         Ok(tensors)
     }
@@ -296,13 +301,18 @@ const SINGLE: &str = "tiny.safetensors";
 #[derive(Clone, Copy)]
 struct Kind {
     has_unet: bool,
+    has_first_encoder: bool,
     has_two_encoders: bool,
 }
 
 impl Kind {
     fn of(components: &BTreeMap<String, Tensors>) -> Self {
         let has = |folder: &str| components.keys().any(|path| path.starts_with(folder));
-        Self { has_unet: has("unet/"), has_two_encoders: has("text_encoder_2/") }
+        Self {
+            has_unet: has("unet/"),
+            has_first_encoder: has("text_encoder/"),
+            has_two_encoders: has("text_encoder_2/"),
+        }
     }
 
     /// A component's file among split ones, its prefix in a file with others, and its tensors under their original
@@ -324,7 +334,11 @@ impl Kind {
             // Stable Diffusion XL's second encoder is published so.
             Some("text_encoder_2") if self.has_unet => {
                 let tensors = original_names::open_clip(&tensors)?;
-                ("text_encoders/clip_g", "conditioner.embedders.1.model.", tensors)
+                let prefix = match self.has_first_encoder {
+                    true => "conditioner.embedders.1.model.",
+                    false => "conditioner.embedders.0.model.",
+                };
+                ("text_encoders/clip_g", prefix, tensors)
             }
             Some("text_encoder") if self.has_unet && self.has_two_encoders => {
                 ("text_encoders/clip_l", "conditioner.embedders.0.transformer.", tensors)

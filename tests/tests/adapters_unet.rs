@@ -16,7 +16,7 @@ use sluice_engine::{
 };
 use sluice_tests::{
     adapters::{Layers, keys},
-    checkpoint::{Fixture, Run, load, save},
+    checkpoint::{Fixture, Layout, Run, Stored, load, save},
     golden::{WHOLE_RUN, compare, distance},
     hash_weights,
     original_names::{self, Tensors},
@@ -134,5 +134,41 @@ fn both_namings_give_what_merged_weights_give() {
         }
         let changed = compare("output", &want, &bare, f64::INFINITY).unwrap();
         assert!(changed > 1e-2, "{family}: the adapter changes {changed} only");
+    }
+}
+
+/// OpenCLIP has the projection of the pooled output the other way round.
+#[test]
+fn a_projection_is_changed_alike_in_every_layout() {
+    let (fixture, folder) = (Fixture::new("sdxl", "base"), tempfile::tempdir().unwrap());
+    let run = fixture.run("guided").unwrap();
+    let model = fixture.write_diffusers(&folder.path().join("model")).unwrap();
+    let merged = fixture.write_diffusers(&folder.path().join("merged")).unwrap();
+    let single = fixture.write(&folder.path().join("single"), Layout::Single, Stored::F32).unwrap();
+
+    let file = merged.join("text_encoder_2/model.safetensors");
+    let mut tensors = load(&file).unwrap();
+    let before = tensors["text_projection.weight"].clone();
+    let changed = layers(&tensors, |layer| layer == "text_projection" || layer.contains("self_attn"));
+    merge(&mut tensors, &changed);
+    save(&tensors, &file).unwrap();
+    let mut inside = kohya("lora_te2_", &changed);
+    inside.retain(|name, _| !name.contains("text_projection"));
+    let difference = (&tensors["text_projection.weight"] - &before).unwrap() / f64::from(WEIGHT);
+    inside.insert("lora_te2_text_projection.diff".to_owned(), difference.unwrap());
+
+    let want = dump(&run, run.request(&merged));
+    let bare = dump(&run, run.request(&single));
+    let pooled = "encode_prompt.0.0.1";
+    assert!(compare(pooled, &want, &bare, f64::INFINITY).unwrap() > 1e-2);
+    for (name, keys) in [("beside", kohya("lora_te2_", &changed)), ("inside", inside)] {
+        let path = folder.path().join(format!("{name}.safetensors"));
+        save(&keys, &path).unwrap();
+        let [of_folder, of_file] = [&model, &single].map(|model| dump(&run, with(&run, model, path.clone())));
+        for tensor in want.keys() {
+            compare(tensor, &want, &of_folder, WHOLE_RUN).unwrap();
+            distance(tensor, &of_folder[tensor].to_dtype(DType::F64).unwrap(), &of_file[tensor], 0.0)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
     }
 }

@@ -7,7 +7,7 @@
     reason = "a test that cannot go on must fail"
 )]
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use candle_core::Tensor;
 use sluice_engine::{
@@ -43,6 +43,7 @@ impl Opened {
             path: file.clone(),
             config,
             tensors: read_header(&file).unwrap(),
+            loose: Arc::default(),
         };
         let scaling = if name == "flux" { LatentScaling::FLUX } else { LatentScaling::STABLE_DIFFUSION };
         let (autoencoder, component) = AutoencoderKl::open(&part, scaling).unwrap();

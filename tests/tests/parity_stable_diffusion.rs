@@ -34,6 +34,25 @@ fn stable_diffusion_xl_gives_what_diffusers_gives() {
     check_case("sdxl", "base").unwrap();
 }
 
+/// Networks with nine channels see the mask and the rest of the picture beside the latents.
+#[test]
+fn networks_that_fill_in_give_what_diffusers_gives() {
+    check_case("stable_diffusion", "fills_in").unwrap();
+    check_case("sdxl", "fills_in").unwrap();
+}
+
+/// One text encoder, and a score in the place of the size that is wanted.
+#[test]
+fn the_refiner_gives_what_diffusers_gives() {
+    check_case("sdxl", "refiner").unwrap();
+}
+
+/// v-prediction whose first level is noise alone.
+#[test]
+fn levels_up_to_noise_give_what_diffusers_gives() {
+    check_case("sdxl", "to_noise").unwrap();
+}
+
 #[test]
 fn other_sizes_constants_and_weights_give_what_diffusers_gives() {
     check_case("stable_diffusion", "salted").unwrap();
@@ -49,9 +68,14 @@ fn epsilons_that_decide_give_what_diffusers_gives() {
 /// Files without a configuration say all of it by their shapes.
 #[test]
 fn every_layout_gives_the_same_bytes() {
-    for (family, case, run) in
-        [("stable_diffusion", "one", "guided"), ("sdxl", "base", "guided"), ("sdxl", "base", "zeros")]
-    {
+    for (family, case, run) in [
+        ("stable_diffusion", "one", "guided"),
+        ("stable_diffusion", "fills_in", "anew"),
+        ("sdxl", "base", "guided"),
+        ("sdxl", "base", "zeros"),
+        ("sdxl", "fills_in", "changed"),
+        ("sdxl", "refiner", "drawn_over"),
+    ] {
         let fixture = Fixture::new(family, case);
         check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
     }
@@ -128,6 +152,7 @@ fn computing_in_half_precision_stays_near() {
 fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("stable_diffusion", "one"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
     check_forecasts(&Fixture::new("sdxl", "base"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
+    check_forecasts(&Fixture::new("sdxl", "fills_in"), "anew", 0.98..1.05, 0.9..1.15).unwrap();
 }
 
 /// Connections from the way down to the way up, and projections of the prompt that are needed once.
@@ -136,8 +161,10 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (family, case, run) in [
         ("stable_diffusion", "one", "batch"),
         ("stable_diffusion", "salted", "batch"),
+        ("stable_diffusion", "fills_in", "anew"),
         ("sdxl", "base", "guided"),
         ("sdxl", "salted", "empty"),
+        ("sdxl", "fills_in", "changed"),
     ] {
         check_every_mode(&Fixture::new(family, case), run).unwrap();
     }

@@ -65,7 +65,7 @@ fn twins(folder: &Path, fixture: &Fixture, layout: Layout, to: ConvertTo) -> [Pa
     let plain = fixture.write(&folder.join("plain"), layout, stored).unwrap();
     let converted = fixture.write(&folder.join("converted"), layout, stored).unwrap();
     let folders: &[&str] = match layout {
-        Layout::Diffusers | Layout::Sharded => &["transformer", "text_encoder"],
+        Layout::Diffusers | Layout::Variant | Layout::Sharded => &["transformer", "text_encoder"],
         Layout::Split | Layout::SplitPrefixed => &["diffusion_models", "text_encoders"],
         Layout::Single => &["."],
     };

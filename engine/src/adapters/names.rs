@@ -90,12 +90,17 @@ impl Names {
         })
     }
 
+    /// Encoders of one model may know a layer under different names.
     fn of_text_encoder(&self, number: usize, name: &str) -> Option<(usize, &[Place])> {
         let inside = MODELS.iter().filter_map(|model| name.strip_prefix(model));
-        std::iter::once(name).chain(inside).find_map(|name| {
-            let found: Vec<_> = self.of_role(Role::TextEncoder, name).collect();
-            found.get(number).or(found.last()).copied()
-        })
+        let spellings: Vec<&str> = std::iter::once(name).chain(inside).collect();
+        let encoders = self.components.iter().enumerate().filter(|(_, (role, _))| *role == Role::TextEncoder);
+        let found = encoders.filter_map(|(index, (_, layers))| {
+            let places = spellings.iter().find_map(|name| layers.get(*name))?;
+            Some((index, places.as_slice()))
+        });
+        let found: Vec<_> = found.collect();
+        found.get(number).or(found.last()).copied()
     }
 
     fn of_role(&self, role: Role, name: &str) -> impl Iterator<Item = (usize, &[Place])> {

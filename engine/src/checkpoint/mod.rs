@@ -20,8 +20,10 @@ mod layout;
 mod llama_names;
 mod random;
 mod safetensors;
+mod said;
 mod sets;
 mod stored;
+mod turned;
 mod vocabulary;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};

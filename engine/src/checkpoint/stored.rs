@@ -31,8 +31,8 @@ pub struct StoredTensor {
     matrix: bool,
     /// What it is given in, where that is not how it is stored.
     target: Option<Target>,
-    /// What is done to its values whenever they are read. What is changed has no target.
-    change: Option<Arc<dyn Change>>,
+    /// What is done to its values whenever they are read, one after the other. What is changed has no target.
+    changes: Vec<Arc<dyn Change>>,
 }
 
 /// What is done to a tensor's values whenever they are read.
@@ -85,26 +85,29 @@ impl StoredTensor {
         range: Range<u64>,
     ) -> Self {
         let (file, whole, matrix) = (Arc::clone(file), range.clone(), shape.len() == 2);
-        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, change: None }
+        let changes = Vec::new();
+        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, changes }
     }
 
-    /// The same tensor with values that are changed whenever they are read. It is held in the dtype of the
-    /// computation, whatever it is stored as or was to be given in, and cannot be cut into parts.
-    pub fn changed(self, change: Arc<dyn Change>) -> Self {
-        Self { change: Some(change), target: None, ..self }
+    /// The same tensor with values that are changed whenever they are read, after what is done to them already. It is
+    /// held in the dtype of the computation, whatever it is stored as or was to be given in, and cannot be cut into
+    /// parts.
+    pub fn changed(mut self, change: Arc<dyn Change>) -> Self {
+        self.changes.push(change);
+        Self { target: None, ..self }
     }
 
     /// Whether its values are changed when they are read.
     pub fn is_changed(&self) -> bool {
-        self.change.is_some()
+        !self.changes.is_empty()
     }
 
     /// Equal for tensors that hold the same: place, shape, encoding and change. A file that was written anew is another.
     pub fn identity(&self) -> String {
-        let Self { file, range, shape, change, .. } = self;
-        let (encoding, change) = (self.encoding(), change.as_ref().map(|change| change.identity()));
-        let change = change.unwrap_or_default();
-        format!("{} {range:?} {shape:?} {encoding:?} {change}", file.identity())
+        let Self { file, range, shape, changes, .. } = self;
+        let changes: Vec<String> = changes.iter().map(|change| change.identity()).collect();
+        let encoding = self.encoding();
+        format!("{} {range:?} {shape:?} {encoding:?} {}", file.identity(), changes.join("; "))
     }
 
     /// The file it is in.
@@ -243,7 +246,8 @@ impl StoredTensor {
         let count = values_of(&shape);
         let first = self.count() / of * parts.start;
         let mut part = Self { shape, ..self.clone() };
-        if part.change.take().is_some() {
+        if part.is_changed() {
+            part.changes.clear();
             part.encoding = Err(format!("{}, changed as a whole", self.dtype_name()));
         }
         let Ok(encoding) = part.encoding else { return part };
@@ -321,9 +325,7 @@ impl StoredTensor {
             values[start..start + piece.len()].copy_from_slice(piece);
             Ok(())
         })?;
-        if let Some(change) = &self.change {
-            change.apply(&self.shape, &mut values)?;
-        }
+        self.changes.iter().try_for_each(|change| change.apply(&self.shape, &mut values))?;
         Ok(values)
     }
 

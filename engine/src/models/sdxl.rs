@@ -34,13 +34,13 @@ impl Family for Sdxl {
 
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no Stable Diffusion XL UNet was found", is_own)?;
+        unet::has_table(checkpoint, denoiser)?;
         let (config, component) = unet::open(denoiser, "Stable Diffusion XL UNet")?;
         let text = text(checkpoint, &config)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_XL)?;
-        let otherwise =
-            Discrete::stable_diffusion(PredictionType::Epsilon).with_aligned(AlignedSteps::StableDiffusionXl);
-        let training = Discrete::open(checkpoint, otherwise)?;
+        let otherwise = unet::trained(denoiser, || Ok(PredictionType::Epsilon))?;
+        let training = Discrete::open(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
         let scale = autoencoder.0.scale();
         let side = config.sample_size.map_or(1024, |side| (side * scale) as u32);
         let zeros = zeros_for_none(checkpoint, text.len() == 2)?;

@@ -41,10 +41,11 @@ impl Family for StableDiffusion {
         let clip = clip_part(checkpoint, config.cross_attention_dim)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION)?;
-        let training =
-            Discrete::open(checkpoint, Discrete::stable_diffusion(prediction(denoiser, &config)?))?;
+        let otherwise = unet::trained(denoiser, || prediction(denoiser, &config))?;
+        let training = Discrete::open(checkpoint, otherwise)?;
         let scale = autoencoder.0.scale();
-        let wide = training.prediction() == PredictionType::VPrediction;
+        let wide =
+            training.prediction() == PredictionType::VPrediction && config.cross_attention_dim == WIDTH_2;
         let side = config.sample_size.map_or(if wide { 768 } else { 512 }, |side| (side * scale) as u32);
         let unet = Unet::new(config, training.clone(), scale, false);
         let opened = Opened {

@@ -3,13 +3,16 @@
 use candle_core::{D, DType, Device, Tensor};
 
 use crate::{
+    nn::Costs,
     residency::{Executor, RunError, WeightStore},
     sampling::randn,
     vae::AutoencoderKl,
 };
 
-/// Side of the latents that the map is fitted to.
-const SIDE: usize = 16;
+/// Patches that the map is fitted to.
+const PATCHES: usize = 64;
+/// Sides of the patchworks that these are decoded in, one after the other, in patches.
+const SIDES: [usize; 4] = [8, 4, 2, 1];
 /// Latents of one value, in each direction: what is decoded has to look like an area, not like noise.
 const PATCH: usize = 2;
 /// Keeps the fit from following noise.
@@ -19,7 +22,7 @@ const SEED: u64 = 1;
 /// A linear map from latents to colours.
 ///
 /// The weights that are usual for well-known autoencoders were fitted once, by hand, for each of them. Here
-/// the map is fitted to the model's own autoencoder: it decodes one small patchwork of random latents, and
+/// the map is fitted to the model's own autoencoder: it decodes small patchworks of random latents, and
 /// the colours come from the least squares between the patches and what was decoded.
 #[derive(Debug, Clone)]
 pub struct Preview {
@@ -28,16 +31,35 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Fits the map.
-    pub fn fit(vae: &AutoencoderKl, store: &WeightStore, executor: &Executor) -> Result<Self, RunError> {
+    /// The side, in patches, of the largest patchworks that need no more than `free` bytes of activations to be decoded.
+    pub fn side(vae: &AutoencoderKl, free: u64, costs: Costs) -> Option<usize> {
+        SIDES.into_iter().find(|side| {
+            let ways = vae.work(0, 1, [side * PATCH; 2], costs);
+            ways.first().is_some_and(|whole| whole.peak_activations() <= free)
+        })
+    }
+
+    /// Fits the map to patchworks of this [`side`](Self::side).
+    pub fn fit(
+        vae: &AutoencoderKl,
+        store: &WeightStore,
+        executor: &Executor,
+        side: usize,
+    ) -> Result<Self, RunError> {
         let channels = vae.config().latent_channels;
-        let latents = patchwork(channels)?;
-        let decoded =
-            vae.decode(executor, store, &vae.unscale(&latents)?.to_device(store.device())?, None)?;
-        let decoded = decoded.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
-        let colours = decoded.avg_pool2d(vae.scale())?;
-        let x = with_constant(&rows(&latents)?)?;
-        let y = rows(&((colours / 2.0)? + 0.5)?)?;
+        let noise = randn(SEED, channels * PATCHES);
+        let (mut patches, mut colours) = (Vec::new(), Vec::new());
+        for noise in noise.chunks(channels * side * side) {
+            let latents = Tensor::from_slice(noise, (1, channels, side, side), &Device::Cpu)?
+                .upsample_nearest2d(side * PATCH, side * PATCH)?;
+            let decoded =
+                vae.decode(executor, store, &vae.unscale(&latents)?.to_device(store.device())?, None)?;
+            let decoded = decoded.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
+            colours.push(rows(&decoded.avg_pool2d(vae.scale())?)?);
+            patches.push(rows(&latents)?);
+        }
+        let x = with_constant(&Tensor::cat(&patches, 0)?)?;
+        let y = ((Tensor::cat(&colours, 0)? / 2.0)? + 0.5)?;
         let gram = x.t()?.matmul(&x)?.to_dtype(DType::F64)?.to_vec2::<f64>()?;
         let moments = x.t()?.matmul(&y)?.to_dtype(DType::F64)?.to_vec2::<f64>()?;
         let solution = solve(gram, moments);
@@ -51,12 +73,6 @@ impl Preview {
         let colours = with_constant(&rows(&latents.to_dtype(DType::F32)?)?)?.matmul(&self.map)?;
         colours.reshape((batch, height, width, 3))?.permute((0, 3, 1, 2))?.clamp(0f32, 1f32)
     }
-}
-
-fn patchwork(channels: usize) -> candle_core::Result<Tensor> {
-    let patches = SIDE / PATCH;
-    let noise = randn(SEED, channels * patches * patches);
-    Tensor::from_vec(noise, (1, channels, patches, patches), &Device::Cpu)?.upsample_nearest2d(SIDE, SIDE)
 }
 
 /// `[batch, channels, height, width]` to `[batch · height · width, channels]`.

@@ -119,6 +119,17 @@ impl Discrete {
         })
     }
 
+    /// The same of a network that was trained up to noise alone (Lin et al. 2023, arXiv:2305.08891): its table ends
+    /// there, and runs begin there.
+    pub fn up_to_noise(prediction: PredictionType) -> Self {
+        Self::new(&SchedulerConfig {
+            prediction_type: prediction,
+            timestep_spacing: Some(Spacing::Trailing),
+            rescale_betas_zero_snr: true,
+            ..SchedulerConfig::default()
+        })
+    }
+
     /// As a diffusers folder says; `otherwise` where the layout says nothing.
     pub fn open(checkpoint: &Checkpoint, otherwise: Self) -> Result<Self, CheckpointError> {
         let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
@@ -281,13 +292,17 @@ fn table(config: &SchedulerConfig) -> Vec<f32> {
     if config.rescale_betas_zero_snr {
         shares = without_picture_at_the_end(&shares);
     }
-    shares.into_iter().map(|share| ((1.0 - share) / share).sqrt()).collect()
+    let level = |share: f32| if share > LEAST { ((1.0 - share) / share).sqrt() } else { HIGHEST };
+    shares.into_iter().map(level).collect()
 }
 
-/// Shifts and scales `√ᾱ` so that the last level is noise alone (Lin et al. 2023, algorithm 1). Its share stays a
-/// little above 0, as in diffusers, for the level to be finite.
+/// The share of the picture in what is noise alone: a little more than none, as in diffusers, for the level to be finite.
+const LEAST: f32 = 1.0 / (1 << 24) as f32;
+/// Its level as diffusers rounds it: noise is multiplied by a power of two without an error.
+const HIGHEST: f32 = 4096.0;
+
+/// Shifts and scales `√ᾱ` so that the last level is noise alone (Lin et al. 2023, algorithm 1).
 fn without_picture_at_the_end(shares: &[f32]) -> Vec<f32> {
-    const LEAST: f32 = 1.0 / (1 << 24) as f32;
     let roots: Vec<f64> = shares.iter().map(|share| f64::from(*share).sqrt()).collect();
     let (first, last) = (roots[0], roots[roots.len() - 1]);
     let moved = roots.iter().map(|root| (((root - last) * first / (first - last)).powi(2) as f32).max(LEAST));
@@ -337,6 +352,7 @@ mod tests {
             &Discrete::new(&config).sigmas(5),
             &[4096.0, 7.410_707_5, 2.604_856_3, 1.241_375_5, 0.594_751_8, 0.0],
         );
+        assert_eq!(Discrete::new(&config).sigmas(5)[0], HIGHEST);
         let config = SchedulerConfig {
             beta_start: 0.0001,
             beta_end: 0.02,

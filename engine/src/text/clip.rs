@@ -9,7 +9,7 @@ use crate::{
         BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable,
     },
     memory::{BlockWork, Work},
-    nn::{Costs, Mask, Tape, attention, gelu, linear, quick_gelu},
+    nn::{Costs, Mask, Tape, attention, gelu, quick_gelu},
     residency::{Executor, RunError, WeightStore, Weights},
 };
 
@@ -186,14 +186,12 @@ fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a StoredTensor> 
 pub struct Clip {
     config: ClipConfig,
     usage: ClipUse,
-    /// Whether the projection is stored `[width, projection_dim]`, as OpenCLIP has it.
-    is_turned: bool,
 }
 
 impl Clip {
     /// From its shape and what is wanted of it.
     pub fn new(config: ClipConfig, usage: ClipUse) -> Self {
-        Self { config, usage, is_turned: false }
+        Self { config, usage }
     }
 
     /// Whether the encoder in `tensors` has this many layers, or OpenCLIP's names, whose files have all layers.
@@ -257,13 +255,7 @@ impl Clip {
         let last_normed = normed(&last)?;
         let mut pooled = last_normed.get(0)?.get(self.end(ids))?;
         if self.usage.is_projected {
-            let row = pooled.unsqueeze(0)?;
-            let projected = if self.is_turned {
-                linear(&row, &w.get(PROJECTED)?.t()?, None)?
-            } else {
-                w.linear(PROJECTION, &row)?
-            };
-            pooled = projected.squeeze(0)?;
+            pooled = w.linear(PROJECTION, &pooled.unsqueeze(0)?)?.squeeze(0)?;
         }
         let states = match early {
             Some(early) if self.usage.is_normed => normed(&early)?,
@@ -321,9 +313,6 @@ impl Clip {
             let mut tape = Tape::default();
             tape.run(costs.pointwise(tokens * config.hidden_size, 1));
             if self.usage.is_projected {
-                if self.is_turned {
-                    tape.run(costs.copy(config.hidden_size * config.projection_dim));
-                }
                 tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
             }
             if self.usage.is_normed && skips {
@@ -380,11 +369,13 @@ impl ClipEncoder {
         let config = part.config(ClipConfig::from_shapes)?;
         config.check(part)?;
         let is_original = open_clip_names::are_in(&part.tensors);
-        let is_turned = is_original && !part.tensors.contains_key(PROJECTED);
+        // OpenCLIP has the projection `[width, projection_dim]`.
+        let is_turned =
+            |name: &str| name == PROJECTED && is_original && !part.tensors.contains_key(PROJECTED);
         let mut blueprint = config.blueprint(usage.is_projected);
         let shapes = blueprint.iter_mut().flat_map(|block| &mut block.tensors);
-        shapes.filter(|(name, _)| is_turned && name == PROJECTED).for_each(|(_, shape)| shape.reverse());
-        let component = Component::bind(
+        shapes.filter(|(name, _)| is_turned(name)).for_each(|(_, shape)| shape.reverse());
+        let mut component = Component::bind(
             Role::TextEncoder,
             match config.hidden_size {
                 ..=768 => "CLIP-L",
@@ -399,8 +390,10 @@ impl ClipEncoder {
             },
             &part.path,
         )?;
+        let tensors = component.blocks.iter_mut().flat_map(|block| &mut block.tensors);
+        tensors.filter(|(name, _)| is_turned(name)).for_each(|(_, tensor)| *tensor = tensor.clone().turned());
         let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: Clip { is_turned, ..Clip::new(config, usage) } }, component))
+        Ok((Self { tokenizer, model: Clip::new(config, usage) }, component))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Tensor};
 use sluice_engine::{
-    memory::OffloadMode,
+    memory::{MemoryPreferences, OffloadMode, Residence, Stage},
     request::{GuidanceOptions, Interval, Request, RequestError, Sampler, Schedule},
     session::{Event, Job},
     telemetry::StepRecord,
@@ -11,7 +11,8 @@ use sluice_engine::{
 use sluice_tests::{checkpoint::save, hash_weights, original_names::Tensors, runner::Runner};
 
 use super::support::{
-    SMALL, Tiny, assert_same, attempt, card, forecast, half_streamed, mode, run, run_dumped, starter,
+    SMALL, Tiny, assert_same, attempt, card, forecast, half_streamed, mode, passing_through, run, run_dumped,
+    starter,
 };
 
 fn interval(request: &Request, start: f32, end: f32) -> Request {
@@ -139,8 +140,8 @@ fn tiny_decoder(width: usize) -> Tensors {
 }
 
 /// Sizes of the previews of a run, and whether it took no more than was foretold.
-fn previewed(runner: &mut Runner, request: &Request) -> (Vec<(u32, u32)>, bool) {
-    let job = Job { memory: mode(OffloadMode::Aggressive), previews: true, ..runner.job(request.clone()) };
+fn previewed(runner: &mut Runner, request: &Request, memory: MemoryPreferences) -> (Vec<(u32, u32)>, bool) {
+    let job = Job { memory, previews: true, ..runner.job(request.clone()) };
     let ended = runner.run(job).unwrap();
     let sizes = ended.events.iter().filter_map(|event| match event {
         Event::Preview { images, .. } => Some((images[0].width, images[0].height)),
@@ -165,11 +166,25 @@ fn a_tiny_decoder_beside_the_model_makes_previews_where_there_is_room() {
         save(&tiny_decoder(width), &folder.join("taef1_decoder.safetensors")).unwrap();
         let mut runner = Runner::of_two_threads().unwrap();
         let request = Request { width: 64, height: 48, batch: 2, ..tiny.request.clone() };
-        let (sizes, kept) = previewed(&mut runner, &request);
+        let (sizes, kept) = previewed(&mut runner, &request, mode(OffloadMode::Aggressive));
         let expected = if is_used { (64, 48) } else { (8, 6) };
         assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == expected), "{width}: {sizes:?}");
         assert!(kept || !is_used, "previews took more than was foretold");
     }
+}
+
+/// The map from latents to colours is fitted to what is decoded for that, before the first step.
+#[test]
+fn fitting_previews_takes_no_more_than_decoding() {
+    let on_demand = Some(Residence::OnDemand);
+    let memory = MemoryPreferences { text_encoder: on_demand, autoencoder: on_demand, ..passing_through() };
+    let mut runner = Runner::of_two_threads().unwrap();
+    let request = starter(SMALL, 3);
+    let plan = forecast(&runner, &request, &memory).plan.unwrap();
+    let decoding = plan.stage(Stage::Decode).unwrap().device();
+    assert_eq!(decoding, plan.peak_device(), "it would not be seen");
+    let (sizes, kept) = previewed(&mut runner, &request, memory);
+    assert!(!sizes.is_empty() && kept, "{sizes:?}");
 }
 
 /// Mean distance of two pictures, in levels of 255.

@@ -1,6 +1,10 @@
 //! The components in one file, by what programs put before the names of their tensors.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -28,24 +32,34 @@ const CONFIGURATION: &str = "config.json";
 /// Before the names of a language model.
 const LANGUAGE_MODEL: &str = "model.";
 
-/// The components of a file; `role` is that of a file that does not tell otherwise. What belongs to no component, such
-/// as averages kept from training, is left out.
+/// The components of a file; `role` is that of a file that does not tell otherwise. Of what belongs to no component, such
+/// as averages kept from training, the names are kept.
 pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
-    let part =
-        |role, tensors| Part { role, path: path.to_owned(), config: None, tensors: plain(role, tensors) };
+    let part = |role, tensors, loose: &Arc<BTreeSet<String>>| Part {
+        role,
+        path: path.to_owned(),
+        config: None,
+        tensors: plain(role, tensors),
+        loose: Arc::clone(loose),
+    };
     if !table.keys().any(|name| prefix(name).is_some()) {
         let role = role_of_names(&table).or(role).unwrap_or(Role::Denoiser);
-        return vec![Part { config: configuration(path), ..part(role, table) }];
+        return vec![Part { config: configuration(path), ..part(role, table, &Arc::default()) }];
     }
     let mut components: BTreeMap<(usize, String), (Role, TensorTable)> = BTreeMap::new();
+    let mut loose = BTreeSet::new();
     for (name, tensor) in table {
-        let Some(Found { order, role, length }) = prefix(&name) else { continue };
+        let Some(Found { order, role, length }) = prefix(&name) else {
+            loose.insert(name);
+            continue;
+        };
         let (before, own) = name.split_at(length);
         let component =
             components.entry((order, before.to_owned())).or_insert_with(|| (role, TensorTable::new()));
         component.1.insert(own.to_owned(), tensor);
     }
-    components.into_values().map(|(role, tensors)| part(role, tensors)).collect()
+    let loose = Arc::new(loose);
+    components.into_values().map(|(role, tensors)| part(role, tensors, &loose)).collect()
 }
 
 /// The configuration beside a file that is named as in a component's folder of the Hugging Face hub.

@@ -1,6 +1,10 @@
 //! Folders as on the Hugging Face hub.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -50,7 +54,8 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
                 let expected = format!("there is no .safetensors file in {}", path.display());
                 checkpoint.missing(role, &expected)
             })?;
-            checkpoint.parts.push(Part { role, path, config, tensors: plain(role, tensors) });
+            let (tensors, loose) = (plain(role, tensors), Arc::default());
+            checkpoint.parts.push(Part { role, path, config, tensors, loose });
         }
     }
     Ok(checkpoint)
@@ -66,20 +71,33 @@ pub fn read_folder(folder: &Path) -> Result<TensorTable, CheckpointError> {
 
 /// The weights of one component: the files that its index names, or its only file; nothing if there is none.
 fn read_component(folder: &Path) -> Result<Option<TensorTable>, CheckpointError> {
-    let is_plain = |path: &&std::path::PathBuf| !path.to_string_lossy().contains(".fp16");
     let mut indices = files_with_extension(folder, &["json"])?;
     indices.retain(|path| path.to_string_lossy().contains(SHARDS));
-    if let Some(index) = indices.iter().find(is_plain).or(indices.first()) {
+    if let Some(index) = usual(&indices) {
         return read_shards(folder, index).map(Some);
     }
     let weights = files_with_extension(folder, &["safetensors"])?;
-    match weights.iter().find(is_plain).or(weights.first()) {
+    match usual(&weights) {
         Some(file) => read_weights(file).map(Some),
         None => match files_with_extension(folder, &PICKLES)?.into_iter().next() {
             Some(pickle) => Err(CheckpointError::Pickle { path: pickle }),
             None => Ok(None),
         },
     }
+}
+
+/// Of files that are variants of one another, that of no variant, as in diffusers; then that in 16 bits; then the first.
+fn usual(files: &[PathBuf]) -> Option<&PathBuf> {
+    let is_a = |wanted: fn(&str) -> bool| files.iter().find(|path| wanted(&variant(path)));
+    is_a(str::is_empty).or_else(|| is_a(|variant| variant.starts_with("fp16"))).or(files.first())
+}
+
+/// What stands between the first dot of a file's name and its ending: `fp16` of `model.fp16.safetensors` and of
+/// `model.safetensors.index.fp16.json`.
+fn variant(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let parts = name.split('.').skip(1).filter(|part| !["safetensors", "index", "json"].contains(part));
+    parts.collect::<Vec<_>>().join(".")
 }
 
 fn read_shards(folder: &Path, index: &Path) -> Result<TensorTable, CheckpointError> {

@@ -6,8 +6,9 @@ mod listing;
 mod places;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::de::DeserializeOwned;
@@ -52,6 +53,8 @@ pub struct Part {
     pub config: Option<Value>,
     /// Its tensors, without the prefixes that programs put before them.
     pub tensors: TensorTable,
+    /// The names of tensors of its file that belong to no component.
+    pub loose: Arc<BTreeSet<String>>,
 }
 
 impl Part {

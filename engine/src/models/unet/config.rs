@@ -103,8 +103,12 @@ impl UnetConfig {
         if !(self.norm_eps >= 0.0 && self.norm_eps.is_finite()) {
             return wrong("norm_eps", self.norm_eps.to_string(), "it is added to a variance".to_owned());
         }
-        if self.out_channels == 0 || self.in_channels < self.out_channels {
-            let reason = format!("at least the {} channels of the latents go in", self.out_channels);
+        let (alone, filling) = (self.out_channels, 2 * self.out_channels + 1);
+        if alone == 0 || ![alone, filling].contains(&self.in_channels) {
+            let reason = format!(
+                "the {alone} channels of the latents go in, or {filling} with a mask and a picture to fill in; \
+                 networks that are shown a depth or a picture to follow are not drawn with"
+            );
             return wrong("in_channels", self.in_channels.to_string(), reason);
         }
         if let Some(Addition { time_dim, inputs }) = self.addition

@@ -10,11 +10,15 @@ mod nodes;
 mod original_names;
 mod published;
 mod shapes;
+mod trained;
 mod work;
 
 use candle_core::{DType, Result, Tensor};
 
-pub use self::config::{Addition, Level, UnetConfig};
+pub use self::{
+    config::{Addition, Level, UnetConfig},
+    trained::{has_table, trained},
+};
 use self::{
     nodes::{Kind, Node, blueprint, nodes, transformer_names},
     original_names::OriginalNames,
@@ -256,9 +260,10 @@ impl Denoiser for Unet {
         match self.training.prediction() {
             PredictionType::Epsilon => Ok(output.clone()),
             PredictionType::VPrediction => {
+                // Summed from the smallest on: at high levels nearly all of it is noise.
                 let share = variance_preserving(input.sigma);
-                let noise = (input.latents * (f64::from(input.sigma) * share))?;
-                (output + noise)? * share
+                let noise = (input.latents / f64::from(input.sigma))?;
+                ((output - (&noise * share)?)? * share)? + noise
             }
         }
     }

@@ -141,6 +141,8 @@ fn node_tape(tape: &mut Tape, costs: Costs, node: &Node, before: &Held, after: &
     match node.kind {
         Kind::Input { inputs, outputs } => {
             tape.hold((x.values() * size_of::<f32>()) as u64);
+            // What is joined to the latents.
+            tape.hold(x.with_channels(inputs - x.channels).bytes(costs));
             let seen = tape.run(costs.copy(x.with_channels(inputs).values()));
             tape.run(x.with_channels(inputs).conv(costs, outputs, 3));
             tape.free(seen);

@@ -4,6 +4,7 @@ use candle_core::Tensor;
 
 use super::{PipelineError, Run, Stage, decode::to_images};
 use crate::{
+    nn::Costs,
     output::Image,
     pipeline::preview::Preview,
     residency::RunError,
@@ -15,14 +16,24 @@ const TILES: [usize; 3] = [64, 32, 16];
 
 impl Run<'_> {
     /// Sees to it that there can be previews: fits the map that they are made with, once a model, unless there is a
-    /// tiny decoder.
+    /// tiny decoder. It takes no more than decoding is foretold to take beside what is held already; where that is not
+    /// enough there are no previews.
     pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
         if self.tiny_decoder().is_some() || self.loaded.preview.borrow().is_some() {
             return Ok(());
         }
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let preview = self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor))?;
+        let planned = self.planned.borrow().plan.stage(Stage::Decode).map_or(0, |stage| stage.activations);
+        let free = planned.saturating_sub(self.loaded.account.holdings().activations);
+        let computes = self.options.target.computes();
+        let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes };
+        let Some(side) = Preview::side(autoencoder, free, costs) else {
+            tracing::warn!(free, "there is no room to fit previews");
+            return Ok(());
+        };
+        let preview =
+            self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor, side))?;
         *self.loaded.preview.borrow_mut() = Some(preview);
         self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
         Ok(())

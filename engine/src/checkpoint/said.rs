@@ -1,0 +1,61 @@
+//! What files say about a model beside its weights.
+
+use std::fs;
+
+use super::{CheckpointError, Part, read_notes};
+
+/// More than any configuration has.
+const LONGEST_SETTINGS: u64 = 1 << 20;
+
+impl Part {
+    /// Whether its file has a tensor of this name that belongs to no component: that it is there is what it says.
+    pub fn is_marked(&self, name: &str) -> bool {
+        self.tensors.contains_key(name) || self.loose.contains(name)
+    }
+
+    /// What the header of its file notes under a name; nothing for folders.
+    ///
+    /// # Errors
+    /// When the file has become unreadable.
+    pub fn note(&self, name: &str) -> Result<Option<String>, CheckpointError> {
+        if self.path.is_dir() {
+            return Ok(None);
+        }
+        Ok(read_notes(&self.path)?.remove(name))
+    }
+
+    /// What the file of settings beside its file, `NAME.yaml` as the original authors wrote them and A1111 reads them,
+    /// says under a key that has one value. Nothing else of such a file is understood.
+    ///
+    /// # Errors
+    /// When there is such a file and it cannot be read.
+    pub fn setting(&self, key: &str) -> Result<Option<String>, CheckpointError> {
+        let path = self.path.with_extension("yaml");
+        let is_one = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LONGEST_SETTINGS);
+        if self.path.is_dir() || !is_one {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).map_err(|source| CheckpointError::Io { path, source })?;
+        Ok(value(&text, key).map(str::to_owned))
+    }
+}
+
+/// The value behind a key, without quotes and remarks.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let rest = text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':'))?;
+    let value = rest.split('#').next().unwrap_or(rest);
+    Some(value.trim().trim_matches(['"', '\'']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_behind_their_keys() {
+        let text = "model:\n  params:\n    parameterization: \"v\" # not eps\n    scale_factor: 0.18215\n";
+        assert_eq!(value(text, "parameterization"), Some("v"));
+        assert_eq!(value(text, "scale_factor"), Some("0.18215"));
+        assert_eq!(value(text, "scale"), None);
+    }
+}
