@@ -14,6 +14,7 @@ use sluice_engine::{
     checkpoint::{Checkpoint, Component, Role},
     hardware::{MemoryAccount, metered},
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Placement, Tier},
+    nn::Costs,
     request::{ComputeDtype, ModelSource, Request},
     residency::{CpuMemory, Executor, WeightStore},
     session::{Command, Event, Extent, Job, PlanQuery, PlanSubject, Reading},
@@ -219,7 +220,7 @@ fn activations_of_long_prompts_are_foretold() {
                 drop(encode());
                 account.take_peaks().activations
             });
-            let work = text::work(&encoder, &tokens, clip_skip, dtype.size_in_bytes());
+            let work = text::work(&encoder, &tokens, clip_skip, Costs::of_processor(dtype.size_in_bytes()));
             let ratio = work.peak_activations() as f64 / found as f64;
             println!("{dtype:?}, {length} chunks, clip skip {clip_skip}: {ratio:.3} of {found} bytes");
             assert!((0.97..1.15).contains(&ratio), "{dtype:?}, {length}, {clip_skip}: {ratio}");

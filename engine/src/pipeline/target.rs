@@ -7,8 +7,12 @@ mod no_card;
 
 #[cfg(feature = "cuda")]
 use card::first_card;
+#[cfg(feature = "cuda")]
+pub use card::ready;
 #[cfg(not(feature = "cuda"))]
 use no_card::first_card;
+#[cfg(not(feature = "cuda"))]
+pub use no_card::ready;
 
 use std::{
     sync::{Arc, OnceLock},
@@ -142,14 +146,6 @@ impl Target {
             }
         }
     }
-}
-
-/// Makes sure that this engine has what it is made for: one for cards, a card.
-///
-/// # Errors
-/// When there is no card, or the driver does not answer.
-pub fn ready() -> Result<(), PipelineError> {
-    first_card().map(|_| ())
 }
 
 fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {

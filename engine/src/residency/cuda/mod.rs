@@ -14,7 +14,7 @@ mod upload;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use candle_core::{Device, Result, backend::BackendDevice as _, cuda::WrapErr as _};
@@ -168,48 +168,4 @@ impl CardEvent {
         let milliseconds = earlier.0.elapsed_ms(&self.0).w()?;
         Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
     }
-}
-
-/// Seconds that a transfer of `bytes` from pinned or from ordinary memory takes, and a product of two bf16 matrices of
-/// this side: the two ceilings of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ceilings {
-    /// Bytes a second from pinned memory.
-    pub pinned: f64,
-    /// Bytes a second from memory that is not.
-    pub pageable: f64,
-    /// Floating-point operations a second.
-    pub operations: f64,
-}
-
-/// Measures the link and the matrix products of a card. Takes about a second and half a gigabyte of its memory.
-///
-/// # Errors
-/// When the card has too little memory or fails.
-pub fn measure(memory: &CudaMemory) -> Result<Ceilings> {
-    const VALUES: usize = 64 << 20;
-    const SIDE: usize = 4096;
-    const PRODUCTS: usize = 20;
-    let sizes = [VALUES, 0, 0, 0];
-    let to = memory.allocate(&sizes)?;
-    let seconds = |from: &Buffer| -> Result<f64> {
-        memory.upload(from, &to, &sizes, &|| true)?;
-        let started = Instant::now();
-        memory.upload(from, &to, &sizes, &|| true)?;
-        Ok(started.elapsed().as_secs_f64())
-    };
-    let bytes = (VALUES * size_of::<f32>()) as f64;
-    let pinned = bytes / seconds(&memory.allocate_host(&sizes)?)?;
-    let pageable = bytes / seconds(&Buffer::new(&sizes, &Device::Cpu)?)?;
-    drop(to);
-    let matrix = candle_core::Tensor::ones((SIDE, SIDE), candle_core::DType::BF16, &memory.device)?;
-    matrix.matmul(&matrix)?;
-    memory.synchronize()?;
-    let started = Instant::now();
-    for _ in 0..PRODUCTS {
-        matrix.matmul(&matrix)?;
-    }
-    memory.synchronize()?;
-    let operations = 2.0 * (PRODUCTS * SIDE * SIDE) as f64 * SIDE as f64 / started.elapsed().as_secs_f64();
-    Ok(Ceilings { pinned, pageable, operations })
 }
