@@ -230,7 +230,7 @@ CASES = {
                     "prediction_type": "v_prediction", "rescale_betas_zero_snr": True,
                 },
             },
-            runs={"guided": Run(HORSE, "blurry", 3, 2.0, 48, 32)},
+            runs={"guided": Run("dance monkey", "bad", 4, 3.0, 32, 32)},
         ),
         "salted": Checkpoint(
             salt="other weights",

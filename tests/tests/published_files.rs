@@ -97,7 +97,7 @@ fn marks_in_a_file_say_what_a_scheduler_says() {
         check_twins(&name, &run, &path, &model).unwrap();
         if path == file {
             for to in [ConvertTo::Bf16, ConvertTo::Q8_0] {
-                let smaller = folder.path().join(format!("{}.{name}", to.name()));
+                let smaller = file.with_extension(to.name());
                 convert(&file, &smaller, to, |_| true).unwrap();
                 assert_eq!(training(&smaller), training(&file), "{name} as {}", to.name());
             }
