@@ -116,7 +116,7 @@ pub fn encodes(model: &Model, request: &Request) -> Encodes {
 }
 
 /// Bytes of lists and small tensors that no formula counts.
-const LISTS: u64 = 128 << 10;
+pub const LISTS: u64 = 128 << 10;
 
 /// What drawing `request` asks of `model` on what `computes`.
 pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: Computes) -> Workload {

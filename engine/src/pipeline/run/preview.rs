@@ -6,7 +6,7 @@ use super::{PipelineError, Run, Stage, decode::to_images};
 use crate::{
     nn::Costs,
     output::Image,
-    pipeline::preview::Preview,
+    pipeline::{estimate::LISTS, preview::Preview},
     residency::RunError,
     vae::{Tiling, TinyDecoder, TinyDecoderError},
 };
@@ -25,7 +25,8 @@ impl Run<'_> {
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
         let planned = self.planned.borrow().plan.stage(Stage::Decode).map_or(0, |stage| stage.activations);
-        let free = planned.saturating_sub(self.loaded.account.holdings().activations);
+        let held = self.loaded.account.holdings().activations + LISTS;
+        let free = planned.saturating_sub(held);
         let computes = self.options.target.computes();
         let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes };
         let Some(side) = Preview::side(autoencoder, free, costs) else {
