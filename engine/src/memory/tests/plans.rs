@@ -41,7 +41,7 @@ fn a_denoiser_that_does_not_fit_streams_behind_its_computation() {
 #[test]
 fn the_first_blocks_stay_where_that_is_asked_for() {
     let (footprint, workload) = even(20);
-    let machine = card(8 * GIB, 64 * GIB, 6.0);
+    let machine = card(8 * GIB, 64 * GIB, 3.0);
     let best = in_mode(OffloadMode::LayerStreaming);
     let first = MemoryPreferences { residents: Residents::First, ..best.clone() };
     let [best, first] =
