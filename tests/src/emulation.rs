@@ -101,7 +101,7 @@ impl Emulation {
         let writer = thread::spawn(move || input.write_all(&request.0));
         let output = child.wait_with_output()?;
         // A process that ends early leaves a part unread; what it says counts.
-        let written = writer.join().unwrap_or_else(|_| Ok(()));
+        let written = writer.join().unwrap_or(Ok(()));
         ensure!(
             output.status.success(),
             "{:?} in emulation: {}",

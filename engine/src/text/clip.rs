@@ -287,9 +287,11 @@ impl Clip {
         let x = (x + w.linear("self_attn.out_proj", &attended.flatten_from(2)?)?)?;
         drop(attended);
 
-        let h = w.linear("mlp.fc1", &w.layer_norm("layer_norm2", &x, eps)?)?;
-        let h = if self.config.hidden_act == "gelu" { gelu(&h)? } else { quick_gelu(&h)? };
-        x + w.linear("mlp.fc2", &h)?
+        let active = {
+            let h = w.linear("mlp.fc1", &w.layer_norm("layer_norm2", &x, eps)?)?;
+            if self.config.hidden_act == "gelu" { gelu(&h)? } else { quick_gelu(&h)? }
+        };
+        x + w.linear("mlp.fc2", &active)?
     }
 
     /// What the blocks have to do for sequences of these lengths. The tables of embeddings are looked up in and never
