@@ -10,9 +10,13 @@ mod memory;
 use std::{
     collections::BTreeSet,
     fs,
-    io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Child, ChildStderr, Command, Output, Stdio},
+    process::{Command, Output, Stdio},
+};
+#[cfg(unix)]
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStderr},
 };
 
 use serde_json::Value;
@@ -378,6 +382,7 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 /// Starts a run in the folder and returns when its first step is done.
+#[cfg(unix)]
 fn start(folder: &Path, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let mut command = sluice(folder, &[&["generate", "--prompt", "x"], arguments].concat());
     command.env("TMPDIR", folder.join("temporary")).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -107,7 +107,6 @@ impl GrowingFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::samples::memory;
 
     #[test]
     fn no_file_is_made_unless_it_is_wanted() {
@@ -150,7 +149,7 @@ mod tests {
         let path = folder.path().join("run.jsonl");
         let mut sinks = TelemetryFiles { events: Some(path.clone()), trace: None }.open().unwrap();
         std::fs::remove_file(&path).unwrap();
-        sinks[0].write(&[memory(1, 2, 3)]).unwrap();
+        sinks[0].write(&[crate::telemetry::samples::memory(1, 2, 3)]).unwrap();
         let error = sinks[0].finish().unwrap_err();
         assert!(matches!(error, TelemetryError::Gone { .. }), "{error}");
     }

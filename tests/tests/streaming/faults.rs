@@ -9,9 +9,7 @@ use sluice_engine::{
 };
 use sluice_tests::runner::Runner;
 
-use super::support::{
-    Copy, Tiny, assert_same, card, forecast, mode, passing_through, run, run_dumped, starter,
-};
+use super::support::{Copy, Tiny, card, forecast, mode, passing_through, run, run_dumped, starter};
 
 /// The largest weight file of the denoiser.
 fn weights(copy: &Copy) -> PathBuf {
@@ -60,7 +58,7 @@ fn a_file_that_is_deleted_during_a_run_is_read_to_the_end() {
     fs::remove_file(weights(&copy)).unwrap();
     runner.wait(id).unwrap().pictures().unwrap();
     let got = sluice_tests::checkpoint::load(&dump).unwrap();
-    assert_same(&got, &want.tensors, "a file that is gone");
+    super::support::assert_same(&got, &want.tensors, "a file that is gone");
 }
 
 /// Past runs that took half of what was predicted make the next forecast too low, so that memory runs out.
