@@ -65,6 +65,15 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The same, told apart by what it means for a run whose memory is in these books: memory that is used up on a card,
+    /// and a card that is lost, come as failed tensor operations, wherever one was under way.
+    pub fn told_apart(self, account: &MemoryAccount) -> Self {
+        match self {
+            Self::Compute(error) => Self::of_computation(error, account),
+            other => other,
+        }
+    }
+
     /// What a failed tensor operation means for a run whose memory is in these books.
     #[cfg(feature = "cuda")]
     fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {

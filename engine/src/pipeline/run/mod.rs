@@ -219,7 +219,7 @@ impl Run<'_> {
         mut work: impl FnMut() -> Result<T, RunError>,
     ) -> Result<T, PipelineError> {
         loop {
-            match work() {
+            match work().map_err(|error| error.told_apart(&self.loaded.account)) {
                 Err(RunError::OutOfMemory(error)) => {
                     let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
                     self.loaded.follow(&self.planned.borrow().plan);
