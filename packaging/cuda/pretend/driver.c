@@ -1,8 +1,15 @@
 /* A driver for a card that is not there: memory, copies, streams and events of CUDA's driver API on the processor.
  *
  * Each stream is a thread that does what it is told in order, a little later than it is told, so that whoever relies on
- * an order that nobody asked for sees the wrong bytes. Kernels cannot be launched. The functions that are not here are
- * in `unknown.c`, which `packaging/cuda/test-without-card` writes: they fail. */
+ * an order that nobody asked for sees the wrong bytes. Kernels are launched and do nothing: what they would compute is
+ * whatever was in the memory, and everything else of a run is as on a card. The functions that are not here are in
+ * `unknown.c`, which `packaging/cuda/pretend/libraries` writes: they fail.
+ *
+ * PRETEND_MEMORY       bytes of the card (8 GiB)
+ * PRETEND_LOST_AFTER   launches until the card is lost: from then on every call fails, as after an illegal access
+ * PRETEND_TAKEN        bytes that another program takes
+ * PRETEND_TAKEN_AFTER  ... after so many launches (0)
+ * PRETEND_SPILLS       what does not fit is put elsewhere, as by NVIDIA's driver for Windows */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -12,10 +19,27 @@
 #include <time.h>
 
 typedef int Result;
-enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, NOT_READY = 600 };
+enum {
+    OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, NOT_READY = 600, ILLEGAL_ADDRESS = 700, ALREADY_REGISTERED = 712,
+    NOT_REGISTERED = 713
+};
 
-#define TOTAL (8ull << 30)
 #define DELAY_NS 2000000
+
+static uint64_t setting(const char *name, uint64_t usual) {
+    const char *value = getenv(name);
+    return value ? strtoull(value, NULL, 10) : usual;
+}
+
+/* How far it is, and what happens on the way. */
+static uint64_t launches;
+
+static uint64_t launched(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
+static uint64_t total(void) { return setting("PRETEND_MEMORY", 8ull << 30); }
+static uint64_t taken(void) {
+    return launched() >= setting("PRETEND_TAKEN_AFTER", 0) ? setting("PRETEND_TAKEN", 0) : 0;
+}
+static int is_lost(void) { return launched() > setting("PRETEND_LOST_AFTER", UINT64_MAX - 1); }
 
 static void rest(void) {
     struct timespec time = {0, DELAY_NS};
@@ -30,8 +54,10 @@ static Block *blocks, *registered;
 static uint64_t used, high;
 
 static Result take(uint64_t *address, size_t bytes) {
+    if (is_lost()) return ILLEGAL_ADDRESS;
     pthread_mutex_lock(&memory);
-    Result result = used + bytes > TOTAL ? OUT_OF_MEMORY : OK;
+    int fits = used + taken() + bytes <= total() || setting("PRETEND_SPILLS", 0);
+    Result result = fits ? OK : OUT_OF_MEMORY;
     if (result == OK) {
         Block *block = malloc(sizeof *block);
         *block = (Block){malloc(bytes ? bytes : 1), bytes, blocks};
@@ -135,6 +161,7 @@ static Stream *of(void *handle) {
 }
 
 static Result tell(void *handle, Order order) {
+    if (is_lost() && order.kind != FREE && order.kind != MARK) return ILLEGAL_ADDRESS;
     Stream *stream = of(handle);
     Order *told = malloc(sizeof *told);
     *told = order;
@@ -154,7 +181,7 @@ Result cuStreamSynchronize(void *handle) {
     uint64_t until = stream->told;
     while (stream->done < until) pthread_cond_wait(&stream->changed, &stream->lock);
     pthread_mutex_unlock(&stream->lock);
-    return OK;
+    return is_lost() ? ILLEGAL_ADDRESS : OK;
 }
 
 static int is_registered(const void *start) {
@@ -176,8 +203,8 @@ Result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *s
     return copy_from_host(to, from, bytes, stream);
 }
 Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
-    tell(stream, (Order){.kind = COPY, .to = to, .from = (void *)(uintptr_t)from, .bytes = bytes});
-    return is_registered(to) ? OK : cuStreamSynchronize(stream);
+    Result result = tell(stream, (Order){.kind = COPY, .to = to, .from = (void *)(uintptr_t)from, .bytes = bytes});
+    return is_registered(to) ? result : cuStreamSynchronize(stream);
 }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
     return tell(stream, (Order){.kind = COPY, .to = (void *)(uintptr_t)to, .from = (void *)(uintptr_t)from, .bytes = bytes});
@@ -234,7 +261,7 @@ Result cuEventSynchronize(void *handle) {
     uint64_t turn = event->recorded;
     pthread_mutex_unlock(&event->lock);
     await(event, turn);
-    return OK;
+    return is_lost() ? ILLEGAL_ADDRESS : OK;
 }
 static Result elapsed(float *milliseconds, void *from, void *to) {
     Event *start = from, *end = to;
@@ -280,6 +307,28 @@ Result cuMemFreeHost(void *start) {
     return OK;
 }
 
+/* Kernels. */
+
+static int module, function;
+Result cuModuleLoadData(void **handle, const void *image) { (void)image; *handle = &module; return OK; }
+Result cuModuleUnload(void *handle) { (void)handle; return OK; }
+Result cuModuleGetFunction(void **handle, void *of, const char *name) {
+    (void)of, (void)name;
+    *handle = &function;
+    return OK;
+}
+Result cuFuncSetAttribute(void *handle, int attribute, int value) {
+    (void)handle, (void)attribute, (void)value;
+    return OK;
+}
+Result cuLaunchKernel(void *handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void *stream, void **arguments, void **extra) {
+    (void)handle, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared;
+    (void)stream, (void)arguments, (void)extra;
+    __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
+    return is_lost() ? ILLEGAL_ADDRESS : OK;
+}
+
 /* The card and its context. */
 
 static int context;
@@ -298,8 +347,13 @@ Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = attribute == 75 ? 8 : attribute == 76 ? 0 : 1;
     return OK;
 }
-Result cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; *bytes = TOTAL; return OK; }
-Result cuMemGetInfo_v2(size_t *available, size_t *total) { *total = TOTAL; *available = TOTAL - used; return OK; }
+Result cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; *bytes = total(); return OK; }
+Result cuMemGetInfo_v2(size_t *available, size_t *all) {
+    uint64_t mine = used, others = taken();
+    *all = total();
+    *available = mine + others < *all ? *all - mine - others : 0;
+    return is_lost() ? ILLEGAL_ADDRESS : OK;
+}
 Result cuDevicePrimaryCtxRetain(void **handle, int device) { (void)device; *handle = &context; return OK; }
 Result cuDevicePrimaryCtxRelease_v2(int device) { (void)device; return OK; }
 static __thread void *current;

@@ -1,7 +1,12 @@
 //! Checkpoints of the shape of published models with random weights, to measure speed and memory without downloads.
 //!
 //! `presets/configurations.json` has the published configurations. Names and shapes of the tensors are those of the
-//! blueprints, so only models can be written whose families are known here.
+//! blueprints of the families that are drawn with; for the networks of other models they are written down beside this.
+
+mod causal_autoencoder;
+mod outline;
+mod qwen_image;
+mod wan;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -13,6 +18,11 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use self::{
+    causal_autoencoder::CausalAutoencoderConfig,
+    qwen_image::{Qwen25VlConfig, QwenImageConfig},
+    wan::{Umt5Config, WanConfig},
+};
 use super::{
     flux::FluxConfig, joint::diffusers_name, sd3::Sd3Config, unet::UnetConfig, z_image::ZImageConfig,
 };
@@ -120,7 +130,7 @@ struct ModelEntry {
 }
 
 static CONFIGURATIONS: LazyLock<Configurations> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../../presets/configurations.json")).unwrap_or_else(|error| {
+    serde_json::from_str(include_str!("../../../../presets/configurations.json")).unwrap_or_else(|error| {
         tracing::error!(%error, "presets/configurations.json cannot be read");
         Configurations::default()
     })
@@ -197,8 +207,11 @@ impl Likeness {
     pub fn with_text_layers(mut self, layers: usize) -> Result<Self, LikenessError> {
         for part in &mut self.parts {
             let key = match part.class.as_str() {
-                "CLIPTextModel" | "CLIPTextModelWithProjection" | "Qwen3Model" => "num_hidden_layers",
-                "T5EncoderModel" => "num_layers",
+                "CLIPTextModel"
+                | "CLIPTextModelWithProjection"
+                | "Qwen3Model"
+                | "Qwen2_5_VLForConditionalGeneration" => "num_hidden_layers",
+                "T5EncoderModel" | "UMT5EncoderModel" => "num_layers",
                 _ => continue,
             };
             let all = part.config.get(key).and_then(Value::as_u64).unwrap_or(0) as usize;
@@ -340,6 +353,13 @@ impl LikenessPart {
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
             "T5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
             "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
+            "QwenImageTransformer2DModel" => self.read::<QwenImageConfig>()?.tensors(),
+            "Qwen2_5_VLForConditionalGeneration" => self.read::<Qwen25VlConfig>()?.tensors(),
+            "WanTransformer3DModel" => self.read::<WanConfig>()?.tensors(),
+            "UMT5EncoderModel" => self.read::<Umt5Config>()?.tensors(),
+            "AutoencoderKLQwenImage" | "AutoencoderKLWan" => {
+                self.read::<CausalAutoencoderConfig>()?.tensors()
+            }
             other => return Err(self.damaged(format!("nothing is known of {other}"))),
         })
     }

@@ -1,0 +1,42 @@
+//! Names and shapes of the tensors of networks that Sluice writes and does not run.
+
+use crate::checkpoint::RandomTensor;
+
+/// Collects a network's tensors in the order of its file.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    tensors: Vec<RandomTensor>,
+}
+
+impl Outline {
+    /// One tensor.
+    pub fn tensor(&mut self, name: impl Into<String>, shape: &[usize]) {
+        self.tensors.push(RandomTensor { name: name.into(), shape: shape.to_vec() });
+    }
+
+    /// `NAME.weight` of a norm over `width` values.
+    pub fn norm(&mut self, name: &str, width: usize) {
+        self.tensor(format!("{name}.weight"), &[width]);
+    }
+
+    /// `NAME.weight`, from `inputs` to `outputs` values.
+    pub fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) {
+        self.tensor(format!("{name}.weight"), &[outputs, inputs]);
+    }
+
+    /// `NAME.weight` and `NAME.bias`, from `inputs` to `outputs` values.
+    pub fn linear(&mut self, name: &str, inputs: usize, outputs: usize) {
+        self.convolution(name, inputs, outputs, &[]);
+    }
+
+    /// `NAME.weight` and `NAME.bias` of a convolution, from `inputs` to `outputs` channels.
+    pub fn convolution(&mut self, name: &str, inputs: usize, outputs: usize, kernel: &[usize]) {
+        self.tensor(format!("{name}.weight"), &[&[outputs, inputs], kernel].concat());
+        self.tensor(format!("{name}.bias"), &[outputs]);
+    }
+
+    /// Everything that was collected.
+    pub fn into_tensors(self) -> Vec<RandomTensor> {
+        self.tensors
+    }
+}
