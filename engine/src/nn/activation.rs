@@ -6,7 +6,7 @@ use candle_core::{Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::cuda::{self, Curve as Kernel};
 use super::simd::{Tiled, exp2, run};
 
@@ -15,13 +15,13 @@ const PIECE: usize = 1 << 14;
 
 /// `x · sigmoid(x)`.
 pub fn silu(x: &Tensor) -> Result<Tensor> {
-    if x.device().is_cpu() { fused::<Plain>(x, None) } else { x.silu() }
+    if by_processor(x) { fused::<Plain>(x, None) } else { x.silu() }
 }
 
 /// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
 pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
-    if gate.device().is_cpu() {
+    if by_processor(gate) {
         fused::<Plain>(gate, Some(up))
     } else {
         cuda::or_plain(gate, || cuda::gated(Kernel::Silu, gate, up), || gate.silu()? * up)
@@ -31,13 +31,13 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 /// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016):
 /// `x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`.
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    if x.device().is_cpu() { fused::<Tanh>(x, None) } else { x.gelu() }
+    if by_processor(x) { fused::<Tanh>(x, None) } else { x.gelu() }
 }
 
 /// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
 pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
-    if gate.device().is_cpu() {
+    if by_processor(gate) {
         fused::<Tanh>(gate, Some(up))
     } else {
         cuda::or_plain(gate, || cuda::gated(Kernel::GeluTanh, gate, up), || gate.gelu()? * up)
@@ -46,7 +46,7 @@ pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 
 /// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
 pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
-    if x.device().is_cpu() { fused::<Quick>(x, None) } else { x * candle_nn::ops::sigmoid(&(x * 1.702)?)? }
+    if by_processor(x) { fused::<Quick>(x, None) } else { x * candle_nn::ops::sigmoid(&(x * 1.702)?)? }
 }
 
 fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {

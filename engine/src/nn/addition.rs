@@ -3,7 +3,7 @@
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{values, zeros};
+use super::cpu::{by_processor, values, zeros};
 
 /// Values to a piece of work.
 const PIECE: usize = 1 << 14;
@@ -14,7 +14,7 @@ pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
     }
     let plain = |tensor: &Tensor| tensor.dtype() == DType::F32 && tensor.is_contiguous();
-    if !(x.device().is_cpu() && plain(x) && plain(y)) {
+    if !(by_processor(x) && plain(x) && plain(y)) {
         return x + y;
     }
     let (x_held, y_held) = (x.storage_and_layout(), y.storage_and_layout());

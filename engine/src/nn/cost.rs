@@ -34,6 +34,8 @@ pub struct Costs {
     pub value_bytes: usize,
     /// Which functions are used.
     pub computes: Computes,
+    /// Whether weights are held in another dtype than values. Cards widen a whole matrix for its product.
+    pub widens: bool,
 }
 
 const WIDE: usize = 4;
@@ -41,7 +43,7 @@ const WIDE: usize = 4;
 impl Costs {
     /// Those of the processor.
     pub fn of_processor(value_bytes: usize) -> Self {
-        Self { value_bytes, computes: Computes::Processor }
+        Self { value_bytes, computes: Computes::Processor, widens: false }
     }
 
     /// A function over `inputs` tensors that takes `wide` values in all and gives `result` values.
@@ -69,8 +71,11 @@ impl Costs {
                 let scratch = linear::scratch_bytes(rows, inputs, outputs, current_num_threads());
                 self.function(rows * inputs, rows * outputs, scratch, operations)
             }
-            // The product, and the sum with the bias.
-            Computes::Card => self.composed(rows * outputs, rows * outputs, operations),
+            // The product, and its matrix or the sum with the bias.
+            Computes::Card => {
+                let matrix = if self.widens { inputs * outputs } else { 0 };
+                self.composed(rows * outputs, matrix.max(rows * outputs), operations)
+            }
         }
     }
 

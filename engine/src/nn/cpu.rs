@@ -1,9 +1,25 @@
 //! Access to the values of tensors on the CPU.
 
-use std::ops::Deref;
+use std::{
+    ops::Deref,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use candle_core::{DType, Layout, Result, Storage, Tensor, bail};
 use rayon::prelude::*;
+
+static PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// From now on, or no longer, computes on the processor with compositions of the tensor library's functions, as on a
+/// card: to try out what cards do where there is none. It is slower and takes more memory than is foretold.
+pub fn compute_as_on_cards(on: bool) {
+    PLAIN.store(on, Ordering::Relaxed);
+}
+
+/// Whether this room's functions for the processor take `x`.
+pub(super) fn by_processor(x: &Tensor) -> bool {
+    x.device().is_cpu() && !PLAIN.load(Ordering::Relaxed)
+}
 
 /// The values of an f32 tensor whose storage is `held` for reading, from its first to the end of the
 /// storage.

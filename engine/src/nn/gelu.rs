@@ -4,7 +4,7 @@ use candle_core::{D, Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::cuda::{self, Curve};
 use super::simd::{Tiled, exp2, run};
 
@@ -13,7 +13,7 @@ const PIECE: usize = 1 << 14;
 
 /// `x / 2 · (1 + erf(x / √2))`.
 pub fn gelu(x: &Tensor) -> Result<Tensor> {
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         return x.gelu_erf();
     }
     let wide = contiguous(x)?;
@@ -32,7 +32,7 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
         bail!("values of shape {:?} have no two halves", x.dims());
     }
     let width = both / 2;
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         let (value, gate) = (x.narrow(D::Minus1, 0, width)?, x.narrow(D::Minus1, width, width)?);
         let work = || cuda::gated(Curve::Gelu, &gate, &value);
         return cuda::or_plain(x, work, || &value * gate.contiguous()?.gelu_erf()?);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::precision::{Encoding, Packed};
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 use super::{cuda, few_rows};
 
@@ -131,7 +131,7 @@ pub fn linear_with(
     if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
         bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
     }
-    if x.device().is_cpu() {
+    if by_processor(x) {
         return fused(x, &weight, bias, terms);
     }
     let mut sum = plain(x, &weight.widened(x.dtype())?, bias)?;
@@ -149,7 +149,7 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     shape[x.rank() - 1] = outputs;
     let product = x.reshape(((), inputs))?.matmul(&weight.t()?)?;
     match bias {
-        Some(bias) => product.broadcast_add(bias)?,
+        Some(bias) => product.broadcast_add(&bias.to_dtype(x.dtype())?)?,
         None => product,
     }
     .reshape(shape)

@@ -25,6 +25,7 @@ pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cost::{Computes, Cost, Costs, Tape};
+pub use cpu::compute_as_on_cards;
 pub use gelu::{geglu, gelu};
 pub use linear::{LowRank, Weight, linear, linear_with};
 pub use modulation::{gated_add, modulate, scale_and_shift};

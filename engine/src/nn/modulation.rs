@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::cuda;
 
 /// Rows to a piece of work.
@@ -12,7 +12,7 @@ const ROWS: usize = 8;
 /// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
 pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     let (tokens, width) = rows(x, scale)?;
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         return cuda::or_plain(x, || cuda::modulate(x, scale, None), || plain_modulate(x, scale));
     }
     let (wide, scales) = (contiguous(x)?, contiguous(scale)?);
@@ -37,7 +37,7 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
     if scale.dims() != shift.dims() {
         bail!("a shift of shape {:?} with a scale of shape {:?}", shift.dims(), scale.dims());
     }
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         let plain = || plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
         return cuda::or_plain(x, || cuda::modulate(x, scale, Some(shift)), plain);
     }
@@ -64,7 +64,7 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     if x.dims() != y.dims() {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
     }
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         return cuda::or_plain(x, || cuda::gated_add(x, gate, y), || plain_gated_add(x, gate, y));
     }
     let (wide, gates, added) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);

@@ -5,7 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::cuda::{self, RowNorm};
 use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
@@ -15,7 +15,7 @@ const ROWS: usize = 4;
 
 /// RMS norm over the last dimension: `x / sqrt(mean(x²) + eps) · weight` (Zhang and Sennrich 2019).
 pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
-    if x.device().is_cpu() {
+    if by_processor(x) {
         fused_rows(x, Some(weight), None, eps, false)
     } else {
         let norm = RowNorm { eps, weight: Some(weight), ..RowNorm::default() };
@@ -46,7 +46,7 @@ pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<
 
 /// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
 pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
-    if x.device().is_cpu() {
+    if by_processor(x) {
         fused_rows(x, weight, bias, eps, true)
     } else {
         let norm = RowNorm { centred: true, eps, weight, bias, ..RowNorm::default() };
@@ -56,7 +56,7 @@ pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, ep
 
 /// Group norm (Wu and He 2018) of `x` `[batch, channels, …]`; `weight` and `bias` are `[channels]`.
 pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
-    if x.device().is_cpu() {
+    if by_processor(x) {
         fused_groups(x, groups, weight, bias, eps, false)
     } else {
         let work = || cuda::group_norm(x, groups, (weight, bias), eps, false);
@@ -72,7 +72,7 @@ pub fn group_norm_silu(
     bias: &Tensor,
     eps: f64,
 ) -> Result<Tensor> {
-    if x.device().is_cpu() {
+    if by_processor(x) {
         fused_groups(x, groups, weight, bias, eps, true)
     } else {
         let work = || cuda::group_norm(x, groups, (weight, bias), eps, true);
@@ -84,7 +84,7 @@ fn plain_rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     let wide = x.to_dtype(DType::F32)?;
     let mean = wide.sqr()?.mean_keepdim(D::Minus1)?;
     let normed = wide.broadcast_div(&(mean + eps)?.sqrt()?)?.to_dtype(x.dtype())?;
-    normed.broadcast_mul(weight)
+    normed.broadcast_mul(&weight.to_dtype(x.dtype())?)
 }
 
 fn plain_layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
@@ -93,10 +93,10 @@ fn plain_layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, 
     let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
     let mut normed = centred.broadcast_div(&(variance + eps)?.sqrt()?)?.to_dtype(x.dtype())?;
     if let Some(weight) = weight {
-        normed = normed.broadcast_mul(weight)?;
+        normed = normed.broadcast_mul(&weight.to_dtype(x.dtype())?)?;
     }
     match bias {
-        Some(bias) => normed.broadcast_add(bias),
+        Some(bias) => normed.broadcast_add(&bias.to_dtype(x.dtype())?),
         None => Ok(normed),
     }
 }

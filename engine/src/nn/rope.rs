@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 use super::cuda::{self, Rotation};
 
 /// Tokens to a piece of work, at least.
@@ -52,7 +52,7 @@ impl Rope {
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     check(x, rope)?;
-    if !x.device().is_cpu() {
+    if !by_processor(x) {
         let work = || cuda::rope(Rotation::Interleaved, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_interleaved(x, rope));
     }
@@ -68,7 +68,7 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 /// language models. Computed in the dtype of `x`, as there.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     check(x, rope)?;
-    if !x.device().is_cpu() || x.dtype() != DType::F32 {
+    if !by_processor(x) || x.dtype() != DType::F32 {
         let work = || cuda::rope(Rotation::Half, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_half(x, rope));
     }

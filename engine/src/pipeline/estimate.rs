@@ -10,7 +10,7 @@ use super::{
     run,
 };
 use crate::{
-    checkpoint::{Block, Component, Errors, Role},
+    checkpoint::{Block, Component, Errors, Role, StoredTensor},
     memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
     models::{DenoiserShape, Model, Prompt},
     nn::{Computes, Costs},
@@ -120,7 +120,10 @@ pub const LISTS: u64 = 128 << 10;
 
 /// What drawing `request` asks of `model` on what `computes`.
 pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: Computes) -> Workload {
-    let costs = |role| Costs { value_bytes: dtype_of(role, request.dtype).size_in_bytes(), computes };
+    let costs = |role| {
+        let value_bytes = dtype_of(role, request.dtype).size_in_bytes();
+        Costs { value_bytes, computes, widens: false }
+    };
     let tokens: Vec<usize> =
         prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
     let latents = model.denoiser.latents_shape(request.width, request.height);
@@ -158,11 +161,12 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: 
         let work = text::work(encoder, &tokens, prompts[0].clip_skip, costs);
         let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
         let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
-        one(Stage::Encode, with_terms(work, &part.component, longest))
+        one(Stage::Encode, with_widened(with_terms(work, &part.component, longest), &part.component, costs))
     });
     let rows = most_rows(&shape, prompts.len());
     let denoise = denoiser_work(model, &shape, calls(model, request));
     let denoise = with_terms(denoise, &model.denoiser_component, rows);
+    let denoise = with_widened(denoise, &model.denoiser_component, costs(Role::Denoiser));
     let side = [latents[1], latents[2]];
     let encoded = encodes(model, request).count();
     let ways = model.autoencoder.work(encoded, request.batch as usize, side, costs(Role::Autoencoder));
@@ -176,6 +180,20 @@ pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: 
         steps: steps as u32,
         components: encode.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
     }
+}
+
+/// What matrices in packed bytes take: a card widens a whole one before its product.
+fn with_widened(mut work: Work, component: &Component, costs: Costs) -> Work {
+    if costs.computes == Computes::Card {
+        for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
+            let packed = block.tensors.iter().map(|(_, tensor)| tensor).filter(|tensor| {
+                tensor.encoding().is_some_and(|encoding| !encoding.format.is_wide())
+            });
+            let largest = packed.map(StoredTensor::elements).max().unwrap_or(0);
+            work.activations += largest * costs.value_bytes as u64;
+        }
+    }
+    work
 }
 
 /// What the denoiser has to do where some predictions need the prompt's branch alone: memory as for those that need

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::{
     actor::spawn,
+    event::Failure,
     serve::{FromWorker, ToWorker},
 };
 use crate::frames::{FrameError, read_frame, write_frame};
@@ -22,6 +23,8 @@ use crate::frames::{FrameError, read_frame, write_frame};
 const TO_WORKER: usize = 1024;
 /// Messages that may wait on their way from a worker, before it waits itself.
 const FROM_WORKER: usize = 256;
+/// The code that a process ends with which has lost its card.
+pub(super) const CARD_LOST: i32 = 75;
 /// How long a process whose pipes are closed may take to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
@@ -102,8 +105,8 @@ impl Process {
         }
     }
 
-    /// Ends it if it has not ended yet, and says how it ended.
-    pub fn end(self) -> String {
+    /// Ends it if it has not ended yet. Says how it ended, and what helps if that happens again.
+    pub fn end(self) -> Failure {
         let Self { mut child, outgoing, heard, threads, last_words, .. } = self;
         drop((outgoing, heard));
         let until = Instant::now() + FAREWELL;
@@ -132,11 +135,21 @@ impl Process {
             }
         }
         let words = std::mem::take(&mut *last_words.lock().unwrap_or_else(PoisonError::into_inner));
-        match (status.map(described), words.is_empty()) {
+        if status.is_some_and(|status| status.code() == Some(CARD_LOST)) {
+            return Failure {
+                message: "the graphics card failed while the engine computed on it".to_owned(),
+                advice: Some(
+                    "Update the card's driver, and undo overclocking if there is any; the log says more.".to_owned(),
+                ),
+            };
+        }
+        let message = match (status.map(described), words.is_empty()) {
             (Some(how), true) => how,
             (Some(how), false) => format!("{how}: {words}"),
             (None, _) => words,
-        }
+        };
+        let advice = "Give it less memory to use, or a smaller picture; the log says more.";
+        Failure { message, advice: Some(advice.to_owned()) }
     }
 }
 
@@ -166,14 +179,18 @@ fn read(pipe: ChildStdout, heard: &Sender<Heard>) {
     }
 }
 
-/// Passes the worker's log on and remembers its last line.
+/// Passes the worker's log on and remembers its last line, leaving out those that are indented: they trace where
+/// something was called.
 fn log(pipe: ChildStderr, last_words: &Mutex<String>) {
     for line in BufReader::new(pipe).split(b'\n') {
         let Ok(line) = line else { return };
-        let line = String::from_utf8_lossy(&line).trim().to_owned();
-        if !line.is_empty() {
-            tracing::info!(target: "sluice_engine::worker", "{line}");
-            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        let line = String::from_utf8_lossy(&line);
+        if line.trim().is_empty() {
+            continue;
+        }
+        tracing::info!(target: "sluice_engine::worker", "{}", line.trim_end());
+        if !line.starts_with([' ', '\t']) {
+            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = line.trim_end().to_owned();
         }
     }
 }

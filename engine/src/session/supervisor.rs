@@ -143,7 +143,7 @@ impl Supervisor {
             Err(error) => {
                 let message = format!("{} cannot be started: {error}", program.path.display());
                 self.deaths = DEATHS_AT_START;
-                self.not_started(message);
+                self.not_started(Failure { message, advice: Some(REINSTALL.to_owned()) });
             }
         }
     }
@@ -217,7 +217,7 @@ impl Supervisor {
                 "the engine beside this window is another one: its version is {} ({}), the window's {} ({})",
                 hello.version, hello.source, own.version, own.source
             );
-            return self.not_started(message);
+            return self.not_started(Failure { message, advice: Some(REINSTALL.to_owned()) });
         }
         self.drop_cancelled();
         let (Some(worker), Some(program)) = (&mut self.worker, self.programs.front()) else { return };
@@ -296,22 +296,24 @@ impl Supervisor {
     fn died(&mut self, reason: Option<String>) {
         let Some(worker) = self.worker.take() else { return };
         let serves = worker.serves;
-        let ended = worker.end();
-        let message = reason.unwrap_or(ended);
+        let mut ended = worker.end();
+        if let Some(reason) = reason {
+            ended.message = reason;
+        }
         self.deaths += 1;
         if !serves {
-            return self.not_started(message);
+            return self.not_started(ended);
         }
-        tracing::warn!(message, "the engine's process is started again");
+        tracing::warn!(ended.message, "the engine's process is started again");
         let advice = "It is started again; nothing that was finished is lost.".to_owned();
-        let failure = Failure { message: message.clone(), advice: Some(advice) };
+        let failure = Failure { message: ended.message.clone(), advice: Some(advice) };
         self.emitter.emit(Event::Restarting { failure });
         if let Some(entry) = self.jobs.running() {
             entry.deaths += 1;
             if entry.deaths >= DEATHS_OF_A_JOB {
                 let job = entry.job.id;
                 self.jobs.end(job);
-                self.emitter.emit(Event::Failed { job: Some(job), failure: fatal(&message) });
+                self.emitter.emit(Event::Failed { job: Some(job), failure: fatal(ended) });
             }
         }
         self.start_later();
@@ -323,34 +325,34 @@ impl Supervisor {
     }
 
     /// A worker did not come to serve: it is tried again, or another program takes its place.
-    fn not_started(&mut self, message: String) {
+    fn not_started(&mut self, failure: Failure) {
         if let Some(worker) = self.worker.take() {
             worker.end();
         }
         if self.deaths < DEATHS_AT_START {
             return self.start_later();
         }
-        tracing::error!(message, "an engine cannot be started");
+        tracing::error!(failure.message, "an engine cannot be started");
         self.deaths = 0;
         self.programs.pop_front();
         let advice = "Pictures are drawn by another engine.".to_owned();
         if self.programs.is_empty() {
-            let failure = fatal(&message);
+            let failure = fatal(failure);
             let jobs: Vec<JobId> = self.jobs.entries().iter().map(|entry| entry.job.id).collect();
             for job in jobs {
                 self.emitter.emit(Event::Failed { job: Some(job), failure: failure.clone() });
             }
             return self.emitter.emit(Event::Failed { job: None, failure });
         }
-        self.instead_of = Some(Failure { message, advice: Some(advice) });
+        self.instead_of = Some(Failure { advice: Some(advice), ..failure });
         self.start_at = Instant::now();
     }
 }
 
+/// What to do about an engine that is not what it should be.
+const REINSTALL: &str = "Install Sluice again; the log says more.";
+
 /// What is said of a job, or an engine, that is given up.
-fn fatal(message: &str) -> Failure {
-    Failure {
-        message: format!("the engine's process ended again and again: {message}"),
-        advice: Some("Give it less memory to use, or a smaller picture; the log says more.".to_owned()),
-    }
+fn fatal(failure: Failure) -> Failure {
+    Failure { message: format!("the engine's process ended again and again: {}", failure.message), ..failure }
 }

@@ -15,6 +15,7 @@ use super::{
     command::{Job, JobId},
     event::{Event, Failure, Picture},
     outcomes::Outcomes,
+    process::CARD_LOST,
 };
 use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
@@ -53,9 +54,6 @@ pub struct Worker {
     current: Option<Current>,
     ends_with_card: bool,
 }
-
-/// What a process that has lost its card says to whoever started it.
-const CARD_LOST: i32 = 75;
 
 impl Worker {
     /// A worker without a model.

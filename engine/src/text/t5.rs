@@ -290,12 +290,12 @@ impl T5 {
 
 /// The residual stream and the norms are in f32 in any computation.
 fn wide(costs: Costs) -> Costs {
-    Costs { value_bytes: size_of::<f32>(), ..costs }
+    Costs { value_bytes: size_of::<f32>(), widens: costs.value_bytes < size_of::<f32>(), ..costs }
 }
 
 /// Rounding values to the dtype of the computation.
 fn narrowed(costs: Costs, values: usize) -> crate::nn::Cost {
-    if costs == wide(costs) { crate::nn::Cost::default() } else { costs.copy(values) }
+    if costs.value_bytes == size_of::<f32>() { crate::nn::Cost::default() } else { costs.copy(values) }
 }
 
 /// A T5 encoder and its tokenizer.

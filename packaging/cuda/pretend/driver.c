@@ -6,6 +6,7 @@
  * `unknown.c`, which `packaging/cuda/pretend/libraries` writes: they fail.
  *
  * PRETEND_MEMORY       bytes of the card (8 GiB)
+ * PRETEND_DELAY        microseconds until a copy begins (2000)
  * PRETEND_LOST_AFTER   launches until the card is lost: from then on every call fails, as after an illegal access
  * PRETEND_TAKEN        bytes that another program takes
  * PRETEND_TAKEN_AFTER  ... after so many launches (0)
@@ -24,8 +25,6 @@ enum {
     NOT_REGISTERED = 713
 };
 
-#define DELAY_NS 2000000
-
 static uint64_t setting(const char *name, uint64_t usual) {
     const char *value = getenv(name);
     return value ? strtoull(value, NULL, 10) : usual;
@@ -42,8 +41,8 @@ static uint64_t taken(void) {
 static int is_lost(void) { return launched() > setting("PRETEND_LOST_AFTER", UINT64_MAX - 1); }
 
 static void rest(void) {
-    struct timespec time = {0, DELAY_NS};
-    nanosleep(&time, NULL);
+    struct timespec time = {0, 1000 * setting("PRETEND_DELAY", 2000)};
+    if (time.tv_nsec) nanosleep(&time, NULL);
 }
 
 /* Memory. */
@@ -72,13 +71,23 @@ static Result take(uint64_t *address, size_t bytes) {
     return result;
 }
 
+/* What is freed in the order of a stream may be given to the next of the same stream before its turn has come: it counts
+ * as free from the call on. */
+static Result count_out(uint64_t address) {
+    pthread_mutex_lock(&memory);
+    Block *block = blocks;
+    while (block && (uintptr_t)block->start != address) block = block->next;
+    if (block) used -= block->bytes;
+    pthread_mutex_unlock(&memory);
+    return block ? OK : INVALID;
+}
+
 static Result give(uint64_t address) {
     pthread_mutex_lock(&memory);
     Result result = INVALID;
     for (Block **place = &blocks; *place; place = &(*place)->next) {
         Block *block = *place;
         if ((uintptr_t)block->start != address) continue;
-        used -= block->bytes;
         *place = block->next;
         memset(block->start, 0x5A, block->bytes);
         free(block->start);
@@ -214,10 +223,11 @@ Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *str
 }
 Result cuMemAllocAsync(uint64_t *address, size_t bytes, void *stream) { (void)stream; return take(address, bytes); }
 Result cuMemFreeAsync(uint64_t address, void *stream) {
+    count_out(address);
     return tell(stream, (Order){.kind = FREE, .to = (void *)(uintptr_t)address});
 }
 Result cuMemAlloc_v2(uint64_t *address, size_t bytes) { return take(address, bytes); }
-Result cuMemFree_v2(uint64_t address) { return give(address); }
+Result cuMemFree_v2(uint64_t address) { count_out(address); return give(address); }
 
 Result cuStreamCreate(void **stream, unsigned flags) { (void)flags; *stream = open_stream(); return OK; }
 Result cuStreamDestroy_v2(void *stream) { return cuStreamSynchronize(stream); }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use super::cpu::{values, zeros};
+use super::cpu::{by_processor, values, zeros};
 use super::cuda;
 
 /// Which keys a query may see.
@@ -26,7 +26,7 @@ pub enum Mask {
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
     check(q, k, v)?;
     let divisor = (q.dim(3)? as f64).sqrt();
-    if q.device().is_cpu() {
+    if by_processor(q) {
         fused(q, k, v, Scores { divisor, causal: mask == Mask::Causal, bias: None })
     } else {
         let causal = mask == Mask::Causal;
@@ -44,7 +44,7 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     if bias.dims() != [heads, tokens + keys - 1] {
         bail!("a bias of shape {:?} for {tokens} queries and {keys} keys of {heads} heads", bias.dims());
     }
-    if q.device().is_cpu() {
+    if by_processor(q) {
         let bias = super::cpu::contiguous(bias)?;
         let held = bias.storage_and_layout();
         return fused(q, k, v, Scores { divisor: 1.0, causal: false, bias: Some(values(&held)?) });

@@ -6,7 +6,7 @@ mod winograd;
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, values, zeros};
 
 /// How a convolution walks over its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Conv2d {
 /// On the CPU 3×3 and 1×1 kernels are summed in f32 and rounded once.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
-    if x.device().is_cpu() && rows == columns && matches!(rows, 1 | 3) && matches!(conv.stride, 1 | 2) {
+    if by_processor(x) && rows == columns && matches!(rows, 1 | 3) && matches!(conv.stride, 1 | 2) {
         fused(x, weight, bias, conv)
     } else {
         plain(x, weight, bias, conv)
@@ -45,15 +45,15 @@ pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) 
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
-    let mut wide = x.to_dtype(DType::F32)?;
+    // Cards sum half as wide values in f32 and round once; the tensor library on the processor rounds sums.
+    let dtype = if x.device().is_cpu() { DType::F32 } else { x.dtype() };
+    let mut x_padded = x.to_dtype(dtype)?;
     if conv.trailing > 0 {
-        wide = wide.pad_with_zeros(2, 0, conv.trailing)?.pad_with_zeros(3, 0, conv.trailing)?;
+        x_padded = x_padded.pad_with_zeros(2, 0, conv.trailing)?.pad_with_zeros(3, 0, conv.trailing)?;
     }
-    let product = wide.conv2d(&weight.to_dtype(DType::F32)?, conv.padding, conv.stride, 1, 1)?;
+    let product = x_padded.conv2d(&weight.to_dtype(dtype)?, conv.padding, conv.stride, 1, 1)?;
     match bias {
-        Some(bias) => {
-            product.broadcast_add(&bias.to_dtype(DType::F32)?.reshape((1, bias.elem_count(), 1, 1))?)?
-        }
+        Some(bias) => product.broadcast_add(&bias.to_dtype(dtype)?.reshape((1, bias.elem_count(), 1, 1))?)?,
         None => product,
     }
     .to_dtype(x.dtype())
@@ -172,7 +172,7 @@ fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> V
 /// Doubles height and width of `x` `[batch, channels, height, width]`, each pixel repeated.
 pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
-    if !(x.device().is_cpu() && x.dtype() == DType::F32) || x.elem_count() == 0 {
+    if !(by_processor(x) && x.dtype() == DType::F32) || x.elem_count() == 0 {
         return x.upsample_nearest2d(height * 2, width * 2);
     }
     let input = x.contiguous()?;

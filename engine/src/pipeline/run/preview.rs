@@ -28,7 +28,7 @@ impl Run<'_> {
         let held = self.loaded.account.holdings().activations + LISTS;
         let free = planned.saturating_sub(held);
         let computes = self.options.target.computes();
-        let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes };
+        let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes, widens: false };
         let Some(side) = Preview::side(autoencoder, free, costs) else {
             tracing::warn!(free, "there is no room to fit previews");
             return Ok(());
