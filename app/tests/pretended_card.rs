@@ -64,7 +64,8 @@ impl Machine {
     /// Rows of `sluice bench run` of two steps with these further arguments.
     fn rows(&self, model: &Path, arguments: &[&str]) -> Vec<Value> {
         let report = self.path("report.json");
-        let usual = ["bench", "run", "--quiet", "--steps", "2", "--json", report.to_str().unwrap(), "--model"];
+        let usual =
+            ["bench", "run", "--quiet", "--steps", "2", "--json", report.to_str().unwrap(), "--model"];
         let output = self.run(&[&usual[..], &[model.to_str().unwrap()], arguments].concat());
         assert!(output.status.success(), "{}", words(&output));
         let report: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
@@ -76,29 +77,38 @@ fn words(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// What a run took of what was foretold.
+/// What each stage of a run took of what was foretold.
 #[track_caller]
-fn taken(row: &Value) -> f64 {
-    let number = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("no {name}: {row}"));
-    number("peak") / number("predicted_peak")
+fn taken(row: &Value) -> Vec<(String, f64)> {
+    let stages = row["stages"].as_array().unwrap_or_else(|| panic!("there was no run: {row}"));
+    let taken = |stage: &Value| {
+        let number = |name: &str| stage[name].as_f64().unwrap();
+        (stage["stage"].as_str().unwrap().to_owned(), number("measured") / number("predicted"))
+    };
+    stages.iter().map(taken).collect()
+}
+
+/// Fails unless each stage took what was foretold, up to what is kept for lists.
+#[track_caller]
+fn check(name: &str, rows: &[Value]) {
+    for row in rows {
+        let taken = taken(row);
+        println!("{name} {}: {taken:.3?} of {}", row["way"], row["predicted_peak"]);
+        assert!(
+            taken.iter().all(|(_, part)| (0.8..=1.0).contains(part)),
+            "{name}: {taken:?} in {}",
+            row["stages"]
+        );
+    }
 }
 
 #[test]
 fn every_family_takes_what_was_foretold() {
     let machine = Machine::new();
-    let mut off = Vec::new();
-    for (id, stored) in MODELS.into_iter().zip(RandomDtype::ALL.into_iter().cycle()) {
-        let model = machine.model(id, stored);
-        for (size, dtype) in [("128", "bf16"), ("128", "f32"), ("256", "bf16"), ("256", "f16")] {
-            let size = ["--width", size, "--height", size, "--dtype", dtype];
-            for row in machine.rows(&model, &[&size[..], &["--ways", "resident,streamed,auto"]].concat()) {
-                let taken = taken(&row);
-                println!("{id} {size:?} {}: {taken:.3} of {}", row["way"], row["predicted_peak"]);
-                if !(0.9..=1.0).contains(&taken) {
-                    off.push(format!("{id} {size:?} {}: {taken:.3} of {}", row["way"], row["predicted_peak"]));
-                }
-            }
-        }
+    for (id, dtype) in MODELS.into_iter().zip(["bf16", "f32", "f16"].into_iter().cycle()) {
+        let model = machine.model(id, RandomDtype::Bf16);
+        let arguments =
+            ["--width", "256", "--height", "256", "--dtype", dtype, "--ways", "resident,streamed"];
+        check(&format!("{id} in {dtype}"), &machine.rows(&model, &arguments));
     }
-    assert!(off.is_empty(), "{}", off.join("\n"));
 }

@@ -78,6 +78,7 @@ mod tests {
             measured_step_seconds,
             measured_operations_per_second: 0.0,
             measured_link_bytes_per_second: 0.0,
+            stages: Vec::new(),
         };
         Event::Outcome { job: JOB, outcome: Box::new(outcome) }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Machine};
+use super::{Accuracy, Machine, Stage};
 
 /// Runs that are taken into account, the last ones.
 const RUNS: usize = 8;
@@ -33,6 +33,20 @@ pub struct Outcome {
     pub measured_operations_per_second: f64,
     /// Bytes a second over the link; from disk on a unified device.
     pub measured_link_bytes_per_second: f64,
+    /// The device's peak in each stage.
+    #[serde(default)]
+    pub stages: Vec<StagePeak>,
+}
+
+/// Bytes of a device at its peak in a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagePeak {
+    /// The stage.
+    pub stage: Stage,
+    /// As foretold.
+    pub predicted: u64,
+    /// As measured.
+    pub measured: u64,
 }
 
 /// A machine as past runs have shown it to be.
@@ -153,6 +167,7 @@ mod tests {
             measured_step_seconds: 1.0,
             measured_operations_per_second: operations,
             measured_link_bytes_per_second: 0.0,
+            stages: Vec::new(),
         }
     }
 

@@ -31,7 +31,7 @@ pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of
 pub use catalogue::{
     KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
 };
-pub use correction::{Correction, Outcome, correct};
+pub use correction::{Correction, Outcome, StagePeak, correct};
 pub use footprint::{BlockFootprint, ComponentFootprint, Footprint, Held};
 pub use forecast::{Accuracy, Alternative, Forecast, Quality};
 pub use machine::{Link, Machine};

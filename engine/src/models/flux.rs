@@ -530,7 +530,7 @@ impl FluxTransformer {
         tape.hold(held);
         let h = norm_tape(&mut tape, costs, rows * dim);
         let wide = tape.run(costs.linear(rows, dim, inner));
-        let mlp = tape.run(costs.pointwise(rows * inner, 1));
+        let mlp = tape.run(costs.activation(rows * inner));
         tape.free(wide);
         let qkv = heads.qkv_tape(&mut tape, costs, rows);
         tape.free(h);

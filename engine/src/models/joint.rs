@@ -260,7 +260,7 @@ pub fn feed_forward_tape(tape: &mut Tape, costs: Costs, rows: usize, dim: usize)
     let h = norm_tape(tape, costs, rows * dim);
     let wide = tape.run(costs.linear(rows, dim, inner));
     tape.free(h);
-    let active = tape.run(costs.pointwise(rows * inner, 1));
+    let active = tape.run(costs.activation(rows * inner));
     tape.free(wide);
     let h = tape.run(costs.linear(rows, inner, dim));
     tape.free(active);

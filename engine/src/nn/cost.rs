@@ -79,13 +79,25 @@ impl Costs {
         }
     }
 
-    /// A norm, a modulation, an activation or a rotation of `values`, made of as many tensors of that size.
+    /// A norm, a modulation or a rotation of `values`, or of two tensors of that size a gated activation or sum.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         let operations = 8.0 * values as f64;
         match self.computes {
             Computes::Processor => self.function(values * tensors, values, 0, operations),
             // Widened, normed, rounded, scaled.
-            Computes::Card => self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations),
+            Computes::Card if tensors == 1 => {
+                self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations)
+            }
+            // One of them through a function or a gate.
+            Computes::Card => self.composed(values, values, operations),
+        }
+    }
+
+    /// `values` through a function each.
+    pub fn activation(self, values: usize) -> Cost {
+        match self.computes {
+            Computes::Processor => self.pointwise(values, 1),
+            Computes::Card => self.composed(values, 2 * values, 8.0 * values as f64),
         }
     }
 
@@ -107,12 +119,17 @@ impl Costs {
                 let scratch = attention::scratch_bytes(shape, keys, current_num_threads());
                 self.function(wide, queries, scratch, operations)
             }
-            // Parts of the result; and in f32 queries, keys and values in another order, one of them while it is brought
-            // into it, and scores before and after a function.
+            // Keys and values in f32 in another order, the second of them while it is brought into it; then scores
+            // before and after a function beside some queries and the parts of the result; then those and the whole.
             Computes::Card => {
-                let scores = (batch * heads * tokens * keys).min(attention::SCORES.max(batch * heads * keys));
-                let wide = queries + 3 * spread + 2 * scores;
-                self.composed(queries, queries + wide * WIDE / self.value_bytes, operations)
+                let together = (attention::SCORES / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
+                let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
+                let widened = if self.value_bytes < WIDE { batch * keys * kv_heads * width } else { 0 };
+                let result = queries * self.value_bytes;
+                let parts = if together < tokens { 2 * result } else { result };
+                let during = WIDE * (2 * scores + 3 * part) + result;
+                let peak = 2 * WIDE * spread + (WIDE * widened).max(during).max(parts);
+                Cost { peak: peak as u64, result: result as u64, operations }
             }
         }
     }

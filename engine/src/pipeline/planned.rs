@@ -5,7 +5,7 @@ use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
-        Residence, Stage, Technique, Work, Workload, block_costs, size, size_up,
+        Residence, Stage, StagePeak, Technique, Work, Workload, block_costs, size, size_up,
     },
     models::Prompt,
     request::Request,
@@ -186,7 +186,17 @@ impl PlannedRun {
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
             measured_operations_per_second: rate(operations, compute),
             measured_link_bytes_per_second: rate(bytes, load),
+            stages: self.stage_peaks(),
         }
+    }
+
+    fn stage_peaks(&self) -> Vec<StagePeak> {
+        let stages = self.plan.stages.iter().map(|stage| {
+            let own = self.peaks.iter().filter(|(measured, _)| *measured == stage.stage);
+            let measured = own.map(|(_, peaks)| peaks.device).max().unwrap_or(0);
+            StagePeak { stage: stage.stage, predicted: stage.device(), measured }
+        });
+        stages.collect()
     }
 
     /// What telemetry is drawn in.

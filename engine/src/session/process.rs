@@ -139,7 +139,8 @@ impl Process {
             return Failure {
                 message: "the graphics card failed while the engine computed on it".to_owned(),
                 advice: Some(
-                    "Update the card's driver, and undo overclocking if there is any; the log says more.".to_owned(),
+                    "Update the card's driver, and undo overclocking if there is any; the log says more."
+                        .to_owned(),
                 ),
             };
         }

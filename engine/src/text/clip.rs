@@ -344,7 +344,7 @@ impl Clip {
         let normed = tape.run(all);
         let h = tape.run(costs.linear(tokens, width, inner));
         tape.free(normed);
-        let active = tape.run(costs.pointwise(tokens * inner, 1));
+        let active = tape.run(costs.activation(tokens * inner));
         tape.free(h);
         let projected = tape.run(costs.linear(tokens, inner, width));
         tape.run(costs.copy(tokens * width));

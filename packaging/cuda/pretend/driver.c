@@ -6,6 +6,7 @@
  * `unknown.c`, which `packaging/cuda/pretend/libraries` writes: they fail.
  *
  * PRETEND_MEMORY       bytes of the card (8 GiB)
+ * PRETEND_EMPTY        1: bytes are counted and not kept, so that the card may have more than the machine
  * PRETEND_DELAY        microseconds until a copy begins (2000)
  * PRETEND_LOST_AFTER   launches until the card is lost: from then on every call fails, as after an illegal access
  * PRETEND_TAKEN        bytes that another program takes
@@ -38,6 +39,7 @@ static uint64_t total(void) { return setting("PRETEND_MEMORY", 8ull << 30); }
 static uint64_t taken(void) {
     return launched() >= setting("PRETEND_TAKEN_AFTER", 0) ? setting("PRETEND_TAKEN", 0) : 0;
 }
+static int is_empty(void) { return setting("PRETEND_EMPTY", 0) != 0; }
 static int is_lost(void) { return launched() > setting("PRETEND_LOST_AFTER", UINT64_MAX - 1); }
 
 static void rest(void) {
@@ -61,7 +63,7 @@ static Result take(uint64_t *address, size_t bytes) {
         Block *block = malloc(sizeof *block);
         *block = (Block){malloc(bytes ? bytes : 1), bytes, blocks};
         /* What was there before must not matter. */
-        memset(block->start, 0xA5, bytes);
+        if (!is_empty()) memset(block->start, 0xA5, bytes);
         blocks = block;
         used += bytes;
         high = used > high ? used : high;
@@ -89,7 +91,7 @@ static Result give(uint64_t address) {
         Block *block = *place;
         if ((uintptr_t)block->start != address) continue;
         *place = block->next;
-        memset(block->start, 0x5A, block->bytes);
+        if (!is_empty()) memset(block->start, 0x5A, block->bytes);
         free(block->start);
         free(block);
         result = OK;
@@ -133,8 +135,8 @@ static void *work(void *argument) {
         if (!stream->first) stream->last = NULL;
         pthread_mutex_unlock(&stream->lock);
         switch (order->kind) {
-        case COPY: rest(); memcpy(order->to, order->from, order->bytes); break;
-        case FILL: memset(order->to, order->value, order->bytes); break;
+        case COPY: rest(); if (!is_empty()) memcpy(order->to, order->from, order->bytes); break;
+        case FILL: if (!is_empty()) memset(order->to, order->value, order->bytes); break;
         case FREE: give((uintptr_t)order->to); break;
         case MARK: come(order->event, order->turn); break;
         case WAIT: await(order->event, order->turn); break;
@@ -212,6 +214,7 @@ Result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *s
     return copy_from_host(to, from, bytes, stream);
 }
 Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+    if (is_empty()) memset(to, 0, bytes);
     Result result = tell(stream, (Order){.kind = COPY, .to = to, .from = (void *)(uintptr_t)from, .bytes = bytes});
     return is_registered(to) ? result : cuStreamSynchronize(stream);
 }

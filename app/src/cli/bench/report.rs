@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use sluice_engine::{
-    memory::{Outcome, Stage},
+    memory::{Outcome, Stage, StagePeak},
     session::Ceilings,
     telemetry::TelemetryEvent,
 };
@@ -41,6 +41,8 @@ pub(super) struct Run {
     /// On the device.
     peak: u64,
     predicted_peak: u64,
+    /// The peak in each stage.
+    stages: Vec<StagePeak>,
     /// Copies of weights in the host's memory.
     host_peak: u64,
     /// All memory of the process.
@@ -92,6 +94,7 @@ impl Run {
             seconds: ended.seconds,
             peak: outcome.as_ref().map_or(0, |outcome| outcome.measured_device),
             predicted_peak: outcome.as_ref().map_or(0, |outcome| outcome.predicted_device),
+            stages: outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.stages.clone()),
             host_peak: memory(|sample| sample.host),
             process_peak: memory(|sample| sample.process),
             step_bytes: median(later, |step| step.bytes as f64) as u64,

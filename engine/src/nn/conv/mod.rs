@@ -53,7 +53,9 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     }
     let product = x_padded.conv2d(&weight.to_dtype(dtype)?, conv.padding, conv.stride, 1, 1)?;
     match bias {
-        Some(bias) => product.broadcast_add(&bias.to_dtype(dtype)?.reshape((1, bias.elem_count(), 1, 1))?)?,
+        Some(bias) => {
+            product.broadcast_add(&bias.to_dtype(dtype)?.reshape((1, bias.elem_count(), 1, 1))?)?
+        }
         None => product,
     }
     .to_dtype(x.dtype())
