@@ -25,15 +25,28 @@ const MODELS: [&str; 7] = ["flux.1-dev", "z-image", "sd3.5-medium", "sd3-medium"
 /// A machine with a card, and a folder.
 struct Machine {
     folder: TempDir,
+    program: PathBuf,
     settings: Vec<(&'static str, String)>,
 }
 
 impl Machine {
+    /// One whose engine is in the program itself.
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            settings: vec![("PRETEND_DELAY", "0".to_owned()), ("RUST_LIB_BACKTRACE", "0".to_owned())],
+            program: env!("CARGO_BIN_EXE_sluice").into(),
+            settings: vec![("PRETEND_DELAY", "0".to_owned())],
         }
+    }
+
+    /// One whose engine is in a process of its own.
+    fn with_worker() -> Self {
+        let machine = Self::new();
+        let program = machine.path("sluice");
+        for copy in [&program, &machine.path("sluice-cuda")] {
+            fs::copy(&machine.program, copy).unwrap();
+        }
+        Self { program, ..machine }
     }
 
     fn with(mut self, name: &'static str, value: u64) -> Self {
@@ -54,11 +67,20 @@ impl Machine {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        let program = Path::new(env!("CARGO_BIN_EXE_sluice"));
-        let mut command = Command::new(program);
+        let mut command = Command::new(&self.program);
         command.args(arguments).env("XDG_DATA_HOME", self.path("data"));
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command.output().unwrap()
+    }
+
+    /// Draws a picture of this size in so many steps.
+    fn draw(&self, model: &Path, size: &str, steps: &str) -> Output {
+        let picture = self.path("picture.png");
+        let paths = ["--model", model.to_str().unwrap(), "--output", picture.to_str().unwrap()];
+        let arguments = ["generate", "--prompt", "a fox", "--dtype", "bf16", "--steps", steps];
+        self.run(
+            &[&arguments[..], &paths, &["--width", size, "--height", size, "--min-free-vram", "0"]].concat(),
+        )
     }
 
     /// Rows of `sluice bench run` of two steps with these further arguments.
@@ -77,6 +99,14 @@ fn words(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
+/// Launches of kernels in a run that was to count them.
+#[track_caller]
+fn launches(output: &Output) -> u64 {
+    let said = words(output);
+    let count = said.lines().find_map(|line| line.strip_suffix(" launches")?.parse().ok());
+    count.unwrap_or_else(|| panic!("no launches were counted: {said}"))
+}
+
 /// What each stage of a run took of what was foretold.
 #[track_caller]
 fn taken(row: &Value) -> Vec<(String, f64)> {
@@ -88,17 +118,17 @@ fn taken(row: &Value) -> Vec<(String, f64)> {
     stages.iter().map(taken).collect()
 }
 
-/// Fails unless each stage took what was foretold, up to what is kept for lists.
+/// Fails unless each stage took what was foretold. Of embeddings only the rows of a prompt's tokens are on the card, which
+/// is much less than their table in models as small as these.
 #[track_caller]
 fn check(name: &str, rows: &[Value]) {
     for row in rows {
         let taken = taken(row);
         println!("{name} {}: {taken:.3?} of {}", row["way"], row["predicted_peak"]);
-        assert!(
-            taken.iter().all(|(_, part)| (0.8..=1.0).contains(part)),
-            "{name}: {taken:?} in {}",
-            row["stages"]
-        );
+        for (stage, part) in taken {
+            let least = if stage == "encode" { 0.0 } else { 0.75 };
+            assert!((least..=1.0).contains(&part), "{name}, {stage}: {part} in {}", row["stages"]);
+        }
     }
 }
 
@@ -111,4 +141,84 @@ fn every_family_takes_what_was_foretold() {
             ["--width", "256", "--height", "256", "--dtype", dtype, "--ways", "resident,streamed"];
         check(&format!("{id} in {dtype}"), &machine.rows(&model, &arguments));
     }
+}
+
+#[test]
+fn packed_weights_and_adapters_take_what_was_foretold() {
+    let machine = Machine::new();
+    let model = machine.model("flux.1-dev", RandomDtype::Bf16);
+    let size = ["--width", "128", "--height", "128", "--dtype", "bf16", "--ways", "resident,streamed"];
+    for precision in ["fp8", "int8", "nf4"] {
+        let precision = ["--precision", precision, "--text-precision", precision];
+        check(precision[1], &machine.rows(&model, &[&size[..], &precision].concat()));
+    }
+}
+
+#[test]
+fn budgets_are_kept() {
+    let machine = Machine::new();
+    let model = machine.model("z-image", RandomDtype::Bf16);
+    let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--ways", "streamed"];
+    let rows = machine.rows(&model, &[&size[..], &["--budgets", "0.02,0.03,0.06"]].concat());
+    assert_eq!(rows.len(), 3);
+    for row in &rows {
+        let (peak, budget) = (row["peak"].as_u64().unwrap(), row["budget"].as_u64().unwrap());
+        assert!(peak > 0 && peak <= budget, "{row}");
+    }
+}
+
+/// Other programs take memory, at ten moments of a run. It goes on with less, or ends with words.
+#[test]
+fn a_run_makes_do_with_what_others_leave() {
+    let home = Machine::new();
+    let model = home.model("z-image", RandomDtype::Bf16);
+    let all = launches(&Machine::new().with("PRETEND_COUNT", 1).draw(&model, "256", "2"));
+    let mut changed = 0;
+    for moment in 0..10 {
+        let machine = Machine::new()
+            .with("PRETEND_TAKEN", (8 << 30) - (60 << 20))
+            .with("PRETEND_TAKEN_AFTER", all * moment / 10);
+        let output = machine.draw(&model, "256", "2");
+        let said = words(&output);
+        assert!(!said.contains("panicked"), "{said}");
+        if !output.status.success() {
+            assert!(said.contains("error: the ") && said.contains("help: "), "{said}");
+        }
+        changed += usize::from(output.status.success() && said.contains("plan changed: "));
+    }
+    assert!(changed > 4, "the plan was changed in {changed} of 10 runs");
+}
+
+/// The engine's process ends with its card, and the next one goes on from the last finished step.
+#[test]
+fn a_lost_card_costs_a_step() {
+    let machine = Machine::with_worker();
+    let model = machine.model("z-image", RandomDtype::Bf16);
+    let undisturbed = machine.draw(&model, "128", "6");
+    assert!(undisturbed.status.success(), "{}", words(&undisturbed));
+    assert!(!words(&undisturbed).contains("started again"), "{}", words(&undisturbed));
+    let alone = launches(&Machine::new().with("PRETEND_COUNT", 1).draw(&model, "128", "6"));
+    let output = machine.with("PRETEND_LOST_AFTER", alone / 2).draw(&model, "128", "6");
+    let said = words(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("the graphics card failed while the engine computed on it"), "{said}");
+    // Steps that were finished are not computed again.
+    for step in 1..=6 {
+        assert_eq!(said.matches(&format!("step {step} of 6")).count(), 1, "{said}");
+    }
+}
+
+/// One that is lost before the first step is, each time, lost for good.
+#[test]
+fn a_card_that_fails_again_and_again_ends_the_job_in_words() {
+    let machine = Machine::with_worker().with("PRETEND_LOST_AFTER", 100);
+    let model = machine.model("z-image", RandomDtype::Bf16);
+    let output = machine.draw(&model, "128", "2");
+    let said = words(&output);
+    assert!(!output.status.success(), "{said}");
+    assert!(
+        said.contains("error: the engine's process ended again and again: the graphics card failed"),
+        "{said}"
+    );
+    assert!(said.contains("help: Update the card's driver"), "{said}");
 }

@@ -134,6 +134,18 @@ impl Costs {
         }
     }
 
+    /// [`attention`](Self::attention) with a bias by distance.
+    pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
+        let mut cost = self.attention(shape, keys, kv_heads);
+        if self.computes == Computes::Card {
+            // The bias of each query and key.
+            let [batch, tokens, heads, _] = shape;
+            let scores = (heads * tokens * keys).min((attention::SCORES / batch.max(1)).max(heads * keys));
+            cost.peak += (scores * WIDE) as u64;
+        }
+        cost
+    }
+
     /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of `height` by
     /// `width`, whose input is `stride` times as large.
     pub fn conv(

@@ -270,7 +270,7 @@ impl T5 {
         let h = norm(&mut tape);
         let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, heads))).sum();
         let shape = [1, tokens, config.num_heads, config.d_kv];
-        let attended = tape.run(costs.attention(shape, tokens, config.num_heads));
+        let attended = tape.run(costs.attention_with_bias(shape, tokens, config.num_heads));
         tape.free(h + qkv);
         let wide = widen(&mut tape, tokens * heads);
         let projected = tape.run(exact.linear(tokens, heads, width));
