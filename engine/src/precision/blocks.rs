@@ -254,16 +254,24 @@ fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
     let own_scales = scales::<S, true>(simd, at(block, 192), half(simd, block, 208));
     let mut codes = [0u8; 256];
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
-        // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
-        let pairs = words(block, 128 + 32 * part);
-        for (run, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let low = words(block, 64 * part + 32 * (run % 2));
-            let upper = vectors::bits_as(simd, pairs, 2 * run, 3, 4);
-            let code = vectors::both(simd, vectors::bits(simd, low, run / 2 * 4, 15), upper);
-            *codes = bytes(vectors::less(simd, code, 32));
-        }
+        let [first, second, third, fourth] = codes.as_chunks_mut::<32>().0 else { return };
+        *first = q6_k_run::<S, 0>(simd, block, part);
+        *second = q6_k_run::<S, 1>(simd, block, part);
+        *third = q6_k_run::<S, 2>(simd, block, part);
+        *fourth = q6_k_run::<S, 3>(simd, block, part);
     }
     write_runs(simd, &codes, out, &own_scales, None);
+}
+
+/// 32 of the 128 codes of a part. They have 64 bytes of lower halves, first of all 64, then the upper; and 32 bytes of
+/// pairs. Shifts by numbers that are known cost nothing, whatever the compiler makes of the loop around.
+#[inline(always)]
+fn q6_k_run<S: Simd, const RUN: usize>(simd: S, block: &[u8; 210], part: usize) -> [u8; 32] {
+    let pairs = words(block, 128 + 32 * part);
+    let low = words(block, 64 * part + 32 * (RUN % 2));
+    let upper = vectors::bits_as(simd, pairs, 2 * RUN, 3, 4);
+    let code = vectors::both(simd, vectors::bits(simd, low, RUN / 2 * 4, 15), upper);
+    bytes(vectors::less(simd, code, 32))
 }
 
 #[inline(always)]
