@@ -144,7 +144,7 @@ fn every_family_takes_what_was_foretold() {
 }
 
 #[test]
-fn packed_weights_and_adapters_take_what_was_foretold() {
+fn packed_weights_take_what_was_foretold() {
     let machine = Machine::new();
     let model = machine.model("flux.1-dev", RandomDtype::Bf16);
     let size = ["--width", "128", "--height", "128", "--dtype", "bf16", "--ways", "resident,streamed"];
