@@ -15,7 +15,7 @@ use std::{
     process::{Command, Output},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sluice_engine::{checkpoint::RandomDtype, models::Likeness};
 use tempfile::TempDir;
 
@@ -151,6 +151,64 @@ fn packed_weights_take_what_was_foretold() {
     for precision in ["fp8", "int8", "nf4"] {
         let precision = ["--precision", precision, "--text-precision", precision];
         check(precision[1], &machine.rows(&model, &[&size[..], &precision].concat()));
+    }
+}
+
+/// A low-rank adapter of every matrix of a transformer's blocks.
+fn low_rank_adapter(transformer: &Path, file: &Path) {
+    const RANK: u64 = 4;
+    let bytes = fs::read(transformer).unwrap();
+    let (length, rest) = bytes.split_first_chunk().unwrap();
+    let header: Value = serde_json::from_slice(&rest[..u64::from_le_bytes(*length) as usize]).unwrap();
+    let (mut own, mut end) = (serde_json::Map::new(), 0);
+    for (name, tensor) in header.as_object().unwrap() {
+        let (Some(name), Some([rows, columns])) =
+            (name.strip_suffix(".weight").filter(|name| name.contains("blocks.")), numbers(&tensor["shape"]))
+        else {
+            continue;
+        };
+        for (half, shape) in [("lora_A", [RANK, columns]), ("lora_B", [rows, RANK])] {
+            let first = end;
+            end += 2 * shape[0] * shape[1];
+            let described = json!({ "dtype": "BF16", "shape": shape, "data_offsets": [first, end] });
+            own.insert(format!("transformer.{name}.{half}.weight"), described);
+        }
+    }
+    let header = serde_json::to_vec(&own).unwrap();
+    let length = (header.len() as u64).to_le_bytes();
+    fs::write(file, [&length[..], &header, &vec![0; end as usize]].concat()).unwrap();
+}
+
+fn numbers(shape: &Value) -> Option<[u64; 2]> {
+    let numbers: Vec<u64> = shape.as_array()?.iter().filter_map(Value::as_u64).collect();
+    numbers.try_into().ok()
+}
+
+#[test]
+fn adapters_take_what_was_foretold() {
+    let machine = Machine::new();
+    let model = machine.model("flux.1-dev", RandomDtype::Bf16);
+    let adapter = machine.path("ink.safetensors");
+    low_rank_adapter(&model.join("transformer/diffusion_pytorch_model.safetensors"), &adapter);
+    let adapter = ["--lora", adapter.to_str().unwrap()];
+    let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--ways", "resident,streamed"];
+    for precision in [&[][..], &["--precision", "fp8"]] {
+        check("adapters", &machine.rows(&model, &[&size[..], &adapter, precision].concat()));
+    }
+}
+
+/// What a picture is computed in where nobody says it.
+#[test]
+fn cards_compute_in_16_bits_where_they_can() {
+    for (id, capability, dtype) in
+        [("z-image", 80, "bf16"), ("z-image", 75, "f32"), ("sd1.5", 80, "f16"), ("sd1.5", 75, "f16")]
+    {
+        let machine = Machine::new().with("PRETEND_CAPABILITY", capability);
+        let model = machine.model(id, RandomDtype::Bf16);
+        let plan = machine.run(&["plan", "--model", model.to_str().unwrap(), "--json"]);
+        assert!(plan.status.success(), "{}", words(&plan));
+        let forecast: Value = serde_json::from_slice(&plan.stdout).unwrap();
+        assert_eq!(forecast["dtype"], dtype, "{id} on a card of {capability}");
     }
 }
 

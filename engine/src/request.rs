@@ -53,11 +53,10 @@ impl fmt::Display for ModelSource {
 }
 
 /// The numbers that activations are computed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComputeDtype {
     /// 32-bit floating point.
-    #[default]
     F32,
     /// 16 bits with the range of f32.
     Bf16,
@@ -347,8 +346,9 @@ pub struct Request {
     pub sampler: Sampler,
     /// Spacing of the noise levels.
     pub schedule: Schedule,
-    /// Precision of the computation.
-    pub dtype: ComputeDtype,
+    /// Precision of the computation; what suits the model on the device that computes if absent.
+    #[serde(default)]
+    pub dtype: Option<ComputeDtype>,
     /// Longest prompt in tokens, chat template included; longer ones are cut. Text encoders that read in chunks read
     /// all of it.
     pub max_sequence_length: u32,
@@ -384,7 +384,7 @@ impl Default for Request {
             batch: 1,
             sampler: Sampler::default(),
             schedule: Schedule::default(),
-            dtype: ComputeDtype::default(),
+            dtype: None,
             max_sequence_length: 512,
             adapters: Vec::new(),
             clip_skip: 0,

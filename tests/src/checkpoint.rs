@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceMask, SourcePicture,
+    ComputeDtype, Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceMask, SourcePicture,
 };
 
 use crate::{
@@ -256,6 +256,7 @@ impl Run {
             batch: own.batch,
             sampler: own.sampler,
             max_sequence_length: own.max_tokens,
+            dtype: Some(ComputeDtype::F32),
             guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
             source: own.source.as_ref().map(|source| self.source(source)),
             ..Request::default()

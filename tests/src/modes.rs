@@ -26,7 +26,7 @@ pub fn check_half_precision(fixture: &Fixture, run: &str, names: &[&str]) -> Res
     let golden = run.golden()?;
     let mut runner = Runner::start()?;
     for (dtype, allowed) in [(ComputeDtype::Bf16, 0.1), (ComputeDtype::F16, 0.0125)] {
-        let request = Request { dtype, ..run.request(&model) };
+        let request = Request { dtype: Some(dtype), ..run.request(&model) };
         let (_, dump) = runner.dump(request, Some(&run.latents()?))?;
         for name in names {
             let distance = compare(name, &golden, &dump, allowed)?;
@@ -110,7 +110,8 @@ pub fn check_forecasts(
         for (estimate, near) in [(Estimate::Formula, &formula), (Estimate::Dryrun, &tried_out)] {
             // Tiles as small as this leave the denoiser with the peak.
             let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
-            let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
+            let request =
+                Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
             let outcome = draw(&mut runner, &request, &memory)?.outcome;
             let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
             let bytes = outcome.measured_device;

@@ -246,7 +246,7 @@ fn packed_weights_are_used_in_half_precision_too() {
     let run = Fixture::new("z_image", "default").run("guided").unwrap();
     let mut runner = Runner::start().unwrap();
     let mut output = |dtype| {
-        let request = sluice_engine::request::Request { dtype, ..run.request(&packed) };
+        let request = sluice_engine::request::Request { dtype: Some(dtype), ..run.request(&packed) };
         let (_, dump) = runner.dump(request, Some(&run.latents().unwrap())).unwrap();
         dump["transformer.0.out.0.0"].to_dtype(DType::F32).unwrap()
     };

@@ -87,7 +87,7 @@ fn request() -> Request {
         batch: 3,
         sampler: Sampler::Heun,
         schedule: Schedule::DynamicShift,
-        dtype: ComputeDtype::Bf16,
+        dtype: Some(ComputeDtype::Bf16),
         max_sequence_length: 7,
         adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
         clip_skip: 2,
@@ -208,6 +208,7 @@ fn events_come_back() {
     assert!(planned.plan.is_ok() && refused.plan.is_err());
     let outcome = Outcome {
         model: "a".to_owned(),
+        dtype: ComputeDtype::F16,
         device: "b".to_owned(),
         predicted_device: 1,
         measured_device: 2,

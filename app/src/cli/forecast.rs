@@ -220,6 +220,7 @@ mod tests {
     use sluice_engine::{
         checkpoint::Role,
         memory::{Link, OffloadMode, PlanError, Residence, Stage},
+        request::ComputeDtype,
     };
 
     use super::*;
@@ -309,6 +310,7 @@ mod tests {
     fn forecast() -> Forecast {
         Forecast {
             model: "Example".to_owned(),
+            dtype: ComputeDtype::Bf16,
             machine: machine(),
             plan: Ok(plan()),
             sentence: "A sentence.".to_owned(),

@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             &serde_json::to_string_pretty(&forecast).context("the forecast cannot be written as JSON")?,
         )?;
     } else {
-        stdout::line(&format!("{}: {asked},", forecast.model))?;
+        stdout::line(&format!("{}: {asked}, in {},", forecast.model, forecast.dtype.name()))?;
         stdout::line(&forecast::describe(&forecast))?;
         for (name, readings) in ["prompt", "negative prompt"].iter().zip(&readings) {
             for words in readings.iter().filter_map(Reading::unread) {

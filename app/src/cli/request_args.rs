@@ -30,9 +30,9 @@ pub(super) struct RequestArgs {
     /// Method that walks from noise to picture.
     #[arg(long, value_name = "NAME", default_value = Sampler::default().name(), value_parser = named(&Sampler::ALL, Sampler::name))]
     sampler: Sampler,
-    /// Precision of the computation.
-    #[arg(long, value_name = "NAME", default_value = ComputeDtype::default().name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
-    dtype: ComputeDtype,
+    /// Precision of the computation; if absent f32 on the processor, on a card the 16 bits that suit the model.
+    #[arg(long, value_name = "NAME", value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
+    dtype: Option<ComputeDtype>,
     /// Longest prompt in tokens; longer ones are cut.
     #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
     max_sequence_length: u32,
@@ -62,8 +62,8 @@ fn adapter_use(text: &str) -> Result<AdapterUse, String> {
 }
 
 impl RequestArgs {
-    /// Precision of the computation.
-    pub fn dtype(&self) -> ComputeDtype {
+    /// Precision of the computation, if it was said.
+    pub fn dtype(&self) -> Option<ComputeDtype> {
         self.dtype
     }
 

@@ -38,8 +38,8 @@ pub struct Draft {
     pub sampler: Sampler,
     /// Spacing of the noise levels.
     pub schedule: Schedule,
-    /// Precision of the computation.
-    pub dtype: ComputeDtype,
+    /// Precision of the computation; what suits model and device if absent.
+    pub dtype: Option<ComputeDtype>,
     /// Longest prompt in tokens.
     pub max_sequence_length: u32,
     /// What changes the model.

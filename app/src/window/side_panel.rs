@@ -15,6 +15,7 @@ use super::{
     textures::Textures,
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
+    words,
 };
 
 /// What the panel remembers between frames and not beyond.
@@ -269,12 +270,14 @@ fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let draft = &mut state.draft;
     widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
     widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
-    let precision = |dtype| match dtype {
-        ComputeDtype::F32 => "32 bit",
-        ComputeDtype::Bf16 => "16 bit (bf16)",
-        ComputeDtype::F16 => "16 bit (f16)",
+    let planned = state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| draft.dtype.is_none());
+    let precision = |dtype: Option<ComputeDtype>| match (dtype, planned) {
+        (Some(dtype), _) => words::precision(dtype).to_owned(),
+        (None, Some(planned)) => format!("Automatic, {}", words::precision(planned)),
+        (None, None) => "Automatic".to_owned(),
     };
-    widgets::choice_row(ui, "Precision", &mut draft.dtype, ComputeDtype::ALL, precision);
+    let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
+    widgets::choice_row(ui, "Precision", &mut draft.dtype, choices, precision);
     clip_skip::show(ui, state);
     sampling_panel::show(ui, &mut state.draft, &mut panel.sampling, mistake.as_ref());
 }

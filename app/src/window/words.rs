@@ -1,5 +1,16 @@
 //! Numbers in words.
 
+use sluice_engine::request::ComputeDtype;
+
+/// What is computed in.
+pub fn precision(dtype: ComputeDtype) -> &'static str {
+    match dtype {
+        ComputeDtype::F32 => "32 bit",
+        ComputeDtype::Bf16 => "16 bit (bf16)",
+        ComputeDtype::F16 => "16 bit (f16)",
+    }
+}
+
 /// Bytes in GB of 2³⁰, as cards and memory are sold, with one digit.
 pub fn gigabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1_u32 << 30))

@@ -23,7 +23,7 @@ fn a_plan_is_a_sentence_and_tables() {
     let table = run(folder.path(), &["plan", "--card", "rtx-3060"]);
     assert_fine(&table);
     assert!(
-        stdout(&table).starts_with("Starter: a picture of 128×128, 12 steps, guidance 2,\n"),
+        stdout(&table).starts_with("Starter: a picture of 128×128, 12 steps, guidance 2, in bf16,\n"),
         "{}",
         stdout(&table)
     );
@@ -124,11 +124,36 @@ fn no_way_of_using_memory_changes_the_picture() {
         fs::read(folder.path().join(name)).unwrap()
     };
     let here = picture("here.png", &[]);
-    assert_eq!(here, picture("card.png", &["--card", "rtx-4060"]));
-    let streamed = ["--card", "rtx-3060", "--offload", "layer_streaming", "--vram-budget", "64MB"];
-    assert_eq!(here, picture("streamed.png", &[&streamed[..], &["--prefetch", "2"]].concat()));
+    assert_eq!(here, picture("card.png", &["--card", "rtx-4060", "--dtype", "f32"]));
+    let streamed = ["--offload", "layer_streaming", "--vram-budget", "64MB", "--prefetch", "2"];
+    let card = ["--card", "rtx-3060", "--dtype", "f32"];
+    assert_eq!(here, picture("streamed.png", &[&card[..], &streamed[..]].concat()));
     let placed = ["--text-encoder", "on-demand", "--denoiser", "streamed", "--vae", "staged"];
-    assert_eq!(here, picture("placed.png", &[&["--card", "rtx-3060"], &placed[..]].concat()));
+    assert_eq!(here, picture("placed.png", &[&card[..], &placed[..]].concat()));
+    // In the precision that the card would have.
+    let rounded = picture("rounded.png", &["--dtype", "bf16"]);
+    assert_ne!(here, rounded);
+    assert_eq!(rounded, picture("ampere.png", &["--card", "rtx-3060"]));
+    assert_eq!(here, picture("turing.png", &["--card", "rtx-2070"]));
+}
+
+#[test]
+fn cards_compute_in_the_bits_that_a_model_was_published_for() {
+    let folder = TempDir::new().unwrap();
+    for (model, ampere, turing) in [("sd1.5", "f16", "f16"), ("flux.1-dev", "bf16", "f32")] {
+        let make = ["bench", "make-checkpoint", "--like", model, "--tiny", "--output", model];
+        assert_fine(&run(folder.path(), &make));
+        let path = format!("./{model}");
+        for (dtype, further) in [
+            (ampere, &["--card", "rtx-3060"][..]),
+            (turing, &["--card", "rtx-2070"]),
+            ("f32", &["--cpu"]),
+            ("bf16", &["--cpu", "--dtype", "bf16"]),
+        ] {
+            let forecast = planned(folder.path(), &[&["--model", &path], further].concat());
+            assert_eq!(forecast["dtype"], dtype, "{model} {further:?}");
+        }
+    }
 }
 
 #[test]

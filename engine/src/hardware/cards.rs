@@ -13,6 +13,8 @@ pub struct CardProfile {
     pub name: String,
     /// Bytes of VRAM.
     pub vram: u64,
+    /// What its processors can do, as NVIDIA numbers it: 7.5 for Turing, 8.6 for Ampere.
+    pub compute_capability: f32,
     /// Bytes a second from the host's pinned memory.
     pub link_bytes_per_second: f64,
     /// Seconds until the first byte of a copy arrives.
@@ -23,6 +25,19 @@ pub struct CardProfile {
     pub memory_bytes_per_second: f64,
     /// Where the figures are from: titles and addresses.
     pub sources: Vec<String>,
+}
+
+impl CardProfile {
+    /// Floating-point operations a second in f32, by its shaders alone: those of tensor cores in 16 bits with
+    /// accumulators of 32 are four times as many in Turing and twice as many since.
+    pub fn f32_operations_per_second(&self) -> f64 {
+        self.operations_per_second / if self.compute_capability < 8.0 { 4.0 } else { 2.0 }
+    }
+
+    /// Whether it computes in bf16, which came with compute capability 8.0.
+    pub fn has_bf16(&self) -> bool {
+        self.compute_capability >= 8.0
+    }
 }
 
 /// All cards of `presets/cards.toml`, in the order of their VRAM.
@@ -56,6 +71,7 @@ struct Entry {
     name: String,
     /// GiB.
     vram: u64,
+    compute_capability: f32,
     link_bytes_per_second: f64,
     link_latency: f64,
     operations_per_second: f64,
@@ -73,6 +89,7 @@ fn read(text: &str) -> Result<Vec<CardProfile>, String> {
             id: entry.id,
             name: entry.name,
             vram: entry.vram << 30,
+            compute_capability: entry.compute_capability,
             link_bytes_per_second: entry.link_bytes_per_second,
             link_latency: entry.link_latency,
             operations_per_second: entry.operations_per_second,
@@ -124,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_source_without_a_title_is_an_error() {
-        let text = "[sources]\n[[card]]\nid = 'a'\nname = 'A'\nvram = 8\nlink_bytes_per_second = 1e9\n\
+        let text = "[sources]\n[[card]]\nid = 'a'\nname = 'A'\nvram = 8\ncompute_capability = 7.5\nlink_bytes_per_second = 1e9\n\
                     link_latency = 1e-5\noperations_per_second = 1e12\nmemory_bytes_per_second = 1e11\n\
                     sources = ['x']";
         assert_eq!(read(text).unwrap_err(), "there is no source x");

@@ -16,6 +16,7 @@ use super::{BlockFootprint, ComponentFootprint, Footprint, Held};
 use crate::{
     checkpoint::{Errors, Role},
     precision::Storage,
+    request::ComputeDtype,
 };
 
 /// Columns of a matrix that is as large as they are in published models.
@@ -161,7 +162,11 @@ impl KnownModel {
             blocks: component.blocks.iter().map(block).collect(),
             errors: Errors::new(),
         };
-        Footprint { model: self.name.clone(), components: self.components.iter().map(component).collect() }
+        Footprint {
+            model: self.name.clone(),
+            dtype: if bytes_per_weight > 2 { ComputeDtype::F32 } else { ComputeDtype::Bf16 },
+            components: self.components.iter().map(component).collect(),
+        }
     }
 
     /// Guidance branches that this guidance takes.

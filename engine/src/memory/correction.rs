@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Machine, Stage};
+use super::{Accuracy, Footprint, Machine, Stage};
+use crate::request::ComputeDtype;
 
 /// Runs that are taken into account, the last ones.
 const RUNS: usize = 8;
@@ -14,6 +15,8 @@ const FURTHEST: f64 = 2.0;
 pub struct Outcome {
     /// What the model is called.
     pub model: String,
+    /// What it was computed in.
+    pub dtype: ComputeDtype,
     /// What the device is called.
     pub device: String,
     /// Bytes at the device's peak.
@@ -60,14 +63,17 @@ pub struct Correction {
     pub accuracy: Option<Accuracy>,
 }
 
-/// Corrects a machine and the activations of a model by the last eight runs of the same model on the same
-/// device.
+/// Corrects a machine and the activations of a model by the last eight runs of the same model in the same precision
+/// on the same device.
 ///
 /// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
 /// multiplied by the highest of measured over predicted where that differs by 3 % or more, because what is
 /// foretold of memory is a promise. None of them goes beyond twice or half. `machine` has the speeds that hold without any run, so that corrections do not add up.
-pub fn correct(outcomes: &[Outcome], model: &str, machine: &Machine) -> Correction {
-    let matching = |outcome: &&Outcome| outcome.model == model && outcome.device == machine.device;
+pub fn correct(outcomes: &[Outcome], footprint: &Footprint, machine: &Machine) -> Correction {
+    let Footprint { model, dtype, .. } = footprint;
+    let matching = |outcome: &&Outcome| {
+        outcome.model == *model && outcome.dtype == *dtype && outcome.device == machine.device
+    };
     let last: Vec<&Outcome> = outcomes.iter().rev().filter(matching).take(RUNS).collect();
     let scale = |of: fn(&Outcome) -> f64, by: f64| median(last.iter().map(|outcome| of(outcome) / by));
     let mut corrected = machine.clone();
@@ -155,9 +161,14 @@ mod tests {
         }
     }
 
+    fn model() -> Footprint {
+        Footprint { model: "model".to_owned(), dtype: ComputeDtype::F32, components: Vec::new() }
+    }
+
     fn outcome(operations: f64, activations: u64) -> Outcome {
         Outcome {
             model: "model".to_owned(),
+            dtype: ComputeDtype::F32,
             device: "CPU".to_owned(),
             predicted_device: 1100,
             measured_device: 1000,
@@ -173,8 +184,9 @@ mod tests {
 
     #[test]
     fn without_runs_nothing_changes() {
-        let other = Outcome { model: "another".to_owned(), ..outcome(9e12, 300) };
-        let correction = correct(&[other], "model", &machine());
+        let another = Outcome { model: "another".to_owned(), ..outcome(9e12, 300) };
+        let rounded = Outcome { dtype: ComputeDtype::Bf16, ..outcome(9e12, 300) };
+        let correction = correct(&[another, rounded], &model(), &machine());
         assert_eq!(correction, Correction { machine: machine(), activation_factor: 1.0, accuracy: None });
     }
 
@@ -182,7 +194,7 @@ mod tests {
     fn a_single_odd_run_changes_no_speed_but_is_believed_about_memory() {
         let mut outcomes = vec![outcome(1.2e12, 110); 7];
         outcomes.push(outcome(1e15, 130));
-        let correction = correct(&outcomes, "model", &machine());
+        let correction = correct(&outcomes, &model(), &machine());
         assert!((correction.machine.operations_per_second - 1.2e12).abs() < 1.0);
         assert!((correction.activation_factor - 1.3).abs() < 1e-9);
         assert_eq!(correction.machine.link, machine().link);
@@ -191,23 +203,23 @@ mod tests {
     #[test]
     fn a_run_or_two_that_took_less_lower_nothing() {
         for (runs, factor) in [(1, 1.0), (2, 1.0), (3, 0.8)] {
-            let correction = correct(&vec![outcome(1e12, 80); runs], "model", &machine());
+            let correction = correct(&vec![outcome(1e12, 80); runs], &model(), &machine());
             assert!((correction.activation_factor - factor).abs() < 1e-9);
         }
-        assert_eq!(correct(&[outcome(1e12, 102)], "model", &machine()).activation_factor, 1.0);
+        assert_eq!(correct(&[outcome(1e12, 102)], &model(), &machine()).activation_factor, 1.0);
     }
 
     #[test]
     fn runs_that_were_tried_out_say_nothing_about_the_formulas() {
         let tried = Outcome { predicted_activations: 0, ..outcome(1e12, 300) };
-        assert_eq!(correct(&vec![tried; 8], "model", &machine()).activation_factor, 1.0);
+        assert_eq!(correct(&vec![tried; 8], &model(), &machine()).activation_factor, 1.0);
     }
 
     #[test]
     fn only_the_last_eight_runs_count_and_never_beyond_twice() {
         let mut outcomes = vec![outcome(0.7e12, 80); 20];
         outcomes.extend(vec![outcome(5e12, 10); 8]);
-        let correction = correct(&outcomes, "model", &machine());
+        let correction = correct(&outcomes, &model(), &machine());
         assert!((correction.machine.operations_per_second - 2e12).abs() < 1.0);
         assert!((correction.activation_factor - 0.5).abs() < 1e-9);
         let accuracy = correction.accuracy.unwrap();

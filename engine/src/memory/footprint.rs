@@ -8,6 +8,7 @@ use super::MemoryPreferences;
 use crate::{
     checkpoint::{Errors, Role},
     precision::{Format, Storage},
+    request::ComputeDtype,
 };
 
 /// The blocks of a model and what they take. Measured from headers or computed from configurations, never
@@ -16,6 +17,8 @@ use crate::{
 pub struct Footprint {
     /// What to call the model.
     pub model: String,
+    /// What it is computed in.
+    pub dtype: ComputeDtype,
     /// Its components, in the order in which a run uses them.
     pub components: Vec<ComponentFootprint>,
 }
@@ -70,7 +73,7 @@ impl Footprint {
     /// The same model with its matrices held as somebody wants them.
     pub fn held_as(&self, preferences: &MemoryPreferences) -> Self {
         let components = self.components.iter().map(|part| part.held_as(preferences.precision(part.role)));
-        Self { model: self.model.clone(), components: components.collect() }
+        Self { model: self.model.clone(), dtype: self.dtype, components: components.collect() }
     }
 
     /// `S_total`: bytes of all components.

@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Machine, MemoryPreferences, Plan, PlanError};
-use crate::precision::Storage;
+use crate::{precision::Storage, request::ComputeDtype};
 
 /// A recommendation, what else there is, and how good past forecasts were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// What to call the model.
     pub model: String,
+    /// What it is computed in.
+    pub dtype: ComputeDtype,
     /// What it was made for.
     pub machine: Machine,
     /// What will be done, or why nothing can be.

@@ -180,6 +180,7 @@ pub fn forecast(
     }
     Forecast {
         model: footprint.model.clone(),
+        dtype: footprint.dtype,
         machine: machine.clone(),
         sentence,
         plan,

@@ -12,7 +12,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::{MemoryPreferences, Work},
     nn::Costs,
-    request::{LONGEST_SIDE, Request, RequestError},
+    request::{ComputeDtype, LONGEST_SIDE, Request, RequestError},
     residency::{Executor, RunError, WeightStore},
     sampling::Training,
     text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
@@ -191,6 +191,8 @@ pub struct ModelDefaults {
     pub steps: u32,
     /// Guidance.
     pub guidance: f32,
+    /// The 16-bit floats that cards compute it in: those that it was published for.
+    pub on_cards: ComputeDtype,
 }
 
 /// A text encoder and where its weights are.

@@ -21,7 +21,7 @@ use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     memory::Work,
     nn::{Costs, Rope, Tape, gated_add, gelu_tanh},
-    request::Request,
+    request::{ComputeDtype, Request},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
@@ -289,7 +289,13 @@ impl Family for Flux {
             denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
             training: Training::Flow(FlowShift::open(checkpoint, shift)?),
-            defaults: ModelDefaults { width: 1024, height: 1024, steps, guidance },
+            defaults: ModelDefaults {
+                width: 1024,
+                height: 1024,
+                steps,
+                guidance,
+                on_cards: ComputeDtype::Bf16,
+            },
         };
         Ok(Model::new(&Flux, checkpoint, opened))
     }

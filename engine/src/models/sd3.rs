@@ -23,6 +23,7 @@ use crate::{
     },
     memory::{BlockWork, Work},
     nn::{Costs, Tape, gated_add, linear},
+    request::ComputeDtype,
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, LastLevel, Training},
     text::{Clip, ClipEncoder, ClipUse, Encoded, T5, T5Encoder},
@@ -372,7 +373,13 @@ impl Family for Sd3 {
             denoiser: (Box::new(Sd3Transformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
             training: Training::Flow(FlowShift::open(checkpoint, shift)?),
-            defaults: ModelDefaults { width: pixels, height: pixels, steps, guidance },
+            defaults: ModelDefaults {
+                width: pixels,
+                height: pixels,
+                steps,
+                guidance,
+                on_cards: ComputeDtype::Bf16,
+            },
         };
         Ok(Model::new(&Sd3, checkpoint, opened))
     }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, read_json},
+    request::ComputeDtype,
     sampling::{AlignedSteps, Discrete, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{AutoencoderKl, LatentScaling},
@@ -50,7 +51,13 @@ impl Family for Sdxl {
             denoiser: (Box::new(unet), component),
             autoencoder,
             training: Training::Discrete(training),
-            defaults: ModelDefaults { width: side, height: side, steps: 30, guidance: 5.0 },
+            defaults: ModelDefaults {
+                width: side,
+                height: side,
+                steps: 30,
+                guidance: 5.0,
+                on_cards: ComputeDtype::F16,
+            },
         };
         Ok(Model::new(&Sdxl, checkpoint, opened))
     }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part, Role},
+    request::ComputeDtype,
     sampling::{Discrete, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{AutoencoderKl, LatentScaling},
@@ -53,7 +54,13 @@ impl Family for StableDiffusion {
             denoiser: (Box::new(unet), component),
             autoencoder,
             training: Training::Discrete(training),
-            defaults: ModelDefaults { width: side, height: side, steps: 30, guidance: 7.5 },
+            defaults: ModelDefaults {
+                width: side,
+                height: side,
+                steps: 30,
+                guidance: 7.5,
+                on_cards: ComputeDtype::F16,
+            },
         };
         Ok(Model::new(&StableDiffusion, checkpoint, opened))
     }

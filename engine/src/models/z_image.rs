@@ -18,7 +18,7 @@ use crate::{
     nn::{
         Costs, Mask, Rope, Tape, attention, gated_add, layer_norm_modulated, rope_interleaved, silu, silu_mul,
     },
-    request::Request,
+    request::{ComputeDtype, Request},
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, Qwen3, Qwen3Chat},
@@ -287,7 +287,13 @@ impl Family for ZImage {
             denoiser: (Box::new(ZImageTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
             training: Training::Flow(FlowShift::open(checkpoint, FlowShift::fixed(3.0))?),
-            defaults: ModelDefaults { width: pixels, height: pixels, steps: 9, guidance: 0.0 },
+            defaults: ModelDefaults {
+                width: pixels,
+                height: pixels,
+                steps: 9,
+                guidance: 0.0,
+                on_cards: ComputeDtype::Bf16,
+            },
         };
         Ok(Model::new(&ZImage, checkpoint, opened))
     }

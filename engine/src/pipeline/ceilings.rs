@@ -58,8 +58,8 @@ pub fn ceilings(device: &str, memory: &dyn DeviceMemory, dtype: DType) -> Result
     })
 }
 
-/// Bytes a second from memory as `host` gives it.
-fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory) -> Result<f64> {
+/// Bytes a second from memory as `host` gives it: the median.
+pub(super) fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory) -> Result<f64> {
     // As bytes, the last of the dtypes that a buffer has room for.
     let sizes = [0, 0, 0, TRANSFER];
     let (from, to) = (host.allocate_host(&sizes)?, memory.allocate(&sizes)?);
@@ -76,7 +76,7 @@ fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory) -> Result<f64> {
 }
 
 /// The side of the matrices, and operations a second in the fastest of some runs.
-fn multiply(device: &Device, dtype: DType) -> Result<(usize, f64)> {
+pub(super) fn multiply(device: &Device, dtype: DType) -> Result<(usize, f64)> {
     let mut found = (0, 0.0);
     for side in SIDES {
         let matrix = Tensor::randn(0f32, 1f32, (side, side), device)?.to_dtype(dtype)?;

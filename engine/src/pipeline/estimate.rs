@@ -35,7 +35,7 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 /// The blocks of a model as they are held for a computation in `dtype`.
 pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
     let held = |component: &Component| component_footprint(component, dtype_of(component.role, dtype));
-    Footprint { model: name.to_owned(), components: model.components().map(held).collect() }
+    Footprint { model: name.to_owned(), dtype, components: model.components().map(held).collect() }
 }
 
 fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprint {
@@ -118,10 +118,16 @@ pub fn encodes(model: &Model, request: &Request) -> Encodes {
 /// Bytes of lists and small tensors that no formula counts.
 pub const LISTS: u64 = 128 << 10;
 
-/// What drawing `request` asks of `model` on what `computes`.
-pub fn workload(model: &Model, request: &Request, prompts: &[Prompt], computes: Computes) -> Workload {
+/// What drawing `request` in `dtype` asks of `model` on what `computes`.
+pub fn workload(
+    model: &Model,
+    request: &Request,
+    dtype: ComputeDtype,
+    prompts: &[Prompt],
+    computes: Computes,
+) -> Workload {
     let costs = |role| {
-        let value_bytes = dtype_of(role, request.dtype).size_in_bytes();
+        let value_bytes = dtype_of(role, dtype).size_in_bytes();
         Costs { value_bytes, computes, widens: false }
     };
     let tokens: Vec<usize> =

@@ -81,6 +81,11 @@ impl LoadedModel {
         &self.model
     }
 
+    /// What it is computed in.
+    pub fn dtype(&self) -> ComputeDtype {
+        self.dtype
+    }
+
     /// Draws with these adapters from now on, and with no others; says what became of each. What they change is read
     /// again when it is needed; where nothing but the weight of a low-rank adapter is different, nothing is.
     ///

@@ -53,7 +53,8 @@ impl PlannedRun {
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
         let (footprint, mut workload) = unmetered(|| {
-            let workload = estimate::workload(&loaded.model, request, prompts, options.target.computes());
+            let computes = options.target.computes();
+            let workload = estimate::workload(&loaded.model, request, loaded.dtype(), prompts, computes);
             (loaded.footprint(), workload.scaled(options.activation_factor))
         });
         let mut machine = options.target.machine.clone();
@@ -174,6 +175,7 @@ impl PlannedRun {
         let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Outcome {
             model: self.footprint.model.clone(),
+            dtype: self.footprint.dtype,
             device: self.machine.device.clone(),
             predicted_device: self.plan.peak_device(),
             measured_device: peak(|peaks| peaks.device),

@@ -25,7 +25,9 @@ use super::PipelineError;
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
     memory::{CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of},
+    models::Model,
     nn::{self, Computes},
+    request::ComputeDtype,
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
 
@@ -45,6 +47,10 @@ pub struct Target {
     pub machine: Machine,
     /// Whether the budget is enforced: a card's always is, the machine's own memory if somebody set a limit.
     pub enforced: bool,
+    /// Operations a second in f32, where `machine` has those in 16 bits.
+    f32_rate: Option<f64>,
+    /// Whether its card, there or simulated, computes in bf16; those before compute capability 8.0 do not.
+    card_has_bf16: Option<bool>,
     /// The memory of a card that is there.
     card: Option<Arc<dyn DeviceMemory>>,
 }
@@ -52,13 +58,17 @@ pub struct Target {
 /// A card that is there.
 struct Card {
     memory: Arc<dyn DeviceMemory>,
+    has_bf16: bool,
     name: String,
     /// Bytes of VRAM.
     total: u64,
     /// Bytes that this process has or can still get.
     available: u64,
     link: Link,
+    /// Floating-point operations a second in 16 bits.
     operations_per_second: f64,
+    /// The same in f32, for which there are no tensor cores.
+    f32_operations_per_second: f64,
 }
 
 /// Whose speed a plan counts with.
@@ -97,7 +107,14 @@ impl Target {
                     operations_per_second: card.operations_per_second,
                     block_latency: CARD_BLOCK_LATENCY,
                 };
-                Ok(Self { choice, machine, enforced: true, card: Some(card.memory) })
+                Ok(Self {
+                    choice,
+                    machine,
+                    enforced: true,
+                    f32_rate: Some(card.f32_operations_per_second),
+                    card_has_bf16: Some(card.has_bf16),
+                    card: Some(card.memory),
+                })
             }
             DeviceChoice::Auto | DeviceChoice::Processor => {
                 let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
@@ -112,7 +129,14 @@ impl Target {
                     operations_per_second: processor_rate(),
                     block_latency: BLOCK_LATENCY,
                 };
-                Ok(Self { choice, machine, enforced: limit.is_some(), card: None })
+                Ok(Self {
+                    choice,
+                    machine,
+                    enforced: limit.is_some(),
+                    f32_rate: None,
+                    card_has_bf16: None,
+                    card: None,
+                })
             }
             DeviceChoice::Simulated(id) => {
                 let card = find(id)?;
@@ -121,11 +145,20 @@ impl Target {
                     machine.device_budget = budget.min(card.vram);
                 }
                 machine.device = format!("{} (simulated)", card.name);
+                let mut f32_rate = Some(card.f32_operations_per_second());
                 if pace == Pace::Here {
                     machine.operations_per_second = processor_rate();
                     machine.block_latency = BLOCK_LATENCY;
+                    f32_rate = None;
                 }
-                Ok(Self { choice, machine, enforced: true, card: None })
+                Ok(Self {
+                    choice,
+                    machine,
+                    enforced: true,
+                    f32_rate,
+                    card_has_bf16: Some(card.has_bf16()),
+                    card: None,
+                })
             }
         }
     }
@@ -133,6 +166,23 @@ impl Target {
     /// What computes: a simulated card is the processor.
     pub fn computes(&self) -> Computes {
         if self.card.is_some() { Computes::Card } else { Computes::Processor }
+    }
+
+    /// What a picture of `model` is computed in where nobody asks for anything: f32 on the processor, and on a card,
+    /// there or simulated, the 16 bits that the model was published for, if the card has them.
+    pub fn dtype(&self, model: &Model, asked: Option<ComputeDtype>) -> ComputeDtype {
+        asked.unwrap_or(match (self.card_has_bf16, model.defaults.on_cards) {
+            (None, _) | (Some(false), ComputeDtype::Bf16) => ComputeDtype::F32,
+            (Some(_), on_cards) => on_cards,
+        })
+    }
+
+    /// The same with the speed that it has in a precision.
+    pub fn computing_in(mut self, dtype: ComputeDtype) -> Self {
+        if let Some(rate) = self.f32_rate.filter(|_| dtype == ComputeDtype::F32) {
+            self.machine.operations_per_second = rate;
+        }
+        self
     }
 
     /// The memory of the device.

@@ -58,7 +58,8 @@ pub struct Job {
     pub initial_latents: Option<PathBuf>,
     /// A safetensors file to write the tensors of every stage to.
     pub dump: Option<PathBuf>,
-    /// How memory is used. It changes no bit of the result, except where tiles of the decoder blend.
+    /// How memory is used. In the same precision it changes no bit of the result, except where tiles of the decoder
+    /// blend.
     #[serde(default)]
     pub memory: MemoryPreferences,
     /// What is written about the run while it goes on.

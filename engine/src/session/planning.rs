@@ -13,7 +13,6 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
-    nn::Computes,
     pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
@@ -53,10 +52,11 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let Subject { footprint, workload, readings, reports } = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, target.computes(), errors, folders)?,
+        PlanSubject::Model => of_model(&query.request, &target, errors, folders)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
-    let correction = memory::correct(&outcomes.all(), &footprint.model, &target.machine);
+    let target = target.computing_in(footprint.dtype);
+    let correction = memory::correct(&outcomes.all(), &footprint, &target.machine);
     let workload = workload.scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
@@ -76,7 +76,7 @@ struct Subject {
 
 fn of_model(
     request: &Request,
-    computes: Computes,
+    target: &Target,
     errors: &mut MeasuredErrors,
     folders: &Folders,
 ) -> Result<Subject, PipelineError> {
@@ -86,9 +86,10 @@ fn of_model(
     let request = &pipeline::with_named_adapters(request, &folders.adapters)?;
     let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
-    let workload = pipeline::workload(&model, request, &prompts, computes);
+    let dtype = target.dtype(&model, request.dtype);
+    let workload = pipeline::workload(&model, request, dtype, &prompts, target.computes());
     let summary = pipeline::summarise(&model, &request.model)?;
-    let mut footprint = pipeline::footprint(&model, &summary.name, request.dtype);
+    let mut footprint = pipeline::footprint(&model, &summary.name, dtype);
     for (part, errors) in footprint.components.iter_mut().zip(errors) {
         part.errors = errors;
     }

@@ -24,7 +24,7 @@ use crate::{
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
     },
-    request::{AdapterUse, ModelSource, Request},
+    request::{AdapterUse, ComputeDtype, ModelSource, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -139,13 +139,14 @@ impl Worker {
         let files =
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
-        let mut target = self.target(job)?;
+        let target = self.target(job)?;
         let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders.adapters))?;
         unmetered(|| self.load(job, &target))?;
         unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
-        let correction =
-            memory::correct(&self.outcomes.all(), &current.loaded.footprint().model, &target.machine);
+        let job = &in_precision(job, current.loaded.dtype());
+        let mut target = target.computing_in(current.loaded.dtype());
+        let correction = memory::correct(&self.outcomes.all(), &current.loaded.footprint(), &target.machine);
         target.machine = correction.machine;
         let recorder = Recorder::new();
         let journal = self.journal(job, &current.loaded);
@@ -268,9 +269,10 @@ impl Worker {
 
     /// Makes the model that a job asks for, as it asks for it, the current one.
     fn load(&mut self, job: &Job, target: &Target) -> Result<(), JobError> {
-        let Request { model: source, dtype, .. } = &job.request;
+        let Request { model: source, dtype: asked, .. } = &job.request;
         let serves = |kept: &Current| {
-            kept.source == *source && kept.loaded.serves(*dtype, &target.choice, &job.memory)
+            let dtype = target.dtype(kept.loaded.model(), *asked);
+            kept.source == *source && kept.loaded.serves(dtype, &target.choice, &job.memory)
         };
         if self.current.as_ref().is_some_and(serves) {
             return Ok(());
@@ -279,11 +281,18 @@ impl Worker {
         let path = source.resolve().map_err(PipelineError::from)?;
         let model = models::open(&path, &self.folders.models).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
-        let loaded =
-            LoadedModel::new(model, summary.name.clone(), *dtype, target, &job.memory, &self.account);
+        let dtype = target.dtype(&model, *asked);
+        let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &job.memory, &self.account);
         self.current = Some(Current { source: source.clone(), summary, loaded });
         Ok(())
     }
+}
+
+/// A job that says what it is computed in, so that its journal and its pictures do.
+fn in_precision(job: &Job, dtype: ComputeDtype) -> Job {
+    let mut job = job.clone();
+    job.request.dtype = Some(dtype);
+    job
 }
 
 #[derive(Debug, thiserror::Error)]

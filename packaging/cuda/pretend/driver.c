@@ -7,6 +7,7 @@
  *
  * PRETEND_MEMORY       bytes of the card (8 GiB)
  * PRETEND_EMPTY        1: bytes are counted and not kept, so that the card may have more than the machine
+ * PRETEND_CAPABILITY   compute capability, ten for each whole one (80)
  * PRETEND_DELAY        microseconds until a copy begins (2000)
  * PRETEND_LOST_AFTER   launches until the card is lost: from then on every call fails, as after an illegal access
  * PRETEND_TAKEN        bytes that another program takes
@@ -359,8 +360,9 @@ Result cuDeviceGetName(char *name, int length, int device) {
 }
 Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
-    /* Compute capability 8.0, memory pools. */
-    *value = attribute == 75 ? 8 : attribute == 76 ? 0 : 1;
+    uint64_t capability = setting("PRETEND_CAPABILITY", 80);
+    /* Compute capability, memory pools. */
+    *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : 1;
     return OK;
 }
 Result cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; *bytes = total(); return OK; }

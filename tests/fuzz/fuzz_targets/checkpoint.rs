@@ -7,7 +7,7 @@ use sluice_engine::{
     models::{content, open},
     nn::Computes,
     pipeline::{footprint, prompts, summarise, workload},
-    request::{ModelSource, Request},
+    request::{ComputeDtype, ModelSource, Request},
 };
 
 libfuzzer_sys::fuzz_target!(|tensors: &str| sluice_fuzz::with_hollow(tensors, look));
@@ -19,11 +19,11 @@ fn look(path: &Path) {
     let source = ModelSource::Path(path.to_owned());
     let _ = summarise(&model, &source);
     let request = Request { model: source, prompt: "a red boat".to_owned(), ..Request::default() };
-    let footprint = footprint(&model, "hollow", request.dtype);
+    let footprint = footprint(&model, "hollow", ComputeDtype::F32);
     assert!(footprint.largest_tensor() <= footprint.largest_block(), "a tensor is larger than its block");
     if model.validate(&request).is_ok()
         && let Ok(prompts) = prompts(&model, &request)
     {
-        workload(&model, &request, &prompts, Computes::Processor);
+        workload(&model, &request, ComputeDtype::F32, &prompts, Computes::Processor);
     }
 }

@@ -67,10 +67,10 @@ fn every_mode_draws_the_same_bytes_with_adapters() {
     let mut runner = Runner::start().unwrap();
     let request = adapted.with(&[("beside", 0.8), ("inside", -0.6), ("text", 1.5)]);
     for dtype in [ComputeDtype::F32, ComputeDtype::Bf16] {
-        let request = Request { dtype, ..request.clone() };
+        let request = Request { dtype: Some(dtype), ..request.clone() };
         let want = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
         for part in [&[][..], &[("beside", 0.8)], &[("inside", -0.6)], &[("beside", 0.8), ("inside", -0.6)]] {
-            let other = Request { dtype, ..adapted.with(part) };
+            let other = Request { dtype: Some(dtype), ..adapted.with(part) };
             let other = run_dumped(&mut runner, &other, &mode(OffloadMode::None));
             let differs = |name: &str| other.tensors[name].to_string() != want.tensors[name].to_string();
             assert!(differs("output"), "an adapter of three does nothing beside {part:?}");
@@ -207,7 +207,7 @@ fn forecasts_come_true_with_adapters() {
     ] {
         // Tiles as small as this leave the denoiser with the peak.
         let memory = MemoryPreferences { tile: Some(16), estimate: Estimate::Formula, ..memory };
-        let request = Request { width: 512, height: 384, steps: 2, batch, dtype, ..own.clone() };
+        let request = Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
         let outcome = run(&mut runner, &request, &memory).outcome;
         let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
         println!("{batch} {dtype:?}: {ratio:.3} of {} bytes", outcome.measured_device);

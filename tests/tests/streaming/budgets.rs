@@ -62,7 +62,7 @@ fn forecasts_of_the_peak_come_true() {
                 2 => (1, ComputeDtype::Bf16),
                 _ => (1, ComputeDtype::F32),
             };
-            let request = Request { width, height, batch, dtype, ..starter(256, 2) };
+            let request = Request { width, height, batch, dtype: Some(dtype), ..starter(256, 2) };
             let outcome = run(&mut runner, &request, memory).outcome;
             let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
             assert!(

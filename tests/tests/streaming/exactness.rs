@@ -53,7 +53,7 @@ fn any_request(tiny: &Tiny) -> impl Strategy<Value = Request> + use<> {
     choices.prop_map(move |(dtype, batch, guidance, sampler, start, step_cache)| {
         let interval = Interval { start, end: 1.0 };
         Request {
-            dtype,
+            dtype: Some(dtype),
             batch,
             guidance,
             sampler,

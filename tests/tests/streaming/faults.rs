@@ -74,6 +74,7 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     let data = tempfile::tempdir().unwrap();
     let wrong = Outcome {
         model: honest.model.clone(),
+        dtype: honest.dtype,
         device,
         predicted_device: 2,
         measured_device: 1,

@@ -76,7 +76,7 @@ fn forecasts_of_the_peak_come_true() {
     for source in [drawn_over(folder.path(), 0.5), filled_in(folder.path(), 0.5)] {
         for (memory, dtype) in &modes {
             let source = Some(source.clone());
-            let request = Request { width: 512, height: 384, dtype: *dtype, source, ..starter(256, 4) };
+            let request = Request { width: 512, height: 384, dtype: Some(*dtype), source, ..starter(256, 4) };
             let plan = forecast(&runner, &request, memory).plan.unwrap();
             let ran = run(&mut runner, &request, memory);
             let ratio = ran.outcome.predicted_device as f64 / ran.outcome.measured_device as f64;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     memory::{DeviceChoice, Forecast, MemoryPreferences, OffloadMode, Outcome, Residence},
-    request::{ModelSource, Request},
+    request::{ComputeDtype, ModelSource, Request},
     session::{Command, Event, Job, PlanQuery, PlanSubject},
     telemetry::{BlockRecord, MemorySample, TelemetryEvent},
 };
@@ -73,6 +73,7 @@ pub fn starter(side: u32, steps: u32) -> Request {
         height: side,
         steps,
         seed: 7,
+        dtype: Some(ComputeDtype::F32),
         ..Request::default()
     }
 }

@@ -73,7 +73,7 @@ fn whatever_decides_about_memory_is_asked_about_again() {
     window.click("Precision");
     window.click("16 bit (bf16)");
     let [query] = window.take_plans().try_into().expect("one question");
-    assert_eq!(query.request.dtype, ComputeDtype::Bf16);
+    assert_eq!(query.request.dtype, Some(ComputeDtype::Bf16));
     assert_eq!((query.request.steps, query.request.batch), (20, 3));
 }
 

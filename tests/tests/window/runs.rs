@@ -133,6 +133,7 @@ impl Scene {
         let plan = self.plan();
         Outcome {
             model: self.forecast.model.clone(),
+            dtype: self.forecast.dtype,
             device: self.machine.device.clone(),
             predicted_device: plan.peak_device(),
             measured_device: plan.peak_device() / 100 * 99,

@@ -19,6 +19,9 @@ use crate::{
     engines::Engines,
 };
 
+/// What is measured in if nothing is said.
+pub(super) const USUAL_DTYPE: ComputeDtype = ComputeDtype::Bf16;
+
 /// Measure how fast weights come to the device, and how fast it multiplies matrices.
 ///
 /// No run is faster than these two figures allow. On the processor, weights are copied within the machine's memory; a
@@ -26,7 +29,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Precision of the matrices.
-    #[arg(long, value_name = "NAME", default_value = ComputeDtype::Bf16.name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
+    #[arg(long, value_name = "NAME", default_value = USUAL_DTYPE.name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
     dtype: ComputeDtype,
     /// Threads that compute; all of the machine's if absent.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]

@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let scratch = tempfile::tempdir().context("there is no temporary folder")?;
     let threads = args.threads.map(usize::from);
     let base = args.memory.preferences();
-    let measured = link::device_ceilings(&base, args.threads, args.request.dtype())?;
+    let dtype = args.request.dtype().unwrap_or(link::USUAL_DTYPE);
+    let measured = link::device_ceilings(&base, args.threads, dtype)?;
     if !args.quiet {
         link::lines(&measured).iter().for_each(|line| stderr_line(line));
     }
@@ -99,10 +100,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         model: args.model.clone(),
         prompt: args.prompt.clone(),
         seed: args.seed,
+        dtype: Some(dtype),
         ..args.request.request(&summary.defaults)
     };
     let asked = in_words(&request, 1);
-    stdout::line(&format!("{}: {asked}, {}", summary.name, request.dtype.name()))?;
+    stdout::line(&format!("{}: {asked}, {}", summary.name, dtype.name()))?;
     let mut bench = Bench { args, engine, request: &request, scratch: scratch.path(), next: 0 };
     let mut rows = Vec::new();
     for (way, budget) in args.cases() {

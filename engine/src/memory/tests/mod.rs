@@ -16,6 +16,7 @@ use super::{
 use crate::{
     checkpoint::{Errors, Role},
     precision::Storage,
+    request::ComputeDtype,
 };
 
 const MIB: u64 = 1 << 20;
@@ -95,7 +96,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
     (parts, 1..4u32).prop_map(|((mut parts, denoiser, autoencoder), steps)| {
         parts.extend([denoiser, autoencoder]);
         let (components, works) = parts.into_iter().unzip();
-        let footprint = Footprint { model: "random".to_owned(), components };
+        let footprint = Footprint { model: "random".to_owned(), dtype: ComputeDtype::Bf16, components };
         (footprint, Workload { pictures: 1, steps, components: works })
     })
 }

@@ -39,7 +39,7 @@ fn model(denoiser: Vec<(u64, f64)>, steps: u32) -> (Footprint, Workload) {
     }
     let (components, works) = [encoder, denoiser, autoencoder].into_iter().unzip();
     (
-        Footprint { model: "example".to_owned(), components },
+        Footprint { model: "example".to_owned(), dtype: ComputeDtype::Bf16, components },
         Workload { pictures: 1, steps, components: works },
     )
 }

@@ -51,7 +51,7 @@ fn any_request() -> impl Strategy<Value = Request> {
     let choices = (
         prop::sample::select(&Sampler::ALL),
         prop::sample::select(&Schedule::ALL),
-        prop::sample::select(&ComputeDtype::ALL),
+        prop::option::of(prop::sample::select(&ComputeDtype::ALL)),
     );
     let guiding = (0.0f32..1.0, 0.0f32..0.5, 0.5f32..1.0, 1.0f32..9.0, 0.0f32..1.0);
     let sources = prop::option::of(any_source());

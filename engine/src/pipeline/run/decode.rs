@@ -46,7 +46,7 @@ impl Run<'_> {
         if sum.is_finite() {
             Ok(())
         } else {
-            Err(PipelineError::NotFinite { dtype: self.request.dtype.name() })
+            Err(PipelineError::NotFinite { dtype: self.loaded.dtype().name() })
         }
     }
 }

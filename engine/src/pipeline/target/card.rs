@@ -5,12 +5,36 @@ use std::sync::{Arc, OnceLock};
 use candle_core::DType;
 
 use super::{Card, IN_BLOCKS, Link, PipelineError};
-use crate::{pipeline::ceilings::ceilings, residency::cuda::CudaMemory};
+use crate::{
+    pipeline::ceilings::{multiply, transfer},
+    residency::{DeviceMemory, cuda::CudaMemory},
+};
 
 /// Seconds until the first byte of a transfer arrives.
 const LATENCY: f64 = 20e-6;
-/// Bytes and operations a second of a card on eight lanes of PCIe 4, where they could not be measured because it is full.
-const GUESS: [f64; 2] = [12e9, 3e13];
+/// A card on eight lanes of PCIe 4, where the one here could not be measured because it is full.
+const GUESS: Speed = Speed { link: 12e9, halves: 3e13, singles: 1e13 };
+
+/// What a card does at most.
+#[derive(Clone, Copy)]
+struct Speed {
+    /// Bytes a second from pinned memory.
+    link: f64,
+    /// Operations a second in products of f16, which are those of bf16 too.
+    halves: f64,
+    /// The same of f32.
+    singles: f64,
+}
+
+impl Speed {
+    fn measure(memory: &CudaMemory) -> candle_core::Result<Self> {
+        Ok(Self {
+            link: transfer(memory, memory)?,
+            halves: multiply(memory.device(), DType::F16)?.1,
+            singles: multiply(memory.device(), DType::F32)?.1,
+        })
+    }
+}
 
 /// Makes sure that there is one.
 ///
@@ -25,23 +49,24 @@ pub fn ready() -> Result<(), PipelineError> {
 /// # Errors
 /// As those of [`ready`].
 pub fn first_card() -> Result<Option<Card>, PipelineError> {
-    static RATES: OnceLock<[f64; 2]> = OnceLock::new();
+    // Once, as it takes memory that a run may need.
+    static SPEED: OnceLock<Speed> = OnceLock::new();
     let memory = CudaMemory::of_card(0).map_err(PipelineError::Card)?;
     let state = memory.state().map_err(PipelineError::Card)?;
-    let [link, operations] =
-        *RATES.get_or_init(|| match ceilings(&state.name, memory.as_ref(), DType::BF16) {
-            Ok(measured) => [measured.pinned_bytes_per_second, measured.operations_per_second],
-            Err(error) => {
-                tracing::warn!(%error, "the card's speed could not be measured");
-                GUESS
-            }
-        });
+    let speed = *SPEED.get_or_init(|| {
+        Speed::measure(&memory).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the card's speed could not be measured");
+            GUESS
+        })
+    });
     Ok(Some(Card {
+        has_bf16: state.has_bf16,
         name: state.name,
         total: state.total,
         available: state.free + state.reserved,
-        link: Link { bytes_per_second: link, latency: LATENCY },
-        operations_per_second: IN_BLOCKS * operations,
+        link: Link { bytes_per_second: speed.link, latency: LATENCY },
+        operations_per_second: IN_BLOCKS * speed.halves,
+        f32_operations_per_second: IN_BLOCKS * speed.singles,
         memory: Arc::clone(&memory) as _,
     }))
 }

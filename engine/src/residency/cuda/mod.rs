@@ -54,6 +54,8 @@ impl std::fmt::Debug for CudaMemory {
 pub struct CardState {
     /// Its name.
     pub name: String,
+    /// Whether it computes in bf16: from compute capability 8.0 on.
+    pub has_bf16: bool,
     /// Bytes of VRAM.
     pub total: u64,
     /// Bytes that nobody has taken.
@@ -103,6 +105,7 @@ impl CudaMemory {
         let (free, total) = self.context.mem_get_info().w()?;
         Ok(CardState {
             name: self.context.name().w()?,
+            has_bf16: self.context.compute_capability().w()?.0 >= 8,
             total: total as u64,
             free: free as u64,
             reserved: self.pool.reserved(),
