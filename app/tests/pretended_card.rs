@@ -197,6 +197,16 @@ fn adapters_take_what_was_foretold() {
     }
 }
 
+/// Kernels do nothing on this card, which must not be taken for a result.
+#[test]
+fn kernels_that_compute_nothing_are_told() {
+    let output = Machine::new().run(&["bench", "kernels", "--rows", "64", "--dtype", "bf16"]);
+    let said = words(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let wrong = said.lines().filter(|line| line.contains(" NO ")).count();
+    assert!(wrong > 20 && !said.contains(" yes "), "{said}");
+}
+
 /// What a picture is computed in where nobody says it.
 #[test]
 fn cards_compute_in_16_bits_where_they_can() {

@@ -9,6 +9,25 @@ use sluice_engine::precision::{Encoding, Format, Packed, encode};
 
 use crate::original_names::Tensors;
 
+/// Every packed format, with runs of several lengths that share a scale, and numbers of values to try it with.
+pub fn packed_encodings() -> Vec<(Encoding, usize)> {
+    let mut all = Vec::new();
+    for format in Format::ALL.into_iter().filter(|format| !format.is_wide()) {
+        match format {
+            Format::F8E4m3 | Format::F8E5m2 | Format::I8 => {
+                all.extend([(format.into(), 4099), (format.into(), 3)]);
+                all.extend([1, 5, 64, 100, 4099].map(|group| (Encoding::scaled(format, group), 4099)));
+            }
+            Format::Nf4 => {
+                all.extend([(format.into(), 4098)]);
+                all.extend([6, 64, 100].map(|group| (Encoding::scaled(format, group), 4098)));
+            }
+            _ => all.extend([(format.into(), 256 * 19), (format.into(), 256)]),
+        }
+    }
+    all
+}
+
 /// A tensor as it is written.
 #[derive(Debug, Clone)]
 pub struct Written {
@@ -55,6 +74,19 @@ impl Written {
             }
         }
         Ok(Self { encoding: format.into(), shape: shape.to_vec(), bytes })
+    }
+
+    /// Values in an encoding with all of its codes.
+    pub fn with_every_code(encoding: Encoding, count: usize) -> Self {
+        let name = format!("{encoding:?}");
+        if let Ok(drawn) = Self::drawn(&name, &[count], encoding.format) {
+            return drawn;
+        }
+        let mut bytes: Vec<u8> =
+            (0..encoding.format.bytes(count)).map(|index| (index * 89 + index / 256) as u8).collect();
+        let scales = crate::hash_weights::noise(&name, encoding.scales(count));
+        bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
+        Self { encoding, shape: vec![count], bytes }
     }
 
     /// What it stands for, in f32.

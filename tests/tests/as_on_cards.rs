@@ -8,13 +8,20 @@
     reason = "a test that cannot go on must fail"
 )]
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
-use sluice_engine::nn::compute_as_on_cards;
+use candle_core::{DType, Device, Tensor};
+use sluice_engine::{
+    hardware::{MemoryAccount, metered},
+    nn::{Computes, Costs, Weight, compute_as_on_cards, cuda::trials},
+    precision::{Encoding, Format},
+};
 use sluice_tests::{
     checkpoint::{Fixture, fixtures},
     modes::check_half_precision,
+    packed::{Written, packed_encodings},
     parity::check_case,
+    twins::bits,
 };
 
 fn check_family(family: &str) {
@@ -57,4 +64,92 @@ fn stable_diffusion_xl() {
 #[test]
 fn z_image() {
     check_family("z_image");
+}
+
+fn packed(written: &Written) -> Weight {
+    let Written { encoding, shape, bytes } = written.clone();
+    // In the middle of a slot, at an odd place.
+    let slot = [vec![0xee; 5], bytes].concat();
+    let (length, slot) = (slot.len() - 5, Tensor::new(slot, &Device::Cpu).unwrap());
+    Weight::Packed { bytes: slot.narrow(0, 5, length).unwrap(), encoding, shape }
+}
+
+/// More values than are unpacked at a time, with scales that end there and elsewhere.
+fn large() -> Vec<(Encoding, usize)> {
+    const MANY: usize = (1 << 22) + 512;
+    let scaled = |format, group| (Encoding::scaled(format, group), MANY);
+    vec![
+        (Format::Q4K.into(), MANY),
+        (Format::Q6K.into(), MANY),
+        scaled(Format::F8E4m3, MANY),
+        scaled(Format::I8, 3 << 20),
+        scaled(Format::I8, 3000),
+        scaled(Format::Nf4, 64),
+    ]
+}
+
+#[test]
+fn packed_weights_are_the_same_bits() {
+    compute_as_on_cards(true);
+    let encodings = packed_encodings();
+    let formats: BTreeSet<_> = encodings.iter().map(|(encoding, _)| encoding.format).collect();
+    assert_eq!(formats.len(), 16);
+    for (encoding, count) in encodings.into_iter().chain(large()) {
+        let written = Written::with_every_code(encoding, count);
+        let want = written.widened().unwrap();
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let got = packed(&written).widened(dtype).unwrap();
+            let wanted = want.to_dtype(dtype).unwrap();
+            assert_eq!(got.dims(), [count]);
+            for (place, (got, want)) in bits(&got).into_iter().zip(bits(&wanted)).enumerate() {
+                let nan = |bits| f32::from_bits(bits).is_nan();
+                let same = got == want || (nan(got) && nan(want));
+                assert!(same, "{encoding:?} as {dtype:?} at {place}: {got:08x} instead of {want:08x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unpacking_takes_what_was_foretold() {
+    compute_as_on_cards(true);
+    for (encoding, count) in large() {
+        let weight = packed(&Written::with_every_code(encoding, count));
+        for dtype in [DType::F32, DType::BF16] {
+            let account = MemoryAccount::new();
+            let values = metered(&account, || weight.widened(dtype).unwrap());
+            assert_eq!(values.elem_count(), count);
+            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes: Computes::Card, widens: false };
+            let (taken, foretold) = (account.take_peaks().activations, costs.unpacked(count));
+            let part = taken as f64 / foretold as f64;
+            println!("{encoding:?} as {dtype:?}: {part:.3} of {foretold}");
+            assert!((0.6..=1.0).contains(&part), "{encoding:?} as {dtype:?}: {part} of {foretold}");
+        }
+    }
+}
+
+/// There are no kernels here: both ways are the composition, which rounds more often than a kernel may.
+#[test]
+fn compositions_are_as_near_as_a_few_roundings_are() {
+    compute_as_on_cards(true);
+    for (dtype, unit) in [(DType::F32, 0.0), (DType::F16, 2f64.powi(-11)), (DType::BF16, 2f64.powi(-8))] {
+        let trials = trials(&Device::Cpu, dtype, 64).unwrap();
+        assert!(trials.len() > 20);
+        for trial in trials {
+            println!("{trial:?}");
+            assert_eq!(trial.error, trial.plain_error, "{trial:?}");
+            assert!(trial.error <= 4.0 * unit && (trial.error > 0.0) == (unit > 0.0), "{trial:?}");
+            assert!(trial.is_right || !trial.name.starts_with("unpacking") && unit > 0.0, "{trial:?}");
+            assert!(trial.seconds > 0.0 && trial.seconds.is_finite(), "{trial:?}");
+        }
+    }
+}
+
+#[test]
+fn packed_bytes_that_are_too_few_are_refused() {
+    compute_as_on_cards(true);
+    let bytes = Tensor::zeros(33, DType::U8, &Device::Cpu).unwrap();
+    let weight = Weight::Packed { bytes, encoding: Format::Q8_0.into(), shape: vec![1, 32] };
+    let error = weight.widened(DType::F32).unwrap_err();
+    assert!(error.to_string().contains("has 33 bytes"), "{error}");
 }

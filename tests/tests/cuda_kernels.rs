@@ -16,9 +16,14 @@ use sluice_engine::{
         self, Mask, Rope,
         cuda::{self, Curve, Rotation, RowNorm, Work},
     },
-    precision::{Encoding, Format},
+    precision::Format,
 };
-use sluice_tests::{emulation::Emulation, hash_weights::noise, packed::Written, twins::bits};
+use sluice_tests::{
+    emulation::Emulation,
+    hash_weights::noise,
+    packed::{Written, packed_encodings},
+    twins::bits,
+};
 
 static EMULATION: LazyLock<Emulation> = LazyLock::new(|| Emulation::build().unwrap());
 
@@ -73,48 +78,15 @@ fn assert_rounded_once(name: &str, got: &Tensor, want: &Tensor) -> f32 {
     most
 }
 
-fn formats() -> Vec<(Encoding, usize)> {
-    let mut all = Vec::new();
-    for format in Format::ALL.into_iter().filter(|format| !format.is_wide()) {
-        match format {
-            Format::F8E4m3 | Format::F8E5m2 | Format::I8 => {
-                all.extend([(format.into(), 4099), (format.into(), 3)]);
-                all.extend([1, 5, 64, 100, 4099].map(|group| (Encoding::scaled(format, group), 4099)));
-            }
-            Format::Nf4 => {
-                all.extend([(format.into(), 4098)]);
-                all.extend([6, 64, 100].map(|group| (Encoding::scaled(format, group), 4098)));
-            }
-            _ => all.extend([(format.into(), 256 * 19), (format.into(), 256)]),
-        }
-    }
-    all
-}
-
-fn packed(encoding: Encoding, count: usize) -> Written {
-    let group = encoding.group.map(std::num::NonZeroUsize::get);
-    let name = format!("{encoding:?}");
-    if let Ok(drawn) = Written::drawn(&name, &[count], encoding.format) {
-        return drawn;
-    }
-    // Every code there is.
-    let mut bytes: Vec<u8> =
-        (0..encoding.format.bytes(count)).map(|index| (index * 89 + index / 256) as u8).collect();
-    let scales = noise(&name, encoding.scales(count));
-    assert_eq!(group.is_some(), !scales.is_empty());
-    bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
-    Written { encoding, shape: vec![count], bytes }
-}
-
 #[test]
 fn packed_weights_are_widened_to_the_same_bits() {
-    let formats = formats();
+    let formats = packed_encodings();
     assert_eq!(
         formats.iter().map(|(encoding, _)| encoding.format).collect::<std::collections::BTreeSet<_>>().len(),
         16
     );
     for (encoding, count) in formats {
-        let written = packed(encoding, count);
+        let written = Written::with_every_code(encoding, count);
         let want = written.widened().unwrap();
         // In the middle of a slot, at an even and at an odd place.
         for before in [0, 2, 5] {

@@ -5,7 +5,7 @@
 
 use rayon::current_num_threads;
 
-use super::{attention, conv, linear};
+use super::{attention, conv, linear, unpacked};
 
 /// Bytes that a function takes while it runs and that its result keeps, and its floating-point operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -76,6 +76,15 @@ impl Costs {
                 let matrix = if self.widens { inputs * outputs } else { 0 };
                 self.composed(rows * outputs, matrix.max(rows * outputs), operations)
             }
+        }
+    }
+
+    /// Bytes that the widened values of a packed matrix take, beside its product, and what making them takes. The
+    /// processor widens a piece at a time.
+    pub fn unpacked(self, elements: usize) -> u64 {
+        match self.computes {
+            Computes::Processor => 0,
+            Computes::Card => (elements * self.value_bytes + unpacked::scratch_bytes(elements)) as u64,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::precision::{Encoding, Packed};
 
 use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
-use super::{cuda, few_rows};
+use super::{cuda, few_rows, unpacked::unpacked};
 
 /// Register tiles of rows of the input that share the weights read into the cache.
 const PANELS: usize = 8;
@@ -64,9 +64,12 @@ impl Weight {
     pub fn widened(&self, dtype: DType) -> Result<Tensor> {
         match self {
             Self::Floats(tensor) => tensor.to_dtype(dtype),
+            Self::Packed { bytes, encoding, shape } if by_processor(bytes) => {
+                widen(bytes, *encoding, shape, dtype)
+            }
             Self::Packed { bytes, encoding, shape } => {
                 let work = || cuda::widen(bytes, *encoding, shape, dtype);
-                cuda::or_plain(bytes, work, || widen(bytes, *encoding, shape, dtype))
+                cuda::or_plain(bytes, work, || unpacked(bytes, *encoding, shape, dtype))
             }
         }
     }

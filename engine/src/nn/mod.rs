@@ -19,6 +19,7 @@ mod modulation;
 mod norm;
 mod rope;
 mod simd;
+mod unpacked;
 
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
 pub use addition::add;

@@ -190,16 +190,14 @@ pub fn workload(
 
 /// What matrices in packed bytes take: a card widens a whole one before its product.
 fn with_widened(mut work: Work, component: &Component, costs: Costs) -> Work {
-    if costs.computes == Computes::Card {
-        for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
-            let packed = block
-                .tensors
-                .iter()
-                .map(|(_, tensor)| tensor)
-                .filter(|tensor| tensor.encoding().is_some_and(|encoding| !encoding.format.is_wide()));
-            let largest = packed.map(StoredTensor::elements).max().unwrap_or(0);
-            work.activations += largest * costs.value_bytes as u64;
-        }
+    for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
+        let packed = block
+            .tensors
+            .iter()
+            .map(|(_, tensor)| tensor)
+            .filter(|tensor| tensor.encoding().is_some_and(|encoding| !encoding.format.is_wide()));
+        let largest = packed.map(StoredTensor::elements).max().unwrap_or(0);
+        work.activations += costs.unpacked(largest as usize);
     }
     work
 }

@@ -12,6 +12,7 @@ mod packed;
 mod storage;
 mod vectors;
 
+pub use blocks::UNEVEN;
 pub use encode::{encode, scale_of};
 pub use format::{Encoding, Format};
 pub use packed::{NORMAL, Packed, apply_scales};

@@ -18,12 +18,13 @@ mod worker;
 
 pub use crate::pipeline::ready;
 pub use actor::{Session, SessionOptions};
-pub use ceilings::ceilings;
+pub use ceilings::{ceilings, kernel_trials};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
 pub use measured::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 
+pub use crate::nn::cuda::Trial;
 pub use crate::pipeline::{BlockSummary, Ceilings, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
 pub use crate::text::Extent;

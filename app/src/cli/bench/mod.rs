@@ -1,5 +1,6 @@
 //! `sluice bench`: measures this machine, and makes what is needed for that.
 
+mod kernels;
 mod link;
 mod make_checkpoint;
 mod report;
@@ -19,6 +20,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Kernels(kernels::Args),
     Link(link::Args),
     MakeCheckpoint(make_checkpoint::Args),
     Run(Box<run::Args>),
@@ -26,6 +28,7 @@ enum Command {
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
+        Command::Kernels(args) => kernels::run(&args),
         Command::Link(args) => link::run(&args),
         Command::MakeCheckpoint(args) => make_checkpoint::run(&args),
         Command::Run(args) => run::run(&args),

@@ -1,0 +1,281 @@
+//! Runs every kernel on a card: whether it computes what it should, and how fast it is beside the plain composition.
+
+use std::time::{Duration, Instant};
+
+use candle_core::{DType, Device, Result, Tensor, bail};
+use serde::{Deserialize, Serialize};
+
+use super::{enabled, switch};
+use crate::{
+    nn::{
+        Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul, group_norm_silu,
+        layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu_mul,
+    },
+    precision::{Encoding, Format, NF4_GROUP, encode},
+};
+
+/// Rows that are compared with what the processor computes.
+const FEW: usize = 130;
+/// How long a function is timed at least.
+const TIME: Duration = Duration::from_millis(60);
+/// Width of rows, as in FLUX.1.
+const WIDTH: usize = 3072;
+
+/// What was seen of a kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What it computes.
+    pub name: String,
+    /// In what.
+    pub dtype: String,
+    /// How far it is from the processor's f32 at most, relative to the largest value.
+    pub error: f64,
+    /// How far the plain composition is.
+    pub plain_error: f64,
+    /// Whether the kernel is as near as it should be.
+    pub is_right: bool,
+    /// Seconds that it takes.
+    pub seconds: f64,
+    /// Seconds that the plain composition takes.
+    pub plain_seconds: f64,
+}
+
+/// A function that there is a kernel for.
+struct Case {
+    name: &'static str,
+    function: Function,
+}
+
+enum Function {
+    /// Of tensors of as many rows as asked for.
+    Values { given: fn(usize) -> Result<Vec<Tensor>>, compute: fn(&[Tensor]) -> Result<Tensor> },
+    /// Of heads and angles.
+    Rotation(fn(&Tensor, &Rope) -> Result<Tensor>),
+    /// The values of a packed matrix.
+    Unpacking(Format),
+}
+
+/// Tries every kernel in a dtype on a device, timing functions of `rows` rows. Without a card there are no kernels, and
+/// all of it is the plain composition.
+///
+/// # Errors
+/// When the device fails.
+pub fn trials(device: &Device, dtype: DType, rows: usize) -> Result<Vec<Trial>> {
+    let before = enabled();
+    let all = CASES.iter().map(|case| case.tried(device, dtype, rows)).collect();
+    switch(before);
+    all
+}
+
+impl Case {
+    const fn of_values(
+        name: &'static str,
+        given: fn(usize) -> Result<Vec<Tensor>>,
+        compute: fn(&[Tensor]) -> Result<Tensor>,
+    ) -> Self {
+        Self { name, function: Function::Values { given, compute } }
+    }
+
+    const fn of_angles(name: &'static str, compute: fn(&Tensor, &Rope) -> Result<Tensor>) -> Self {
+        Self { name, function: Function::Rotation(compute) }
+    }
+
+    const fn of_packed(name: &'static str, format: Format) -> Self {
+        Self { name, function: Function::Unpacking(format) }
+    }
+
+    fn tried(&self, device: &Device, dtype: DType, rows: usize) -> Result<Trial> {
+        let wide = self.prepared(FEW, dtype, &Device::Cpu)?;
+        let want = flat(&wide(DType::F32)?)?;
+        let largest = want.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+        let own = self.prepared(FEW, dtype, device)?;
+        let error = |on| -> Result<f64> {
+            switch(on);
+            Ok(distance(&flat(&own(dtype)?)?, &want) / f64::from(largest))
+        };
+        let (plain_error, own_error) = (error(false)?, error(true)?);
+        let many = self.prepared(rows, dtype, device)?;
+        let seconds = |on| {
+            switch(on);
+            timed(device, || many(dtype))
+        };
+        Ok(Trial {
+            name: self.name.to_owned(),
+            dtype: dtype.as_str().to_owned(),
+            error: own_error,
+            plain_error,
+            is_right: own_error <= self.allowed(dtype),
+            plain_seconds: seconds(false)?,
+            seconds: seconds(true)?,
+        })
+    }
+
+    /// The function with what it is given on a device, in numbers that `dtype` has; to be computed in any dtype.
+    fn prepared(
+        &self,
+        rows: usize,
+        dtype: DType,
+        device: &Device,
+    ) -> Result<Box<dyn Fn(DType) -> Result<Tensor>>> {
+        let given = |tensors: Vec<Tensor>| -> Result<Vec<Tensor>> {
+            tensors.iter().map(|tensor| tensor.to_dtype(dtype)?.to_device(device)).collect()
+        };
+        let in_dtype = |tensors: &[Tensor], dtype| -> Result<Vec<Tensor>> {
+            tensors.iter().map(|tensor| tensor.to_dtype(dtype)).collect()
+        };
+        Ok(match self.function {
+            Function::Values { given: of_rows, compute } => {
+                let given = given(of_rows(rows)?)?;
+                Box::new(move |dtype| compute(&in_dtype(&given, dtype)?))
+            }
+            Function::Rotation(compute) => {
+                let given = given(heads(rows, 128)?)?;
+                let rope = Rope::from_angles(&numbers(4, rows * 64), rows, 64, device)?;
+                Box::new(move |dtype| compute(&given[0].to_dtype(dtype)?, &rope))
+            }
+            Function::Unpacking(format) => {
+                let weight = packed(format, rows, device)?;
+                Box::new(move |dtype| weight.widened(dtype))
+            }
+        })
+    }
+
+    /// A unit in the last place of the largest value, two where sums are made in the run's dtype, and a few roundings of
+    /// f32. What is unpacked is rounded once.
+    fn allowed(&self, dtype: DType) -> f64 {
+        let unit = match dtype {
+            DType::F16 => 2f64.powi(-11),
+            DType::BF16 => 2f64.powi(-8),
+            _ => 0.0,
+        };
+        match self.function {
+            Function::Unpacking(_) => unit / 2.0,
+            Function::Rotation(_) => 2.0 * unit + 4e-6,
+            Function::Values { .. } => unit + 4e-6,
+        }
+    }
+}
+
+fn flat(tensor: &Tensor) -> Result<Vec<f32>> {
+    tensor.to_dtype(DType::F32)?.to_device(&Device::Cpu)?.flatten_all()?.to_vec1()
+}
+
+const CASES: &[Case] = &[
+    Case::of_values("RMS norm, modulated", row_and_two_vectors, |given| {
+        rms_norm_modulated(&given[0], &given[1].flatten_all()?, 1e-6, &given[2])
+    }),
+    Case::of_values("layer norm, modulated", row_and_two_vectors, |given| {
+        layer_norm_modulated(&given[0], 1e-6, &given[1], Some(&given[2]))
+    }),
+    Case::of_values("group norm and SiLU", planes, |given| {
+        group_norm_silu(&given[0], 32, &given[1], &given[2], 1e-5)
+    }),
+    Case::of_values("scale and shift", row_and_two_vectors, |given| {
+        scale_and_shift(&given[0], &given[1], &given[2])
+    }),
+    Case::of_values("gated sum", two_rows_and_a_vector, |given| gated_add(&given[0], &given[2], &given[1])),
+    Case::of_values("gated SiLU", two_rows_and_a_vector, |given| silu_mul(&given[0], &given[1])),
+    Case::of_values("gated GELU by tanh", two_rows_and_a_vector, |given| gelu_tanh_mul(&given[0], &given[1])),
+    Case::of_values("gated GELU", two_rows_and_a_vector, |given| geglu(&given[0])),
+    Case::of_angles("rotation of neighbours", rope_interleaved),
+    Case::of_angles("rotation of halves", rope_half),
+    Case::of_values("attention, heads of 64", |rows| heads(rows, 64), attend),
+    Case::of_values("attention, heads of 72", |rows| heads(rows, 72), attend),
+    Case::of_values("attention, heads of 96", |rows| heads(rows, 96), attend),
+    Case::of_values("attention, heads of 128", |rows| heads(rows, 128), attend),
+    Case::of_values(
+        "causal attention",
+        |rows| heads(rows.min(512), 128),
+        |given| attention(&given[0], &given[1], &given[2], Mask::Causal),
+    ),
+    Case::of_values(
+        "attention with a bias",
+        |rows| heads(rows.min(512), 64),
+        |given| {
+            let (tokens, heads) = (given[0].dim(1)?, given[0].dim(2)?);
+            let bias = numbers(4, heads * (2 * tokens - 1));
+            let bias = Tensor::from_vec(bias, (heads, 2 * tokens - 1), given[0].device())?;
+            attention_with_bias(&given[0], &given[1], &given[2], &bias)
+        },
+    ),
+    Case::of_packed("unpacking fp8", Format::F8E4m3),
+    Case::of_packed("unpacking int8", Format::I8),
+    Case::of_packed("unpacking nf4", Format::Nf4),
+    Case::of_packed("unpacking Q8_0", Format::Q8_0),
+    Case::of_packed("unpacking Q4_K", Format::Q4K),
+];
+
+fn attend(given: &[Tensor]) -> Result<Tensor> {
+    attention(&given[0], &given[1], &given[2], Mask::None)
+}
+
+fn row_and_two_vectors(rows: usize) -> Result<Vec<Tensor>> {
+    Ok(vec![tensor(1, &[1, rows, WIDTH])?, tensor(2, &[1, 1, WIDTH])?, tensor(3, &[1, 1, WIDTH])?])
+}
+
+fn two_rows_and_a_vector(rows: usize) -> Result<Vec<Tensor>> {
+    Ok(vec![tensor(1, &[1, rows, WIDTH])?, tensor(2, &[1, rows, WIDTH])?, tensor(3, &[1, 1, WIDTH])?])
+}
+
+fn planes(rows: usize) -> Result<Vec<Tensor>> {
+    const CHANNELS: usize = 320;
+    Ok(vec![tensor(1, &[1, CHANNELS, rows, 8])?, tensor(2, &[CHANNELS])?, tensor(3, &[CHANNELS])?])
+}
+
+fn heads(rows: usize, width: usize) -> Result<Vec<Tensor>> {
+    (1..=3).map(|stream| tensor(stream, &[1, rows, WIDTH / 128, width])).collect()
+}
+
+fn tensor(stream: u64, shape: &[usize]) -> Result<Tensor> {
+    Tensor::from_vec(numbers(stream, shape.iter().product()), shape, &Device::Cpu)
+}
+
+/// Numbers between -2 and 2, the same each time: SplitMix64 (Steele et al. 2014).
+fn numbers(stream: u64, count: usize) -> Vec<f32> {
+    let number = |index: u64| {
+        let mut mixed = (stream << 40 | index).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) >> 40) as f32 / (1 << 22) as f32 - 2.0
+    };
+    (0..count as u64).map(number).collect()
+}
+
+/// A matrix of so many rows in a packed format.
+fn packed(format: Format, rows: usize, device: &Device) -> Result<Weight> {
+    let count = rows * WIDTH;
+    let encoding = match format {
+        Format::F8E4m3 => Encoding::scaled(format, count),
+        Format::I8 => Encoding::scaled(format, WIDTH),
+        Format::Nf4 => Encoding::scaled(format, NF4_GROUP),
+        _ => format.into(),
+    };
+    let Some(bytes) = encode(encoding, &numbers(1, count)) else {
+        bail!("nothing is written as {encoding:?}")
+    };
+    let bytes = Tensor::from_vec(bytes, encoding.bytes(count), device)?;
+    Ok(Weight::Packed { bytes, encoding, shape: vec![rows, WIDTH] })
+}
+
+/// The largest difference; infinite where something is no number.
+fn distance(got: &[f32], want: &[f32]) -> f64 {
+    let differences = got.iter().zip(want).map(|(got, want)| f64::from((got - want).abs()));
+    differences.fold(
+        0.0,
+        |most, difference| if difference.is_finite() { most.max(difference) } else { f64::INFINITY },
+    )
+}
+
+/// Seconds of a call: the least of some.
+fn timed(device: &Device, mut work: impl FnMut() -> Result<Tensor>) -> Result<f64> {
+    work()?;
+    device.synchronize()?;
+    let (begun, mut least) = (Instant::now(), f64::INFINITY);
+    while begun.elapsed() < TIME {
+        let started = Instant::now();
+        work()?;
+        device.synchronize()?;
+        least = least.min(started.elapsed().as_secs_f64());
+    }
+    Ok(least)
+}
