@@ -83,11 +83,21 @@ impl Machine {
         )
     }
 
-    /// Rows of `sluice bench run` of two steps with these further arguments.
+    /// Rows of `sluice bench run` of two steps with these further arguments, each the second of its kind.
     fn rows(&self, model: &Path, arguments: &[&str]) -> Vec<Value> {
         let report = self.path("report.json");
-        let usual =
-            ["bench", "run", "--quiet", "--steps", "2", "--json", report.to_str().unwrap(), "--model"];
+        let usual = [
+            "bench",
+            "run",
+            "--quiet",
+            "--steps",
+            "2",
+            "--repeats",
+            "2",
+            "--json",
+            report.to_str().unwrap(),
+            "--model",
+        ];
         let output = self.run(&[&usual[..], &[model.to_str().unwrap()], arguments].concat());
         assert!(output.status.success(), "{}", words(&output));
         let report: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
@@ -118,15 +128,15 @@ fn taken(row: &Value) -> Vec<(String, f64)> {
     stages.iter().map(taken).collect()
 }
 
-/// Fails unless each stage took what was foretold. Of embeddings only the rows of a prompt's tokens are on the card, which
-/// is much less than their table in models as small as these.
+/// Fails unless each stage took what was foretold, and `least` of it: all but the first stage, where weights of later ones
+/// are still to come in the first run, and which the second one does not need.
 #[track_caller]
-fn check(name: &str, rows: &[Value]) {
+fn check(name: &str, rows: &[Value], least: f64) {
     for row in rows {
         let taken = taken(row);
         println!("{name} {}: {taken:.3?} of {}", row["way"], row["predicted_peak"]);
         for (stage, part) in taken {
-            let least = if stage == "encode" { 0.0 } else { 0.75 };
+            let least = if stage == "encode" { 0.0 } else { least };
             assert!((least..=1.0).contains(&part), "{name}, {stage}: {part} in {}", row["stages"]);
         }
     }
@@ -139,7 +149,7 @@ fn every_family_takes_what_was_foretold() {
         let model = machine.model(id, RandomDtype::Bf16);
         let arguments =
             ["--width", "256", "--height", "256", "--dtype", dtype, "--ways", "resident,streamed"];
-        check(&format!("{id} in {dtype}"), &machine.rows(&model, &arguments));
+        check(&format!("{id} in {dtype}"), &machine.rows(&model, &arguments), 0.9);
     }
 }
 
@@ -150,7 +160,9 @@ fn packed_weights_take_what_was_foretold() {
     let size = ["--width", "128", "--height", "128", "--dtype", "bf16", "--ways", "resident,streamed"];
     for precision in ["fp8", "int8", "nf4"] {
         let precision = ["--precision", precision, "--text-precision", precision];
-        check(precision[1], &machine.rows(&model, &[&size[..], &precision].concat()));
+        let rows = machine.rows(&model, &[&size[..], &precision].concat());
+        // What unpacking takes differs by format.
+        check(precision[1], &rows, 0.75);
     }
 }
 
@@ -193,7 +205,7 @@ fn adapters_take_what_was_foretold() {
     let adapter = ["--lora", adapter.to_str().unwrap()];
     let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--ways", "resident,streamed"];
     for precision in [&[][..], &["--precision", "fp8"]] {
-        check("adapters", &machine.rows(&model, &[&size[..], &adapter, precision].concat()));
+        check("adapters", &machine.rows(&model, &[&size[..], &adapter, precision].concat()), 0.8);
     }
 }
 
@@ -226,10 +238,12 @@ fn cards_compute_in_16_bits_where_they_can() {
 fn budgets_are_kept() {
     let machine = Machine::new();
     let model = machine.model("z-image", RandomDtype::Bf16);
-    let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--ways", "streamed"];
+    let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--ways", "resident,streamed"];
     let rows = machine.rows(&model, &[&size[..], &["--budgets", "0.02,0.03,0.06"]].concat());
-    assert_eq!(rows.len(), 3);
-    for row in &rows {
+    assert_eq!(rows.len(), 4);
+    // All that stayed on the card before is let go for the first of them.
+    assert!(rows[0]["peak"].as_u64() > rows[1]["budget"].as_u64(), "{}", rows[0]);
+    for row in &rows[1..] {
         let (peak, budget) = (row["peak"].as_u64().unwrap(), row["budget"].as_u64().unwrap());
         assert!(peak > 0 && peak <= budget, "{row}");
     }

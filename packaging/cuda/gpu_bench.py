@@ -7,6 +7,7 @@ Parts:
   4  FLUX.1-dev, 1024x1024, under budgets
   5  the same transformers in diffusers: resident, model offload, group offload with a stream
   6  forecasts against what was measured, of all that was run
+  7  the kernels that are off: what each computes and how fast; then parts 3 and 4 in short with them, if all are right
 
 Weights are random and of the published shapes. Text encoders are as wide as published and have one layer each: the
 prompt goes through the whole pipeline, and what the denoiser is told has its true shape.
@@ -47,6 +48,8 @@ class Bench:
         self.deadline = time.monotonic() + args.limit
         self.results = json.loads(args.json.read_text()) if args.json.is_file() else {}
         self.device = ["--card", "rtx-3060"] if args.device == "cpu" else []
+        # Whether the engine uses its kernels.
+        self.kernels = False
         args.scratch.mkdir(parents=True, exist_ok=True)
 
     def left(self):
@@ -59,8 +62,9 @@ class Bench:
     def execute(self, command):
         """Runs a program to its end; says how it ended."""
         print("$", *(str(word) for word in command), flush=True)
+        settings = os.environ | {"SLUICE_CUDA_KERNELS": "1" if self.kernels else "0"}
         try:
-            return subprocess.run(command, timeout=self.left(), check=False).returncode
+            return subprocess.run(command, timeout=self.left(), check=False, env=settings).returncode
         except subprocess.TimeoutExpired:
             raise OutOfTime from None
 
@@ -183,7 +187,28 @@ def diffusers(bench):
         bench.drop(base["like"])
 
 
-PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers}
+def kernels(bench):
+    """Part 7."""
+    if bench.args.device == "cpu":
+        print("the kernels need a card")
+        return
+    trials = bench.measured([bench.args.program, "bench", "kernels"])
+    if trials is None:
+        return
+    bench.keep("kernels", {"trials": trials})
+    if not all(trial["is_right"] for trial in trials):
+        return
+    bench.kernels = True
+    for base, name in ((Z_IMAGE, "seed"), (FLUX, "flux")):
+        workload = bench.small({**base, "budgets": base["budgets"][:1], "steps": 5})
+        budgets = bench.budgets(workload, bench.resident_peak(workload))
+        result = bench.sluice(workload, "resident,streamed", budgets, "--repeats", "2")
+        bench.keep(f"{name} with kernels", result)
+        bench.drop(base["like"])
+    bench.kernels = False
+
+
+PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers, 7: kernels}
 
 
 def gb(value):
@@ -236,9 +261,22 @@ def show_diffusers(model, result):
     table(["", "step s", "VRAM GB", "reserved GB", "RAM GB"], rows)
 
 
+def show_trials(trials):
+    """What each kernel computes and how fast."""
+    print("\nkernels")
+    rows = [
+        [
+            one["name"], one["dtype"], f"{one['error']:.1e}", f"{one['plain_error']:.1e}", "yes" if one["is_right"] else "NO",
+            f"{one['seconds'] * 1e6:.0f}", f"{one['plain_seconds'] * 1e6:.0f}", f"{one['plain_seconds'] / one['seconds']:.2f}",
+        ]
+        for one in trials
+    ]  # fmt: skip
+    table(["", "dtype", "error", "without it", "right", "us", "without it", "times as fast"], rows)
+
+
 def goals(results):
     """Each goal with what was measured, and whether it is met; nothing where nothing was measured."""
-    for name in ("seed", "flux"):
+    for name in ("seed", "flux", "seed with kernels", "flux with kernels"):
         for row in rows_of(results.get(name)):
             if row["way"] == "streamed":
                 yield f"{name}, {gb(row['budget'])} GB: step at most 1.05 of its floor", row["over_floor"], row["over_floor"] <= 1.05
@@ -282,6 +320,8 @@ def show(results):
             show_rows(name, result)
         elif "modes" in result:
             show_diffusers(name.split()[1], result)
+        elif "trials" in result:
+            show_trials(result["trials"])
     rows = list(forecasts(results))
     if rows:
         print("\nForecast over measured, less one; the goal is 5 %")
@@ -299,7 +339,7 @@ def main():
     )
     scratch = Path(tempfile.gettempdir()) / "sluice-gpu-bench"
     parser.add_argument("program", type=Path, help="sluice-cuda, or sluice to try the script out")
-    parser.add_argument("--only", default="1,2,3,4,5,6", help="parts, such as 1,3")
+    parser.add_argument("--only", default="1,2,3,4,5,6,7", help="parts, such as 1,3")
     parser.add_argument("--scratch", type=Path, default=scratch, help="a folder for checkpoints, 37 GB for both; they stay for the next call")
     parser.add_argument("--one-at-a-time", action="store_true", help="removes each checkpoint after its use: 26 GB are enough")
     parser.add_argument("--json", type=Path, default=Path("gpu-bench.json"), help="results of this call and of earlier ones")

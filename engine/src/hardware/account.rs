@@ -29,6 +29,9 @@ pub trait DevicePool: Send + Sync + fmt::Debug {
     /// Bytes that were taken of the device and are not on it: drivers may put them into the host's memory in silence.
     fn spilled(&self) -> u64;
 
+    /// Waits until what was let go is free: a device does what it is told later.
+    fn settle(&self);
+
     /// Gives what it keeps for later back to those who share the device.
     fn give_back(&self);
 }
@@ -244,6 +247,15 @@ impl MemoryAccount {
         self.refused.load(Ordering::Relaxed) > 0
     }
 
+    /// Leaves behind what was refused, once what was let go since then is free.
+    pub fn forget_refusal(&self) {
+        if let Some(pool) = self.pool() {
+            pool.settle();
+        }
+        self.observe();
+        self.refused.store(0, Ordering::Relaxed);
+    }
+
     /// What is held now.
     pub fn holdings(&self) -> Holdings {
         Holdings {
@@ -330,8 +342,9 @@ mod tests {
         assert_eq!(account.take_peaks().device, 60);
     }
 
+    /// Bytes in use, the most of them, and those that are let go and in use until somebody waits.
     #[derive(Debug, Default)]
-    struct Counting([AtomicU64; 2]);
+    struct Counting([AtomicU64; 3]);
 
     impl Counting {
         fn use_bytes(&self, bytes: u64) {
@@ -361,6 +374,10 @@ mod tests {
             0
         }
 
+        fn settle(&self) {
+            self.0[0].fetch_sub(self.0[2].swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
+
         fn give_back(&self) {}
     }
 
@@ -386,6 +403,24 @@ mod tests {
         assert_eq!(account.take_refusal(), Some(OutOfMemory { needed: 101, budget: 100 }));
         account.count_with(None);
         assert_eq!(account.holdings().activations, 1_000);
+    }
+
+    #[test]
+    fn what_was_let_go_is_not_held_against_a_smaller_budget() {
+        let account = MemoryAccount::new();
+        let pool = Arc::new(Counting::default());
+        account.count_with(Some(Arc::clone(&pool) as Arc<dyn DevicePool>));
+        pool.use_bytes(300);
+        pool.0[2].store(260, Ordering::Relaxed);
+        account.forget_refusal();
+        account.set_budget(Some(100));
+        assert_eq!(account.take_peaks().device, 300);
+        assert_eq!((account.take_refusal(), account.take_peaks().device), (None, 40));
+        pool.use_bytes(101);
+        account.observe();
+        pool.use_bytes(50);
+        account.forget_refusal();
+        assert_eq!((account.take_refusal(), account.take_peaks().device), (None, 101));
     }
 
     #[test]

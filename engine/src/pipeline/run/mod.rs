@@ -7,7 +7,11 @@ mod noise;
 mod preview;
 mod source;
 
-use std::{cell::RefCell, path::PathBuf, time::Instant};
+use std::{
+    cell::{Cell, RefCell},
+    path::PathBuf,
+    time::Instant,
+};
 
 use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
 use crate::{
@@ -103,6 +107,7 @@ impl LoadedModel {
             sigmas,
             planned: RefCell::new(planned),
             observer: RefCell::new(observer),
+            is_new_stage: Cell::new(true),
         };
         let images = run.whole(&mut dump);
         let mut planned = run.planned.into_inner();
@@ -133,6 +138,8 @@ struct Run<'a> {
     sigmas: Vec<f32>,
     planned: RefCell<PlannedRun>,
     observer: RefCell<&'a mut dyn Observer>,
+    /// Whether no component has been used since peaks were noted.
+    is_new_stage: Cell<bool>,
 }
 
 impl Run<'_> {
@@ -191,9 +198,15 @@ impl Run<'_> {
             ));
         }
         recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });
-        self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
+        self.note_peaks(stage);
         self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());
         Ok(result)
+    }
+
+    /// What was held since the last call, or since a component was first used after it, was held by this stage.
+    fn note_peaks(&self, stage: Stage) {
+        self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
+        self.is_new_stage.set(true);
     }
 
     /// Takes less for a stage where other programs have taken of a card what the plan counted with.
@@ -223,7 +236,7 @@ impl Run<'_> {
                 Err(RunError::OutOfMemory(error)) => {
                     let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
                     self.loaded.follow(&self.planned.borrow().plan);
-                    self.loaded.account.take_refusal();
+                    self.loaded.account.forget_refusal();
                     self.tell(&reason);
                 }
                 other => return Ok(other?),
@@ -242,6 +255,11 @@ impl Run<'_> {
     /// Store and executor of a component, once there is room for it.
     fn enter(&self, component: usize) -> (&WeightStore, Executor) {
         self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
+        self.loaded.account.forget_refusal();
+        if self.is_new_stage.take() {
+            // What the stage before held was its own.
+            self.loaded.account.take_peaks();
+        }
         let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
         (&self.loaded.stores[component], executor.of_component(component as u8))
     }

@@ -36,7 +36,7 @@ impl Run<'_> {
         let preview =
             self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor, side))?;
         *self.loaded.preview.borrow_mut() = Some(preview);
-        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        self.note_peaks(Stage::Decode);
         Ok(())
     }
 

@@ -64,7 +64,7 @@ impl Run<'_> {
         if let Some(mask) = &mask {
             dump.add("source.mask", mask)?;
         }
-        self.planned.borrow_mut().peaks.push((Stage::Decode, self.loaded.account.take_peaks()));
+        self.note_peaks(Stage::Decode);
         Ok(Original { latents, mask: mask.filter(|_| beside.is_none()), is_forgotten, beside })
     }
 

@@ -103,6 +103,12 @@ impl DevicePool for Pool {
         self.total_and_free().map_or(0, |[total, free]| spilled(self.reserved(), total - free))
     }
 
+    fn settle(&self) {
+        if let Err(error) = self.context.synchronize() {
+            tracing::warn!(%error, "the card could not be waited for");
+        }
+    }
+
     fn give_back(&self) {
         let answer = self.context.bind_to_thread().and_then(|()| {
             // SAFETY: the pool lives as long as its context; what is in use stays.
