@@ -260,7 +260,8 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
 
 fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    if widgets::disclosure(ui, "More settings", chevron, true).clicked() {
+    let heading = widgets::disclosure(ui, "More settings", chevron, true);
+    if heading.clicked() {
         panel.more = !panel.more;
     }
     if !panel.more {
@@ -273,13 +274,16 @@ fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
     let planned = state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| draft.dtype.is_none());
     let precision = |dtype: Option<ComputeDtype>| match (dtype, planned) {
         (Some(dtype), _) => words::precision(dtype).to_owned(),
-        (None, Some(planned)) => format!("Automatic, {}", words::precision(planned)),
+        (None, Some(planned)) => format!("Automatic ({})", planned.name()),
         (None, None) => "Automatic".to_owned(),
     };
     let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
     widgets::choice_row(ui, "Precision", &mut draft.dtype, choices, precision);
     clip_skip::show(ui, state);
     sampling_panel::show(ui, &mut state.draft, &mut panel.sampling, mistake.as_ref());
+    if heading.clicked() {
+        ui.scroll_to_rect(heading.rect.union(ui.min_rect().with_min_y(heading.rect.top())), None);
+    }
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

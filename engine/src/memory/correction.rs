@@ -23,10 +23,10 @@ pub struct Outcome {
     pub predicted_device: u64,
     /// Bytes at the device's peak.
     pub measured_device: u64,
-    /// Bytes of activations at their peak, as the formulas say before any correction; 0 if they were tried out
-    /// instead, which says nothing about the formulas.
+    /// Bytes of activations in the stage that took most of what was predicted for it, as the formulas say before any
+    /// correction; 0 if they were tried out instead, which says nothing about the formulas.
     pub predicted_activations: u64,
-    /// Bytes of activations at their peak.
+    /// Bytes of activations at the peak of that stage.
     pub measured_activations: u64,
     /// Seconds of a step after the first.
     pub predicted_step_seconds: f64,

@@ -167,8 +167,8 @@ impl PlannedRun {
 
     /// What was predicted and what was measured.
     pub fn outcome(&self) -> Outcome {
-        let activations = self.plan.stages.iter().map(|stage| stage.activations).max().unwrap_or(0);
-        let peak = |of: fn(&Peaks) -> u64| self.peaks.iter().map(|(_, peaks)| of(peaks)).max().unwrap_or(0);
+        let [predicted_activations, measured_activations] = self.activations();
+        let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
         steps.sort_by(f64::total_cmp);
         let Observed { operations, compute, bytes, load } = self.observed;
@@ -178,12 +178,12 @@ impl PlannedRun {
             dtype: self.footprint.dtype,
             device: self.machine.device.clone(),
             predicted_device: self.plan.peak_device(),
-            measured_device: peak(|peaks| peaks.device),
+            measured_device,
             predicted_activations: match self.preferences.estimate {
-                Estimate::Formula => (activations as f64 / self.activation_factor) as u64,
+                Estimate::Formula => (predicted_activations as f64 / self.activation_factor) as u64,
                 Estimate::Dryrun => 0,
             },
-            measured_activations: peak(|peaks| peaks.activations),
+            measured_activations,
             predicted_step_seconds: self.plan.seconds_per_step,
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
             measured_operations_per_second: rate(operations, compute),
@@ -192,11 +192,28 @@ impl PlannedRun {
         }
     }
 
+    /// What was predicted and measured of activations in the stage that took most of what was predicted for it, so that
+    /// what corrects the next forecast is enough for all. Stages that take little beside others do not count.
+    fn activations(&self) -> [u64; 2] {
+        let largest = self.plan.stages.iter().map(|stage| stage.activations).max().unwrap_or(0);
+        let counted = self.plan.stages.iter().filter(|stage| stage.activations >= largest / 4);
+        let pairs =
+            counted.map(|stage| [stage.activations, self.peak(stage.stage, |peaks| peaks.activations)]);
+        let part = |[predicted, measured]: [u64; 2]| measured as f64 / predicted.max(1) as f64;
+        pairs.max_by(|one, other| part(*one).total_cmp(&part(*other))).unwrap_or_default()
+    }
+
+    /// The most of something that a stage took.
+    fn peak(&self, stage: Stage, of: fn(&Peaks) -> u64) -> u64 {
+        let own = self.peaks.iter().filter(|(measured, _)| *measured == stage);
+        own.map(|(_, peaks)| of(peaks)).max().unwrap_or(0)
+    }
+
     fn stage_peaks(&self) -> Vec<StagePeak> {
-        let stages = self.plan.stages.iter().map(|stage| {
-            let own = self.peaks.iter().filter(|(measured, _)| *measured == stage.stage);
-            let measured = own.map(|(_, peaks)| peaks.device).max().unwrap_or(0);
-            StagePeak { stage: stage.stage, predicted: stage.device(), measured }
+        let stages = self.plan.stages.iter().map(|stage| StagePeak {
+            stage: stage.stage,
+            predicted: stage.device(),
+            measured: self.peak(stage.stage, |peaks| peaks.device),
         });
         stages.collect()
     }

@@ -98,6 +98,14 @@ fn a_long_prompt() {
     });
 }
 
+#[test]
+fn more_settings() {
+    in_every_look("more-settings", |window| {
+        window.fill("Prompt", "a harbour in the evening, oil on canvas");
+        window.click("More settings");
+    });
+}
+
 /// Everything that can be open.
 fn all_open(scene: &Scene) -> MemorySettings {
     MemorySettings { preferences: scene.preferences.clone(), plan_open: Some(true), timeline_open: true }

@@ -86,7 +86,11 @@ impl Case {
 
     fn tried(&self, device: &Device, dtype: DType, rows: usize) -> Result<Trial> {
         let wide = self.prepared(FEW, dtype, &Device::Cpu)?;
-        let want = flat(&wide(DType::F32)?)?;
+        let want = match self.function {
+            // Rounded once, to the bit.
+            Function::Unpacking(_) => flat(&wide(DType::F32)?.to_dtype(dtype)?)?,
+            _ => flat(&wide(DType::F32)?)?,
+        };
         let largest = want.iter().fold(0f32, |largest, value| largest.max(value.abs()));
         let own = self.prepared(FEW, dtype, device)?;
         let error = |on| -> Result<f64> {
@@ -149,7 +153,7 @@ impl Case {
             _ => 0.0,
         };
         match self.function {
-            Function::Unpacking(_) => unit / 2.0,
+            Function::Unpacking(_) => 0.0,
             Function::Rotation(_) => 2.0 * unit + 4e-6,
             Function::Values { .. } => unit + 4e-6,
         }
