@@ -45,28 +45,28 @@ pub struct Ceilings {
 /// # Errors
 /// When the device has no memory for it, or cannot multiply matrices of this dtype.
 pub fn ceilings(device: &str, memory: &dyn DeviceMemory, dtype: DType) -> Result<Ceilings> {
-    let (matrix_side, operations_per_second) = multiply(memory.device(), dtype)?;
+    let (matrix_side, operations_per_second) = multiply(memory.device(), dtype, &SIDES, TIME)?;
     Ok(Ceilings {
         device: device.to_owned(),
         unified: memory.is_unified(),
         transfer_bytes: TRANSFER as u64,
-        pinned_bytes_per_second: transfer(memory, memory)?,
-        pageable_bytes_per_second: transfer(memory, &CpuMemory)?,
+        pinned_bytes_per_second: transfer(memory, memory, TIME)?,
+        pageable_bytes_per_second: transfer(memory, &CpuMemory, TIME)?,
         dtype: dtype.as_str().to_owned(),
         matrix_side: matrix_side as u64,
         operations_per_second,
     })
 }
 
-/// Bytes a second from memory as `host` gives it: the median.
-pub(super) fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory) -> Result<f64> {
+/// Bytes a second from memory as `host` gives it: the median of what was timed for so long.
+pub(super) fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Duration) -> Result<f64> {
     // As bytes, the last of the dtypes that a buffer has room for.
     let sizes = [0, 0, 0, TRANSFER];
     let (from, to) = (host.allocate_host(&sizes)?, memory.allocate(&sizes)?);
     // The first transfer meets pages that nobody has touched.
     memory.upload(&from, &to, &sizes, &|| true)?;
     let (started, mut times) = (Instant::now(), Vec::new());
-    while started.elapsed() < TIME || times.len() < 3 {
+    while started.elapsed() < time || times.len() < 3 {
         let begun = Instant::now();
         memory.upload(&from, &to, &sizes, &|| true)?;
         times.push(begun.elapsed().as_secs_f64());
@@ -75,10 +75,16 @@ pub(super) fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory) -> Re
     Ok(TRANSFER as f64 / times[times.len() / 2])
 }
 
-/// The side of the matrices, and operations a second in the fastest of some runs.
-pub(super) fn multiply(device: &Device, dtype: DType) -> Result<(usize, f64)> {
+/// The side of the matrices, the first of `sides` that is large enough, and operations a second in the fastest of some
+/// runs, which take so long for each side.
+pub(super) fn multiply(
+    device: &Device,
+    dtype: DType,
+    sides: &[usize],
+    time: Duration,
+) -> Result<(usize, f64)> {
     let mut found = (0, 0.0);
-    for side in SIDES {
+    for &side in sides {
         let matrix = Tensor::randn(0f32, 1f32, (side, side), device)?.to_dtype(dtype)?;
         let timed = |products: u32| -> Result<Duration> {
             let started = Instant::now();
@@ -90,7 +96,7 @@ pub(super) fn multiply(device: &Device, dtype: DType) -> Result<(usize, f64)> {
         };
         timed(1)?;
         let one = timed(1)?;
-        let products = (TIME.as_secs_f64() / 4.0 / one.as_secs_f64()).ceil().max(1.0) as u32;
+        let products = (time.as_secs_f64() / 4.0 / one.as_secs_f64()).ceil().max(1.0) as u32;
         let mut best = f64::INFINITY;
         for _ in 0..4 {
             best = best.min(timed(products)?.as_secs_f64() / f64::from(products));
@@ -111,7 +117,7 @@ mod tests {
     #[test]
     fn a_simulated_link_is_as_fast_as_it_should_be() {
         let card = SimulatedCard::new(1e9, 0.0);
-        let measured = transfer(&card, &card).unwrap();
+        let measured = transfer(&card, &card, TIME).unwrap();
         // How much slower it is depends on who else computes.
         assert!((0.5e9..=1e9).contains(&measured), "{measured}");
     }
