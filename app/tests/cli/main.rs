@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod adapter;
+mod bench;
 mod convert;
 mod files;
 mod memory;
