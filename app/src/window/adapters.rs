@@ -31,18 +31,15 @@ pub fn add(draft: &mut Draft, path: PathBuf) {
 
 /// Draws the list, folded away unless somebody opens it.
 pub fn show(ui: &mut Ui, state: &mut State, list: &mut AdaptersState, actions: &mut Vec<Action>) {
-    let chevron = if list.open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
     let used = state.draft.adapters.iter().filter(|adapter| adapter.enabled).count();
     let title = if used == 0 { "LoRA".to_owned() } else { format!("LoRA ({used})") };
-    if widgets::disclosure(ui, &title, chevron, true).clicked() {
-        list.open = !list.open;
-        if list.open {
-            actions.push(Action::ListAdapters);
-        }
+    let pressed = widgets::fold(ui, &title, &mut list.open, |ui| opened(ui, state, actions));
+    if pressed && list.open {
+        actions.push(Action::ListAdapters);
     }
-    if !list.open {
-        return;
-    }
+}
+
+fn opened(ui: &mut Ui, state: &mut State, actions: &mut Vec<Action>) {
     let mut removed = None;
     for (index, adapter) in state.draft.adapters.iter_mut().enumerate() {
         let report = state.adapter_reports.iter().find(|report| report.path == adapter.path);

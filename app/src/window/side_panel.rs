@@ -259,31 +259,28 @@ fn seed(ui: &mut Ui, state: &mut State, panel: &mut PanelState, actions: &mut Ve
 }
 
 fn more(ui: &mut Ui, state: &mut State, panel: &mut PanelState) {
-    let chevron = if panel.more { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    let heading = widgets::disclosure(ui, "More settings", chevron, true);
-    if heading.clicked() {
-        panel.more = !panel.more;
-    }
-    if !panel.more {
-        return;
-    }
-    let mistake = state.mistake();
-    let draft = &mut state.draft;
-    widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
-    widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
-    let planned = state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| draft.dtype.is_none());
-    let precision = |dtype: Option<ComputeDtype>| match (dtype, planned) {
+    let PanelState { more, sampling, .. } = panel;
+    widgets::fold(ui, "More settings", more, |ui| {
+        let mistake = state.mistake();
+        let draft = &mut state.draft;
+        widgets::choice_row(ui, "Sampler", &mut draft.sampler, Sampler::ALL, Sampler::title);
+        widgets::choice_row(ui, "Schedule", &mut draft.schedule, Schedule::ALL, Schedule::title);
+        precision(ui, state);
+        clip_skip::show(ui, state);
+        sampling_panel::show(ui, &mut state.draft, sampling, mistake.as_ref());
+    });
+}
+
+fn precision(ui: &mut Ui, state: &mut State) {
+    let chosen = &mut state.draft.dtype;
+    let planned = state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| chosen.is_none());
+    let name = |dtype: Option<ComputeDtype>| match (dtype, planned) {
         (Some(dtype), _) => words::precision(dtype).to_owned(),
         (None, Some(planned)) => format!("Automatic ({})", planned.name()),
         (None, None) => "Automatic".to_owned(),
     };
     let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
-    widgets::choice_row(ui, "Precision", &mut draft.dtype, choices, precision);
-    clip_skip::show(ui, state);
-    sampling_panel::show(ui, &mut state.draft, &mut panel.sampling, mistake.as_ref());
-    if heading.clicked() {
-        ui.scroll_to_rect(heading.rect.union(ui.min_rect().with_min_y(heading.rect.top())), None);
-    }
+    widgets::choice_row(ui, "Precision", chosen, choices, name);
 }
 
 fn generate(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {

@@ -22,13 +22,10 @@ const TILES: [u32; 6] = [16, 32, 48, 64, 96, 128];
 
 /// Draws the fold.
 pub fn show(ui: &mut Ui, state: &State, open: &mut bool, preferences: &mut MemoryPreferences) {
-    let chevron = if *open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    if widgets::disclosure(ui, "Advanced", chevron, true).clicked() {
-        *open = !*open;
-    }
-    if !*open {
-        return;
-    }
+    widgets::fold(ui, "Advanced", open, |ui| opened(ui, state, preferences));
+}
+
+fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let modes = OffloadMode::ALL.iter().copied();
     widgets::choice_row(ui, "Mode", &mut preferences.mode, modes, mode_name);
     let automatic = preferences.mode == OffloadMode::Auto;

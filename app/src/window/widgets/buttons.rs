@@ -6,7 +6,10 @@ use egui::{
 };
 
 use super::{cut, two_lines};
-use crate::window::tokens::{Palette, font, radius, size, space};
+use crate::window::{
+    icons,
+    tokens::{Palette, font, radius, size, space},
+};
 
 /// How much a button asks to be pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +171,23 @@ pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Res
     ui.painter().text(place, Align2::LEFT_CENTER, icon, font::icons(side), look.text);
     ui.painter().galley(pos2(text_x, rect.center().y - text.size().y / 2.0), text, look.text);
     response
+}
+
+/// A heading that opens what is below it, and shows all of that when it does; says whether it was pressed.
+pub fn fold(ui: &mut Ui, title: &str, open: &mut bool, contents: impl FnOnce(&mut Ui)) -> bool {
+    let chevron = if *open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
+    let heading = disclosure(ui, title, chevron, true);
+    if heading.clicked() {
+        *open = !*open;
+    }
+    if *open {
+        contents(ui);
+        if heading.clicked() {
+            let below = ui.min_rect().with_min_y(heading.rect.top());
+            ui.scroll_to_rect(below, None);
+        }
+    }
+    heading.clicked()
 }
 
 /// A row that is pressed as a whole: an icon, words that are cut where the row ends, and perhaps more words
