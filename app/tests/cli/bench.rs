@@ -33,6 +33,17 @@ fn ways_are_compared_within_budgets() {
 }
 
 #[test]
+fn nothing_that_could_be_run_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let output = run(
+        folder.path(),
+        &["bench", "run", "--quiet", "--card", "rtx-3060", "--ways", "streamed", "--budgets", "1KB"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("the smallest placement needs"), "{}", stdout(&output));
+}
+
+#[test]
 fn the_link_of_a_simulated_card_is_measured() {
     let folder = TempDir::new().unwrap();
     let output = run(folder.path(), &["bench", "link", "--card", "rtx-4060", "--json", "link.json"]);

@@ -247,13 +247,14 @@ impl MemoryAccount {
         self.refused.load(Ordering::Relaxed) > 0
     }
 
-    /// Leaves behind what was refused, once what was let go since then is free.
-    pub fn forget_refusal(&self) {
+    /// Waits until a device that counts by itself has freed what was let go: until then that counts as held, and what
+    /// is over a new budget only by that is not refused.
+    pub fn settle(&self) {
         if let Some(pool) = self.pool() {
             pool.settle();
+            self.observe();
+            self.refused.store(0, Ordering::Relaxed);
         }
-        self.observe();
-        self.refused.store(0, Ordering::Relaxed);
     }
 
     /// What is held now.
@@ -412,14 +413,14 @@ mod tests {
         account.count_with(Some(Arc::clone(&pool) as Arc<dyn DevicePool>));
         pool.use_bytes(300);
         pool.0[2].store(260, Ordering::Relaxed);
-        account.forget_refusal();
+        account.settle();
         account.set_budget(Some(100));
         assert_eq!(account.take_peaks().device, 300);
         assert_eq!((account.take_refusal(), account.take_peaks().device), (None, 40));
         pool.use_bytes(101);
         account.observe();
         pool.use_bytes(50);
-        account.forget_refusal();
+        account.settle();
         assert_eq!((account.take_refusal(), account.take_peaks().device), (None, 101));
     }
 

@@ -41,7 +41,8 @@ Examples:
 ///
 /// The same pictures are drawn again and again with one engine. Printed are times, memory and what was moved, beside
 /// what had been foretold and beside the floor: the larger of all computing and of all streamed bytes over the link.
-/// What past runs took is not known to the engine here, and what these take is forgotten.
+/// What past runs took is not known to the engine here, and what these take is forgotten. The exit code is 1 if nothing
+/// could be drawn, or latents that are compared differ.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -118,6 +119,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             None => return Ok(Outcome::Cancelled),
         }
     }
+    let nothing_was_drawn = rows.iter().all(|row| row.run.is_err());
     let table = Table::new(rows, &measured);
     for line in table.lines() {
         stdout::line(&line)?;
@@ -130,7 +132,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         });
         write_json(file, &all)?;
     }
-    Ok(if table.exact() == Some(false) { Outcome::Failed } else { Outcome::Done })
+    let failed = nothing_was_drawn || table.exact() == Some(false);
+    Ok(if failed { Outcome::Failed } else { Outcome::Done })
 }
 
 fn write_json(file: &Path, content: &Value) -> anyhow::Result<()> {

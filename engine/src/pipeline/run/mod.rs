@@ -236,7 +236,8 @@ impl Run<'_> {
                 Err(RunError::OutOfMemory(error)) => {
                     let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
                     self.loaded.follow(&self.planned.borrow().plan);
-                    self.loaded.account.forget_refusal();
+                    self.loaded.account.settle();
+                    self.loaded.account.take_refusal();
                     self.tell(&reason);
                 }
                 other => return Ok(other?),
@@ -255,7 +256,7 @@ impl Run<'_> {
     /// Store and executor of a component, once there is room for it.
     fn enter(&self, component: usize) -> (&WeightStore, Executor) {
         self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
-        self.loaded.account.forget_refusal();
+        self.loaded.account.settle();
         if self.is_new_stage.take() {
             // What the stage before held was its own.
             self.loaded.account.take_peaks();
