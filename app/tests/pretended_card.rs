@@ -153,6 +153,17 @@ fn every_family_takes_what_was_foretold() {
     }
 }
 
+/// In f32, matrices of 16 bits are widened for their products, and outweigh what is computed of a few tokens.
+#[test]
+fn widened_matrices_take_what_was_foretold() {
+    let machine = Machine::new();
+    for id in ["z-image", "flux.1-dev", "sd3.5-large"] {
+        let model = machine.model(id, RandomDtype::Bf16);
+        let arguments = ["--width", "64", "--height", "64", "--dtype", "f32", "--ways", "resident,streamed"];
+        check(&format!("{id}, small"), &machine.rows(&model, &arguments), 0.85);
+    }
+}
+
 #[test]
 fn packed_weights_take_what_was_foretold() {
     let machine = Machine::new();

@@ -435,7 +435,12 @@ impl Denoiser for ZImageTransformer {
         let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
         let prompt_bytes: u64 =
             shape.prompts[..shape.branches].iter().map(|&tokens| bytes(tokens * config.cap_feat_dim)).sum();
-        let modulation = (config.n_refiner_layers + config.n_layers) * 4 * dim + dim;
+        // What modulates each block, and the last layer.
+        let modulations = || {
+            let blocks = config.n_refiner_layers + config.n_layers;
+            std::iter::repeat_n(4 * dim, blocks).chain([dim])
+        };
+        let modulation: usize = modulations().sum();
         let latents = (shape.batch * channels * height * width * size_of::<f32>()) as u64;
         // Rotations of the image alone and of image and caption, cosine and sine.
         let ropes: u64 = captions
@@ -466,8 +471,8 @@ impl Denoiser for ZImageTransformer {
         blocks.push(once(embed));
         blocks.extend((0..config.n_refiner_layers).map(|_| once(refine(longest))));
         let mut timestep = Tape::default();
-        for _ in 0..shape.sigmas {
-            timestep.replace(costs.linear(1, config.modulation_width(), modulation));
+        for outputs in (0..shape.sigmas).flat_map(|_| modulations()) {
+            timestep.replace(costs.linear(1, config.modulation_width(), outputs));
         }
         blocks.push(once(timestep));
         let mut embed = Tape::default();

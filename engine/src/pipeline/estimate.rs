@@ -126,9 +126,11 @@ pub fn workload(
     prompts: &[Prompt],
     computes: Computes,
 ) -> Workload {
-    let costs = |role| {
-        let value_bytes = dtype_of(role, dtype).size_in_bytes();
-        Costs { value_bytes, computes, widens: false }
+    let costs = |component: &Component| {
+        let dtype = dtype_of(component.role, dtype);
+        let has_halves = |block| BlockLayout::new(block, dtype).has_halves();
+        let widens = dtype == DType::F32 && component.blocks.iter().any(has_halves);
+        Costs { value_bytes: dtype.size_in_bytes(), computes, widens }
     };
     let tokens: Vec<usize> =
         prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
@@ -141,7 +143,7 @@ pub fn workload(
         branches: tokens.len(),
         sigmas: request.sampler.levels(steps),
         calls: request.sampler.calls(steps),
-        costs: costs(Role::Denoiser),
+        costs: costs(&model.denoiser_component),
     };
     let with_lists = |mut work: Work| {
         work.carried += LISTS;
@@ -163,7 +165,7 @@ pub fn workload(
     let one = |stage, work| ComponentWork { stage, also: None, ways: vec![with_lists(work)] };
     let encode = model.text.iter().enumerate().map(|(index, part)| {
         let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let (encoder, costs) = (part.encoder.as_ref(), costs(Role::TextEncoder));
+        let (encoder, costs) = (part.encoder.as_ref(), costs(&part.component));
         let work = text::work(encoder, &tokens, prompts[0].clip_skip, costs);
         let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
         let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
@@ -172,10 +174,11 @@ pub fn workload(
     let rows = most_rows(&shape, prompts.len());
     let denoise = denoiser_work(model, &shape, calls(model, request));
     let denoise = with_terms(denoise, &model.denoiser_component, rows);
-    let denoise = with_widened(denoise, &model.denoiser_component, costs(Role::Denoiser));
+    let denoise = with_widened(denoise, &model.denoiser_component, shape.costs);
     let side = [latents[1], latents[2]];
     let encoded = encodes(model, request).count();
-    let ways = model.autoencoder.work(encoded, request.batch as usize, side, costs(Role::Autoencoder));
+    let ways =
+        model.autoencoder.work(encoded, request.batch as usize, side, costs(&model.autoencoder_component));
     let decode = ComponentWork {
         stage: Stage::Decode,
         also: (encoded > 0).then_some(Stage::Encode),

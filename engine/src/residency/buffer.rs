@@ -106,6 +106,14 @@ impl BlockLayout {
         bytes(&self.sizes)
     }
 
+    /// Whether some of it is held in floats of 16 bits.
+    pub fn has_halves(&self) -> bool {
+        self.sizes
+            .iter()
+            .zip(DTYPES)
+            .any(|(&values, dtype)| values > 0 && matches!(dtype, DType::F16 | DType::BF16))
+    }
+
     /// Bytes of the largest layer: all tensors that differ in the last part of their names alone.
     pub fn largest_leaf(&self) -> u64 {
         let mut layers: BTreeMap<&str, u64> = BTreeMap::new();

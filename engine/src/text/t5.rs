@@ -290,7 +290,11 @@ impl T5 {
 
 /// The residual stream and the norms are in f32 in any computation.
 fn wide(costs: Costs) -> Costs {
-    Costs { value_bytes: size_of::<f32>(), widens: costs.value_bytes < size_of::<f32>(), ..costs }
+    Costs {
+        value_bytes: size_of::<f32>(),
+        widens: costs.widens || costs.value_bytes < size_of::<f32>(),
+        ..costs
+    }
 }
 
 /// Rounding values to the dtype of the computation.

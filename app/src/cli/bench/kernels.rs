@@ -97,8 +97,8 @@ mod tests {
         assert_eq!(
             lines(&[trial]),
             [
-                "kernel     dtype    error  without it  right   time  without it  times as fast",
-                "gated sum  bf16    2.3e-3      4.1e-3  NO     20 µs       90 µs           4.50",
+                "kernel     dtype   error  without it  right   time  without it  times as fast",
+                "gated sum  bf16   2.3e-3      4.1e-3  NO     20 µs       90 µs           4.50",
             ]
         );
     }
