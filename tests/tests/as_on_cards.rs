@@ -85,6 +85,8 @@ fn large() -> Vec<(Encoding, usize)> {
         scaled(Format::I8, 3 << 20),
         scaled(Format::I8, 3000),
         scaled(Format::Nf4, 64),
+        // More scales than are read at a time.
+        scaled(Format::Nf4, 6),
     ]
 }
 

@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_source_without_a_title_is_an_error() {
-        let text = "[sources]\n[[card]]\nid = 'a'\nname = 'A'\nvram = 8\ncompute_capability = 7.5\nlink_bytes_per_second = 1e9\n\
+        let text = "[sources]\n[[card]]\nid = 'a'\nname = 'A'\nvram = 8\ncompute_capability = 7.5\n\
+                    link_bytes_per_second = 1e9\n\
                     link_latency = 1e-5\noperations_per_second = 1e12\nmemory_bytes_per_second = 1e11\n\
                     sources = ['x']";
         assert_eq!(read(text).unwrap_err(), "there is no source x");

@@ -68,7 +68,8 @@ pub struct Correction {
 ///
 /// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
 /// multiplied by the highest of measured over predicted where that differs by 3 % or more, because what is
-/// foretold of memory is a promise. None of them goes beyond twice or half. `machine` has the speeds that hold without any run, so that corrections do not add up.
+/// foretold of memory is a promise. None of them goes beyond twice or half. `machine` has the speeds that hold without
+/// any run, so that corrections do not add up.
 pub fn correct(outcomes: &[Outcome], footprint: &Footprint, machine: &Machine) -> Correction {
     let Footprint { model, dtype, .. } = footprint;
     let matching = |outcome: &&Outcome| {

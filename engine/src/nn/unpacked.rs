@@ -26,7 +26,7 @@ pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtyp
     }
     let scales = match encoding.scales(elements) {
         0 => None,
-        count => Some(floats(&bytes.narrow(0, encoding.format.bytes(elements), 4 * count)?)?),
+        count => Some(all_floats(&bytes.narrow(0, encoding.format.bytes(elements), 4 * count)?)?),
     };
     let result = Tensor::zeros(elements, dtype, bytes.device())?;
     let mut start = 0;
@@ -75,6 +75,15 @@ fn scaled(values: &Tensor, scales: &Tensor, group: usize) -> Result<Tensor> {
     }
     let rest = values.narrow(0, runs * group, count - runs * group)?;
     Tensor::cat(&[whole, rest.broadcast_mul(&scales.narrow(0, runs, 1)?)?], 0)
+}
+
+/// Flat little-endian bytes as f32, so many at a time that it takes little beside a piece of weights.
+fn all_floats(bytes: &Tensor) -> Result<Tensor> {
+    const BYTES: usize = PIECE / 8;
+    let all = bytes.elem_count();
+    let pieces =
+        (0..all).step_by(BYTES).map(|first| floats(&bytes.narrow(0, first, BYTES.min(all - first))?));
+    Tensor::cat(&pieces.collect::<Result<Vec<_>>>()?, 0)
 }
 
 /// Flat little-endian bytes as f32: the numbers that three bytes are, and what the fourth and a bit say of their size.
