@@ -257,6 +257,10 @@ fn budgets_are_kept() {
     for row in &rows[1..] {
         let (peak, budget) = (row["peak"].as_u64().unwrap(), row["budget"].as_u64().unwrap());
         assert!(peak > 0 && peak <= budget, "{row}");
+        // What the stage before held is not this one's.
+        for (stage, part) in taken(row) {
+            assert!(part <= 1.0, "{stage}: {part} in {row}");
+        }
     }
 }
 

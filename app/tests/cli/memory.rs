@@ -153,6 +153,14 @@ fn cards_compute_in_the_bits_that_a_model_was_published_for() {
             let forecast = planned(folder.path(), &[&["--model", &path], further].concat());
             assert_eq!(forecast["dtype"], dtype, "{model} {further:?}");
         }
+        // In f32 without tensor cores.
+        for (card, slower) in [("rtx-3060", 2.0), ("rtx-2070", 4.0)] {
+            let [half, single] = ["f16", "f32"].map(|dtype| {
+                let asked = ["--model", &path, "--card", card, "--dtype", dtype];
+                planned(folder.path(), &asked)["machine"]["operations_per_second"].as_f64().unwrap()
+            });
+            assert_eq!(half / single, slower, "{model} on {card}");
+        }
     }
 }
 
