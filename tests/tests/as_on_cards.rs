@@ -1,12 +1,7 @@
 //! What cards compute with, compositions of the tensor library's functions, gives what diffusers gives: on the
-//! processor, in a process of its own.
+//! processor. It has a process of its own because `compute_as_on_cards` applies to the whole process.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![cfg(test)]
 
 use std::{collections::BTreeSet, fs};
 

@@ -1,18 +1,17 @@
-//! Weights that come and go: the same bytes under every plan, budgets that hold, forecasts that come true, and files
+//! Weights that come and go: the same bytes under every plan, budgets that hold, predictions that come true, and files
 //! that vanish.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![cfg(test)]
 
 mod adapters;
 mod budgets;
 mod exactness;
 mod faults;
+#[cfg(target_os = "linux")]
+mod less_memory;
 mod options;
 mod pictures;
+mod precisions;
+mod residency;
 mod support;
 mod traffic;

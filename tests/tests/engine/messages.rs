@@ -1,0 +1,287 @@
+//! Commands and events cross a process border, and come back from JSON, as they were.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use sluice_engine::{
+    adapters::AdapterReport,
+    frames::{read_frame, write_frame},
+    hardware::{Probe, card},
+    memory::{
+        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
+        Wish, known_model, machine_of,
+    },
+    output::{Image, Output},
+    request::{
+        AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule,
+        SourcePicture,
+    },
+    session::{
+        BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
+        Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
+    },
+    telemetry::TelemetryEvent,
+};
+
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
+    let text = serde_json::to_string(value).unwrap();
+    let back: T = serde_json::from_str(&text).unwrap();
+    assert_eq!(&back, value, "{text}");
+    assert!(!text.contains('\n'), "a message is one line");
+    through_a_pipe(value);
+    text
+}
+
+/// As it goes between the window and a worker: to the last bit.
+fn through_a_pipe<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+    let mut bytes = Vec::new();
+    write_frame(&mut bytes, value).unwrap();
+    assert_eq!(read_frame::<T>(&mut bytes.as_slice()).unwrap().as_ref(), Some(value));
+}
+
+/// The same for a forecast, whose computed times may come back with another last digit.
+fn round_trip_of_forecast(event: &Event) {
+    through_a_pipe(event);
+    let text = serde_json::to_string(event).unwrap();
+    let back: Event = serde_json::from_str(&text).unwrap();
+    assert!(alike(&serde_json::to_value(event).unwrap(), &serde_json::to_value(&back).unwrap()), "{text}");
+    assert!(!text.contains('\n'), "a message is one line");
+}
+
+/// Whether two values are the same but for the last digit of numbers, which text does not keep.
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) if one.is_f64() => {
+            let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+            (one - other).abs() <= 1e-15 * one.abs()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(key, one)| other.get(key).is_some_and(|other| alike(one, other)))
+        }
+        _ => one == other,
+    }
+}
+
+fn request() -> Request {
+    Request {
+        model: ModelSource::Path(PathBuf::from("/models/ein Modell")),
+        prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
+        negative_prompt: "\u{0}\t\\".to_owned(),
+        width: 1024,
+        height: 16,
+        steps: 9,
+        guidance: 0.1,
+        seed: u64::MAX,
+        batch: 3,
+        sampler: Sampler::Heun,
+        schedule: Schedule::DynamicShift,
+        dtype: Some(ComputeDtype::Bf16),
+        max_sequence_length: 7,
+        adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
+        clip_skip: 2,
+        guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
+        step_cache: 0.05,
+        source: Some(SourcePicture {
+            path: PathBuf::from("雪.png"),
+            strength: 0.3,
+            ..SourcePicture::default()
+        }),
+    }
+}
+
+#[test]
+fn commands_come_back() {
+    let job = Job {
+        output: Some(Output::Folder(PathBuf::from("out"))),
+        previews: true,
+        initial_latents: Some(PathBuf::from("latents")),
+        dump: Some(PathBuf::from("dump")),
+        journal: Some(PathBuf::from("journal")),
+        ..Job::new(JobId(u64::MAX), request())
+    };
+    let to_file = Job { output: Some(Output::File(PathBuf::from("a.png"))), ..Job::new(JobId(1), request()) };
+    let commands = [
+        Command::Load { model: ModelSource::Starter },
+        Command::Load { model: ModelSource::Path(PathBuf::from("starter")) },
+        Command::Generate(Box::new(job)),
+        Command::Generate(Box::new(to_file)),
+        Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
+        Command::Plan(Box::new(query(PlanSubject::Model))),
+        Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
+        Command::Cancel { job: JobId(3) },
+        Command::Unload,
+        Command::Forget,
+        Command::ShutDown,
+    ];
+    let mut kinds: Vec<String> = commands
+        .iter()
+        .map(|command| {
+            // A new variant does not compile here until it is in the list above.
+            match command {
+                Command::Load { .. }
+                | Command::Generate(_)
+                | Command::Plan(_)
+                | Command::Cancel { .. }
+                | Command::Unload
+                | Command::Forget
+                | Command::ShutDown => {}
+            }
+            let value: Value = serde_json::from_str(&round_trip(command)).unwrap();
+            value["command"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    kinds.dedup();
+    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "forget", "shut_down"]);
+}
+
+fn query(subject: PlanSubject) -> PlanQuery {
+    let device = DeviceChoice::Simulated("rtx-3060".to_owned());
+    let memory = MemoryPreferences {
+        mode: OffloadMode::LayerStreaming,
+        wish: Wish::Memory,
+        denoiser: Some(Residence::OnDemand),
+        vram_budget: Some(u64::MAX),
+        keep: Keep::All,
+        estimate: Estimate::Dryrun,
+        device,
+        ..MemoryPreferences::default()
+    };
+    PlanQuery { id: 7, subject, request: request(), memory, frames: 81 }
+}
+
+/// A plan and a refusal, as the planner makes them.
+fn forecasts() -> [Forecast; 2] {
+    let model = known_model("sd1.5").unwrap();
+    let (footprint, workload) = (model.footprint(2), model.workload(&model.request(), 2));
+    let card = card("rtx-4060").unwrap();
+    [(64 << 30, 0), (64 << 30, card.vram)].map(|(ram, taken)| {
+        let machine = machine_of(card, ram, taken);
+        memory::forecast(&footprint, &workload, &machine, &MemoryPreferences::default(), None)
+    })
+}
+
+fn summary() -> ModelSummary {
+    let block = BlockSummary { name: "layers.0".to_owned(), tensors: 3, parameters: 4, bytes: 8 };
+    let component = ComponentSummary {
+        role: "denoiser".to_owned(),
+        architecture: "Z-Image transformer".to_owned(),
+        parameters: 1 << 40,
+        bytes: 1 << 41,
+        dtypes: BTreeMap::from([("BF16".to_owned(), 1 << 41)]),
+        blocks: vec![block],
+        files: vec![PathBuf::from("a.safetensors")],
+    };
+    ModelSummary {
+        source: ModelSource::Starter,
+        name: "Starter".to_owned(),
+        family: "z_image".to_owned(),
+        family_name: "Z-Image".to_owned(),
+        layout: "diffusers folder".to_owned(),
+        components: vec![component],
+        size_multiple: 16,
+        longest_side: 16_384,
+        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
+        examples: vec!["a hill".to_owned()],
+        reads_clip_skip: true,
+    }
+}
+
+#[test]
+fn events_come_back() {
+    let image = Image { width: 2, height: 1, pixels: vec![0, 128, 255, 1, 2, 3] };
+    let (job, failure) = (JobId(5), Failure { message: "no".to_owned(), advice: None });
+    let advised = Failure { advice: Some("do".to_owned()), ..failure.clone() };
+    let picture = Picture { image: image.clone(), seed: u64::MAX, path: Some(PathBuf::from("a.png")) };
+    let [planned, refused] = forecasts();
+    assert!(planned.plan.is_ok() && refused.plan.is_err());
+    let outcome = Outcome {
+        model: "a".to_owned(),
+        dtype: ComputeDtype::F16,
+        device: "b".to_owned(),
+        predicted_device: 1,
+        measured_device: 2,
+        predicted_activations: 3,
+        measured_activations: 4,
+        predicted_step_seconds: 0.5,
+        measured_step_seconds: 0.25,
+        measured_operations_per_second: 1e12,
+        measured_link_bytes_per_second: 0.0,
+        stages: Vec::new(),
+    };
+    let report = AdapterReport {
+        path: PathBuf::from("loras/雪.safetensors"),
+        weight: 0.5,
+        kind: "LoRA".to_owned(),
+        ranks: Some([4, 16]),
+        keys: 3,
+        unmatched: vec!["ema".to_owned()],
+    };
+    let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
+    let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };
+    let unsaved = Picture { path: None, ..picture.clone() };
+    let events = [
+        Event::Hardware(Probe::new().sample()),
+        Event::ModelLoaded(Box::new(summary())),
+        Event::Unloaded,
+        Event::Serving(Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(failure.clone()) }),
+        Event::Restarting { failure: advised.clone() },
+        Event::Unfinished { jobs: vec![Job::new(job, request())] },
+        Event::Queued { job, position: 2 },
+        Event::Started { job },
+        Event::StageStarted { job, stage: Stage::Encode },
+        Event::StageFinished { job, stage: Stage::Denoise, seconds: 0.1 },
+        Event::StageFinished { job, stage: Stage::Decode, seconds: 1e9 },
+        Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
+        Event::Preview { job, step: 1, images: vec![image.clone(), image] },
+        Event::Planned { id: 1, forecast: Box::new(planned), readings: vec![vec![reading]] },
+        Event::Planned { id: 2, forecast: Box::new(refused), readings: Vec::new() },
+        Event::NotPlanned { id: 3, failure: failure.clone() },
+        Event::Telemetry { job, events: vec![TelemetryEvent::Note { at: 4, text: "a note".to_owned() }] },
+        Event::Replanned { job, reason: "memory ran out".to_owned() },
+        Event::Outcome { job, outcome: Box::new(outcome) },
+        Event::NotSaved { job, failure: failure.clone() },
+        Event::Finished { job, pictures: vec![picture, unsaved], seconds: 2.5 },
+        Event::Cancelled { job },
+        Event::Failed { job: Some(job), failure },
+        Event::Failed { job: None, failure: advised },
+        Event::Adapted { job: Some(job), reports: vec![report.clone()] },
+        Event::Adapted { job: None, reports: vec![AdapterReport { ranks: None, ..report }] },
+        Event::ShutDown,
+    ];
+    for event in &events {
+        match event {
+            Event::Hardware(_)
+            | Event::ModelLoaded(_)
+            | Event::Unloaded
+            | Event::Serving(_)
+            | Event::Restarting { .. }
+            | Event::Unfinished { .. }
+            | Event::Queued { .. }
+            | Event::Started { .. }
+            | Event::StageStarted { .. }
+            | Event::StageFinished { .. }
+            | Event::Step { .. }
+            | Event::Preview { .. }
+            | Event::Planned { .. }
+            | Event::NotPlanned { .. }
+            | Event::Telemetry { .. }
+            | Event::Replanned { .. }
+            | Event::Adapted { .. }
+            | Event::Outcome { .. }
+            | Event::NotSaved { .. }
+            | Event::Finished { .. }
+            | Event::Cancelled { .. }
+            | Event::Failed { .. }
+            | Event::ShutDown => {}
+        }
+        match event {
+            Event::Planned { .. } => round_trip_of_forecast(event),
+            _ => drop(round_trip(event)),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! FLUX.1 in the formats that people download it in: what is stored in few bits gives what the same weights in f32
+//! give, to the bit.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use sluice_engine::{
+    checkpoint::read_header,
+    precision::{Encoding, Format},
+};
+use sluice_tests::{
+    checkpoint::{Fixture, Layout, Stored, load, save},
+    original_names::Tensors,
+    packed::{Packaged, ScaleNames, Written, package, widened, write_gguf, write_safetensors},
+    twins::check_twins,
+};
+
+const DENOISER: &str = "diffusion_models/tiny_flux";
+const T5: &str = "text_encoders/t5xxl";
+
+/// The split files of the tiny FLUX.1 dev, without those that `write` has to write, each with its tensors.
+fn with_files(folder: &Path, files: &[&str], write: impl Fn(&Path, &str, &Tensors)) -> PathBuf {
+    let model = Fixture::new("flux", "dev").write(folder, Layout::Split, Stored::F32).unwrap();
+    for file in files {
+        let path = model.join(format!("{file}.safetensors"));
+        let tensors = load(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        write(&model, file, &tensors);
+    }
+    model
+}
+
+/// Draws with files as `pack` makes them and `write` writes them, and with what they stand for in f32.
+fn check(
+    name: &str,
+    files: &[&str],
+    pack: impl Fn(&str, &Tensors) -> Packaged,
+    write: impl Fn(&Path, &str, &Packaged),
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = with_files(&folder.path().join("packed"), files, |model, file, tensors| {
+        write(model, file, &pack(file, tensors));
+    });
+    let wide = with_files(&folder.path().join("wide"), files, |model, file, tensors| {
+        let tensors = widened(&pack(file, tensors)).unwrap();
+        save(&tensors, &model.join(format!("{file}.safetensors"))).unwrap();
+    });
+    let run = Fixture::new("flux", "dev").run("horse").unwrap();
+    check_twins(name, &run, &packed, &wide).unwrap();
+}
+
+fn gguf(model: &Path, file: &str, tensors: &Packaged) {
+    let path = model.join(format!("{file}.gguf"));
+    if file == T5 {
+        write_gguf(&path, "t5encoder", &llama_names(tensors)).unwrap();
+    } else {
+        write_gguf(&path, "flux", tensors).unwrap();
+    }
+}
+
+/// The names that llama.cpp gives to the tensors of a T5 encoder.
+fn llama_names(tensors: &Packaged) -> Packaged {
+    let table = [
+        ("encoder.block.", "enc.blk."),
+        ("encoder.final_layer_norm.", "enc.output_norm."),
+        ("shared.", "token_embd."),
+        ("layer.0.SelfAttention.q.", "attn_q."),
+        ("layer.0.SelfAttention.k.", "attn_k."),
+        ("layer.0.SelfAttention.v.", "attn_v."),
+        ("layer.0.SelfAttention.o.", "attn_o."),
+        ("layer.0.SelfAttention.relative_attention_bias.", "attn_rel_b."),
+        ("layer.0.layer_norm.", "attn_norm."),
+        ("layer.1.DenseReluDense.wi_0.", "ffn_gate."),
+        ("layer.1.DenseReluDense.wi_1.", "ffn_up."),
+        ("layer.1.DenseReluDense.wo.", "ffn_down."),
+        ("layer.1.layer_norm.", "ffn_norm."),
+    ];
+    let rename = |name: &str| table.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
+    tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
+}
+
+/// As files are published: matrices of the blocks in one type where rows are whole blocks of it, in Q8_0 or 16 bits
+/// otherwise, norms and biases as they are.
+fn as_published(tensors: &Tensors, format: Format) -> Packaged {
+    let written = |name: &str, tensor: &candle_core::Tensor| match tensor.dims() {
+        shape @ [_, columns] if name.contains("block") => {
+            if columns.is_multiple_of(format.block().0) && format != Format::Bf16 {
+                Written::drawn(name, shape, format)
+            } else if columns.is_multiple_of(32) && format != Format::Bf16 {
+                Written::new(tensor, Format::Q8_0.into())
+            } else {
+                Written::new(tensor, Format::Bf16.into())
+            }
+        }
+        [_, _] => Written::new(tensor, Format::F16.into()),
+        _ => Written::new(tensor, Format::F32.into()),
+    };
+    tensors.iter().map(|(name, tensor)| (name.clone(), written(name, tensor).unwrap())).collect()
+}
+
+#[test]
+fn gguf_of_every_type_draws_what_its_widened_weights_draw() {
+    for format in [
+        Format::Q2K,
+        Format::Q3K,
+        Format::Q4_0,
+        Format::Q4_1,
+        Format::Q4K,
+        Format::Q5_0,
+        Format::Q5_1,
+        Format::Q5K,
+        Format::Q6K,
+        Format::Q8_0,
+        Format::Iq4Nl,
+        Format::Iq4Xs,
+        Format::Bf16,
+    ] {
+        let pack = |_: &str, tensors: &Tensors| {
+            let packed = as_published(tensors, format);
+            let count = packed.values().filter(|tensor| tensor.encoding.format == format).count();
+            assert!(count >= 4, "{format:?} is in {count} tensors");
+            packed
+        };
+        check(format.name(), &[DENOISER], pack, gguf);
+    }
+}
+
+/// The relative positions of a T5 in GGUF are a table that is looked up in, and its embeddings are packed too.
+#[test]
+fn a_t5_encoder_in_gguf_draws_what_its_widened_weights_draw() {
+    let pack = |file: &str, tensors: &Tensors| {
+        if file == T5 {
+            package(tensors, |name, shape| match shape {
+                [_, columns] if columns.is_multiple_of(32) && !name.contains("relative") => {
+                    Format::Q8_0.into()
+                }
+                _ => Format::F32.into(),
+            })
+            .unwrap()
+        } else {
+            as_published(tensors, Format::Q4K)
+        }
+    };
+    check("T5 in GGUF", &[DENOISER, T5], pack, gguf);
+}
+
+fn blocks_in(encoding: impl Fn(&[usize]) -> Encoding) -> impl Fn(&str, &Tensors) -> Packaged {
+    move |_, tensors| {
+        package(tensors, |name, shape| match shape {
+            [_, _] if name.contains("block") && name.ends_with(".weight") && !name.contains("relative") => {
+                encoding(shape)
+            }
+            _ => Format::Bf16.into(),
+        })
+        .unwrap()
+    }
+}
+
+#[test]
+fn fp8_and_nf4_draw_what_their_widened_weights_draw() {
+    let files = |names| {
+        move |model: &Path, file: &str, tensors: &Packaged| {
+            write_safetensors(&model.join(format!("{file}.safetensors")), tensors, names).unwrap();
+        }
+    };
+    let whole = |format| move |shape: &[usize]| Encoding::scaled(format, shape.iter().product());
+    let both = [DENOISER, T5];
+    check("e4m3", &both, blocks_in(|_| Format::F8E4m3.into()), files(ScaleNames::ScaleWeight));
+    check("e5m2", &both, blocks_in(|_| Format::F8E5m2.into()), files(ScaleNames::ScaleWeight));
+    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), files(ScaleNames::ScaleWeight));
+    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), files(ScaleNames::WeightScale));
+    let nf4 = |_: &[usize]| Encoding::scaled(Format::Nf4, 64);
+    check("nf4", &[DENOISER], blocks_in(nf4), files(ScaleNames::WeightScale));
+    let twice = |file: &str, tensors: &Tensors| -> Packaged {
+        let packed = blocks_in(nf4)(file, tensors).into_iter();
+        packed.map(|(name, tensor)| (name, tensor.with_nested_scales())).collect()
+    };
+    check("nf4, scales quantised too", &[DENOISER], twice, files(ScaleNames::Nested));
+}
+
+#[test]
+fn a_file_says_what_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = with_files(folder.path(), &[DENOISER], |model, file, tensors| {
+        gguf(model, file, &as_published(tensors, Format::Q6K));
+    });
+    let path = model.join(format!("{DENOISER}.gguf"));
+    let formats: std::collections::BTreeSet<String> =
+        read_header(&path).unwrap().values().map(|tensor| tensor.dtype_name()).collect();
+    assert_eq!(formats.into_iter().collect::<Vec<_>>(), ["F16", "F32", "Q6_K", "Q8_0"]);
+    let content = sluice_engine::models::content(&path).unwrap();
+    assert_eq!((content.what.as_str(), content.format.as_str()), ("FLUX.1 denoiser", "GGUF"));
+}

@@ -1,0 +1,201 @@
+//! Checkpoints of random weights have the shapes of published models, draw like any other, and are written in little
+//! memory.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use sluice_engine::{
+    checkpoint::{RandomDtype, RandomTensor, Role, read_header, write_random},
+    hardware::{MemoryAccount, metered},
+    memory::known_model,
+    models::{self, Likeness, LikenessError},
+    request::{ModelSource, Request},
+};
+use sluice_tests::runner::Runner;
+
+/// Models that are written and not drawn with.
+const WRITTEN_ONLY: [&str; 2] = ["qwen-image", "wan-2.2-5b"];
+
+fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
+    assert!(likeness.write(folder, dtype, seed, |_| true).unwrap());
+}
+
+/// The weights of every component of every model, as diffusers' classes count them.
+#[test]
+fn published_models_have_as_many_weights() {
+    assert!(Likeness::ids().count() >= 11);
+    for id in Likeness::ids() {
+        let known = known_model(id).unwrap();
+        let total = |role: Role| -> Vec<u64> {
+            let own = known.components.iter().filter(|component| component.role == role);
+            own.map(|component| component.blocks.iter().map(|block| block.parameters).sum()).collect()
+        };
+        let mut written: BTreeMap<Role, Vec<u64>> = BTreeMap::new();
+        for (folder, tensors) in Likeness::of(id).unwrap().tensors().unwrap() {
+            let role = match folder {
+                "vae" => Role::Autoencoder,
+                "unet" | "transformer" => Role::Denoiser,
+                _ => Role::TextEncoder,
+            };
+            // What would say the next word is in the file and takes no part.
+            let taking_part = tensors.iter().filter(|tensor| tensor.name != "lm_head.weight");
+            let sum = taking_part.map(RandomTensor::elements).sum();
+            written.entry(role).or_default().push(sum);
+        }
+        for role in [Role::TextEncoder, Role::Denoiser, Role::Autoencoder] {
+            assert_eq!(written[&role], total(role), "{role} of {id}");
+        }
+    }
+}
+
+#[test]
+fn small_ones_open_and_draw_in_every_dtype() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let dtypes = RandomDtype::ALL.into_iter().cycle();
+    for (id, dtype) in Likeness::ids().filter(|id| !WRITTEN_ONLY.contains(id)).zip(dtypes) {
+        let model = folder.path().join(id);
+        write(&Likeness::of(id).unwrap().tiny(), &model, dtype, 1);
+        let request = Request {
+            model: ModelSource::Path(model.clone()),
+            prompt: "a fox in the snow".to_owned(),
+            width: 64,
+            height: 64,
+            steps: 2,
+            guidance: 3.0,
+            ..Request::default()
+        };
+        let (pictures, tensors) = runner.dump(request, None).unwrap();
+        assert_eq!(pictures.len(), 1, "{id}");
+        let latents: Vec<f32> = tensors["step.1.latents"].flatten_all().unwrap().to_vec1().unwrap();
+        let square: f32 = latents.iter().map(|value| value * value).sum::<f32>() / latents.len() as f32;
+        assert!(square.is_finite() && square > 1e-3 && square < 1e4, "{id}: {square}");
+        let flat = pictures[0].image.pixels.iter().all(|value| *value == pictures[0].image.pixels[0]);
+        assert!(!flat, "{id} draws one colour");
+        fs::remove_dir_all(model).unwrap();
+    }
+}
+
+/// Names and shapes as diffusers and transformers have them in models of these small configurations; `likeness.py`
+/// wrote the list.
+#[test]
+fn models_of_other_families_have_the_tensors_of_their_authors() {
+    let listed: BTreeMap<String, BTreeMap<String, BTreeMap<String, Vec<usize>>>> =
+        serde_json::from_str(include_str!("../../fixtures/likeness.json")).unwrap();
+    assert!(listed.keys().eq(WRITTEN_ONLY.iter()));
+    for (id, listed) in listed {
+        let likeness = Likeness::of(&id).unwrap().tiny();
+        let tensors = likeness.tensors().unwrap();
+        assert_eq!(tensors.len(), listed.len(), "{id}");
+        for (folder, tensors) in tensors {
+            let written: BTreeMap<String, Vec<usize>> =
+                tensors.into_iter().map(|tensor| (tensor.name, tensor.shape)).collect();
+            let expected = &listed[folder];
+            let names = |of: &BTreeMap<String, Vec<usize>>| of.keys().cloned().collect::<BTreeSet<_>>();
+            let differing: Vec<_> = names(&written).symmetric_difference(&names(expected)).cloned().collect();
+            assert!(differing.is_empty(), "{folder} of {id}: {differing:?}");
+            assert!(written == *expected, "{folder} of {id}");
+        }
+    }
+}
+
+/// They are whole folders; what is missing is the family.
+#[test]
+fn models_of_other_families_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in WRITTEN_ONLY {
+        let model = folder.path().join(id);
+        write(&Likeness::of(id).unwrap().tiny(), &model, RandomDtype::Bf16, 1);
+        let error = models::open(&model, &[]).unwrap_err();
+        let class = if id == "qwen-image" { "QwenImage" } else { "Wan" };
+        assert!(error.to_string().contains(class), "{id}: {error}");
+    }
+}
+
+#[test]
+fn a_seed_writes_the_same_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let likeness = Likeness::of("sd1.5").unwrap().tiny();
+    let place = |name: &str| folder.path().join(name);
+    write(&likeness, &place("one"), RandomDtype::F16, 5);
+    write(&likeness, &place("same"), RandomDtype::F16, 5);
+    write(&likeness, &place("other"), RandomDtype::F16, 6);
+    let file = |name: &str| fs::read(place(name).join("unet/diffusion_pytorch_model.safetensors")).unwrap();
+    assert!(file("one") == file("same"));
+    assert!(file("one") != file("other"));
+    // Encoders of one kind have tensors of the same names and not the same weights.
+    let two = place("two");
+    let likeness = Likeness::of("sd3-medium").unwrap().tiny();
+    write(&likeness, &two, RandomDtype::Bf16, 5);
+    let values = |encoder: &str| {
+        let table = read_header(&two.join(encoder).join("model.safetensors")).unwrap();
+        let bias = &table["text_model.embeddings.position_embedding.weight"];
+        let values = bias.load(&candle_core::Device::Cpu).unwrap().flatten_all().unwrap();
+        values.to_dtype(candle_core::DType::F32).unwrap().to_vec1::<f32>().unwrap()
+    };
+    assert_ne!(values("text_encoder")[..64], values("text_encoder_2")[..64]);
+}
+
+#[test]
+fn text_encoders_of_few_layers_stay_as_wide() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("flux");
+    let likeness = Likeness::of("flux.1-dev").unwrap().tiny().with_text_layers(1).unwrap();
+    write(&likeness, &model, RandomDtype::Bf16, 0);
+    let opened = models::open(&model, &[]).unwrap();
+    assert_eq!(opened.text.iter().map(|part| part.encoder.width()).collect::<Vec<_>>(), [64, 192]);
+    assert_eq!(opened.text[1].component.blocks.len(), 3);
+    let error = Likeness::of("flux.1-dev").unwrap().with_text_layers(13).unwrap_err();
+    assert!(matches!(error, LikenessError::Layers { layers: 12 }), "{error}");
+    assert!(Likeness::of("flux.1-dev").unwrap().with_text_layers(0).is_err());
+}
+
+#[test]
+fn what_is_there_already_is_left_alone_and_what_is_broken_off_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let likeness = Likeness::of("sd1.5").unwrap().tiny();
+    let model = folder.path().join("model");
+    let mut told = 0;
+    let written = likeness
+        .write(&model, RandomDtype::Bf16, 0, |_| {
+            told += 1;
+            told < 20
+        })
+        .unwrap();
+    assert!(!written);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    fs::create_dir(&model).unwrap();
+    write(&likeness, &model, RandomDtype::Bf16, 0);
+    let error = likeness.write(&model, RandomDtype::Bf16, 0, |_| true).unwrap_err();
+    assert!(matches!(error, LikenessError::Taken { .. }), "{error}");
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    assert!(likeness.write(&file, RandomDtype::Bf16, 0, |_| true).is_err());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+/// A tensor of 256 MB passes through buffers of some ten.
+#[test]
+fn weights_pass_through_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let tensors = [RandomTensor { name: "a.weight".to_owned(), shape: vec![8192, 8192] }];
+    let account = MemoryAccount::new();
+    let path = folder.path().join("large.safetensors");
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .spawn_handler(|thread| {
+            let account = std::sync::Arc::clone(&account);
+            std::thread::spawn(move || metered(&account, || thread.run()));
+            Ok(())
+        })
+        .build()
+        .unwrap();
+    assert!(pool.install(|| write_random(&path, &tensors, RandomDtype::F32, 0, &mut |_| true)).unwrap());
+    let written = fs::metadata(&path).unwrap().len();
+    let peak = account.take_peaks().activations;
+    assert!(written > 256 << 20 && peak > 1 << 20 && peak < 24 << 20, "{peak} bytes held for {written}");
+}

@@ -1,0 +1,96 @@
+//! Whole runs of FLUX.1 against diffusers, through the session, stage by stage.
+
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Event},
+};
+use sluice_tests::{
+    checkpoint::Fixture,
+    modes::{check_every_mode, check_forecasts, check_half_precision},
+    parity::{check_case, check_layouts},
+    runner::Runner,
+};
+
+#[test]
+fn dev_gives_what_diffusers_gives() {
+    check_case("flux", "dev").unwrap();
+}
+
+#[test]
+fn schnell_gives_what_diffusers_gives() {
+    check_case("flux", "schnell").unwrap();
+}
+
+#[test]
+fn other_sizes_constants_and_weights_give_what_diffusers_gives() {
+    check_case("flux", "salted").unwrap();
+}
+
+#[test]
+fn epsilons_that_decide_give_what_diffusers_gives() {
+    check_case("flux", "faint").unwrap();
+}
+
+#[test]
+fn every_layout_gives_the_same_bytes() {
+    for (case, run) in [("dev", "horse"), ("schnell", "batch")] {
+        let fixture = Fixture::new("flux", case);
+        check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn computing_in_half_precision_stays_near() {
+    let names = ["encode_prompt.0.0.0", "encode_prompt.0.0.1", "transformer.0.out.0.0", "step.2.latents"];
+    check_half_precision(&Fixture::new("flux", "dev"), "horse", &names).unwrap();
+}
+
+/// What both threads take at the same moment differs from run to run, and in a picture of this size it shows in what is
+/// tried out.
+#[test]
+fn forecasts_of_the_peak_come_true() {
+    check_forecasts(&Fixture::new("flux", "dev"), "horse", 0.97..1.08, 0.9..1.15).unwrap();
+}
+
+#[test]
+fn a_summary_names_every_part() {
+    let (fixture, folder) = (Fixture::new("flux", "schnell"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let runner = Runner::start().unwrap();
+    runner.send(Command::Load { model: ModelSource::Path(model) }).unwrap();
+    let Event::ModelLoaded(summary) = runner.event().unwrap() else { panic!("it does not load") };
+    let parts: Vec<(&str, &str)> =
+        summary.components.iter().map(|part| (part.role.as_str(), part.architecture.as_str())).collect();
+    let expected = [
+        ("text_encoder", "CLIP-L"),
+        ("text_encoder", "T5 encoder"),
+        ("denoiser", "FLUX.1 transformer"),
+        ("autoencoder", "AutoencoderKL"),
+    ];
+    assert_eq!(parts, expected);
+    assert_eq!((summary.defaults.steps, summary.defaults.guidance, summary.size_multiple), (4, 0.0, 16));
+    let blocks: Vec<&str> = summary.components[2].blocks.iter().map(|block| block.name.as_str()).collect();
+    let expected = [
+        "conditioning",
+        "transformer_blocks.0.modulation",
+        "transformer_blocks.1.modulation",
+        "single_transformer_blocks.0.modulation",
+        "single_transformer_blocks.1.modulation",
+        "head.modulation",
+        "embedders",
+        "transformer_blocks.0",
+        "transformer_blocks.1",
+        "single_transformer_blocks.0",
+        "single_transformer_blocks.1",
+        "head",
+    ];
+    assert_eq!(blocks, expected);
+}
+
+/// Two text encoders, two kinds of blocks and modulations that are needed once.
+#[test]
+fn every_mode_draws_the_same_bytes_within_its_budget() {
+    for (case, run) in [("dev", "cut"), ("salted", "batch")] {
+        check_every_mode(&Fixture::new("flux", case), run).unwrap();
+    }
+}

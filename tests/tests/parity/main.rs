@@ -1,0 +1,21 @@
+//! Numbers against the reference: functions, autoencoders, samplers, prompts, adapters and whole runs of every family.
+
+#![cfg(test)]
+
+mod adapters;
+mod adapters_unet;
+mod autoencoder;
+mod autoencoder_tiny;
+mod configuration;
+#[cfg(target_os = "linux")]
+mod cuda_kernels;
+mod flux;
+mod functions;
+mod prompts;
+mod samplers;
+mod sd3;
+mod stable_diffusion;
+mod tables;
+mod tokenizers;
+mod walks;
+mod z_image;
