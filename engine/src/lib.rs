@@ -6,7 +6,6 @@
 
 pub mod adapters;
 pub mod checkpoint;
-pub mod frames;
 pub mod hardware;
 pub mod memory;
 pub mod models;
@@ -22,3 +21,4 @@ pub mod source;
 pub mod telemetry;
 pub mod text;
 pub mod vae;
+pub mod wire;

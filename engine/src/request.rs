@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint::{CheckpointError, starter_folder};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 
-pub use source::{Fit, SourceMask, SourcePicture, WIDEST_BLUR};
+pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
 /// Which model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -367,7 +367,7 @@ pub struct Request {
     pub step_cache: f32,
     /// The picture that is drawn over; nothing but noise if absent.
     #[serde(default)]
-    pub source: Option<SourcePicture>,
+    pub source: Option<SourceImage>,
 }
 
 impl Default for Request {
@@ -521,6 +521,6 @@ impl Request {
             return Err(RequestError::StepCache(self.step_cache));
         }
         self.guiding.validate()?;
-        self.source.as_ref().map_or(Ok(()), SourcePicture::validate)
+        self.source.as_ref().map_or(Ok(()), SourceImage::validate)
     }
 }

@@ -12,11 +12,11 @@ use anyhow::{Context as _, Result};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{StoredTensor, read_header},
-    frames::write_frame,
     hardware::cards,
     memory::{MemoryPreferences, RequestShape, forecast, known_model, machine_of},
     precision::{Encoding, Format},
     session::{Event, Failure, FromWorker, Hello},
+    wire::write_record,
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, fixtures, manifest_tensors},
@@ -135,7 +135,7 @@ fn frames(folder: &Path) -> Result<()> {
     ];
     for (name, message) in messages {
         let mut bytes = Vec::new();
-        write_frame(&mut bytes, &message)?;
+        write_record(&mut bytes, &message)?;
         save(folder, name, &[&[0], &bytes[PREFIX..]])?;
         save(folder, &format!("{name}-whole"), &[&[0xff], &bytes])?;
     }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceMask, SourcePicture,
+    ComputeDtype, Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceImage, SourceMask,
 };
 
 use crate::{
@@ -264,9 +264,9 @@ impl Run {
     }
 
     /// The reference brings pictures to size as this does, and puts nothing back.
-    fn source(&self, source: &RunSource) -> SourcePicture {
+    fn source(&self, source: &RunSource) -> SourceImage {
         let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
-        SourcePicture {
+        SourceImage {
             path: self.folder.join("picture.png"),
             strength: source.strength,
             fit: Fit::Stretch,

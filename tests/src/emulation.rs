@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::{CpuStorage, DType, Device, Storage, Tensor};
 use half::{bf16, f16};
-use sluice_engine::nn::cuda::{Argument, Launch, Work};
+use sluice_engine::nn::cuda::{Argument, Launch, Launches};
 use tempfile::TempDir;
 
 /// The compiled kernels.
@@ -63,7 +63,7 @@ impl Emulation {
     /// # Errors
     /// When a kernel reads or writes where nothing is, when its threads wait for each other in vain, when arguments are
     /// not those that it takes, and when the result depends on the order.
-    pub fn run(&self, work: &Work) -> Result<Tensor> {
+    pub fn run(&self, work: &Launches) -> Result<Tensor> {
         let [forwards, backwards] = [0, 1].map(|order| self.run_in_order(work, order));
         let (forwards, backwards) = (forwards?, backwards?);
         ensure!(forwards == backwards, "{} depends on the order of threads", work.launches[0].kernel);
@@ -71,7 +71,7 @@ impl Emulation {
         tensor(&forwards, shape, *dtype)
     }
 
-    fn run_in_order(&self, work: &Work, order: i64) -> Result<Vec<u8>> {
+    fn run_in_order(&self, work: &Launches, order: i64) -> Result<Vec<u8>> {
         let mut request = Request::default();
         let mut buffers: Vec<Vec<u8>> = Vec::new();
         for (shape, dtype) in &work.results {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sluice_engine::request::{Fit, SourceMask, SourcePicture};
+use sluice_engine::request::{Fit, SourceImage, SourceMask};
 
 use super::names::named;
 
@@ -14,7 +14,7 @@ pub(super) struct SourceArgs {
     image: Option<PathBuf>,
     /// The part of the steps that is taken, above 0 and at most 1: the more, the less of the picture is left.
     #[arg(
-        long, value_name = "NUMBER", default_value_t = SourcePicture::default().strength, requires = "image",
+        long, value_name = "NUMBER", default_value_t = SourceImage::default().strength, requires = "image",
         allow_negative_numbers = true
     )]
     strength: f64,
@@ -35,13 +35,13 @@ pub(super) struct SourceArgs {
 
 impl SourceArgs {
     /// The picture, if there is one.
-    pub fn source(&self) -> Option<SourcePicture> {
+    pub fn source(&self) -> Option<SourceImage> {
         let mask = self.mask.clone().map(|path| SourceMask {
             path,
             blur: self.mask_blur,
             keeps_the_rest: !self.redraw_all,
         });
         let path = self.image.clone()?;
-        Some(SourcePicture { path, strength: self.strength, fit: self.fit, mask })
+        Some(SourceImage { path, strength: self.strength, fit: self.fit, mask })
     }
 }

@@ -62,7 +62,7 @@ pub enum Action {
     SetTheme(ThemeChoice),
     /// Whether forming pictures are shown.
     SetPreviews(bool),
-    /// Which adapter draws the window from the next start on.
+    /// Which graphics card draws the window from the next start on.
     SetDrawWith(DrawWith),
     /// Use memory in another way.
     SetMemory(Box<MemoryPreferences>),

@@ -45,8 +45,8 @@ pub struct Setup {
     pub saved: Option<Saved>,
     /// What was known before the window opened.
     pub preferences: Preferences,
-    /// Which adapter draws the window.
-    pub adapter: Option<String>,
+    /// Which graphics card draws the window.
+    pub gpu: Option<String>,
     /// Where pictures go.
     pub folder: Option<PathBuf>,
     /// The model to begin with instead of the last one.
@@ -63,7 +63,7 @@ impl Setup {
             files,
             saved: None,
             preferences: Preferences::default(),
-            adapter: None,
+            gpu: None,
             folder: None,
             model: None,
             new_seed: random_seed,
@@ -78,7 +78,7 @@ pub struct SluiceApp {
     files: Files,
     saved: Saved,
     preferences: Preferences,
-    adapter: Option<String>,
+    gpu: Option<String>,
     folder: Option<PathBuf>,
     new_seed: fn() -> u64,
     panel: PanelState,
@@ -97,7 +97,7 @@ impl SluiceApp {
     /// Opens the window's inside: asks for the model and the pictures made before.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
-        let Setup { link, files, saved, preferences, adapter, folder, model, new_seed } = setup;
+        let Setup { link, files, saved, preferences, gpu, folder, model, new_seed } = setup;
         let adopt_defaults = saved.is_none();
         let saved = saved.unwrap_or_default();
         ctx.set_theme(egui::ThemePreference::from(saved.theme));
@@ -113,7 +113,7 @@ impl SluiceApp {
             files,
             saved,
             preferences,
-            adapter,
+            gpu,
             folder,
             new_seed,
             panel: PanelState::default(),
@@ -219,7 +219,7 @@ impl SluiceApp {
                 theme: self.saved.theme,
                 previews: self.saved.previews,
                 draw_with: self.preferences.draw_with,
-                adapter: self.adapter.as_deref(),
+                gpu: self.gpu.as_deref(),
                 folder: self.folder.as_ref(),
                 typed_path: &mut self.typed_path,
                 open,

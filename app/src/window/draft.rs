@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     request::{
-        AdapterUse, ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule, SourcePicture,
+        AdapterUse, ComputeDtype, GuidanceOptions, ModelSource, Request, Sampler, Schedule, SourceImage,
     },
     session::Defaults,
 };
@@ -51,7 +51,7 @@ pub struct Draft {
     /// How far predictions may be off to be used again.
     pub step_cache: f32,
     /// The picture that is drawn over.
-    pub source: Option<SourcePicture>,
+    pub source: Option<SourceImage>,
 }
 
 /// An adapter in the list of the panel.

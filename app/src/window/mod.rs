@@ -127,13 +127,13 @@ fn create(
     }
     .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
-    let adapter = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
+    let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
     let setup = Setup {
         link: Box::new(session),
         files,
         saved: creation.storage.and_then(Saved::load),
         preferences,
-        adapter,
+        gpu,
         folder: options.folder.or_else(pictures_folder),
         model: options.model,
         new_seed: random_seed,

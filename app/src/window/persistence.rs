@@ -152,7 +152,7 @@ fn overlay<'a>(
     }
 }
 
-/// Which graphics adapter draws the window.
+/// Which graphics card draws the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawWith {
@@ -167,7 +167,7 @@ pub enum DrawWith {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// Which graphics adapter draws the window.
+    /// Which graphics card draws the window.
     pub draw_with: DrawWith,
 }
 

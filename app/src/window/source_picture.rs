@@ -6,7 +6,7 @@ use std::{
 };
 
 use egui::{Align, ColorImage, CornerRadius, Frame, Layout, Margin, Rect, RichText, Ui, Vec2, vec2};
-use sluice_engine::request::{Fit, SourceMask, SourcePicture, WIDEST_BLUR};
+use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
 use super::{
     action::Action,
@@ -156,7 +156,7 @@ pub fn show(ui: &mut Ui, state: &mut State, textures: &mut Textures, actions: &m
 
 fn mask(
     ui: &mut Ui,
-    source: &mut SourcePicture,
+    source: &mut SourceImage,
     sources: &SourceFiles,
     textures: &mut Textures,
     actions: &mut Vec<Action>,
@@ -254,9 +254,8 @@ fn file_row(
 impl Draft {
     /// Draws over this picture from now on; how strongly stays as it was.
     pub fn draw_over(&mut self, path: PathBuf) {
-        let strength =
-            self.source.as_ref().map_or(SourcePicture::default().strength, |source| source.strength);
-        self.source = Some(SourcePicture { path, strength, ..SourcePicture::default() });
+        let strength = self.source.as_ref().map_or(SourceImage::default().strength, |source| source.strength);
+        self.source = Some(SourceImage { path, strength, ..SourceImage::default() });
     }
 
     /// Draws only where a mask is light from now on.

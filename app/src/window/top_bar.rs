@@ -25,10 +25,10 @@ pub struct TopBar<'a> {
     pub theme: ThemeChoice,
     /// Whether forming pictures are shown.
     pub previews: bool,
-    /// Which adapter draws from the next start on.
+    /// Which graphics card draws from the next start on.
     pub draw_with: DrawWith,
-    /// Which adapter draws now.
-    pub adapter: Option<&'a str>,
+    /// Which graphics card draws now.
+    pub gpu: Option<&'a str>,
     /// Where pictures go.
     pub folder: Option<&'a PathBuf>,
     /// A path that is being typed.
@@ -48,12 +48,12 @@ pub struct Open {
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, state: &State, bar: TopBar<'_>, actions: &mut Vec<Action>) {
-    let TopBar { recent_models, theme, previews, draw_with, adapter, folder, typed_path, open } = bar;
+    let TopBar { recent_models, theme, previews, draw_with, gpu, folder, typed_path, open } = bar;
     ui.horizontal_centered(|ui| {
         model_picker(ui, state, recent_models, typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            window_settings(ui, previews, draw_with, adapter, folder, actions);
+            window_settings(ui, previews, draw_with, gpu, folder, actions);
             theme_picker(ui, theme, actions);
             ui.add_space(space::XS);
             if widgets::toggle_button(ui, "Timeline", open.timeline).clicked() {
@@ -225,7 +225,7 @@ fn window_settings(
     ui: &mut Ui,
     previews: bool,
     draw_with: DrawWith,
-    adapter: Option<&str>,
+    gpu: Option<&str>,
     folder: Option<&PathBuf>,
     actions: &mut Vec<Action>,
 ) {
@@ -241,7 +241,7 @@ fn window_settings(
             if let Some(chosen) = widgets::segmented(ui, draw_with, &choices) {
                 actions.push(Action::SetDrawWith(chosen));
             }
-            let now = adapter.map_or_else(String::new, |adapter| format!(" Now it is {adapter}."));
+            let now = gpu.map_or_else(String::new, |gpu| format!(" Now it is {gpu}."));
             widgets::hint(
                 ui,
                 format!(

@@ -9,8 +9,8 @@ use std::{
 };
 
 use sluice_engine::{
-    frames::{read_frame, write_frame},
     session::{Event, FromWorker, Hello, Session, SessionOptions, ToWorker, WorkerProgram},
+    wire::{read_record, write_record},
 };
 
 use super::PATIENCE;
@@ -36,7 +36,7 @@ fn answer(bytes: &[u8]) -> Output {
 fn frames(messages: &[ToWorker]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for message in messages {
-        write_frame(&mut bytes, message).unwrap();
+        write_record(&mut bytes, message).unwrap();
     }
     bytes
 }
@@ -85,7 +85,7 @@ fn a_worker_ends_when_the_window_is_gone_or_another_one() {
         let output = answer(&bytes);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{words}");
-        let first = read_frame(&mut output.stdout.as_slice()).unwrap();
+        let first = read_record(&mut output.stdout.as_slice()).unwrap();
         assert!(matches!(first, Some(FromWorker::Hello(hello)) if hello == Hello::own()));
     }
 }
@@ -101,7 +101,7 @@ fn script(folder: &Path, name: &str, lines: &str) -> WorkerProgram {
 fn hello_file(folder: &Path, hello: Hello) -> PathBuf {
     let path = folder.join("hello");
     let mut bytes = Vec::new();
-    write_frame(&mut bytes, &FromWorker::Hello(hello)).unwrap();
+    write_record(&mut bytes, &FromWorker::Hello(hello)).unwrap();
     fs::write(&path, bytes).unwrap();
     path
 }

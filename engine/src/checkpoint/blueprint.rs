@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckpointError, StoredTensor, TensorTable, kept::encoding_of};
+use super::{CheckpointError, StoredTensor, TensorTable, quantization::encoding_of};
 use crate::precision::{Format, Storage};
 
 /// What a component does in a model.

@@ -14,8 +14,8 @@ use std::{
 use serde_json::json;
 
 use super::{
-    CheckpointError, StoredTensor, TensorTable, gguf, kept::encoding_of, layout, safetensors,
-    sets::read_weights,
+    CheckpointError, StoredTensor, TensorTable, gguf, layout, quantization::encoding_of, safetensors,
+    shards::read_weights,
 };
 use crate::precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage};
 

@@ -6,7 +6,7 @@ use super::{
     CheckpointError, FileKind,
     file::WeightFile,
     gguf::{ARRAY, Cursor, FLOAT32, INT8, STRING, UINT8},
-    sets::files_of,
+    shards::files_of,
 };
 
 /// Pieces of text by their numbers, with what decides between them. Lists that the file does not have are empty.

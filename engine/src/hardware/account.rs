@@ -91,7 +91,7 @@ pub struct OutOfMemory {
 
 /// Bytes that are entered in an account until this is dropped.
 #[must_use = "what is held ends with this"]
-pub struct Held {
+pub struct Reservation {
     account: Arc<MemoryAccount>,
     bytes: u64,
     kind: Kind,
@@ -185,7 +185,7 @@ impl MemoryAccount {
     ///
     /// # Errors
     /// When the budget would be exceeded; nothing is entered then.
-    pub fn hold_weights(self: &Arc<Self>, bytes: u64) -> Result<Held, OutOfMemory> {
+    pub fn reserve_weights(self: &Arc<Self>, bytes: u64) -> Result<Reservation, OutOfMemory> {
         let budget = self.budget.load(Ordering::Relaxed);
         let activations = self.activations();
         let before = self.weights.fetch_add(bytes, Ordering::Relaxed);
@@ -195,18 +195,18 @@ impl MemoryAccount {
             return Err(OutOfMemory { needed, budget });
         }
         self.peak.fetch_max(needed, Ordering::Relaxed);
-        Ok(Held { account: Arc::clone(self), bytes, kind: Kind::Weights })
+        Ok(Reservation { account: Arc::clone(self), bytes, kind: Kind::Weights })
     }
 
     /// Enters a copy of weights in the host's memory, or a buffer.
-    pub fn hold_host(self: &Arc<Self>, bytes: u64, pinned: bool) -> Held {
+    pub fn reserve_host(self: &Arc<Self>, bytes: u64, pinned: bool) -> Reservation {
         let held = self.host.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak_host.fetch_max(held, Ordering::Relaxed);
         if pinned {
             self.pinned.fetch_add(bytes, Ordering::Relaxed);
         }
         let kind = if pinned { Kind::Pinned } else { Kind::Host };
-        Held { account: Arc::clone(self), bytes, kind }
+        Reservation { account: Arc::clone(self), bytes, kind }
     }
 
     /// Enters an allocation of a computing thread. One that exceeds the budget is noted as refused and counts
@@ -292,13 +292,13 @@ impl fmt::Debug for MemoryAccount {
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for Reservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes of {:?}", self.bytes, self.kind)
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let account = &self.account;
         match self.kind {
@@ -320,9 +320,9 @@ mod tests {
     fn weights_over_the_budget_are_refused_and_leave_no_trace() {
         let account = MemoryAccount::new();
         account.set_budget(Some(100));
-        let held = account.hold_weights(60).unwrap();
+        let held = account.reserve_weights(60).unwrap();
         account.allocated(30);
-        assert_eq!(account.hold_weights(11).unwrap_err(), OutOfMemory { needed: 101, budget: 100 });
+        assert_eq!(account.reserve_weights(11).unwrap_err(), OutOfMemory { needed: 101, budget: 100 });
         assert_eq!(account.holdings(), Holdings { weights: 60, activations: 30, host: 0, pinned: 0 });
         drop(held);
         assert_eq!(account.holdings().weights, 0);
@@ -334,7 +334,7 @@ mod tests {
     fn an_allocation_over_the_budget_is_remembered_until_it_is_asked_for() {
         let account = MemoryAccount::new();
         account.set_budget(Some(100));
-        let _held = account.hold_weights(60).unwrap();
+        let _held = account.reserve_weights(60).unwrap();
         account.allocated(50);
         account.freed(50);
         assert!(account.has_refused());
@@ -390,7 +390,7 @@ mod tests {
         account.set_budget(Some(100));
         account.allocated(1_000);
         assert!(!account.has_refused(), "what the host allocates is not the device's");
-        let _held = account.hold_weights(40).unwrap();
+        let _held = account.reserve_weights(40).unwrap();
         pool.use_bytes(90);
         pool.use_bytes(60);
         assert_eq!(account.holdings(), Holdings { weights: 40, activations: 20, host: 0, pinned: 0 });
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn pinned_memory_is_part_of_the_hosts() {
         let account = MemoryAccount::new();
-        let (plain, pinned) = (account.hold_host(10, false), account.hold_host(5, true));
+        let (plain, pinned) = (account.reserve_host(10, false), account.reserve_host(5, true));
         assert_eq!((account.holdings().host, account.holdings().pinned), (15, 5));
         drop((plain, pinned));
         assert_eq!(account.take_peaks().host, 15);

@@ -12,7 +12,7 @@ use sysinfo::{
     CpuRefreshKind, MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System,
 };
 
-pub use account::{DevicePool, Held, Holdings, MemoryAccount, OutOfMemory, Peaks};
+pub use account::{DevicePool, Holdings, MemoryAccount, OutOfMemory, Peaks, Reservation};
 pub use cards::{CardProfile, card, cards};
 pub use metering::{metered, unmetered};
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     precision::Storage,
-    request::{ModelSource, Request, SourcePicture},
+    request::{ModelSource, Request, SourceImage},
 };
 
 /// The version of [`Settings`] that is written. It rises when a reader of the version before would
@@ -144,7 +144,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     if let ModelSource::Path(path) = &mut request.model {
         paths.push(path);
     }
-    if let Some(SourcePicture { path, mask, .. }) = &mut request.source {
+    if let Some(SourceImage { path, mask, .. }) = &mut request.source {
         paths.push(path);
         paths.extend(mask.as_mut().map(|mask| &mut mask.path));
     }
@@ -212,8 +212,7 @@ mod tests {
     fn every_file_of_a_request_is_hidden() {
         let home = env::home_dir().unwrap();
         let mask = SourceMask { path: home.join("mask.png"), ..SourceMask::default() };
-        let source =
-            SourcePicture { path: home.join("fox.jpg"), mask: Some(mask), ..SourcePicture::default() };
+        let source = SourceImage { path: home.join("fox.jpg"), mask: Some(mask), ..SourceImage::default() };
         let request = Request {
             model: ModelSource::Path(home.join("model")),
             source: Some(source),

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::PipelineError;
 use crate::{
-    frames::{FrameError, read_frame, write_frame},
     hardware::unmetered,
     models::Model,
     request::Request,
+    wire::{WireError, read_record, write_record},
 };
 
 #[derive(Serialize, Deserialize)]
@@ -62,19 +62,19 @@ impl Journal {
     fn read(&mut self, key: &str) -> io::Result<bool> {
         let Some(file) = &self.file else { return Ok(false) };
         let mut reader = BufReader::new(file);
-        match read_frame(&mut reader) {
+        match read_record(&mut reader) {
             Ok(Some(Record::Run { key: own })) if own == key => {}
-            Ok(_) | Err(FrameError::Truncated | FrameError::TooLong(_)) => return Ok(false),
-            Err(FrameError::Damaged | FrameError::NotUnderstood(_)) => return Ok(false),
-            Err(FrameError::Io(error)) => return Err(error),
+            Ok(_) | Err(WireError::Truncated | WireError::TooLong(_)) => return Ok(false),
+            Err(WireError::Damaged | WireError::NotUnderstood(_)) => return Ok(false),
+            Err(WireError::Io(error)) => return Err(error),
         }
         loop {
             let place = reader.stream_position()?;
-            match read_frame(&mut reader) {
+            match read_record(&mut reader) {
                 Ok(Some(Record::Prediction { .. })) => self.ahead.push(place),
                 Ok(Some(Record::Saved { index, path })) => self.saved.push((index, path)),
                 Ok(Some(Record::Run { .. }) | None) => break,
-                Err(FrameError::Io(error)) => return Err(error),
+                Err(WireError::Io(error)) => return Err(error),
                 Err(error) => {
                     tracing::info!(%error, "the record of a run that broke off ends in the middle");
                     file.set_len(place)?;
@@ -90,7 +90,7 @@ impl Journal {
         let Some(file) = &mut self.file else { return Ok(()) };
         file.set_len(0)?;
         file.rewind()?;
-        write_frame(file, first).map(|_| ()).map_err(io::Error::other)
+        write_record(file, first).map(|_| ()).map_err(io::Error::other)
     }
 
     /// Whether predictions are left that need not be computed.
@@ -123,8 +123,8 @@ impl Journal {
             Some(file) => {
                 let mut file: &File = file;
                 file.seek(SeekFrom::Start(place))
-                    .map_err(FrameError::from)
-                    .and_then(|_| read_frame(&mut BufReader::new(file)))
+                    .map_err(WireError::from)
+                    .and_then(|_| read_record(&mut BufReader::new(file)))
             }
             None => Ok(None),
         };
@@ -167,7 +167,7 @@ impl Journal {
     fn add(&mut self, record: &Record) {
         let Some(file) = &mut self.file else { return };
         let written =
-            file.seek(SeekFrom::End(0)).map_err(FrameError::from).and_then(|_| write_frame(file, record));
+            file.seek(SeekFrom::End(0)).map_err(WireError::from).and_then(|_| write_record(file, record));
         if let Err(error) = written {
             self.give_up(&error);
         }

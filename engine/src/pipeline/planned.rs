@@ -152,7 +152,7 @@ impl PlannedRun {
     }
 
     /// Takes down what the denoiser's blocks took since the last call.
-    pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::Measured> {
+    pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::BlockTimings> {
         let measured = store.take_measured();
         let way = self.plan.components[self.denoiser].way;
         let work = &self.workload.components[self.denoiser].ways[way].blocks;

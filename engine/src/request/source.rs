@@ -45,7 +45,7 @@ impl Fit {
 /// A picture that is drawn over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SourcePicture {
+pub struct SourceImage {
     /// Its file: PNG, JPEG or WebP.
     pub path: PathBuf,
     /// The part of the steps that is taken, above 0 and at most 1: the more, the less of the picture is left.
@@ -56,7 +56,7 @@ pub struct SourcePicture {
     pub mask: Option<SourceMask>,
 }
 
-impl Default for SourcePicture {
+impl Default for SourceImage {
     fn default() -> Self {
         Self { path: PathBuf::new(), strength: 0.6, fit: Fit::default(), mask: None }
     }
@@ -84,7 +84,7 @@ impl Default for SourceMask {
 /// The most pixels over which a mask may fade.
 pub const WIDEST_BLUR: u32 = 256;
 
-impl SourcePicture {
+impl SourceImage {
     /// Checks what needs neither the files nor a model.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if !(self.strength > 0.0 && self.strength <= 1.0) {

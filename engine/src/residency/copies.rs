@@ -19,10 +19,10 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::{
     RunError,
     buffer::{Buffer, Sizes, bytes},
-    source::{HostCopy, Source},
+    weight_source::{HostCopy, WeightSource},
 };
 use crate::{
-    hardware::{Held, unmetered},
+    hardware::{Reservation, unmetered},
     memory::Tier,
 };
 
@@ -37,7 +37,7 @@ pub struct Request {
 
 impl Request {
     /// Whether its weights are read ahead into a buffer in the host's memory.
-    pub fn is_staged(self, source: &Source) -> bool {
+    pub fn is_staged(self, source: &WeightSource) -> bool {
         !self.stays && source.is_staged(self.block)
     }
 }
@@ -49,7 +49,7 @@ pub struct Slot {
     pub number: u8,
     /// Its memory.
     pub buffer: Buffer,
-    _held: Held,
+    _reserved: Reservation,
 }
 
 /// Weights that stay on the device.
@@ -57,7 +57,7 @@ pub struct Slot {
 pub struct Resident {
     /// Their memory.
     pub buffer: Buffer,
-    _held: Held,
+    _reserved: Reservation,
 }
 
 /// Where the weights of a block have arrived.
@@ -136,16 +136,16 @@ impl Ring {
 
 impl Copies {
     /// Takes the memory of the ring and starts the threads.
-    pub fn start(source: &Arc<Source>, ring: Ring) -> Result<Self, RunError> {
+    pub fn start(source: &Arc<WeightSource>, ring: Ring) -> Result<Self, RunError> {
         let blocks = source.blocks();
         let (requests, waiting) = bounded(2 * blocks + 2);
         let (arrived, arrivals) = bounded(2 * blocks + ring.slots as usize + 2);
         let (free, freed) = bounded(ring.slots.max(1) as usize);
         for number in 0..ring.slots {
-            let held = source.account.hold_weights(bytes(&ring.slot))?;
+            let reserved = source.account.reserve_weights(bytes(&ring.slot))?;
             let buffer = unmetered(|| source.memory.allocate(&ring.slot))?;
             // The channel has room for every slot there is.
-            let _ = free.try_send(Slot { number: number as u8, buffer, _held: held });
+            let _ = free.try_send(Slot { number: number as u8, buffer, _reserved: reserved });
         }
         let generation = Arc::new(AtomicU64::new(0));
         let mut threads = Vec::new();
@@ -193,7 +193,7 @@ impl Copies {
     }
 
     /// Asks for blocks, in the order in which they will be needed.
-    pub fn ask(&self, source: &Source, wanted: impl IntoIterator<Item = Request>) {
+    pub fn ask(&self, source: &WeightSource, wanted: impl IntoIterator<Item = Request>) {
         let generation = self.generation.load(Ordering::Relaxed);
         for request in wanted {
             if let Some(reads) = self.reads.as_ref().filter(|_| request.is_staged(source)) {
@@ -260,7 +260,7 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 const PATIENCE: Duration = Duration::from_millis(20);
 
 struct Copier {
-    source: Arc<Source>,
+    source: Arc<WeightSource>,
     generation: Arc<AtomicU64>,
     free: Receiver<Slot>,
     staging: Option<Staging>,
@@ -337,8 +337,8 @@ impl Copier {
 
     fn own(&self, block: usize) -> Result<Resident, RunError> {
         let layout = &self.source.layouts[block];
-        let held = self.source.account.hold_weights(layout.bytes())?;
-        Ok(Resident { buffer: self.source.memory.allocate(&layout.sizes)?, _held: held })
+        let reserved = self.source.account.reserve_weights(layout.bytes())?;
+        Ok(Resident { buffer: self.source.memory.allocate(&layout.sizes)?, _reserved: reserved })
     }
 
     /// Takes a block from the thread that reads ahead and copies it to the device.
@@ -377,7 +377,7 @@ impl Copier {
 
 /// Reads blocks into staging buffers, as far ahead as there are buffers.
 fn read_ahead(
-    source: &Source,
+    source: &WeightSource,
     current: &AtomicU64,
     wanted: &Receiver<(u64, usize)>,
     stages: &Receiver<Arc<HostCopy>>,

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Measured, Moment, WeightStore, Weights, device::wait_until};
+use super::{BlockTimings, Moment, WeightStore, Weights, device::wait_until};
 use crate::{
     checkpoint::CheckpointError,
     hardware::{MemoryAccount, OutOfMemory},
@@ -207,7 +207,7 @@ impl Executor {
         let wait = pass.begun.since(&pass.asked).map_err(failed)?;
         let compute = pass.ended.since(&pass.begun).map_err(failed)?;
         let asked = pass.asked.since(origin).map_err(failed)?;
-        store.note(pass.index, wait, Measured { passes: 1, compute, bytes: pass.bytes, load: pass.load });
+        store.note(pass.index, wait, BlockTimings { passes: 1, compute, bytes: pass.bytes, load: pass.load });
         self.recorder.record(TelemetryEvent::Block(BlockRecord {
             at: at + micros(asked),
             component: self.component,

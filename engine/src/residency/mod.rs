@@ -11,13 +11,13 @@ pub mod cuda;
 mod device;
 mod executor;
 mod moment;
-mod source;
 mod store;
+mod weight_source;
 mod weights;
 
 pub use buffer::BlockLayout;
 pub use device::{CpuMemory, DeviceMemory, SimulatedCard};
 pub use executor::{CancelToken, Executor, RunError};
 pub use moment::Moment;
-pub use store::{Lease, Measured, WeightStore};
+pub use store::{BlockTimings, Lease, WeightStore};
 pub use weights::Weights;

@@ -15,7 +15,7 @@ use super::{
     buffer::{BlockLayout, Buffer, Sizes, bytes, largest},
     copies::{Copies, Place, Request, Resident, Ring, Slot},
     device::DeviceMemory,
-    source::Source,
+    weight_source::WeightSource,
 };
 use crate::{
     checkpoint::{Component, LowRankTerm, Values},
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// the range, one after the other.
 #[derive(Debug)]
 pub struct WeightStore {
-    source: Arc<Source>,
+    source: Arc<WeightSource>,
     state: Mutex<State>,
 }
 
@@ -47,7 +47,7 @@ struct State {
     announced: usize,
     /// The range whose blocks are on their way although its walk has not begun.
     ahead: Option<Range<usize>>,
-    measured: Vec<Measured>,
+    measured: Vec<BlockTimings>,
     moved: u64,
     waited: Duration,
 }
@@ -61,7 +61,7 @@ struct OnDevice {
 
 /// What was measured of one block.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Measured {
+pub struct BlockTimings {
     /// Forward passes.
     pub passes: u32,
     /// What they took together.
@@ -130,10 +130,10 @@ impl WeightStore {
         memory: Arc<dyn DeviceMemory>,
         account: Arc<MemoryAccount>,
     ) -> Self {
-        Self::with_source(Arc::new(Source::new(component, dtype, memory, account)))
+        Self::with_source(Arc::new(WeightSource::new(component, dtype, memory, account)))
     }
 
-    fn with_source(source: Arc<Source>) -> Self {
+    fn with_source(source: Arc<WeightSource>) -> Self {
         let blocks = source.blocks();
         let state = State {
             plan: vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; blocks],
@@ -142,7 +142,7 @@ impl WeightStore {
             copies: None,
             announced: 0,
             ahead: None,
-            measured: vec![Measured::default(); blocks],
+            measured: vec![BlockTimings::default(); blocks],
             moved: 0,
             waited: Duration::ZERO,
         };
@@ -156,7 +156,7 @@ impl WeightStore {
         memory: Arc<dyn DeviceMemory>,
         account: Arc<MemoryAccount>,
     ) -> Self {
-        let source = Arc::new(Source::blank(component, dtype, memory, account));
+        let source = Arc::new(WeightSource::blank(component, dtype, memory, account));
         let store = Self::with_source(source);
         {
             let mut state = store.state();
@@ -428,7 +428,7 @@ impl WeightStore {
     }
 
     /// Takes down what a forward pass took.
-    pub(super) fn note(&self, index: usize, wait: Duration, pass: Measured) {
+    pub(super) fn note(&self, index: usize, wait: Duration, pass: BlockTimings) {
         let mut state = self.state();
         state.moved += pass.bytes;
         state.waited += wait;
@@ -440,9 +440,9 @@ impl WeightStore {
     }
 
     /// What was measured of each block since the last call.
-    pub fn take_measured(&self) -> Vec<Measured> {
+    pub fn take_measured(&self) -> Vec<BlockTimings> {
         let mut state = self.state();
-        let fresh = vec![Measured::default(); state.measured.len()];
+        let fresh = vec![BlockTimings::default(); state.measured.len()];
         std::mem::replace(&mut state.measured, fresh)
     }
 

@@ -10,7 +10,7 @@ use candle_core::{DType, Result, Tensor};
 use super::{
     RunError,
     buffer::layer_of,
-    source::{Leaf, Source},
+    weight_source::{Leaf, WeightSource},
 };
 use crate::{
     checkpoint::LowRankTerm,
@@ -33,7 +33,7 @@ pub struct Weights {
 /// Tensors that are brought up when they are read.
 #[derive(Debug)]
 struct Leaves {
-    source: Arc<Source>,
+    source: Arc<WeightSource>,
     block: usize,
     state: Mutex<LeafState>,
 }
@@ -60,7 +60,7 @@ impl Weights {
     }
 
     /// Weights of which only one layer at a time is on the device.
-    pub(super) fn one_by_one(source: Arc<Source>, block: usize) -> Self {
+    pub(super) fn one_by_one(source: Arc<WeightSource>, block: usize) -> Self {
         let (dtype, account) = (source.dtype, Arc::clone(&source.account));
         let terms = source.component.blocks[block].terms.clone();
         let leaves = Leaves { source, block, state: Mutex::default() };

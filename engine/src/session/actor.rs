@@ -16,10 +16,10 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::{
     command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
-    measured::MeasuredErrors,
+    inference::{Assignment, InferenceThread},
     outcomes::Outcomes,
     planning::{self, Answer, Knowledge},
-    worker::{Work, Worker},
+    precisions::MeasuredErrors,
 };
 use crate::{
     checkpoint::CheckpointError,
@@ -114,8 +114,12 @@ impl Session {
 
         let mut threads = Vec::new();
         let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
-        let worker =
-            Worker::new(emitter.clone(), Arc::clone(&account), outcomes.clone(), Arc::clone(&folders));
+        let worker = InferenceThread::new(
+            emitter.clone(),
+            Arc::clone(&account),
+            outcomes.clone(),
+            Arc::clone(&folders),
+        );
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
@@ -231,7 +235,7 @@ fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
 }
 
 struct Dispatcher {
-    work: Sender<Work>,
+    work: Sender<Assignment>,
     emitter: Emitter,
     queue: VecDeque<Job>,
     running: Option<(JobId, CancelToken)>,
@@ -343,16 +347,16 @@ impl Dispatcher {
             return;
         }
         if std::mem::take(&mut self.unloading) {
-            self.assign(Work::Unload);
+            self.assign(Assignment::Unload);
         }
         if let Some(job) = self.queue.pop_front() {
             let token = CancelToken::default();
             self.running = Some((job.id, token.clone()));
-            self.assign(Work::Draw(Box::new(job), token));
+            self.assign(Assignment::Draw(Box::new(job), token));
         }
     }
 
-    fn assign(&self, work: Work) {
+    fn assign(&self, work: Assignment) {
         if self.work.send(work).is_err() {
             tracing::error!("the inference thread has ended");
         }

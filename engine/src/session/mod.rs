@@ -7,21 +7,21 @@ mod actor;
 mod ceilings;
 mod command;
 mod event;
-mod measured;
+mod inference;
 mod outcomes;
 mod planning;
+mod precisions;
 mod process;
 mod serve;
 mod supervisor;
 mod unfinished;
-mod worker;
 
 pub use crate::pipeline::ready;
 pub use actor::{Session, SessionOptions};
 pub use ceilings::{ceilings, kernel_trials};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
-pub use measured::{PrecisionSummary, precisions};
+pub use precisions::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use serve::{FromWorker, Hello, ServeError, ToWorker, serve};
 

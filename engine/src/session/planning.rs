@@ -4,8 +4,8 @@ use super::{
     actor::Folders,
     command::{PlanQuery, PlanSubject},
     event::Failure,
-    measured::MeasuredErrors,
     outcomes::Outcomes,
+    precisions::MeasuredErrors,
 };
 use crate::{
     adapters::AdapterReport,

@@ -17,7 +17,7 @@ use super::{
     event::Failure,
     serve::{FromWorker, ToWorker},
 };
-use crate::frames::{FrameError, read_frame, write_frame};
+use crate::wire::{WireError, read_record, write_record};
 
 /// Messages that may wait on their way to a worker.
 const TO_WORKER: usize = 1024;
@@ -46,7 +46,7 @@ pub enum Heard {
     /// A message.
     Message(FromWorker),
     /// Something that is none.
-    Garbage(FrameError),
+    Garbage(WireError),
     /// Its end of the pipe is closed.
     Closed,
 }
@@ -157,7 +157,7 @@ impl Process {
 fn write(pipe: ChildStdin, messages: &Receiver<ToWorker>) {
     let mut pipe = BufWriter::new(pipe);
     for message in messages {
-        if let Err(error) = write_frame(&mut pipe, &message) {
+        if let Err(error) = write_record(&mut pipe, &message) {
             // That it is gone is heard from the other pipe.
             tracing::debug!(%error, "the engine's process does not listen");
             return;
@@ -168,9 +168,9 @@ fn write(pipe: ChildStdin, messages: &Receiver<ToWorker>) {
 fn read(pipe: ChildStdout, heard: &Sender<Heard>) {
     let mut pipe = BufReader::new(pipe);
     loop {
-        let heard_now = match read_frame(&mut pipe) {
+        let heard_now = match read_record(&mut pipe) {
             Ok(Some(message)) => Heard::Message(message),
-            Ok(None) | Err(FrameError::Truncated) => Heard::Closed,
+            Ok(None) | Err(WireError::Truncated) => Heard::Closed,
             Err(error) => Heard::Garbage(error),
         };
         let is_last = !matches!(heard_now, Heard::Message(_));

@@ -11,7 +11,7 @@ use crossbeam_channel::RecvTimeoutError;
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Event, Session, SessionOptions};
-use crate::frames::{FrameError, read_frame, write_frame};
+use crate::wire::{WireError, read_record, write_record};
 
 /// How often a worker with nothing to say says that it is there.
 pub const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
@@ -73,7 +73,7 @@ pub enum FromWorker {
 pub enum ServeError {
     /// The pipe from the window.
     #[error("the window cannot be understood: {0}")]
-    Pipe(#[from] FrameError),
+    Pipe(#[from] WireError),
     /// The window did not begin as it should.
     #[error("the window said something else than hello")]
     NoHello,
@@ -87,14 +87,14 @@ pub enum ServeError {
 /// # Errors
 /// When what comes in is no message. What was running is cancelled.
 pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> Result<(), ServeError> {
-    write_frame(&mut output, &FromWorker::Hello(Hello::own()))?;
-    match read_frame(&mut input)? {
+    write_record(&mut output, &FromWorker::Hello(Hello::own()))?;
+    match read_record(&mut input)? {
         Some(ToWorker::Hello(hello)) if hello == Hello::own() => {}
         // Whoever is there knows by our hello that it cannot go on.
         Some(ToWorker::Hello(_)) | None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),
     }
-    let options = match read_frame(&mut input)? {
+    let options = match read_record(&mut input)? {
         Some(ToWorker::Start { threads, hardware, data, model_folders, adapter_folders }) => {
             let folders = SessionOptions { model_folders, adapter_folders, ..SessionOptions::default() };
             SessionOptions { threads, hardware, data, ends_with_card: true, ..folders }
@@ -113,7 +113,7 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
                     Err(RecvTimeoutError::Timeout) => FromWorker::Alive,
                     Err(RecvTimeoutError::Disconnected) => return,
                 };
-                if let Err(error) = write_frame(&mut output, &message) {
+                if let Err(error) = write_record(&mut output, &message) {
                     // Nobody hears what is drawn.
                     tracing::error!(%error, "the window is gone");
                     std::process::exit(1);
@@ -130,7 +130,7 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
 }
 
 fn obey(input: &mut impl Read, session: &Session) -> Result<(), ServeError> {
-    while let Some(message) = read_frame(input)? {
+    while let Some(message) = read_record(input)? {
         let ToWorker::Command(command) = message else { return Err(ServeError::NoHello) };
         let mut command = *command;
         let is_last = command == Command::ShutDown;

@@ -11,7 +11,7 @@ use image::{DynamicImage, ImageDecoder, ImageReader};
 
 use crate::{
     output::Image,
-    request::{Fit, SourcePicture},
+    request::{Fit, SourceImage},
 };
 use mask::Mask;
 use resample::Side;
@@ -20,7 +20,7 @@ pub use error::SourceError;
 
 /// A request's picture and its mask in the size of the request.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct LoadedSource {
     picture: Image,
     mask: Option<(Mask, Vec<bool>)>,
     /// Height and width in latents.
@@ -29,11 +29,11 @@ pub struct Source {
     blur: Option<u32>,
 }
 
-impl Source {
+impl LoadedSource {
     /// Reads the files of `wanted` for a picture of this `size`, width and height, with latents of this height and
     /// width.
     pub fn open(
-        wanted: &SourcePicture,
+        wanted: &SourceImage,
         (width, height): (u32, u32),
         latents: [usize; 2],
     ) -> Result<Self, SourceError> {
@@ -197,12 +197,12 @@ mod tests {
         let light: Vec<u8> =
             (0..16 * 8).flat_map(|place| [if place % 16 < 8 { 255 } else { 0 }; 3]).collect();
         let mask = save("mask.png", &Image { pixels: light, ..picture.clone() });
-        let wanted = SourcePicture {
+        let wanted = SourceImage {
             path: save("picture.png", &picture),
             mask: Some(SourceMask { path: mask, blur: 2, keeps_the_rest: true }),
-            ..SourcePicture::default()
+            ..SourceImage::default()
         };
-        let source = Source::open(&wanted, (16, 8), [1, 2]).unwrap();
+        let source = LoadedSource::open(&wanted, (16, 8), [1, 2]).unwrap();
         let mut drawn = Image { pixels: vec![200; picture.pixels.len()], ..picture.clone() };
         source.restore(&mut drawn);
         for (row, old) in drawn.pixels.chunks(48).zip(picture.pixels.chunks(48)) {

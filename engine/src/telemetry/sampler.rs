@@ -62,7 +62,7 @@ impl Sampler {
             return Ok(Self { stop: None, thread: None });
         }
         let (stop, stopped) = bounded(0);
-        let worker = Worker {
+        let worker = SamplerThread {
             recorder: recorder.clone(),
             sample,
             sinks,
@@ -102,7 +102,7 @@ impl Drop for Sampler {
     }
 }
 
-struct Worker {
+struct SamplerThread {
     recorder: Recorder,
     sample: Box<dyn FnMut() -> MemorySample + Send>,
     sinks: Vec<Box<dyn Sink>>,
@@ -112,7 +112,7 @@ struct Worker {
     error: Option<TelemetryError>,
 }
 
-impl Worker {
+impl SamplerThread {
     fn run(mut self, stopped: &Receiver<()>) -> Outcome {
         let started = Instant::now();
         let mut next = started;

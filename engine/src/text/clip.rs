@@ -393,7 +393,9 @@ impl ClipEncoder {
             &part.path,
         )?;
         let tensors = component.blocks.iter_mut().flat_map(|block| &mut block.tensors);
-        tensors.filter(|(name, _)| is_turned(name)).for_each(|(_, tensor)| *tensor = tensor.clone().turned());
+        tensors
+            .filter(|(name, _)| is_turned(name))
+            .for_each(|(_, tensor)| *tensor = tensor.clone().transposed());
         let tokenizer = ClipTokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
         Ok((Self { tokenizer, model: Clip::new(config, usage) }, component))
     }

@@ -5,7 +5,7 @@ use std::fs;
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     output::Output,
-    request::{Request, SourceMask, SourcePicture},
+    request::{Request, SourceImage, SourceMask},
     session::Job,
 };
 use sluice_tests::{checkpoint::save, failures::Failures, original_names::Tensors};
@@ -57,11 +57,11 @@ fn pictures_that_cannot_be_drawn_over() {
     let healthy = Request { width: 32, height: 32, ..all.healthy() };
     let over = |name: &str, strength: f64, mask: Option<&str>| {
         let mask = mask.map(|name| SourceMask { path: file(name), ..SourceMask::default() });
-        let source = SourcePicture { path: file(name), strength, mask, ..SourcePicture::default() };
+        let source = SourceImage { path: file(name), strength, mask, ..SourceImage::default() };
         Request { source: Some(source), ..healthy.clone() }
     };
     let soft = SourceMask { path: file("picture.png"), blur: 9999, ..SourceMask::default() };
-    let soft = SourcePicture { path: file("picture.png"), mask: Some(soft), ..SourcePicture::default() };
+    let soft = SourceImage { path: file("picture.png"), mask: Some(soft), ..SourceImage::default() };
     for (name, request, words) in [
         ("no file", over("none.png", 0.5, None), &["none.png", "cannot be read"][..]),
         ("no picture", over("notes.png", 0.5, None), &["notes.png", "no picture"]),

@@ -6,7 +6,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
     adapters::AdapterReport,
-    frames::{read_frame, write_frame},
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
@@ -15,13 +14,14 @@ use sluice_engine::{
     output::{Image, Output},
     request::{
         AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule,
-        SourcePicture,
+        SourceImage,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
         Picture, PlanQuery, PlanSubject, Reading, Serving, Stage,
     },
     telemetry::TelemetryEvent,
+    wire::{read_record, write_record},
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
@@ -36,8 +36,8 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
 /// As it goes between the window and a worker: to the last bit.
 fn through_a_pipe<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
     let mut bytes = Vec::new();
-    write_frame(&mut bytes, value).unwrap();
-    assert_eq!(read_frame::<T>(&mut bytes.as_slice()).unwrap().as_ref(), Some(value));
+    write_record(&mut bytes, value).unwrap();
+    assert_eq!(read_record::<T>(&mut bytes.as_slice()).unwrap().as_ref(), Some(value));
 }
 
 /// The same for a forecast, whose computed times may come back with another last digit.
@@ -86,11 +86,7 @@ fn request() -> Request {
         clip_skip: 2,
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
-        source: Some(SourcePicture {
-            path: PathBuf::from("雪.png"),
-            strength: 0.3,
-            ..SourcePicture::default()
-        }),
+        source: Some(SourceImage { path: PathBuf::from("雪.png"), strength: 0.3, ..SourceImage::default() }),
     }
 }
 

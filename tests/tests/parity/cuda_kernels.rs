@@ -6,7 +6,7 @@ use candle_core::{D, DType, Device, Tensor};
 use sluice_engine::{
     nn::{
         self, Mask, Rope,
-        cuda::{self, Curve, Rotation, RowNorm, Work},
+        cuda::{self, Curve, Launches, Rotation, RowNorm},
     },
     precision::Format,
 };
@@ -21,7 +21,7 @@ static EMULATION: LazyLock<Emulation> = LazyLock::new(|| Emulation::build().unwr
 
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
-fn emulated(work: candle_core::Result<Option<Work>>) -> Tensor {
+fn emulated(work: candle_core::Result<Option<Launches>>) -> Tensor {
     EMULATION.run(&work.unwrap().expect("there is a kernel")).unwrap()
 }
 
@@ -383,7 +383,7 @@ fn sharp_scores_do_not_overflow() {
 fn the_emulation_finds_races_and_places_beyond_the_end() {
     let x = random("x", &[3, 1344], DType::F32);
     let work = cuda::norm_rows(&x, RowNorm { eps: 1e-5, ..RowNorm::default() }).unwrap().unwrap();
-    let error = |work: &Work, from: &str, to: &str| {
+    let error = |work: &Launches, from: &str, to: &str| {
         let changed = Emulation::build_some("norm", |text| text.replace(from, to)).unwrap();
         changed.run(work).unwrap_err().to_string()
     };

@@ -6,7 +6,7 @@ use candle_core::Tensor;
 use sluice_engine::{
     memory::{MemoryPreferences, OffloadMode},
     output::Image,
-    request::{ComputeDtype, Fit, Request, Sampler, SourceMask, SourcePicture},
+    request::{ComputeDtype, Fit, Request, Sampler, SourceImage, SourceMask},
     session::{Event, Stage},
 };
 use sluice_tests::runner::Runner;
@@ -33,13 +33,13 @@ fn mask(folder: &Path) -> PathBuf {
     path
 }
 
-fn drawn_over(folder: &Path, strength: f64) -> SourcePicture {
-    SourcePicture { path: picture(folder, 90, 70), strength, ..SourcePicture::default() }
+fn drawn_over(folder: &Path, strength: f64) -> SourceImage {
+    SourceImage { path: picture(folder, 90, 70), strength, ..SourceImage::default() }
 }
 
-fn filled_in(folder: &Path, strength: f64) -> SourcePicture {
+fn filled_in(folder: &Path, strength: f64) -> SourceImage {
     let mask = SourceMask { path: mask(folder), ..SourceMask::default() };
-    SourcePicture { mask: Some(mask), fit: Fit::Stretch, ..drawn_over(folder, strength) }
+    SourceImage { mask: Some(mask), fit: Fit::Stretch, ..drawn_over(folder, strength) }
 }
 
 #[test]
@@ -175,8 +175,7 @@ fn what_is_not_masked_stays_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let mut runner = Runner::start().unwrap();
     for sampler in [Sampler::Euler, Sampler::Dpmpp3mSde, Sampler::Heun, Sampler::UniPc] {
-        let source =
-            SourcePicture { path: picture(folder.path(), 128, 128), ..filled_in(folder.path(), 0.9) };
+        let source = SourceImage { path: picture(folder.path(), 128, 128), ..filled_in(folder.path(), 0.9) };
         let request = Request { sampler, source: Some(source.clone()), ..starter(128, 4) };
         let drawn = runner.draw(request).unwrap().remove(0).image;
         let own = sluice_engine::source::read(&source.path).unwrap();

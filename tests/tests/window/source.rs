@@ -4,7 +4,7 @@ use egui::Modifiers;
 use egui_kittest::kittest::Queryable;
 use sluice_engine::{
     output::{Settings, write_png},
-    request::{Request, SourceMask, SourcePicture},
+    request::{Request, SourceImage, SourceMask},
 };
 
 use super::support::{Window, landscape};
@@ -17,7 +17,7 @@ fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     path
 }
 
-fn source(window: &Window) -> Option<SourcePicture> {
+fn source(window: &Window) -> Option<SourceImage> {
     window.harness.state().state().draft.source.clone()
 }
 
@@ -31,7 +31,7 @@ fn a_dropped_photograph_is_drawn_over_until_it_is_removed() {
     window.frames();
     assert!(window.shows("harbour.jpg is drawn over"));
     assert!(window.shows("96 × 64"));
-    let wanted = SourcePicture { path: path.clone(), ..SourcePicture::default() };
+    let wanted = SourceImage { path: path.clone(), ..SourceImage::default() };
     assert_eq!(source(&window), Some(wanted.clone()));
     window.click("Generate");
     assert_eq!(window.take_job().request.source, Some(wanted));

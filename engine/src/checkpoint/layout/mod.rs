@@ -14,7 +14,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, sets::read_weights};
+use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, shards::read_weights};
 pub use diffusers::{is_diffusers, read_folder};
 use listing::{PICKLES, WEIGHTS, files_with_extension, has_extension};
 use places::{Place, around, folders_of, usual_folder};

@@ -9,7 +9,7 @@ use super::{
     Role,
     listing::{PICKLES, WEIGHTS, files_with_extension, has_extension},
 };
-use crate::checkpoint::sets::without_continuations;
+use crate::checkpoint::shards::without_continuations;
 
 /// The names of folders for a role, in small letters. Those of checkpoints hold denoisers, or all of a model.
 const FOLDERS: [(Role, &[&str]); 3] = [

@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::{ACCESS, Argument, Launch, Source, WARP, Work, name_of, placed, together};
+use super::{ACCESS, Argument, Launch, Launches, Source, WARP, name_of, placed, together};
 
 /// The widths of heads that there are kernels for.
 pub const WIDTHS: [usize; 4] = [64, 72, 96, 128];
@@ -17,20 +17,25 @@ const PADDING: usize = 8;
 /// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`, of which
 /// queries see all keys, or with `causal` those at their own place and before it. There are kernels for half-width floats
 /// and some widths of heads.
-pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Result<Option<Work>> {
+pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Result<Option<Launches>> {
     let scale = 1.0 / (q.dim(3)? as f64).sqrt();
     describe([q, k, v], scale, causal, None)
 }
 
 /// The same without a mask and a scale, with `bias`, f32 `[heads, tokens + keys − 1]`, added to scores.
-pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Option<Work>> {
+pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Option<Launches>> {
     if bias.dtype() != DType::F32 {
         return Ok(None);
     }
     describe([q, k, v], 1.0, false, Some(placed(bias)?))
 }
 
-fn describe([q, k, v]: [&Tensor; 3], scale: f64, causal: bool, bias: Option<Tensor>) -> Result<Option<Work>> {
+fn describe(
+    [q, k, v]: [&Tensor; 3],
+    scale: f64,
+    causal: bool,
+    bias: Option<Tensor>,
+) -> Result<Option<Launches>> {
     let (batch, tokens, heads, width) = q.dims4()?;
     let (_, keys, kv_heads, _) = k.dims4()?;
     let same = k.dtype() == q.dtype() && v.dtype() == q.dtype();
@@ -65,7 +70,7 @@ fn describe([q, k, v]: [&Tensor; 3], scale: f64, causal: bool, bias: Option<Tens
         shared: (QUERIES + 2 * KEYS) * pitch * q.dtype().size_in_bytes(),
         arguments,
     };
-    Ok(Some(Work { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))
+    Ok(Some(Launches { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))
 }
 
 /// `x` with heads that can be read 16 bytes at a time.

@@ -12,7 +12,7 @@ use candle_core::{
 };
 use half::{bf16, f16};
 
-use super::{Argument, Launch, Source, Work};
+use super::{Argument, Launch, Launches, Source};
 
 /// Bytes of shared memory that a launch may ask for without more ado.
 const SHARED: usize = 48 << 10;
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
 }
 
 /// Does the work and gives the first of its results. It is done when the device's stream comes to it.
-pub(super) fn run(device: &CudaDevice, work: &Work) -> Result<Tensor> {
+pub(super) fn run(device: &CudaDevice, work: &Launches) -> Result<Tensor> {
     let memory = |(shape, dtype): &(Vec<usize>, DType)| Memory::new(device, shape.iter().product(), *dtype);
     let mut results = work.results.iter().map(memory).collect::<Result<Vec<_>>>()?;
     for launch in &work.launches {

@@ -1,6 +1,6 @@
 //! Kernels for NVIDIA cards, beside the plain compositions of the tensor library: what each is launched with.
 //!
-//! Their sources are in `engine/kernels`. A function of this room describes its [`Work`] as data, so that tests run the
+//! Their sources are in `engine/kernels`. A function of this room describes its [`Launches`] as data, so that tests run the
 //! same launches in emulation on the processor. No card has run these kernels yet, so they are off until [`switch`] or
 //! `SLUICE_CUDA_KERNELS=1` turns them on.
 
@@ -130,7 +130,7 @@ impl Launch {
 
 /// Launches, one after the other, and what they write. The first of the results is what the work is for.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct Launches {
     /// Shapes and dtypes of new tensors.
     pub results: Vec<(Vec<usize>, DType)>,
     /// What fills them.
@@ -140,7 +140,7 @@ pub struct Work {
 /// The result of the work if kernels are on, `x` is on a card and there is a kernel for it; else of `plain`.
 pub(super) fn or_plain(
     x: &Tensor,
-    work: impl FnOnce() -> Result<Option<Work>>,
+    work: impl FnOnce() -> Result<Option<Launches>>,
     plain: impl FnOnce() -> Result<Tensor>,
 ) -> Result<Tensor> {
     #[cfg(feature = "cuda")]

@@ -3,7 +3,7 @@
 use candle_core::{D, DType, Result, Tensor};
 
 use super::{
-    Argument, Launch, Source, WARP, Work, across, name_of, placed, pointwise::Factor, threads, together,
+    Argument, Launch, Launches, Source, WARP, across, name_of, placed, pointwise::Factor, threads, together,
 };
 
 /// What a norm over the last dimension does beside norming.
@@ -24,7 +24,7 @@ pub struct RowNorm<'a> {
 }
 
 /// A norm over the last dimension of `x`, which is `[batch, tokens, width]` where something modulates it.
-pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Work>> {
+pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Launches>> {
     const MOST: usize = 512;
     /// Rows of a block where a warp is enough for each.
     const TOGETHER: usize = 8;
@@ -83,7 +83,7 @@ pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Work>> {
             Argument::Whole(norm.centred.into()),
         ],
     };
-    Ok(Some(Work { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
+    Ok(Some(Launches { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
 }
 
 /// Group norm of `x` `[batch, channels, …]`, with SiLU or without; `weight` and `bias` are `[channels]`.
@@ -93,7 +93,7 @@ pub fn group_norm(
     (weight, bias): (&Tensor, &Tensor),
     eps: f64,
     silu: bool,
-) -> Result<Option<Work>> {
+) -> Result<Option<Launches>> {
     /// Values of a group that one block sums.
     const PIECE: usize = 1 << 14;
     const THREADS: usize = 256;
@@ -147,5 +147,5 @@ pub fn group_norm(
         ],
     };
     let results = vec![(x.dims().to_vec(), x.dtype()), (vec![batch * groups, pieces, 2], DType::F32)];
-    Ok(Some(Work { results, launches: vec![statistics, apply] }))
+    Ok(Some(Launches { results, launches: vec![statistics, apply] }))
 }

@@ -2,7 +2,7 @@
 
 use candle_core::{D, DType, Result, Tensor};
 
-use super::{Argument, Launch, Source, Work, across, name_of, placed, threads, together};
+use super::{Argument, Launch, Launches, Source, across, name_of, placed, threads, together};
 
 /// Factors of batch items, and how far apart those of neighbours are: none where all share them.
 pub(super) struct Factor {
@@ -36,19 +36,19 @@ fn over_rows(
     source: Source,
     kernel: String,
     arguments: Vec<Argument>,
-) -> Work {
+) -> Launches {
     let width = shape.last().copied().unwrap_or(1);
     let rows = shape.iter().product::<usize>() / width.max(1);
     let (blocks, threads) = across(width, dtype);
     let (grid, block) = ([rows, blocks, 1], [threads, 1, 1]);
-    Work {
+    Launches {
         results: vec![(shape.to_vec(), dtype)],
         launches: vec![Launch { source, kernel, grid, block, shared: 0, arguments }],
     }
 }
 
 /// `x · (1 + scale) + shift` of `x` `[batch, tokens, width]`.
-pub fn modulate(x: &Tensor, scale: &Tensor, shift: Option<&Tensor>) -> Result<Option<Work>> {
+pub fn modulate(x: &Tensor, scale: &Tensor, shift: Option<&Tensor>) -> Result<Option<Launches>> {
     let factors: Vec<&Tensor> = [scale].into_iter().chain(shift).collect();
     let Some(name) = of_one_dtype(x, &factors) else { return Ok(None) };
     let (_, tokens, width) = x.dims3()?;
@@ -69,7 +69,7 @@ pub fn modulate(x: &Tensor, scale: &Tensor, shift: Option<&Tensor>) -> Result<Op
 }
 
 /// `x + gate · y` of `x` and `y` `[batch, tokens, width]`.
-pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Option<Work>> {
+pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Option<Launches>> {
     let Some(name) = of_one_dtype(x, &[gate, y]) else { return Ok(None) };
     let (_, tokens, width) = x.dims3()?;
     let gate = Factor::new(x, gate)?;
@@ -97,7 +97,7 @@ pub enum Curve {
 }
 
 /// `curve(gate) · up`, of the same shape.
-pub fn gated(curve: Curve, gate: &Tensor, up: &Tensor) -> Result<Option<Work>> {
+pub fn gated(curve: Curve, gate: &Tensor, up: &Tensor) -> Result<Option<Launches>> {
     let Some(name) = of_one_dtype(gate, &[up]) else { return Ok(None) };
     let width = gate.dim(D::Minus1)?;
     let kernel = match curve {
@@ -141,7 +141,7 @@ pub enum Rotation {
 }
 
 /// Rotates `x` `[batch, tokens, heads, width]` by angles whose cosines and sines are f32 `[tokens, width / 2]`.
-pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Option<Work>> {
+pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Option<Launches>> {
     const MOST: usize = 256;
     let Some(name) = name_of(x.dtype()) else { return Ok(None) };
     if cos.dtype() != DType::F32 || sin.dtype() != DType::F32 {
@@ -169,5 +169,5 @@ pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Resul
             Argument::whole(width)?,
         ],
     };
-    Ok(Some(Work { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
+    Ok(Some(Launches { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
 }

@@ -4,10 +4,10 @@ use candle_core::{DType, Result, Tensor, bail};
 
 use crate::precision::Encoding;
 
-use super::{Argument, Launch, Source, Work, name_of};
+use super::{Argument, Launch, Launches, Source, name_of};
 
 /// The values of a weight of `shape` whose `bytes`, of dtype U8, are values and then scales.
-pub fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Option<Work>> {
+pub fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Option<Launches>> {
     const THREADS: usize = 256;
     /// Values to a thread.
     const RUN: usize = 8;
@@ -36,5 +36,5 @@ pub fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) 
             Argument::long(encoding.group.map_or(0, std::num::NonZeroUsize::get))?,
         ],
     };
-    Ok(Some(Work { results: vec![(shape.to_vec(), dtype)], launches: vec![launch] }))
+    Ok(Some(Launches { results: vec![(shape.to_vec(), dtype)], launches: vec![launch] }))
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{Date, Image, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request,
-    Sampler, Schedule, SourceMask, SourcePicture,
+    Sampler, Schedule, SourceImage, SourceMask,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -32,7 +32,7 @@ fn settings(prompt: &str, negative_prompt: &str) -> Settings {
     Settings::new(&request, "Sluice Starter", "z_image", 0)
 }
 
-fn any_source() -> impl Strategy<Value = SourcePicture> {
+fn any_source() -> impl Strategy<Value = SourceImage> {
     let file =
         || any::<String>().prop_map(|name| PathBuf::from(format!("/pictures/{}", name.replace('/', ""))));
     let mask = (file(), any::<u32>(), any::<bool>()).prop_map(|(path, blur, keeps_the_rest)| SourceMask {
@@ -42,7 +42,7 @@ fn any_source() -> impl Strategy<Value = SourcePicture> {
     });
     let part = (1..=100_u32).prop_map(|percent| f64::from(percent) / 100.0);
     (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask))
-        .prop_map(|(path, strength, fit, mask)| SourcePicture { path, strength, fit, mask })
+        .prop_map(|(path, strength, fit, mask)| SourceImage { path, strength, fit, mask })
 }
 
 fn any_request() -> impl Strategy<Value = Request> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{AdapterUse, ModelSource, Request, Sampler, Schedule, SourceMask, SourcePicture},
+    request::{AdapterUse, ModelSource, Request, Sampler, Schedule, SourceImage, SourceMask},
 };
 
 #[test]
@@ -110,7 +110,7 @@ fn what_is_not_understood_has_its_default_and_a_note() {
 #[test]
 fn what_was_drawn_over_is_named() {
     let mask = SourceMask { path: "/secret/mask.png".into(), ..SourceMask::default() };
-    let source = SourcePicture { path: "/secret/fox, red.jpg".into(), ..SourcePicture::default() };
+    let source = SourceImage { path: "/secret/fox, red.jpg".into(), ..SourceImage::default() };
     let write = |source| {
         let mut settings = settings("x", "");
         settings.request.source = Some(source);
@@ -119,7 +119,7 @@ fn what_was_drawn_over_is_named() {
     let text = write(source.clone());
     assert!(text.contains(r#", Denoising strength: 0.6, Init image: "fox, red.jpg", Version"#), "{text}");
     assert_eq!(a1111::parse(&text).notes, ["It was drawn over another picture, which is not inside."]);
-    let text = write(SourcePicture { strength: 0.25, mask: Some(mask), ..source });
+    let text = write(SourceImage { strength: 0.25, mask: Some(mask), ..source });
     assert!(text.contains("Denoising strength: 0.25") && text.contains("Mask blur: 4, Version"), "{text}");
     assert!(!text.contains("secret"), "{text}");
 }

@@ -17,7 +17,7 @@ use crate::{
     models::{Conditioning, Denoiser, DenoiserInput},
     pipeline::dump::aside,
     residency::WeightStore,
-    sampling::{self, Kept, Step, StepCache, Training, Walk},
+    sampling::{self, Inpaint, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
@@ -188,7 +188,7 @@ impl Pace {
 /// The latents after a step as the model's own scheduler keeps them.
 fn seen(
     training: &Training,
-    kept: Option<&Kept<'_>>,
+    kept: Option<&Inpaint<'_>>,
     step: &Step<'_>,
     steps: usize,
 ) -> candle_core::Result<Tensor> {

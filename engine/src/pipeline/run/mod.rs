@@ -21,7 +21,7 @@ use crate::{
     output::Image,
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
-    source::Source,
+    source::LoadedSource,
     telemetry::{Recorder, TelemetryEvent},
 };
 use noise::evaluated;
@@ -121,10 +121,10 @@ impl LoadedModel {
     }
 
     /// Reads the picture that a request starts from.
-    fn open_source(&self, request: &Request) -> Result<Option<Source>, PipelineError> {
+    fn open_source(&self, request: &Request) -> Result<Option<LoadedSource>, PipelineError> {
         let Some(source) = &request.source else { return Ok(None) };
         let [_, height, width] = self.model.denoiser.latents_shape(request.width, request.height);
-        Ok(Some(Source::open(source, (request.width, request.height), [height, width])?))
+        Ok(Some(LoadedSource::open(source, (request.width, request.height), [height, width])?))
     }
 }
 
@@ -134,7 +134,7 @@ struct Run<'a> {
     request: &'a Request,
     options: &'a RunOptions<'a>,
     prompts: Vec<Prompt>,
-    source: Option<Source>,
+    source: Option<LoadedSource>,
     sigmas: Vec<f32>,
     planned: RefCell<PlannedRun>,
     observer: RefCell<&'a mut dyn Observer>,

@@ -4,7 +4,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage, noise::Noise};
 use crate::{
-    sampling::{Kept, Training},
+    sampling::{Inpaint, Training},
     vae::Tiling,
 };
 
@@ -29,9 +29,9 @@ impl Original {
 
     /// What is needed in every step: what stays of it, where the network does not see to that, and what is beside the
     /// latents.
-    pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Kept<'_>>, Option<Tensor>) {
+    pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Inpaint<'_>>, Option<Tensor>) {
         let kept = match (self.latents, self.mask) {
-            (Some(latents), Some(mask)) => Some(Kept { training, latents, noise, mask }),
+            (Some(latents), Some(mask)) => Some(Inpaint { training, latents, noise, mask }),
             _ => None,
         };
         (kept, self.beside)

@@ -1,14 +1,14 @@
-//! Matrices that a file has the other way round.
+//! Matrices that a file stores transposed.
 
 use std::sync::Arc;
 
 use super::{Change, CheckpointError, StoredTensor};
 
-/// Turns a matrix whenever it is read.
+/// Transposes a matrix whenever it is read.
 #[derive(Debug)]
-struct Turned;
+struct Transposed;
 
-impl Change for Turned {
+impl Change for Transposed {
     fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError> {
         let &[rows, columns] = shape else { return Ok(()) };
         let stored = values.to_vec();
@@ -19,16 +19,16 @@ impl Change for Turned {
     }
 
     fn identity(&self) -> String {
-        "turned".to_owned()
+        "transposed".to_owned()
     }
 }
 
 impl StoredTensor {
-    /// The same matrix the other way round: `[outputs, inputs]` of what is stored `[inputs, outputs]`. It is held in the
+    /// The same matrix transposed: `[outputs, inputs]` of what is stored `[inputs, outputs]`. It is held in the
     /// dtype of the computation, and what adapters do to it is done to it as it is given.
-    pub fn turned(self) -> Self {
+    pub fn transposed(self) -> Self {
         let shape: Vec<usize> = self.shape().iter().rev().copied().collect();
-        self.with_shape(&shape).changed(Arc::new(Turned))
+        self.with_shape(&shape).changed(Arc::new(Transposed))
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn columns_become_rows() {
         let mut values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        Turned.apply(&[3, 2], &mut values).unwrap();
+        Transposed.apply(&[3, 2], &mut values).unwrap();
         assert_eq!(values, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     }
 }

@@ -40,7 +40,7 @@ const KEPT: [&str; 22] = [
 const OUTERMOST: [&str; 2] = ["proj_in.", "proj_out."];
 
 /// Whether a tensor of this name, from the top of the file, keeps its precision.
-pub fn is_kept(name: &str) -> bool {
+pub fn keeps_precision(name: &str) -> bool {
     !name.ends_with("weight")
         || KEPT.iter().any(|part| name.contains(part))
         || OUTERMOST.iter().any(|start| name.starts_with(start))
@@ -49,7 +49,7 @@ pub fn is_kept(name: &str) -> bool {
 /// How a tensor of this name, from the top of the file, is stored under `storage`; none if it stays as it is.
 pub fn encoding_of(storage: Storage, name: &str, tensor: &StoredTensor) -> Option<Encoding> {
     let &[rows, columns] = tensor.shape() else { return None };
-    if rows < 2 || !tensor.is_stored_as_matrix() || is_kept(name) {
+    if rows < 2 || !tensor.is_stored_as_matrix() || keeps_precision(name) {
         return None;
     }
     storage.encoding(rows, columns)
@@ -83,7 +83,7 @@ mod tests {
             (true, ["shared.weight", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]),
         ] {
             for name in names {
-                assert_eq!(is_kept(name), kept, "{name}");
+                assert_eq!(keeps_precision(name), kept, "{name}");
             }
         }
     }

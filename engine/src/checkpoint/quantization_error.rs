@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckpointError, Component, StoredTensor, kept::encoding_of};
+use super::{CheckpointError, Component, StoredTensor, quantization::encoding_of};
 use crate::precision::{Encoding, Packed, Storage, encode};
 
 /// Storage → the root of the mean square of what the weights are off, relative to that of the weights.

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Something to do.
-pub enum Work {
+pub enum Assignment {
     /// Draw.
     Draw(Box<Job>, CancelToken),
     /// Give back all weights.
@@ -45,7 +45,7 @@ struct Current {
 }
 
 /// What computes, one job after the other.
-pub struct Worker {
+pub struct InferenceThread {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
@@ -55,7 +55,7 @@ pub struct Worker {
     ends_with_card: bool,
 }
 
-impl Worker {
+impl InferenceThread {
     /// A worker without a model.
     pub fn new(
         emitter: Emitter,
@@ -80,15 +80,15 @@ impl Worker {
     }
 
     /// Works until nobody can assign any more; says on `done` when a picture is through.
-    pub fn run(mut self, assigned: &Receiver<Work>, done: &Sender<()>) {
+    pub fn run(mut self, assigned: &Receiver<Assignment>, done: &Sender<()>) {
         pipeline::measure_processor();
         for work in assigned {
             match work {
-                Work::Unload => {
+                Assignment::Unload => {
                     self.current = None;
                     self.emitter.emit(Event::Unloaded);
                 }
-                Work::Draw(job, cancel) => {
+                Assignment::Draw(job, cancel) => {
                     let id = job.id;
                     self.emitter.emit(Event::Started { job: id });
                     // A panic is a mistake of ours. It must cost this job alone, and what it may have left half

@@ -11,7 +11,7 @@ use super::Training;
 /// noise level of the prediction and with the noise of the start; and samplers are told that the prediction of the
 /// rest is the picture, so that none drifts away from it.
 #[derive(Debug)]
-pub struct Kept<'a> {
+pub struct Inpaint<'a> {
     /// What noise levels mean.
     pub training: &'a Training,
     /// The picture's latents `[batch, channels, height, width]`.
@@ -22,7 +22,7 @@ pub struct Kept<'a> {
     pub mask: Tensor,
 }
 
-impl Kept<'_> {
+impl Inpaint<'_> {
     /// `x`, latents at a noise level, with the rest put back.
     pub fn noised(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
         self.join(x, &self.training.noised(Some(&self.latents), &self.noise, sigma)?)
@@ -68,7 +68,7 @@ mod tests {
         for training in &trainings {
             let [latents, noise] = [[1.0, 2.0, 3.0, 4.0], [0.5, -0.5, 1.5, -1.5]].map(row);
             let mask = row([1.0, 0.0, 1.0, 0.0]);
-            let kept = Kept { training, latents, noise, mask };
+            let kept = Inpaint { training, latents, noise, mask };
             let strange = row([7.0, 8.0, 9.0, 10.0]);
             let sigma = 0.5;
             let share = if matches!(training, Training::Flow(_)) { 0.5 } else { 1.0 };

@@ -13,7 +13,7 @@ const PREFIX: usize = 12;
 
 /// Why a record cannot be written or read.
 #[derive(Debug, thiserror::Error)]
-pub enum FrameError {
+pub enum WireError {
     /// The other end went away in the middle of a record, or the file ends there.
     #[error("it breaks off in the middle of a message")]
     Truncated,
@@ -32,9 +32,9 @@ pub enum FrameError {
 }
 
 /// Writes one record and sends it on its way; returns its bytes.
-pub fn write_frame(out: &mut impl Write, record: &impl Serialize) -> Result<u64, FrameError> {
+pub fn write_record(out: &mut impl Write, record: &impl Serialize) -> Result<u64, WireError> {
     let payload =
-        rmp_serde::to_vec_named(record).map_err(|error| FrameError::NotUnderstood(error.to_string()))?;
+        rmp_serde::to_vec_named(record).map_err(|error| WireError::NotUnderstood(error.to_string()))?;
     let mut prefix = [0; PREFIX];
     prefix[..8].copy_from_slice(&(payload.len() as u64).to_le_bytes());
     prefix[8..].copy_from_slice(&crc32fast::hash(&payload).to_le_bytes());
@@ -45,27 +45,27 @@ pub fn write_frame(out: &mut impl Write, record: &impl Serialize) -> Result<u64,
 }
 
 /// Reads one record; nothing where the records end. Takes no more memory than bytes arrive, whatever is announced.
-pub fn read_frame<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, FrameError> {
+pub fn read_record<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, WireError> {
     let mut prefix = Vec::with_capacity(PREFIX);
     input.by_ref().take(PREFIX as u64).read_to_end(&mut prefix)?;
     if prefix.is_empty() {
         return Ok(None);
     }
-    let Ok(prefix) = <[u8; PREFIX]>::try_from(prefix) else { return Err(FrameError::Truncated) };
+    let Ok(prefix) = <[u8; PREFIX]>::try_from(prefix) else { return Err(WireError::Truncated) };
     let [l0, l1, l2, l3, l4, l5, l6, l7, c0, c1, c2, c3] = prefix;
     let length = u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]);
     if length > LONGEST {
-        return Err(FrameError::TooLong(length));
+        return Err(WireError::TooLong(length));
     }
     let mut payload = Vec::new();
     input.by_ref().take(length).read_to_end(&mut payload)?;
     if payload.len() as u64 != length {
-        return Err(FrameError::Truncated);
+        return Err(WireError::Truncated);
     }
     if crc32fast::hash(&payload) != u32::from_le_bytes([c0, c1, c2, c3]) {
-        return Err(FrameError::Damaged);
+        return Err(WireError::Damaged);
     }
-    rmp_serde::from_slice(&payload).map(Some).map_err(|error| FrameError::NotUnderstood(error.to_string()))
+    rmp_serde::from_slice(&payload).map(Some).map_err(|error| WireError::NotUnderstood(error.to_string()))
 }
 
 #[cfg(test)]
@@ -77,15 +77,15 @@ mod tests {
     fn written(records: &[(u64, String)]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for record in records {
-            write_frame(&mut bytes, record).unwrap();
+            write_record(&mut bytes, record).unwrap();
         }
         bytes
     }
 
-    fn read(mut bytes: &[u8]) -> (Vec<(u64, String)>, Result<(), FrameError>) {
+    fn read(mut bytes: &[u8]) -> (Vec<(u64, String)>, Result<(), WireError>) {
         let mut records = Vec::new();
         loop {
-            match read_frame(&mut bytes) {
+            match read_record(&mut bytes) {
                 Ok(Some(record)) => records.push(record),
                 Ok(None) => return (records, Ok(())),
                 Err(error) => return (records, Err(error)),
@@ -117,9 +117,9 @@ mod tests {
     fn an_announced_length_costs_nothing() {
         let mut bytes = (LONGEST - 1).to_le_bytes().to_vec();
         bytes.extend([0; 40]);
-        assert!(matches!(read(&bytes).1, Err(FrameError::Truncated)));
+        assert!(matches!(read(&bytes).1, Err(WireError::Truncated)));
         bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(matches!(read(&bytes).1, Err(FrameError::TooLong(u64::MAX))));
+        assert!(matches!(read(&bytes).1, Err(WireError::TooLong(u64::MAX))));
     }
 
     proptest! {

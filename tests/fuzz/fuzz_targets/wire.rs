@@ -2,7 +2,7 @@
 //! reached.
 #![no_main]
 
-use sluice_engine::{frames::read_frame, session::FromWorker};
+use sluice_engine::{wire::read_record, session::FromWorker};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let framed = match bytes.split_first() {
@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         None => return,
     };
     let mut bytes = framed.as_slice();
-    while let Ok(Some(message)) = read_frame::<FromWorker>(&mut bytes) {
+    while let Ok(Some(message)) = read_record::<FromWorker>(&mut bytes) {
         drop(message);
     }
 });

@@ -1,7 +1,7 @@
 //! How long the window takes for a frame while a run reports a thousand times a second.
 //!
 //! A frame is everything that happens on the main thread: events are taken in, the window is laid out, its shapes
-//! become triangles. No graphics adapter is needed. `cargo bench -p sluice-tests --bench frames`
+//! become triangles. No graphics adapter is needed. `cargo bench -p sluice-tests --bench repaint`
 
 #![allow(
     clippy::expect_used,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     checkpoint::Component,
-    hardware::{Held, MemoryAccount, unmetered},
+    hardware::{MemoryAccount, Reservation, unmetered},
     memory::Tier,
     nn::Weight,
 };
@@ -24,12 +24,12 @@ use crate::{
 pub struct HostCopy {
     /// Its memory.
     pub buffer: Buffer,
-    _held: Held,
+    _reserved: Reservation,
 }
 
 /// Files, copies in the host's memory, and weights that take the place of stored ones.
 #[derive(Debug)]
-pub struct Source {
+pub struct WeightSource {
     /// What the weights are.
     pub component: Component,
     /// How each block is held.
@@ -53,7 +53,7 @@ struct State {
     patches: HashMap<(usize, String), Tensor>,
 }
 
-impl Source {
+impl WeightSource {
     /// All blocks on disk.
     pub fn new(
         component: Component,
@@ -157,8 +157,8 @@ impl Source {
 
     /// Room in the host's memory.
     pub fn host_buffer(&self, sizes: &Sizes) -> Result<HostCopy, RunError> {
-        let held = self.account.hold_host(bytes(sizes), !self.memory.is_unified());
-        Ok(HostCopy { buffer: unmetered(|| self.memory.allocate_host(sizes))?, _held: held })
+        let reserved = self.account.reserve_host(bytes(sizes), !self.memory.is_unified());
+        Ok(HostCopy { buffer: unmetered(|| self.memory.allocate_host(sizes))?, _reserved: reserved })
     }
 
     /// Reads a block from disk into a buffer; `false` if it was stopped.
@@ -235,10 +235,10 @@ impl Source {
     /// Brings one tensor to the device, in memory of its own.
     pub fn bring_leaf(&self, block: usize, tensor: usize) -> Result<Leaf, RunError> {
         let place = self.layouts[block].tensors[tensor].alone();
-        let held = self.account.hold_weights(place.bytes())?;
+        let reserved = self.account.reserve_weights(place.bytes())?;
         let to = unmetered(|| self.memory.allocate(&place.sizes()))?;
         self.bring_tensor(block, tensor, &to)?;
-        Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _held: held })
+        Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _reserved: reserved })
     }
 
     /// Brings one tensor into a buffer on the device that is as large as it.
@@ -308,5 +308,5 @@ pub struct Leaf {
     pub weight: Weight,
     /// Bytes.
     pub bytes: u64,
-    _held: Held,
+    _reserved: Reservation,
 }
