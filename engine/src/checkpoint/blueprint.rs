@@ -2,49 +2,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt,
     ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
-use serde::{Deserialize, Serialize};
-
-use super::{CheckpointError, StoredTensor, TensorTable, quantization::encoding_of};
+use super::{CheckpointError, Role, StoredTensor, TensorTable, quantization::encoding_of};
 use crate::precision::{Format, Storage};
-
-/// What a component does in a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Turns a prompt into embeddings.
-    TextEncoder,
-    /// Predicts what to remove from noisy latents.
-    Denoiser,
-    /// Turns latents into pixels and back.
-    Autoencoder,
-}
-
-impl Role {
-    /// The identifier in machine-readable output.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::TextEncoder => "text_encoder",
-            Self::Denoiser => "denoiser",
-            Self::Autoencoder => "autoencoder",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TextEncoder => "text encoder",
-            Self::Denoiser => "denoiser",
-            Self::Autoencoder => "autoencoder",
-        })
-    }
-}
 
 /// The tensors that one block needs. Computed from a configuration, without any file.
 #[derive(Debug, Clone, PartialEq, Eq)]

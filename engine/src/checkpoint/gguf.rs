@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile, llama_names};
+use super::{CheckpointError, StoredTensor, TensorTable, llama_names, weight_file::WeightFile};
 use crate::precision::Format;
 
 /// The only versions with 64-bit counts.

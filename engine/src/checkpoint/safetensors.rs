@@ -6,7 +6,7 @@ use safetensors::{Dtype, tensor::Metadata};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{CheckpointError, StoredTensor, TensorTable, file::WeightFile, stored::NestedScales};
+use super::{CheckpointError, StoredTensor, TensorTable, stored::NestedScales, weight_file::WeightFile};
 use crate::precision::{Encoding, Format};
 
 const LENGTH_BYTES: u64 = 8;

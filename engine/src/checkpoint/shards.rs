@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CheckpointError, TensorTable, file::read_headers};
+use super::{CheckpointError, TensorTable, header::read_headers};
 
 /// A file's place among those that hold one set of weights.
 struct Numbered {

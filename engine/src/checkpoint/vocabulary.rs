@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::{
     CheckpointError, FileKind,
-    file::WeightFile,
     gguf::{ARRAY, Cursor, FLOAT32, INT8, STRING, UINT8},
     shards::files_of,
+    weight_file::WeightFile,
 };
 
 /// Pieces of text by their numbers, with what decides between them. Lists that the file does not have are empty.

@@ -14,7 +14,7 @@ use super::{
     listing::{PICKLES, files_with_extension},
 };
 use crate::checkpoint::{
-    CheckpointError, TensorTable, file::read_headers, json::read_json, shards::read_weights,
+    CheckpointError, TensorTable, header::read_headers, json::read_json, shards::read_weights,
 };
 
 /// What says of a folder that it is one.

@@ -1,5 +1,9 @@
 //! A tensor in a file: its weights stay on disk until somebody asks.
 
+mod encoded;
+mod scales;
+mod values;
+
 use std::{
     collections::BTreeMap,
     fmt,
@@ -9,11 +13,14 @@ use std::{
 };
 
 use candle_core::{Device, Tensor};
-use half::{bf16, f16};
 use zerocopy::IntoBytes;
 
-use super::{CheckpointError, encoded::Target, file::WeightFile};
+use super::{CheckpointError, weight_file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, apply_scales};
+use encoded::Target;
+pub(super) use scales::NestedScales;
+use scales::Scales;
+pub use values::Values;
 
 /// Where a tensor is on disk, and how it is stored.
 #[derive(Debug, Clone)]
@@ -46,29 +53,6 @@ pub trait Change: fmt::Debug + Send + Sync {
     /// Equal for changes that do the same.
     fn identity(&self) -> String;
 }
-
-/// The scales of a tensor, which are a tensor themselves.
-#[derive(Debug, Clone)]
-struct Scales {
-    table: Arc<StoredTensor>,
-    /// Number of the first that belongs to this tensor.
-    first: usize,
-    /// How to read a table that is quantised itself.
-    nested: Option<Arc<NestedScales>>,
-}
-
-/// What codes of 8 bits stand for that are scales (double quantisation, Dettmers et al. 2023, arXiv:2305.14314): each
-/// is a place in a table, to be multiplied by the scale of its group and moved by an offset.
-#[derive(Debug, Clone)]
-pub(super) struct NestedScales {
-    map: Vec<f32>,
-    largest: StoredTensor,
-    group: usize,
-    offset: f32,
-}
-
-/// Values that 8 bits can name.
-const CODES: u64 = 256;
 
 /// Tensors by the names they are stored under.
 pub type TensorTable = BTreeMap<String, StoredTensor>;
@@ -161,7 +145,7 @@ impl StoredTensor {
     }
 
     /// The tensor in the file that this may be a part of.
-    pub(super) fn whole(&self) -> Self {
+    fn whole(&self) -> Self {
         let length = (self.whole.end - self.whole.start) as usize;
         match self.stored_encoding() {
             Some(Encoding { format, group: None }) if self.range != self.whole => {
@@ -355,7 +339,7 @@ impl StoredTensor {
     }
 
     /// [`widened`](Self::widened) for some of the values.
-    pub(super) fn widened_from<E: From<CheckpointError>>(
+    fn widened_from<E: From<CheckpointError>>(
         &self,
         range: Range<usize>,
         mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,
@@ -390,20 +374,10 @@ impl StoredTensor {
     }
 
     fn read_scales(&self) -> Result<Vec<f32>, CheckpointError> {
-        let (Some(scales), Ok(encoding)) = (&self.scales, &self.encoding) else { return Ok(Vec::new()) };
-        let wanted = scales.first..scales.first + encoding.scales(self.count());
-        if let Some(nested) = &scales.nested {
-            return nested.read(&scales.table, wanted);
+        match (&self.scales, &self.encoding) {
+            (Some(scales), Ok(encoding)) => scales.read(encoding.scales(self.count())),
+            _ => Ok(Vec::new()),
         }
-        let mut read = Vec::with_capacity(wanted.len());
-        scales.table.widened::<CheckpointError>(|start, values| {
-            let wanted = wanted.start.max(start)..wanted.end.min(start + values.len());
-            if !wanted.is_empty() {
-                read.extend(&values[wanted.start - start..wanted.end - start]);
-            }
-            Ok(())
-        })?;
-        Ok(read)
     }
 
     /// The bytes of its values.
@@ -443,82 +417,7 @@ impl StoredTensor {
     }
 }
 
-impl NestedScales {
-    /// None if these do not belong to one another: a group of codes has one scale, and a code names a value.
-    pub(super) fn new(
-        codes: &StoredTensor,
-        largest: StoredTensor,
-        group: usize,
-        map: &StoredTensor,
-        offset: f32,
-    ) -> Result<Option<Self>, CheckpointError> {
-        let is_wide = |tensor: &StoredTensor| tensor.encoding().is_some_and(|own| own.format.is_wide());
-        let fits = group > 0
-            && codes.range.end - codes.range.start == codes.elements()
-            && largest.elements() == codes.elements().div_ceil(group as u64)
-            && map.elements() == CODES
-            && is_wide(&largest)
-            && is_wide(map);
-        if !fits {
-            return Ok(None);
-        }
-        let mut values = vec![0.0; CODES as usize];
-        map.read_into(Values::F32(&mut values))?;
-        Ok(Some(Self { map: values, largest, group, offset }))
-    }
-
-    /// What some of the codes stand for.
-    fn read(&self, codes: &StoredTensor, wanted: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
-        let mut bytes = vec![0; wanted.len()];
-        codes.file.read_at(&mut bytes, codes.range.start + wanted.start as u64)?;
-        let mut largest = vec![0.0; self.largest.count()];
-        self.largest.read_into(Values::F32(&mut largest))?;
-        let value = |(index, code): (usize, u8)| {
-            self.map[usize::from(code)] * largest[index / self.group] + self.offset
-        };
-        Ok(wanted.zip(bytes).map(value).collect())
-    }
-}
-
 /// Number of values of a shape. Shapes of what cannot be read may be anything.
 fn values_of(shape: &[usize]) -> usize {
     shape.iter().fold(1, |all, &side| all.saturating_mul(side))
-}
-
-/// Room for weights: in one of the dtypes that they are computed in, or as they are stored.
-#[derive(Debug)]
-pub enum Values<'a> {
-    /// 32 bits.
-    F32(&'a mut [f32]),
-    /// 16 bits.
-    F16(&'a mut [f16]),
-    /// 16 bits with the range of f32.
-    Bf16(&'a mut [bf16]),
-    /// The bytes of the values, then the scales in f32: what [`Packed`] reads.
-    Stored(&'a mut [u8]),
-}
-
-impl Values<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::F32(out) => out.len(),
-            Self::F16(out) => out.len(),
-            Self::Bf16(out) => out.len(),
-            Self::Stored(out) => out.len(),
-        }
-    }
-
-    /// Converts values to the dtype, from place `start` on. Bytes stay as they are.
-    fn store(&mut self, start: usize, values: &[f32]) {
-        match self {
-            Self::F32(out) => out[start..start + values.len()].copy_from_slice(values),
-            Self::F16(out) => {
-                out[start..].iter_mut().zip(values).for_each(|(out, value)| *out = f16::from_f32(*value));
-            }
-            Self::Bf16(out) => {
-                out[start..].iter_mut().zip(values).for_each(|(out, value)| *out = bf16::from_f32(*value));
-            }
-            Self::Stored(_) => {}
-        }
-    }
 }

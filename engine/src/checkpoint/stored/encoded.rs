@@ -21,7 +21,7 @@ pub(super) struct Target {
 }
 
 /// Some values of a tensor in another encoding.
-pub(super) struct Piece<'a> {
+pub(in crate::checkpoint) struct Piece<'a> {
     /// Number of the first value.
     pub start: usize,
     /// As they were.
@@ -45,7 +45,7 @@ impl Piece<'_> {
 
 impl StoredTensor {
     /// The scale of the whole tensor in the file, of which this may be a part.
-    pub(super) fn one_scale(&self, format: Format) -> Result<f32, CheckpointError> {
+    pub(in crate::checkpoint) fn one_scale(&self, format: Format) -> Result<f32, CheckpointError> {
         let mut scale = 0.0f32;
         self.whole().widened::<CheckpointError>(|_, values| {
             scale = scale.max(scale_of(format, values));
@@ -56,7 +56,7 @@ impl StoredTensor {
 
     /// Gives all values that are `needed` to `take` in an encoding. `scale` is the one scale for all, where there is
     /// one.
-    pub(super) fn encoded<E: From<CheckpointError>>(
+    pub(in crate::checkpoint) fn encoded<E: From<CheckpointError>>(
         &self,
         encoding: Encoding,
         scale: Option<f32>,
