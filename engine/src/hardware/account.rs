@@ -89,8 +89,8 @@ pub struct OutOfMemory {
     pub budget: u64,
 }
 
-/// Bytes that are entered in an account until this is dropped.
-#[must_use = "what is held ends with this"]
+/// Bytes that stay entered in an account until this is dropped.
+#[must_use = "the reservation ends when this is dropped"]
 pub struct Reservation {
     account: Arc<MemoryAccount>,
     bytes: u64,

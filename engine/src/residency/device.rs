@@ -11,7 +11,7 @@ use candle_core::{Device, Result};
 
 use super::{
     buffer::{Buffer, Sizes},
-    moment::Moment,
+    moment::{Moment, wait_until},
 };
 use crate::hardware::DevicePool;
 
@@ -90,8 +90,6 @@ pub struct SimulatedCard {
     link: Mutex<()>,
 }
 
-/// Sleeping is only exact to about this much; the rest is waited for awake.
-const SLEEP_ERROR: Duration = Duration::from_micros(100);
 /// How far a transfer may run ahead of its link before it rests: waiting after each piece would keep a core awake.
 const HEAD_START: Duration = Duration::from_millis(5);
 
@@ -145,17 +143,6 @@ impl DeviceMemory for SimulatedCard {
 
     fn slowdown(&self) -> f64 {
         self.slowdown
-    }
-}
-
-/// Returns at this moment, not before and hardly after.
-pub fn wait_until(moment: Instant) {
-    let left = moment.saturating_duration_since(Instant::now());
-    if left > SLEEP_ERROR {
-        thread::sleep(left - SLEEP_ERROR);
-    }
-    while Instant::now() < moment {
-        std::hint::spin_loop();
     }
 }
 

@@ -2,95 +2,19 @@
 
 use std::{
     collections::VecDeque,
-    io,
     ops::Range,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use super::{BlockTimings, Moment, WeightStore, Weights, device::wait_until};
+use super::{BlockTimings, CancelToken, Moment, RunError, WeightStore, Weights, moment::wait_until};
 use crate::{
-    checkpoint::CheckpointError,
-    hardware::{MemoryAccount, OutOfMemory},
     memory::Tier,
     telemetry::{BlockRecord, Recorder, TelemetryEvent},
 };
-
-/// Tells a running job from another thread to stop.
-#[derive(Debug, Clone, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
-
-impl CancelToken {
-    /// Asks the job to stop at the next block.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody asked.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Why a walk ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Somebody asked for it.
-    #[error("cancelled")]
-    Cancelled,
-    /// The weights could not be read.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// The device's memory is used up.
-    #[error(transparent)]
-    OutOfMemory(#[from] OutOfMemory),
-    /// The operating system gives no thread.
-    #[error("the threads that bring weights up could not be started: {0}")]
-    Thread(io::Error),
-    /// Blocks were asked for in another order than they were announced: a mistake in a model file of ours.
-    #[error("block {block} was not expected now")]
-    OutOfOrder {
-        /// Its number.
-        block: usize,
-    },
-    /// A tensor operation failed.
-    #[error("the computation failed: {0}")]
-    Compute(#[from] candle_core::Error),
-    /// The card cannot be used by this process any more.
-    #[error("the graphics card stopped working: {0}")]
-    DeviceLost(candle_core::Error),
-}
-
-impl RunError {
-    /// The same, told apart by what it means for a run whose memory is in these books: memory that is used up on a card,
-    /// and a card that is lost, come as failed tensor operations, wherever one was under way.
-    pub fn told_apart(self, account: &MemoryAccount) -> Self {
-        match self {
-            Self::Compute(error) => Self::of_computation(error, account),
-            other => other,
-        }
-    }
-
-    /// What a failed tensor operation means for a run whose memory is in these books.
-    #[cfg(feature = "cuda")]
-    fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
-        use super::cuda::{Fault, fault};
-        match fault(&error) {
-            Some(Fault::OutOfMemory) => Self::OutOfMemory(account.out_of_memory()),
-            Some(Fault::Lost) => Self::DeviceLost(error),
-            None => Self::Compute(error),
-        }
-    }
-
-    /// What a failed tensor operation means for a run.
-    #[cfg(not(feature = "cuda"))]
-    fn of_computation(error: candle_core::Error, _: &MemoryAccount) -> Self {
-        Self::Compute(error)
-    }
-}
 
 /// Leases blocks one after the other and runs a function on each.
 #[derive(Debug, Clone)]
@@ -258,6 +182,7 @@ mod tests {
     use super::*;
     use crate::{
         checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
+        hardware::MemoryAccount,
         residency::{
             CpuMemory, DeviceMemory,
             buffer::{Buffer, Sizes},

@@ -5,10 +5,12 @@
 //! the device and which pass through its slots is said by a [`ComponentPlan`](crate::memory::ComponentPlan).
 
 mod buffer;
+mod cancel;
 mod copies;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
+mod error;
 mod executor;
 mod moment;
 mod store;
@@ -16,8 +18,10 @@ mod weight_source;
 mod weights;
 
 pub use buffer::BlockLayout;
+pub use cancel::CancelToken;
 pub use device::{CpuMemory, DeviceMemory, SimulatedCard};
-pub use executor::{CancelToken, Executor, RunError};
+pub use error::RunError;
+pub use executor::Executor;
 pub use moment::Moment;
 pub use store::{BlockTimings, Lease, WeightStore};
 pub use weights::Weights;

@@ -1,8 +1,14 @@
 //! Moments in the work of a device.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use candle_core::Result;
+
+/// Sleeping is only exact to about this much; the rest is waited for awake.
+const SLEEP_ERROR: Duration = Duration::from_micros(100);
 
 /// A moment in the work of a device, taken down when the device was told of it.
 ///
@@ -14,7 +20,7 @@ pub enum Moment {
     At(Instant),
     /// On the clock of a card.
     #[cfg(feature = "cuda")]
-    OfCard(super::cuda::CardEvent),
+    OfCard(super::cuda::event::CardEvent),
 }
 
 impl Moment {
@@ -39,7 +45,7 @@ impl Moment {
     pub fn since(&self, earlier: &Self) -> Result<Duration> {
         match (self, earlier) {
             (Self::At(later), Self::At(earlier)) => {
-                super::device::wait_until(*later);
+                wait_until(*later);
                 Ok(later.saturating_duration_since(*earlier))
             }
             #[cfg(feature = "cuda")]
@@ -47,5 +53,16 @@ impl Moment {
             #[cfg(feature = "cuda")]
             _ => candle_core::bail!("moments of two devices"),
         }
+    }
+}
+
+/// Returns at this moment, not before and hardly after.
+pub fn wait_until(moment: Instant) {
+    let left = moment.saturating_duration_since(Instant::now());
+    if left > SLEEP_ERROR {
+        thread::sleep(left - SLEEP_ERROR);
+    }
+    while Instant::now() < moment {
+        std::hint::spin_loop();
     }
 }

@@ -4,7 +4,10 @@ use std::result::Result as StdResult;
 
 use candle_core::{Result, Tensor};
 
-use super::walk::{Mixing, Walk, blend, toward};
+use super::{
+    mixing::{Mixing, blend, toward},
+    walk::Walk,
+};
 
 /// How a step is divided.
 struct Descent {

@@ -5,7 +5,10 @@ use std::result::Result as StdResult;
 
 use candle_core::Tensor;
 
-use super::walk::{Mixing, Walk, blend};
+use super::{
+    mixing::{Mixing, blend},
+    walk::Walk,
+};
 
 /// A prediction and the width in `λ` of the step that came after it.
 struct Past {

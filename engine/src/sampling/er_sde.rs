@@ -4,7 +4,7 @@ use std::result::Result as StdResult;
 
 use candle_core::Tensor;
 
-use super::walk::{Walk, blend};
+use super::{mixing::blend, walk::Walk};
 
 /// Points of the sums that stand for the integrals.
 const POINTS: u32 = 200;

@@ -9,6 +9,7 @@ mod er_sde;
 mod guide;
 mod inpaint;
 mod levels;
+mod mixing;
 mod multistep;
 mod noise;
 mod schedule;
@@ -30,6 +31,7 @@ pub use er_sde::er_sde;
 pub use guide::Guide;
 pub use inpaint::Inpaint;
 pub use levels::Levels;
+pub use mixing::Mixing;
 pub use multistep::{ipndm, lms, res_multistep};
 pub use noise::{NoiseStream, randn};
 pub use schedule::{FlowShift, LastLevel, Shift};
@@ -37,7 +39,7 @@ pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
 pub use step_cache::StepCache;
 pub use training::{Training, variance_preserving};
 pub use unipc::unipc;
-pub use walk::{Mixing, Prediction, Step, Walk};
+pub use walk::{Prediction, Step, Walk};
 
 /// Walks with the named sampler from `x`, noise at the first level, to the picture.
 pub fn walk<E: From<candle_core::Error>>(

@@ -5,7 +5,10 @@ use std::{collections::VecDeque, result::Result as StdResult};
 
 use candle_core::Tensor;
 
-use super::walk::{Walk, along, blend};
+use super::{
+    mixing::{along, blend},
+    walk::Walk,
+};
 
 /// Predictions that are looked at.
 const ORDER: usize = 4;

@@ -4,7 +4,10 @@ use std::result::Result as StdResult;
 
 use candle_core::{Result, Tensor};
 
-use super::walk::{Walk, along, blend};
+use super::{
+    mixing::{along, blend},
+    walk::Walk,
+};
 
 /// Euler's method on the probability flow (Karras et al. 2022, arXiv:2206.00364, algorithm 1 without its
 /// second-order correction).

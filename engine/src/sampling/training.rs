@@ -2,7 +2,7 @@
 
 use candle_core::{Result as TensorResult, Tensor};
 
-use super::{Discrete, FlowShift, Levels, Mixing, walk::blend};
+use super::{Discrete, FlowShift, Levels, Mixing, mixing::blend};
 use crate::request::Schedule;
 
 /// How a model was trained to see noise.

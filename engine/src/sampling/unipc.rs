@@ -4,7 +4,7 @@ use std::result::Result as StdResult;
 
 use candle_core::Tensor;
 
-use super::walk::{Walk, blend};
+use super::{mixing::blend, walk::Walk};
 
 /// UniPC-2 with `B(h) = eʰ − 1` (Zhao et al. 2023, arXiv:2302.04867, algorithms 1 and 2, predicting the picture):
 /// each prediction first corrects the step that led to it, and costs no call of its own. The first and the

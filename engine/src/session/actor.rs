@@ -17,9 +17,11 @@ use super::{
     command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
     inference::{Assignment, InferenceThread},
+    options::{Folders, SessionOptions},
     outcomes::Outcomes,
     planning::{self, Answer, Knowledge},
     precisions::MeasuredErrors,
+    threads::{COMMANDS, EVENTS, Emitter, spawn},
 };
 use crate::{
     checkpoint::CheckpointError,
@@ -29,55 +31,6 @@ use crate::{
     request::ModelSource,
     residency::CancelToken,
 };
-
-/// Commands that may wait to be read.
-pub(super) const COMMANDS: usize = 256;
-/// Events that may wait to be read before the engine waits for its reader.
-pub(super) const EVENTS: usize = 1024;
-
-/// How a session is started.
-pub struct SessionOptions {
-    /// Called after every event, from the engine's threads: a window asks for a repaint here.
-    pub wake: Box<dyn Fn() + Send + Sync>,
-    /// Threads that compute; all of the machine's if absent.
-    pub threads: Option<usize>,
-    /// Whether [`Event::Hardware`] is wanted.
-    pub hardware: bool,
-    /// A folder for what is remembered of past runs; nothing is kept if absent.
-    pub data: Option<PathBuf>,
-    /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
-    pub model_folders: Vec<PathBuf>,
-    /// Folders in which adapters are looked for that prompts name, before those beside the model.
-    pub adapter_folders: Vec<PathBuf>,
-    /// Whether jobs that have not ended are kept in `data` for the next session, where the engine is a process.
-    pub keeps_jobs: bool,
-    /// Whether the process ends when its card is lost to it, so that whoever watches it starts another that goes on.
-    pub ends_with_card: bool,
-}
-
-/// Where a person keeps what is looked for.
-#[derive(Debug)]
-pub(super) struct Folders {
-    /// See [`SessionOptions::model_folders`].
-    pub(super) models: Vec<PathBuf>,
-    /// See [`SessionOptions::adapter_folders`].
-    pub(super) adapters: Vec<PathBuf>,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            wake: Box::new(|| ()),
-            threads: None,
-            hardware: false,
-            data: None,
-            model_folders: Vec::new(),
-            adapter_folders: Vec::new(),
-            keeps_jobs: true,
-            ends_with_card: false,
-        }
-    }
-}
 
 /// A running engine. Dropping it shuts the engine down and waits for its threads.
 pub struct Session {
@@ -186,39 +139,6 @@ impl Drop for Session {
             if thread.join().is_err() {
                 tracing::error!("a thread of the engine panicked");
             }
-        }
-    }
-}
-
-/// A thread with a name.
-pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name(name.to_owned()).spawn(body)
-}
-
-/// Sends events and wakes their reader.
-#[derive(Clone)]
-pub struct Emitter {
-    events: Sender<Event>,
-    wake: Arc<Box<dyn Fn() + Send + Sync>>,
-}
-
-impl Emitter {
-    /// To whoever holds the other end.
-    pub fn new(events: Sender<Event>, wake: Box<dyn Fn() + Send + Sync>) -> Self {
-        Self { events, wake: Arc::new(wake) }
-    }
-
-    /// Sends an event, waiting for room. An event that nobody can read any more is dropped.
-    pub fn emit(&self, event: Event) {
-        if self.events.send(event).is_ok() {
-            (self.wake)();
-        }
-    }
-
-    /// Sends an event if there is room.
-    pub fn offer(&self, event: Event) {
-        if self.events.try_send(event).is_ok() {
-            (self.wake)();
         }
     }
 }

@@ -11,11 +11,12 @@ use std::{
 use crossbeam_channel::{Receiver, Sender};
 
 use super::{
-    actor::{Emitter, Folders},
     command::{Job, JobId},
     event::{Event, Failure, Picture},
+    options::Folders,
     outcomes::Outcomes,
-    process::CARD_LOST,
+    protocol::CARD_LOST,
+    threads::Emitter,
 };
 use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},

@@ -1,9 +1,9 @@
 //! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
 use super::{
-    actor::Folders,
     command::{PlanQuery, PlanSubject},
     event::Failure,
+    options::Folders,
     outcomes::Outcomes,
     precisions::MeasuredErrors,
 };

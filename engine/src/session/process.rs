@@ -13,9 +13,9 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::{
-    actor::spawn,
     event::Failure,
-    serve::{FromWorker, ToWorker},
+    protocol::{CARD_LOST, FromWorker, ToWorker},
+    threads::spawn,
 };
 use crate::wire::{WireError, read_record, write_record};
 
@@ -23,8 +23,6 @@ use crate::wire::{WireError, read_record, write_record};
 const TO_WORKER: usize = 1024;
 /// Messages that may wait on their way from a worker, before it waits itself.
 const FROM_WORKER: usize = 256;
-/// The code that a process ends with which has lost its card.
-pub(super) const CARD_LOST: i32 = 75;
 /// How long a process whose pipes are closed may take to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);

@@ -2,71 +2,17 @@
 
 use std::{
     io::{Read, Write},
-    path::PathBuf,
     thread,
     time::Duration,
 };
 
 use crossbeam_channel::RecvTimeoutError;
-use serde::{Deserialize, Serialize};
 
-use super::{Command, Event, Session, SessionOptions};
+use super::{
+    Command, Session, SessionOptions,
+    protocol::{FromWorker, Hello, SIGN_OF_LIFE, ToWorker},
+};
 use crate::wire::{WireError, read_record, write_record};
-
-/// How often a worker with nothing to say says that it is there.
-pub const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-
-/// Which messages a program understands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
-    /// The version of the program.
-    pub version: String,
-    /// The fingerprint of the engine's source: whoever has the same speaks of the same things.
-    pub source: String,
-}
-
-impl Hello {
-    /// That of this program.
-    pub fn own() -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            source: env!("SLUICE_ENGINE_SOURCE").to_owned(),
-        }
-    }
-}
-
-/// What a worker is told.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum ToWorker {
-    /// First of all.
-    Hello(Hello),
-    /// After that.
-    Start {
-        /// See [`SessionOptions::threads`].
-        threads: Option<usize>,
-        /// See [`SessionOptions::hardware`].
-        hardware: bool,
-        /// See [`SessionOptions::data`].
-        data: Option<PathBuf>,
-        /// See [`SessionOptions::model_folders`].
-        model_folders: Vec<PathBuf>,
-        /// See [`SessionOptions::adapter_folders`].
-        adapter_folders: Vec<PathBuf>,
-    },
-    /// From then on.
-    Command(Box<Command>),
-}
-
-/// What a worker says.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum FromWorker {
-    /// First of all.
-    Hello(Hello),
-    /// What the session says.
-    Event(Box<Event>),
-    /// Nothing but that it is there.
-    Alive,
-}
 
 /// Why a worker ends early.
 #[derive(Debug, thiserror::Error)]

@@ -11,9 +11,9 @@ use crossbeam_channel::{Receiver, bounded, never, select};
 
 use super::{
     Command, Event, Failure, JobId, Serving, Session, SessionOptions,
-    actor::{COMMANDS, EVENTS, Emitter, spawn},
     process::{Heard, Process, WorkerProgram},
-    serve::{FromWorker, Hello, ToWorker},
+    protocol::{FromWorker, Hello, ToWorker},
+    threads::{COMMANDS, EVENTS, Emitter, spawn},
     unfinished::Unfinished,
 };
 

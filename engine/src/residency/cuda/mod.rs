@@ -4,6 +4,7 @@
 //! has an event for its last reader and its last writer, so a slot is filled again when the block that was in it is
 //! through, and a block begins when its slot is filled, without the processor waiting for either.
 
+pub(super) mod event;
 mod fault;
 mod pinned;
 mod pool;
@@ -14,11 +15,10 @@ mod upload;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Duration,
 };
 
 use candle_core::{Device, Result, backend::BackendDevice as _, cuda::WrapErr as _};
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, sys};
+use cudarc::driver::{CudaContext, CudaStream, sys};
 
 use super::{
     buffer::{Buffer, Sizes},
@@ -26,6 +26,7 @@ use super::{
     moment::Moment,
 };
 use crate::hardware::DevicePool;
+use event::CardEvent;
 pub use fault::{Fault, fault};
 use pinned::PinnedBudget;
 use pool::Pool;
@@ -148,27 +149,10 @@ impl DeviceMemory for CudaMemory {
     fn moment(&self) -> Result<Moment> {
         let event = self.context.new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)).w()?;
         event.record(&self.compute).w()?;
-        Ok(Moment::OfCard(CardEvent(event)))
+        Ok(Moment::OfCard(CardEvent::new(event)))
     }
 
     fn pool(&self) -> Option<Arc<dyn DevicePool>> {
         Some(Arc::clone(&self.pool) as Arc<dyn DevicePool>)
-    }
-}
-
-/// A place in what a card was told to compute.
-#[derive(Debug)]
-pub struct CardEvent(CudaEvent);
-
-impl CardEvent {
-    /// Whether everything before it is done. A card that failed is done with everything.
-    pub fn has_come(&self) -> bool {
-        self.0.try_is_complete().unwrap_or(true)
-    }
-
-    /// What has passed between two of them; waits for both.
-    pub fn since(&self, earlier: &Self) -> Result<Duration> {
-        let milliseconds = earlier.0.elapsed_ms(&self.0).w()?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
     }
 }

@@ -1,0 +1,65 @@
+//! Why a run fails.
+
+use std::io;
+
+use crate::{
+    checkpoint::CheckpointError,
+    hardware::{MemoryAccount, OutOfMemory},
+};
+
+/// Why a walk ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Somebody asked for it.
+    #[error("cancelled")]
+    Cancelled,
+    /// The weights could not be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The device's memory is used up.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The operating system gives no thread.
+    #[error("the threads that bring weights up could not be started: {0}")]
+    Thread(io::Error),
+    /// Blocks were asked for in another order than they were announced: a mistake in a model file of ours.
+    #[error("block {block} was not expected now")]
+    OutOfOrder {
+        /// Its number.
+        block: usize,
+    },
+    /// A tensor operation failed.
+    #[error("the computation failed: {0}")]
+    Compute(#[from] candle_core::Error),
+    /// The card cannot be used by this process any more.
+    #[error("the graphics card stopped working: {0}")]
+    DeviceLost(candle_core::Error),
+}
+
+impl RunError {
+    /// The same, told apart by what it means for a run whose memory is in these books: memory that is used up on a card,
+    /// and a card that is lost, come as failed tensor operations, wherever one was under way.
+    pub fn told_apart(self, account: &MemoryAccount) -> Self {
+        match self {
+            Self::Compute(error) => Self::of_computation(error, account),
+            other => other,
+        }
+    }
+
+    /// What a failed tensor operation means for a run whose memory is in these books.
+    #[cfg(feature = "cuda")]
+    pub(super) fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
+        use super::cuda::{Fault, fault};
+        match fault(&error) {
+            Some(Fault::OutOfMemory) => Self::OutOfMemory(account.out_of_memory()),
+            Some(Fault::Lost) => Self::DeviceLost(error),
+            None => Self::Compute(error),
+        }
+    }
+
+    /// What a failed tensor operation means for a run.
+    #[cfg(not(feature = "cuda"))]
+    pub(super) fn of_computation(error: candle_core::Error, _: &MemoryAccount) -> Self {
+        Self::Compute(error)
+    }
+}

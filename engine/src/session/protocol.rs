@@ -1,0 +1,65 @@
+//! The messages between the window and a worker process.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{command::Command, event::Event};
+
+/// How often a worker with nothing to say says that it is there.
+pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// The exit code of a worker that has lost its card.
+pub(super) const CARD_LOST: i32 = 75;
+
+/// Which messages a program understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the program.
+    pub version: String,
+    /// The fingerprint of the engine's source: whoever has the same speaks of the same things.
+    pub source: String,
+}
+
+impl Hello {
+    /// That of this program.
+    pub fn own() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            source: env!("SLUICE_ENGINE_SOURCE").to_owned(),
+        }
+    }
+}
+
+/// What a worker is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// First of all.
+    Hello(Hello),
+    /// After that.
+    Start {
+        /// See [`SessionOptions::threads`](super::SessionOptions::threads).
+        threads: Option<usize>,
+        /// See [`SessionOptions::hardware`](super::SessionOptions::hardware).
+        hardware: bool,
+        /// See [`SessionOptions::data`](super::SessionOptions::data).
+        data: Option<PathBuf>,
+        /// See [`SessionOptions::model_folders`](super::SessionOptions::model_folders).
+        model_folders: Vec<PathBuf>,
+        /// See [`SessionOptions::adapter_folders`](super::SessionOptions::adapter_folders).
+        adapter_folders: Vec<PathBuf>,
+    },
+    /// From then on.
+    Command(Box<Command>),
+}
+
+/// What a worker says.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// First of all.
+    Hello(Hello),
+    /// What the session says.
+    Event(Box<Event>),
+    /// Nothing but that it is there.
+    Alive,
+}
