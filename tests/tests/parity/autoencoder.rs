@@ -59,7 +59,7 @@ impl Opened {
     fn check(&self, name: &str) {
         let mut found = self.encode();
         found.insert("decode.out".to_owned(), self.decode(&self.golden["decode.in"], None));
-        let tiles = Some(Tiling::with_tile(4));
+        let tiles = Some(Tiling::with_tile(12));
         found.insert("tiled.out".to_owned(), self.decode(&self.golden["tiled.in"], tiles));
         for part in ["encode.mean", "encode.logvar", "decode.out", "tiled.out"] {
             let distance = compare(part, &self.golden, &found, AUTOENCODER).unwrap();
