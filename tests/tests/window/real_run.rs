@@ -1,5 +1,5 @@
 //! The starter, streamed through a simulated card that is too small for it, in a window with a real engine.
-//! With `SLUICE_SCREENSHOTS` set to a folder, pictures of the window are written there.
+//! With `SLUICE_SCREENSHOTS` set to a folder, images of the window are written there.
 
 use std::{
     env,
@@ -17,7 +17,7 @@ use sluice_engine::{
     session::{Session, SessionOptions},
 };
 
-use super::support::Window;
+use super::support::{Window, optimize};
 
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -53,7 +53,8 @@ fn keep(window: &mut Window, name: &str) {
     let Some(folder) = env::var_os("SLUICE_SCREENSHOTS") else { return };
     window.harness.step();
     let path = PathBuf::from(folder).join(name);
-    window.harness.render().unwrap().save(path).unwrap();
+    window.harness.render().unwrap().save(&path).unwrap();
+    optimize(&path);
 }
 
 /// The least that the starter can be drawn with, as the engine says.

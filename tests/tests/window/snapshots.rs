@@ -1,4 +1,7 @@
-//! What the window looks like. `UPDATE_SNAPSHOTS=1` writes the pictures anew; look at them before committing.
+//! What the window looks like. One command writes the images anew, and makes the files as small as they can be:
+//! `UPDATE_SNAPSHOTS=1 cargo test --release -p sluice-tests --test window snapshots`. Look at them before committing.
+
+use std::{env, path::Path};
 
 use egui::Theme;
 use egui_kittest::SnapshotResults;
@@ -11,39 +14,50 @@ use sluice_engine::{
 
 use super::{
     runs::{Scene, telemetry},
-    support::{Window, failure, half_way, landscape, machine, picture, starter},
+    support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
 };
 
-const SIZES: [([f32; 2], &str); 2] = [([1280.0, 800.0], "1280"), ([1920.0, 1080.0], "1920")];
-const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
+const SMALL: ([f32; 2], &str) = ([1280.0, 800.0], "1280");
+const LARGE: ([f32; 2], &str) = ([1920.0, 1080.0], "1920");
+const DARK: (Theme, &str) = (Theme::Dark, "dark");
+const LIGHT: (Theme, &str) = (Theme::Light, "light");
+/// Scenes that are drawn in every size and theme; the others are drawn once.
+const IN_EVERY_LOOK: [&str; 3] = ["failure", "generating", "streaming"];
 
-fn in_every_look(state: &str, script: impl Fn(&mut Window)) {
-    in_every_look_with(state, &MemorySettings::default(), script);
+fn check(state: &str, script: impl Fn(&mut Window)) {
+    check_with(state, &MemorySettings::default(), script);
 }
 
-fn in_every_look_with(state: &str, memory: &MemorySettings, script: impl Fn(&mut Window)) {
+fn check_with(state: &str, memory: &MemorySettings, script: impl Fn(&mut Window)) {
     let saved = Saved { memory: memory.clone(), ..Saved::default() };
-    in_every_look_from(state, (*memory != MemorySettings::default()).then_some(&saved), script);
+    check_from(state, (*memory != MemorySettings::default()).then_some(&saved), script);
 }
 
-fn in_every_look_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut Window)) {
+fn check_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut Window)) {
     let mut results = SnapshotResults::new();
-    for (size, width) in SIZES {
-        for (theme, shade) in THEMES {
-            let mut window = Window::open(size, theme, |setup| setup.saved = saved.cloned());
-            window.says(Event::Hardware(machine()));
-            window.says(Event::ModelLoaded(Box::new(starter())));
-            if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
-                answer(&mut window, &Scene::here());
-            }
-            script(&mut window);
-            if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
-                answer(&mut window, &Scene::here());
-            }
-            window.harness.remove_cursor();
-            window.frames();
-            window.harness.snapshot(format!("window/{state}-{shade}-{width}"));
-            results.extend_harness(&mut window.harness);
+    let looks: &[_] = if IN_EVERY_LOOK.contains(&state) {
+        &[(SMALL, DARK), (SMALL, LIGHT), (LARGE, DARK), (LARGE, LIGHT)]
+    } else {
+        &[(SMALL, DARK)]
+    };
+    for &((size, width), (theme, shade)) in looks {
+        let mut window = Window::open(size, theme, |setup| setup.saved = saved.cloned());
+        window.says(Event::Hardware(machine()));
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
+            answer(&mut window, &Scene::here());
+        }
+        script(&mut window);
+        if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
+            answer(&mut window, &Scene::here());
+        }
+        window.harness.remove_cursor();
+        window.frames();
+        let name = format!("window/{state}-{shade}-{width}");
+        window.harness.snapshot(&name);
+        results.extend_harness(&mut window.harness);
+        if env::var_os("UPDATE_SNAPSHOTS").is_some() {
+            optimize(&Path::new("tests/snapshots").join(name).with_extension("png"));
         }
     }
 }
@@ -60,12 +74,12 @@ fn finished(window: &mut Window) {
 
 #[test]
 fn empty() {
-    in_every_look("empty", |_| ());
+    check("empty", |_| ());
 }
 
 #[test]
 fn generating() {
-    in_every_look("generating", |window| {
+    check("generating", |window| {
         finished(window);
         for _ in 0..2 {
             window.click("Generate");
@@ -76,12 +90,12 @@ fn generating() {
 
 #[test]
 fn done() {
-    in_every_look("finished", finished);
+    check("finished", finished);
 }
 
 #[test]
 fn failed() {
-    in_every_look("failure", |window| {
+    check("failure", |window| {
         window.click("Generate");
         window.says(Event::Started { job: JobId(1) });
         window.says(Event::Failed { job: Some(JobId(1)), failure: failure() });
@@ -90,7 +104,7 @@ fn failed() {
 
 #[test]
 fn a_long_prompt() {
-    in_every_look("long-prompt", |window| {
+    check("long-prompt", |window| {
         let sentence = "A wide valley at the end of a long summer day, seen from a stony path that winds down \
                         between dry grass and low juniper bushes, with a river far below. ";
         window.fill("Prompt", &sentence.repeat(5));
@@ -100,7 +114,7 @@ fn a_long_prompt() {
 
 #[test]
 fn more_settings() {
-    in_every_look("more-settings", |window| {
+    check("more-settings", |window| {
         window.fill("Prompt", "a harbour in the evening, oil on canvas");
         window.click("More settings");
     });
@@ -119,7 +133,7 @@ fn answer(window: &mut Window, scene: &Scene) {
 }
 
 /// A picture to draw over, and a mask for it.
-fn over_a_harbour(window: &mut Window, folder: &std::path::Path) {
+fn over_a_harbour(window: &mut Window, folder: &Path) {
     let image = landscape(192, 128, 5, 1.0);
     let path = folder.join("harbour.png");
     image::save_buffer(&path, &image.pixels, 192, 128, image::ColorType::Rgb8).unwrap();
@@ -154,7 +168,7 @@ fn drawing_over_a_picture() {
     "a harbour in the evening, oil on canvas".clone_into(&mut saved.draft.prompt);
     saved.draft.draw_over(picture.clone());
     saved.draft.draw_within(mask.clone());
-    in_every_look_from("source", Some(&saved), |window| {
+    check_from("source", Some(&saved), |window| {
         window.wait_for("the files", |app| {
             let files = &app.state().sources;
             files.pixels(&picture).is_some() && files.pixels(&mask).is_some()
@@ -166,7 +180,7 @@ fn drawing_over_a_picture() {
 #[test]
 fn painting_a_mask() {
     let folder = tempfile::tempdir().unwrap();
-    in_every_look("mask", |window| {
+    check("mask", |window| {
         over_a_harbour(window, folder.path());
         paint(window);
     });
@@ -178,7 +192,7 @@ fn asking_what_a_dropped_picture_is_for() {
     let path = folder.path().join("boat.png");
     let settings = Settings::new(&Request::default(), "Starter", "z_image", 0);
     write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
-    in_every_look("dropped", |window| {
+    check("dropped", |window| {
         window.drop_file(path.clone());
         window.wait_for("the question", |app| app.state().dropped.is_some());
     });
@@ -187,7 +201,7 @@ fn asking_what_a_dropped_picture_is_for() {
 #[test]
 fn streaming() {
     let scene = Scene::streamed();
-    in_every_look_with("streaming", &all_open(&scene), |window| {
+    check_with("streaming", &all_open(&scene), |window| {
         answer(window, &scene);
         finished(window);
         window.says(Event::Outcome { job: JobId(6), outcome: Box::new(scene.outcome()) });
@@ -203,7 +217,7 @@ fn streaming() {
 #[test]
 fn streamed() {
     let scene = Scene::streamed();
-    in_every_look_with("streamed", &all_open(&scene), |window| {
+    check_with("streamed", &all_open(&scene), |window| {
         answer(window, &scene);
         window.click("Generate");
         let job = JobId(1);
@@ -222,13 +236,13 @@ fn streamed() {
 #[test]
 fn too_large() {
     let scene = Scene::too_large();
-    in_every_look_with("too-large", &all_open(&scene), |window| answer(window, &scene));
+    check_with("too-large", &all_open(&scene), |window| answer(window, &scene));
 }
 
 #[test]
 fn overrides() {
     let scene = Scene::streamed();
-    in_every_look_with("overrides", &all_open(&scene), |window| {
+    check_with("overrides", &all_open(&scene), |window| {
         answer(window, &scene);
         window.click("Preset for 12 GB");
         answer(window, &scene);
@@ -246,7 +260,7 @@ fn long_names() {
     let name = "flux.1-dev-finetune-cinematic-landscapes-v4.2-final-merged-bf16 (community edition)";
     name.clone_into(&mut scene.forecast.model);
     scene.forecast.machine.device = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition".to_owned();
-    in_every_look_with("long-names", &all_open(&scene), |window| {
+    check_with("long-names", &all_open(&scene), |window| {
         window.says(Event::ModelLoaded(Box::new(ModelSummary {
             source: ModelSource::Starter,
             name: name.to_owned(),

@@ -3,13 +3,14 @@
 use std::{
     cell::RefCell,
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui_kittest::{Harness, HarnessBuilder, SnapshotOptions};
+use oxipng::{InFile, Options, OutFile};
 use sluice::window::{
     app::{Setup, SluiceApp},
     files::Files,
@@ -166,7 +167,7 @@ impl Window {
 struct Dropped(PathBuf);
 
 impl egui::DroppedFile for Dropped {
-    fn path(&self) -> &std::path::Path {
+    fn path(&self) -> &Path {
         &self.0
     }
 
@@ -285,4 +286,10 @@ pub fn failure() -> Failure {
             .to_owned(),
         advice: Some("Choose a smaller size, or close other programs that use the card.".to_owned()),
     }
+}
+
+/// Makes a PNG file smaller; the image in it stays the same.
+pub fn optimize(path: &Path) {
+    let output = OutFile::from_path(path.to_owned());
+    oxipng::optimize(&InFile::Path(path.to_owned()), &output, &Options::from_preset(4)).unwrap();
 }
