@@ -9,6 +9,7 @@ pub mod draft;
 pub mod files;
 mod filmstrip;
 mod forecast;
+pub mod history;
 pub mod icons;
 pub mod link;
 pub mod mask_painting;

@@ -1,9 +1,10 @@
 //! One line: what runs, and the machine.
 
 use egui::{Align, Layout, RichText, Ui};
-use sluice_engine::{hardware::HardwareSample, session::Stage, telemetry::History};
+use sluice_engine::{hardware::HardwareSample, session::Stage};
 
 use super::{
+    history::History,
     icons,
     state::{ModelStatus, State},
     tokens::{Palette, font, space},

@@ -1,10 +1,8 @@
 //! What is known of the run that goes on, or of the last one. No drawing.
 
-use sluice_engine::{
-    memory::Outcome,
-    session::JobId,
-    telemetry::{History, TelemetryEvent},
-};
+use sluice_engine::{memory::Outcome, session::JobId, telemetry::TelemetryEvent};
+
+use super::history::History;
 
 /// A run that is watched.
 #[derive(Debug, Clone)]

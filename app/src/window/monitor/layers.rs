@@ -4,11 +4,12 @@ use egui::{Color32, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui,
 use sluice_engine::{
     checkpoint::Role as Part,
     memory::{Placement, Stage, Tier},
-    telemetry::{BlockHistory, BlockMark, BlockState, ComponentMark, History},
+    telemetry::{BlockMark, ComponentMark},
 };
 
 use super::named;
 use crate::window::{
+    history::{BlockHistory, BlockState, History},
     tokens::{Palette, space},
     watch::Watch,
     words,

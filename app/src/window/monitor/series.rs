@@ -1,11 +1,8 @@
 //! What the timeline draws of a history: as many columns as can be told apart, kept while nothing changes.
 
-use sluice_engine::{
-    session::JobId,
-    telemetry::{MemoryPoint, MemorySample},
-};
+use sluice_engine::{session::JobId, telemetry::MemorySample};
 
-use crate::window::watch::Watch;
+use crate::window::{history::MemoryPoint, watch::Watch};
 
 /// The most columns that are drawn.
 pub const COLUMNS: usize = 1024;
@@ -106,9 +103,10 @@ fn seconds(micros: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::telemetry::{History, TelemetryEvent};
+    use sluice_engine::telemetry::TelemetryEvent;
 
     use super::*;
+    use crate::window::history::History;
 
     fn run(weights: impl Iterator<Item = u64>) -> Watch {
         let mut history = History::new();

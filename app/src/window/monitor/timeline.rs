@@ -3,10 +3,7 @@
 
 use egui::{Align2, FontId, Rect, Response, Role, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 use egui_plot::{Plot, PlotTransform};
-use sluice_engine::{
-    memory::Stage,
-    telemetry::{History, MemorySample},
-};
+use sluice_engine::{memory::Stage, telemetry::MemorySample};
 
 use super::{
     named,
@@ -14,6 +11,7 @@ use super::{
     track::{GB, Kind, Level, Track},
 };
 use crate::window::{
+    history::History,
     tokens::{Palette, font, size},
     watch::Watch,
     words,

@@ -1,6 +1,6 @@
 //! The layer strip: what each block is probably doing.
 
-use crate::{
+use sluice_engine::{
     memory::{Placement, Stage},
     telemetry::{BlockRecord, ComponentMark},
 };
@@ -138,8 +138,8 @@ mod tests {
     use BlockState::{Computing, Idle, InFlight, Resident as Stays, Waiting};
     use Placement::{Resident, Streamed};
 
+    use super::super::samples::{plan, record, streamed};
     use super::*;
-    use crate::telemetry::samples::{plan, record, streamed};
 
     /// The states after these uses.
     fn after(placements: &[Placement], uses: &[BlockRecord], now: u64) -> Vec<BlockState> {

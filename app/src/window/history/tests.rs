@@ -1,12 +1,10 @@
 use proptest::{collection::vec, prelude::*};
 
-use super::*;
-use crate::{
-    memory::Placement,
-    telemetry::{
-        MemorySample,
-        samples::{any_event, memory, plan, record, streamed},
-    },
+use sluice_engine::{memory::Placement, telemetry::MemorySample};
+
+use super::{
+    samples::{any_event, memory, plan, record, streamed},
+    *,
 };
 
 fn history(events: &[TelemetryEvent]) -> History {

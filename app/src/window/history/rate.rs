@@ -1,6 +1,6 @@
 //! How fast bytes move, over the last second.
 
-use crate::telemetry::BlockRecord;
+use sluice_engine::telemetry::BlockRecord;
 
 /// Microseconds of a bin.
 const BIN: u64 = 50_000;
@@ -71,8 +71,8 @@ fn index(bin: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::{record, streamed};
     use super::*;
-    use crate::telemetry::samples::{record, streamed};
 
     #[test]
     fn a_steady_flow_is_measured_as_it_is() {

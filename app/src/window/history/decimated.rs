@@ -1,6 +1,6 @@
 //! Series that stay short however long they are added to.
 
-use crate::telemetry::StepRecord;
+use sluice_engine::telemetry::StepRecord;
 
 use super::MemoryPoint;
 

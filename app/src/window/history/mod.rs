@@ -5,15 +5,21 @@ mod decimated;
 mod memory;
 mod rate;
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
 pub use blocks::{BlockHistory, BlockState, Totals, block_states};
-pub use memory::{MemoryPeaks, MemoryPoint};
+pub use memory::MemoryPoint;
 
-use super::{BlockRecord, ComponentMark, PlanMark, StepRecord, TelemetryEvent};
-use crate::{checkpoint::Role, memory::Stage};
+use sluice_engine::{
+    checkpoint::Role,
+    memory::Stage,
+    telemetry::{BlockRecord, ComponentMark, MemoryPeaks, PlanMark, StepRecord, TelemetryEvent},
+};
+
 use decimated::Decimated;
 use rate::LinkRate;
 

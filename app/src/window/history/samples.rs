@@ -1,0 +1,124 @@
+//! Events for tests.
+
+use proptest::{collection::vec, prelude::*};
+use sluice_engine::{
+    checkpoint::Role,
+    memory::{Placement, Stage, Tier},
+    telemetry::{BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StepRecord, TelemetryEvent},
+};
+
+/// A denoiser whose blocks come as given, each of 100 bytes.
+pub fn plan(placements: &[Placement]) -> PlanMark {
+    let block = |(index, placement): (usize, &Placement)| BlockMark {
+        name: format!("layers.{index}"),
+        bytes: 100,
+        placement: *placement,
+    };
+    PlanMark {
+        at: 0,
+        device: "a card".to_owned(),
+        device_total: 8000,
+        device_budget: 7000,
+        predicted: vec![(Stage::Denoise, 6000)],
+        components: vec![ComponentMark {
+            role: Role::Denoiser,
+            stage: Stage::Denoise,
+            blocks: placements.iter().enumerate().map(block).collect(),
+        }],
+    }
+}
+
+/// The use of a resident block of the first component.
+pub fn record(at: u64, block: u16, walk: u32) -> BlockRecord {
+    BlockRecord {
+        at,
+        component: 0,
+        block,
+        walk,
+        wait: 0,
+        load: 0,
+        compute: 10,
+        evict: 0,
+        bytes: 0,
+        tier: Tier::Device,
+        slot: None,
+    }
+}
+
+/// The use of a block that passed through a slot.
+pub fn streamed(at: u64, block: u16, walk: u32, slot: u8) -> BlockRecord {
+    BlockRecord { load: 8, bytes: 100, tier: Tier::Host, slot: Some(slot), ..record(at, block, walk) }
+}
+
+/// What memory holds: weights on the device and copies in the host.
+pub fn memory(at: u64, weights: u64, host: u64) -> TelemetryEvent {
+    TelemetryEvent::Memory(MemorySample { at, weights, host, ..MemorySample::default() })
+}
+
+fn stage() -> impl Strategy<Value = Stage> {
+    prop_oneof![Just(Stage::Encode), Just(Stage::Denoise), Just(Stage::Decode)]
+}
+
+fn any_plan() -> impl Strategy<Value = PlanMark> {
+    let placement =
+        prop_oneof![Just(Placement::Resident), Just(Placement::Streamed), Just(Placement::Leaves)];
+    let role = prop_oneof![Just(Role::TextEncoder), Just(Role::Denoiser), Just(Role::Autoencoder)];
+    let component = (role, stage(), vec(placement, 0..4)).prop_map(|(role, stage, placements)| {
+        ComponentMark { role, stage, ..plan(&placements).components.swap_remove(0) }
+    });
+    (any::<u64>(), vec(component, 0..4)).prop_map(|(at, components)| PlanMark { at, components, ..plan(&[]) })
+}
+
+/// Any use of any block: times overlap and overflow, numbers name no block.
+fn any_record() -> impl Strategy<Value = BlockRecord> {
+    let small_or_any = || prop_oneof![3 => 0..1000u64, 1 => any::<u64>()];
+    let numbers = (0..4u8, 0..6u16, 0..3u32, proptest::option::of(any::<u8>()));
+    let times = (small_or_any(), small_or_any(), small_or_any(), small_or_any(), small_or_any());
+    (numbers, times, small_or_any()).prop_map(
+        |((component, block, walk, slot), (at, wait, load, compute, evict), bytes)| BlockRecord {
+            component,
+            slot,
+            wait,
+            load,
+            compute,
+            evict,
+            bytes,
+            ..record(at, block, walk)
+        },
+    )
+}
+
+/// Any event, whether it makes sense or not.
+pub fn any_event() -> impl Strategy<Value = TelemetryEvent> {
+    let step = (any::<[u32; 3]>(), any::<[u64; 4]>()).prop_map(
+        |([step, steps, reused], [at, took, wait, bytes])| StepRecord {
+            at,
+            step,
+            steps,
+            took,
+            wait,
+            bytes,
+            reused,
+        },
+    );
+    let memory = (any::<u64>(), any::<[u64; 6]>()).prop_map(
+        |(at, [weights, activations, others, host, pinned, process])| MemorySample {
+            at,
+            weights,
+            activations,
+            others,
+            host,
+            pinned,
+            process,
+        },
+    );
+    prop_oneof![
+        1 => any_plan().prop_map(TelemetryEvent::Plan),
+        1 => (any::<u64>(), stage()).prop_map(|(at, stage)| TelemetryEvent::StageStarted { at, stage }),
+        1 => (any::<u64>(), stage()).prop_map(|(at, stage)| TelemetryEvent::StageFinished { at, stage }),
+        1 => step.prop_map(TelemetryEvent::Step),
+        4 => any_record().prop_map(TelemetryEvent::Block),
+        1 => memory.prop_map(TelemetryEvent::Memory),
+        1 => any::<u64>().prop_map(|at| TelemetryEvent::Note { at, text: String::new() }),
+    ]
+}
