@@ -4,5 +4,6 @@ pub mod cli;
 pub mod engines;
 pub mod folders;
 pub mod seed;
+pub mod units;
 #[cfg(feature = "window")]
 pub mod window;

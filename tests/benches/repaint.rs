@@ -27,7 +27,7 @@ use sluice::window::{
     app::{Setup, SluiceApp},
     files::Files,
     link::ChannelLink,
-    persistence::{MemorySettings, Saved},
+    settings::{MemorySettings, Settings as WindowSettings},
 };
 use sluice_engine::{
     session::{Command, Event, JobId},
@@ -64,7 +64,7 @@ impl Bench {
         let mut setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
         let memory =
             MemorySettings { plan_open: Some(open), timeline_open: open, ..MemorySettings::default() };
-        setup.saved = Some(Saved { memory, ..Saved::default() });
+        setup.settings = Some(WindowSettings { memory, ..WindowSettings::default() });
         let ctx = Context::default();
         let app = SluiceApp::new(&ctx, setup);
         let scene = Scene::streamed();

@@ -23,7 +23,6 @@ mod size;
 mod source_args;
 mod stdout;
 mod table;
-pub mod units;
 mod worker;
 
 use std::{
@@ -34,6 +33,7 @@ use std::{
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
+use crate::units;
 use exit::Outcome;
 
 const EXAMPLES: &str = "\

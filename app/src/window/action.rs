@@ -1,85 +1,84 @@
-//! What a person asks for in the window. Drawing collects these; the app carries them out afterwards.
+//! What a person asks for in the window. Drawing reads the state and collects these; the app carries them out
+//! afterwards. What a panel remembers for itself, such as what is folded open, is no action.
 
 use std::path::PathBuf;
 
-use sluice_engine::{memory::MemoryPreferences, request::ModelSource, session::JobId};
+use sluice_engine::{request::ModelSource, session::JobId};
 
 use super::{
     files::Dialog,
-    persistence::{DrawWith, ThemeChoice},
-    recent::RecentId,
-    state::Shown,
+    settings::Setting,
+    state::{Draft, MaskEdit, RecentId, Shown},
 };
 
-/// One wish.
+/// One thing that is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
+    /// Change the settings panel.
+    Edit(Box<Draft>),
+    /// Change a setting outside it.
+    Set(Setting),
+    /// Write an example into the prompt.
+    UsePrompt(String),
+    /// Roll another seed.
+    RandomizeSeed,
     /// Queue a job with the panel's settings.
     Generate,
-    /// End the running job.
+    /// Cancel the running job.
     CancelRunning,
-    /// End one job.
+    /// Cancel one job.
     Cancel(JobId),
-    /// End all jobs.
+    /// Cancel all jobs.
     CancelAll,
+    /// Resume the jobs that were not finished when Sluice was closed.
+    ResumeUnfinished,
+    /// Discard them.
+    DiscardUnfinished,
     /// Use another model.
     ChooseModel(ModelSource),
     /// Ask for a file.
     OpenDialog(Dialog),
-    /// Write an example into the prompt.
-    UsePrompt(String),
     /// Look for adapters beside the model.
     ListAdapters,
     /// Use an adapter.
     AddAdapter(PathBuf),
-    /// Draw another seed.
-    NewSeed,
-    /// Show a picture.
+    /// Show an image.
     Show(Shown),
-    /// Take over what made a picture.
+    /// Use the settings that made an image.
     UseSettings(RecentId),
-    /// Draw over a picture.
-    UseAsSource(PathBuf),
-    /// Draw over no picture.
-    ClearSource,
-    /// Paint a mask over the picture that is drawn over.
+    /// Start from an image.
+    UseAsInput(PathBuf),
+    /// Paint a mask over the input image.
     PaintMask,
-    /// Draw where the painted mask says.
-    UsePainting,
-    /// Forget the painted mask.
-    LeavePainting,
-    /// Take over what made the dropped picture.
+    /// Change the mask that is painted.
+    EditMask(MaskEdit),
+    /// Use the painted mask.
+    ApplyMask,
+    /// Discard the painted mask.
+    CancelMask,
+    /// Use the settings of the dropped image.
     UseDroppedSettings,
-    /// The dropped picture is for nothing.
-    DismissDropped,
-    /// Put a picture on the clipboard.
-    CopyPicture(RecentId),
-    /// Put words on the clipboard.
+    /// Copy an image to the clipboard.
+    CopyImage(RecentId),
+    /// Copy text to the clipboard.
     CopyText(String),
     /// Open a folder in the file manager.
     OpenFolder(PathBuf),
-    /// Light or dark.
-    SetTheme(ThemeChoice),
-    /// Whether forming pictures are shown.
-    SetPreviews(bool),
-    /// Which graphics card draws the window from the next start on.
-    SetDrawWith(DrawWith),
-    /// Use memory in another way.
-    SetMemory(Box<MemoryPreferences>),
-    /// Open the plan or fold it away.
-    SetPlanOpen(bool),
-    /// Open the timeline or fold it away.
-    SetTimelineOpen(bool),
-    /// That a run went on under another plan was read.
-    DismissReplanned,
-    /// Go on with the pictures that were not finished when Sluice was closed.
-    FinishEarlier,
-    /// Forget them.
-    ForgetEarlier,
-    /// The newest failure was read.
-    DismissFailure,
-    /// The notice was read.
-    DismissNotice,
-    /// Go back to the settings before they were restored.
-    UndoRestore,
+    /// Go back to the settings before the notice.
+    Undo,
+    /// Something was read.
+    Dismiss(Message),
+}
+
+/// What can be dismissed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// The newest failure.
+    Failure,
+    /// The notice above the settings.
+    Notice,
+    /// That a run goes on with another plan.
+    Replanned,
+    /// What a dropped image is for.
+    Dropped,
 }

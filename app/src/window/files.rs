@@ -18,9 +18,9 @@ use sluice_engine::{
 };
 
 use super::{
-    persistence::Preferences,
-    picture_settings::{PictureSettings, read_picture_settings},
-    recent::{Recents, thumbnail},
+    image_settings::{ImageSettings, read_image_settings},
+    settings::StartupSettings,
+    state::{Recents, thumbnail},
 };
 
 /// Waiting tasks and results beyond these are refused or wait.
@@ -29,79 +29,79 @@ const RESULTS: usize = 16;
 
 /// How the names of model files end.
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
-/// And those of pictures that can be drawn over.
-const PICTURE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
-/// How those of adapters end.
+/// Those of input images.
+const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+/// Those of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
 /// What the worker can do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
-    /// Lists the newest pictures of a folder.
+    /// Lists the newest images of a folder.
     Scan(PathBuf),
-    /// Reads a picture's pixels.
+    /// Reads an image's pixels.
     Show(PathBuf),
-    /// Finds out what was dropped: a model, an adapter or a picture.
+    /// Finds out what was dropped: a model, an adapter or an image.
     Take(PathBuf),
     /// Lists the adapters beside a model.
     ListAdapters(ModelSource),
-    /// Reads the picture that is drawn over, or its mask.
-    Source(PathBuf),
-    /// Writes a painted mask beside the pictures of a folder.
+    /// Reads the input image or its mask.
+    Input(PathBuf),
+    /// Writes a painted mask into a folder.
     SaveMask {
         /// The folder.
         folder: PathBuf,
-        /// The name of the picture that it is for, without its ending.
+        /// The name of the image that it is for, without its ending.
         name: String,
-        /// Light where the picture is drawn anew.
+        /// Light where the image is repainted.
         mask: Image,
     },
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Keeps what must be known before the window opens.
-    SavePreferences(Preferences),
+    SaveStartupSettings(StartupSettings),
 }
 
 /// What came of it.
 #[derive(Debug)]
 pub enum FileEvent {
-    /// A picture of the folder.
+    /// An image of the folder.
     Found {
         /// Its file.
         path: PathBuf,
         /// A small one.
         thumbnail: ColorImage,
         /// What made it, if that stands inside.
-        settings: Option<Box<PictureSettings>>,
+        settings: Option<Box<ImageSettings>>,
     },
-    /// A picture's pixels.
+    /// An image's pixels.
     Pixels {
         /// Its file.
         path: PathBuf,
         /// The pixels.
         image: ColorImage,
     },
-    /// A picture was dropped.
+    /// An image was dropped.
     Dropped {
         /// Its file.
         path: PathBuf,
         /// Its pixels.
         image: ColorImage,
         /// What made it, if that stands inside.
-        settings: Option<Box<PictureSettings>>,
+        settings: Option<Box<ImageSettings>>,
     },
-    /// The picture that is drawn over, or its mask.
-    Source {
+    /// The input image or its mask.
+    Input {
         /// Its file.
         path: PathBuf,
         /// Its pixels, or why there are none.
         read: Result<ColorImage, Failure>,
     },
-    /// A picture to draw over was chosen in a dialog.
-    SourceChosen(PathBuf),
+    /// An input image was chosen in a dialog.
+    InputChosen(PathBuf),
     /// A mask was chosen in a dialog, or is written.
     MaskChosen(PathBuf),
-    /// A listed picture cannot be read any more.
+    /// A listed image cannot be read any more.
     Gone {
         /// Its file.
         path: PathBuf,
@@ -132,10 +132,10 @@ pub enum Dialog {
     ModelFile,
     /// A folder in the layout of diffusers.
     ModelFolder,
-    /// A picture to draw over.
-    SourcePicture,
+    /// An input image.
+    InputImage,
     /// A mask for it.
-    SourceMask,
+    Mask,
     /// One file that holds an adapter.
     Adapter,
 }
@@ -187,7 +187,7 @@ impl Files {
                 event,
                 FileEvent::ModelChosen(_)
                     | FileEvent::AdapterChosen(_)
-                    | FileEvent::SourceChosen(_)
+                    | FileEvent::InputChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed
             )
@@ -221,16 +221,14 @@ impl Files {
                     .add_filter("LoRAs", &ADAPTER_EXTENSIONS)
                     .add_filter("All files", &["*"])
                     .pick_file(),
-                Dialog::SourcePicture => {
-                    pictures(native).set_title("Choose a picture to draw over").pick_file()
-                }
-                Dialog::SourceMask => pictures(native).set_title("Open a mask").pick_file(),
+                Dialog::InputImage => images(native).set_title("Choose an input image").pick_file(),
+                Dialog::Mask => images(native).set_title("Open a mask").pick_file(),
             };
             let answer = match dialog {
                 Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
                 Dialog::Adapter => FileEvent::AdapterChosen,
-                Dialog::SourcePicture => FileEvent::SourceChosen,
-                Dialog::SourceMask => FileEvent::MaskChosen,
+                Dialog::InputImage => FileEvent::InputChosen,
+                Dialog::Mask => FileEvent::MaskChosen,
             };
             // The window is gone when nobody takes the answer.
             let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, answer));
@@ -267,21 +265,23 @@ impl Reporter {
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))
             }
-            Task::Take(path) => self.say(match read_source(&path) {
+            Task::Take(path) => self.say(match read_input(&path) {
                 Ok(image) => FileEvent::Dropped { settings: settings_inside(&path), path, image },
                 Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
             }),
-            Task::Source(path) => {
-                let read = read_source(&path);
-                self.say(FileEvent::Source { path, read })
+            Task::Input(path) => {
+                let read = read_input(&path);
+                self.say(FileEvent::Input { path, read })
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),
                 Err(error) => FileEvent::Failed {
-                    title: "The mask could not be kept",
+                    title: "The mask could not be saved",
                     failure: Failure {
                         message: format!("{}: {error}", folder.display()),
-                        advice: Some("Make room on the disk, or choose another folder.".to_owned()),
+                        advice: Some(
+                            "Free some disk space, or start Sluice with another output folder.".to_owned(),
+                        ),
                     },
                 },
             }),
@@ -295,13 +295,13 @@ impl Reporter {
                     },
                 }),
             },
-            Task::SavePreferences(preferences) => match preferences.save() {
+            Task::SaveStartupSettings(settings) => match settings.save() {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
-                    title: "The setting could not be kept",
+                    title: "The setting could not be saved",
                     failure: Failure {
                         message: format!("{error:#}"),
-                        advice: Some("It holds until the window is closed.".to_owned()),
+                        advice: Some("It applies until the window is closed.".to_owned()),
                     },
                 }),
             },
@@ -315,11 +315,11 @@ impl Reporter {
     }
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {
-        for path in newest_pictures(folder) {
+        for path in newest_images(folder) {
             let image = match read_pixels(&path) {
                 Ok(image) => image,
                 Err(failure) => {
-                    tracing::warn!(path = %path.display(), failure.message, "a picture is left out");
+                    tracing::warn!(path = %path.display(), failure.message, "an image is left out");
                     continue;
                 }
             };
@@ -330,23 +330,23 @@ impl Reporter {
     }
 }
 
-/// The newest pictures of a folder, newest first. A folder that is not there yet has none.
-fn newest_pictures(folder: &Path) -> Vec<PathBuf> {
+/// The newest images of a folder, newest first. A folder that is not there yet has none.
+fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
         Err(error) => {
-            tracing::debug!(folder = %folder.display(), %error, "no pictures yet");
+            tracing::debug!(folder = %folder.display(), %error, "no images yet");
             return Vec::new();
         }
     };
-    let mut pictures: Vec<(SystemTime, PathBuf)> = entries
+    let mut images: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .filter(|path| has_extension(path, &["png"]))
         .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
         .collect();
-    pictures.sort_by(|a, b| b.cmp(a));
-    pictures.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+    images.sort_by(|a, b| b.cmp(a));
+    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
 }
 
 /// Whether a path ends in one of these, in any case.
@@ -356,12 +356,12 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
         .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))
 }
 
-fn pictures(native: rfd::FileDialog) -> rfd::FileDialog {
-    native.add_filter("Pictures", &PICTURE_EXTENSIONS).add_filter("All files", &["*"])
+fn images(native: rfd::FileDialog) -> rfd::FileDialog {
+    native.add_filter("Images", &IMAGE_EXTENSIONS).add_filter("All files", &["*"])
 }
 
-fn settings_inside(path: &Path) -> Option<Box<PictureSettings>> {
-    match read_picture_settings(path) {
+fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
+    match read_image_settings(path) {
         Ok(settings) => Some(Box::new(settings)),
         Err(failure) => {
             tracing::debug!(path = %path.display(), failure.message, "no settings inside");
@@ -370,8 +370,8 @@ fn settings_inside(path: &Path) -> Option<Box<PictureSettings>> {
     }
 }
 
-/// A picture as the engine draws over it.
-fn read_source(path: &Path) -> Result<ColorImage, Failure> {
+/// An image as the engine starts from it.
+fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     let read = source::read(path)
         .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
     let size = [read.width as usize, read.height as usize];
@@ -394,7 +394,7 @@ fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
 fn read_pixels(path: &Path) -> Result<ColorImage, Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure {
         message: format!("{} cannot be read: {error}", path.display()),
-        advice: Some("See whether the file is still there and is a whole PNG picture.".to_owned()),
+        advice: Some("Check that the file still exists and is a complete PNG image.".to_owned()),
     };
     let reader = image::ImageReader::open(path)
         .and_then(image::ImageReader::with_guessed_format)

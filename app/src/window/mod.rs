@@ -1,39 +1,24 @@
 //! The window. It talks to the engine through [`link`] alone: commands go out, events come in.
 
 pub mod action;
-mod adapters;
 pub mod app;
-pub mod canvas;
-mod clip_skip;
-pub mod draft;
 pub mod files;
-mod filmstrip;
-mod forecast;
 pub mod history;
 pub mod icons;
+pub mod image_settings;
 pub mod link;
-pub mod mask_painting;
 mod monitor;
-pub mod persistence;
-pub mod picture_settings;
 mod plan_panel;
-pub mod planning;
-mod prompt_counter;
-pub mod recent;
-mod sampling_panel;
+pub mod settings;
+mod shortcuts;
 mod side_panel;
-pub mod sizes;
-pub mod source_picture;
-mod stage;
 pub mod state;
 mod status_bar;
 mod textures;
 pub mod tokens;
 mod top_bar;
-mod unfinished;
-pub mod watch;
+mod viewer;
 mod widgets;
-mod words;
 
 use std::{env, path::PathBuf, sync::Arc};
 
@@ -47,7 +32,7 @@ use sluice_engine::{
 use crate::engines::Engines;
 use app::{Setup, SluiceApp};
 use files::{Files, Wake};
-use persistence::{DrawWith, Preferences, Saved};
+use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
     folders::{data_folder, model_folders, pictures_folder},
@@ -57,9 +42,9 @@ use crate::{
 /// How the window is opened.
 #[derive(Debug, Clone, Default)]
 pub struct WindowOptions {
-    /// The model to begin with; the last one if absent.
+    /// The model to start with; the last one if absent.
     pub model: Option<ModelSource>,
-    /// Where pictures go; the folder `Sluice` among the user's pictures if absent.
+    /// Where images are saved; the folder `Sluice` among the user's pictures if absent.
     pub folder: Option<PathBuf>,
     /// Threads that compute; all of the machine's if absent.
     pub threads: Option<usize>,
@@ -72,10 +57,10 @@ pub fn run(options: WindowOptions) -> anyhow::Result<()> {
     if cfg!(target_os = "linux") && !has_display() {
         bail!(
             "there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set). \
-             Pictures can be made without one: see `sluice generate --help`"
+             To generate images without one, see `sluice generate --help`"
         );
     }
-    let preferences = Preferences::load();
+    let startup = StartupSettings::load();
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_app_id("sluice")
@@ -83,16 +68,16 @@ pub fn run(options: WindowOptions) -> anyhow::Result<()> {
             .with_inner_size([1280.0, 800.0])
             .with_min_inner_size([900.0, 600.0])
             .with_icon(icon()),
-        wgpu_options: wgpu_options(preferences.draw_with),
+        wgpu_options: wgpu_options(startup.render_gpu),
         ..eframe::NativeOptions::default()
     };
     eframe::run_native(
         "sluice",
         native,
-        Box::new(|creation| Ok(Box::new(create(creation, options, preferences)?))),
+        Box::new(|creation| Ok(Box::new(create(creation, options, startup)?))),
     )
     .map_err(|error| anyhow::anyhow!("{error}"))
-    .context("the window could not be opened. Pictures can be made without one: see `sluice generate --help`")
+    .context("the window could not be opened. To generate images without one, see `sluice generate --help`")
 }
 
 fn has_display() -> bool {
@@ -104,7 +89,7 @@ fn has_display() -> bool {
 fn create(
     creation: &eframe::CreationContext<'_>,
     options: WindowOptions,
-    preferences: Preferences,
+    startup: StartupSettings,
 ) -> anyhow::Result<SluiceApp> {
     let ctx = creation.egui_ctx.clone();
     let wake: Wake = Arc::new(move || ctx.request_repaint());
@@ -132,8 +117,8 @@ fn create(
     let setup = Setup {
         link: Box::new(session),
         files,
-        saved: creation.storage.and_then(Saved::load),
-        preferences,
+        settings: creation.storage.and_then(Settings::load),
+        startup,
         gpu,
         folder: options.folder.or_else(pictures_folder),
         model: options.model,
@@ -142,14 +127,14 @@ fn create(
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }
 
-/// egui would take the fast card, whose memory pictures need.
-fn wgpu_options(draw_with: DrawWith) -> WgpuConfiguration {
+/// egui would take the fast GPU, whose memory models need.
+fn wgpu_options(render_gpu: RenderGpu) -> WgpuConfiguration {
     use eframe::wgpu::PowerPreference;
     let mut options = WgpuConfiguration::default();
     if let WgpuSetup::CreateNew(setup) = &mut options.wgpu_setup {
-        setup.power_preference = PowerPreference::from_env().unwrap_or(match draw_with {
-            DrawWith::Integrated => PowerPreference::LowPower,
-            DrawWith::Dedicated => PowerPreference::HighPerformance,
+        setup.power_preference = PowerPreference::from_env().unwrap_or(match render_gpu {
+            RenderGpu::Integrated => PowerPreference::LowPower,
+            RenderGpu::Dedicated => PowerPreference::HighPerformance,
         });
     }
     options

@@ -8,8 +8,9 @@ use super::{
     icons,
     state::{ModelStatus, State},
     tokens::{Palette, font, space},
-    widgets, words,
+    widgets,
 };
+use crate::units;
 
 /// Draws the line.
 pub fn show(ui: &mut Ui, state: &State, now: f64) {
@@ -18,7 +19,7 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
         ui.label(RichText::new(activity(state, now)).small().color(color));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            if let Some(sample) = &state.hardware {
+            if let Some(sample) = &state.engine.hardware {
                 machine(ui, sample);
             }
             if let Some(run) = state.watches.live() {
@@ -30,24 +31,24 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
 
 /// What runs, in words.
 pub fn activity(state: &State, now: f64) -> String {
-    if let Some((job, progress)) = state.running() {
+    if let Some((job, progress)) = state.jobs.running() {
         if job.cancelling {
             return "Cancelling…".to_owned();
         }
         let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
         if progress.stage == Some(Stage::Denoise) && progress.step > 0 {
-            parts.push(format!("{} a step", words::pace(progress.step_seconds)));
+            parts.push(format!("{} per step", units::seconds(progress.step_seconds)));
         }
         if let Some(seconds) = progress.seconds_left(now) {
-            parts.push(words::time_left(seconds));
+            parts.push(units::time_left(seconds));
         }
         return parts.join(" · ");
     }
-    match &state.status {
-        _ if state.engine_ended => "The engine has ended".to_owned(),
-        _ if !state.jobs.is_empty() => "Waiting for the engine".to_owned(),
-        ModelStatus::Loading => "Reading the model…".to_owned(),
-        ModelStatus::Failed => "No model".to_owned(),
+    match &state.model.status {
+        _ if state.engine.ended => "The engine has stopped".to_owned(),
+        _ if !state.jobs.is_empty() => "Waiting for the engine…".to_owned(),
+        ModelStatus::Loading => "Loading the model…".to_owned(),
+        ModelStatus::Failed => "No model loaded".to_owned(),
         ModelStatus::Ready(_) => "Ready".to_owned(),
     }
 }
@@ -56,10 +57,10 @@ pub fn activity(state: &State, now: f64) -> String {
 pub fn stage_words(stage: Option<Stage>, step: u32, steps: u32) -> String {
     match stage {
         None => "Preparing".to_owned(),
-        Some(Stage::Encode) => "Reading the prompt".to_owned(),
-        Some(Stage::Denoise) if steps == 0 => "Drawing".to_owned(),
+        Some(Stage::Encode) => "Encoding the prompt".to_owned(),
+        Some(Stage::Denoise) if steps == 0 => "Denoising".to_owned(),
         Some(Stage::Denoise) => format!("Step {step} of {steps}"),
-        Some(Stage::Decode) => "Developing the picture".to_owned(),
+        Some(Stage::Decode) => "Decoding".to_owned(),
     }
 }
 
@@ -69,10 +70,10 @@ fn traffic(ui: &mut Ui, history: &History) {
     let mut parts = Vec::new();
     let speed = history.link_bytes_per_second();
     if speed > 0.0 {
-        parts.push(format!("link {}", words::speed(speed)));
+        parts.push(format!("link {}", units::speed(speed)));
     }
-    parts.push(format!("stall {}", words::percent(stall(history))));
-    parts.push(format!("peak {} GB", words::gb(history.peaks().device)));
+    parts.push(format!("waiting {}", units::percent(stall(history))));
+    parts.push(format!("peak {}", units::memory(history.peaks().device)));
     let text = RichText::new(parts.join(" · ")).small().color(palette.text_muted);
     let width = ui.painter().layout_no_wrap(
         text.text().to_owned(),
@@ -81,8 +82,8 @@ fn traffic(ui: &mut Ui, history: &History) {
     );
     if width.size().x + space::XL < ui.available_width() {
         ui.label(text).on_hover_text(
-            "How fast weights come to the device, the share of the time that it waits for them, and the most \
-             of its memory that was taken",
+            "How fast weights reach the device, how much of the time it waits for them, and the most of its memory \
+             that the run used.",
         );
         ui.add_space(space::M);
     }
@@ -98,22 +99,22 @@ fn stall(history: &History) -> f64 {
 
 /// From right to left.
 fn machine(ui: &mut Ui, sample: &HardwareSample) {
-    let cpu = format!("{:.0} %", sample.cpu_load * 100.0);
+    let cpu = format!("{:.0}%", sample.cpu_load * 100.0);
     let tip = format!("{}, {} threads", sample.cpu, sample.threads);
     reading(ui, icons::CPU, "CPU", &cpu, sample.cpu_load, tip);
     let used = sample.ram_total.saturating_sub(sample.ram_available);
-    let ram = format!("{} / {} GB", words::gigabytes(used), words::gigabytes(sample.ram_total));
-    let tip = format!("Sluice holds {} GB", words::gigabytes(sample.process_ram));
+    let ram = units::memory_of(used, sample.ram_total);
+    let tip = format!("Sluice uses {}", units::memory(sample.process_ram));
     reading(ui, icons::MEMORY, "RAM", &ram, share(used, sample.ram_total), tip);
     for gpu in sample.gpus.iter().rev() {
-        let vram = format!("{} / {} GB", words::gigabytes(gpu.vram_used), words::gigabytes(gpu.vram_total));
+        let vram = units::memory_of(gpu.vram_used, gpu.vram_total);
         let heat = gpu.temperature.map_or_else(String::new, |degrees| format!(", {degrees} °C"));
-        let tip = format!("{}, {:.0} % busy{heat}", gpu.name, gpu.load * 100.0);
+        let tip = format!("{}, {:.0}% busy{heat}", gpu.name, gpu.load * 100.0);
         reading(ui, icons::GPU, &short_name(&gpu.name), &vram, share(gpu.vram_used, gpu.vram_total), tip);
     }
     if sample.gpus.is_empty() {
         let palette = Palette::of(ui);
-        let label = ui.label(RichText::new("No NVIDIA card").small().color(palette.text_faint));
+        let label = ui.label(RichText::new("No NVIDIA GPU").small().color(palette.text_faint));
         widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
         if let Some(note) = &sample.gpu_note {
             label.on_hover_text(note);

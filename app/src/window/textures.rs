@@ -1,4 +1,4 @@
-//! Pictures on the graphics adapter.
+//! Images on the GPU that renders the window.
 
 use std::{
     collections::HashMap,
@@ -9,43 +9,33 @@ use std::{
 use egui::{Color32, ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
 use sluice_engine::session::JobId;
 
-use super::{
-    mask_painting::Painting,
-    recent::{RecentId, color_image, shrink},
-    state::{Progress, State},
-};
+use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink};
 
-/// What is kept there: thumbnails, the shown picture, the forming ones.
+/// What is kept there: thumbnails, the image that is shown, live previews.
 #[derive(Default)]
 pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,
     shown: Option<(RecentId, bool, TextureHandle)>,
     live: Option<(JobId, u64, Vec<TextureHandle>)>,
-    sources: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
+    inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
     mask: Option<(Color32, u64, TextureHandle)>,
 }
 
 impl Textures {
-    /// A picture's thumbnail.
+    /// An image's thumbnail.
     pub fn thumbnail(&mut self, ctx: &Context, id: RecentId, image: &Arc<ColorImage>) -> TextureId {
         let load = || ctx.load_texture("thumbnail", Arc::clone(image), TextureOptions::LINEAR);
         self.thumbnails.entry(id).or_insert_with(load).id()
     }
 
-    /// The shown picture, smooth or with its pixels seen.
-    pub fn picture(
-        &mut self,
-        ctx: &Context,
-        id: RecentId,
-        image: &Arc<ColorImage>,
-        pixels: bool,
-    ) -> TextureId {
+    /// The image that is shown, smooth or with its pixels seen.
+    pub fn shown(&mut self, ctx: &Context, id: RecentId, image: &Arc<ColorImage>, pixels: bool) -> TextureId {
         match &self.shown {
             Some((shown, shown_pixels, texture)) if (*shown, *shown_pixels) == (id, pixels) => texture.id(),
             _ => {
                 let magnification = if pixels { TextureFilter::Nearest } else { TextureFilter::Linear };
                 let options = TextureOptions { magnification, ..TextureOptions::LINEAR };
-                let texture = ctx.load_texture("picture", for_adapter(ctx, image), options);
+                let texture = ctx.load_texture("image", for_gpu(ctx, image), options);
                 let drawn = texture.id();
                 self.shown = Some((id, pixels, texture));
                 drawn
@@ -53,31 +43,31 @@ impl Textures {
         }
     }
 
-    /// A file that is drawn over.
-    pub fn source(&mut self, ctx: &Context, path: &Path, image: &Arc<ColorImage>) -> TextureId {
-        match self.sources.get(path) {
+    /// The input image or its mask.
+    pub fn input(&mut self, ctx: &Context, path: &Path, image: &Arc<ColorImage>) -> TextureId {
+        match self.inputs.get(path) {
             Some((known, texture)) if Arc::ptr_eq(known, image) => texture.id(),
             _ => {
-                let texture = ctx.load_texture("source", for_adapter(ctx, image), TextureOptions::LINEAR);
+                let texture = ctx.load_texture("input", for_gpu(ctx, image), TextureOptions::LINEAR);
                 let drawn = texture.id();
-                self.sources.insert(path.to_owned(), (Arc::clone(image), texture));
+                self.inputs.insert(path.to_owned(), (Arc::clone(image), texture));
                 drawn
             }
         }
     }
 
-    /// What lies over a picture whose mask is painted.
-    pub fn mask(&mut self, ctx: &Context, painting: &Painting, color: Color32) -> TextureId {
+    /// What lies over an image whose mask is painted.
+    pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting, color: Color32) -> TextureId {
         let version = painting.version();
         match &mut self.mask {
             Some((known_color, known, texture)) if (*known_color, *known) == (color, version) => texture.id(),
             Some((known_color, known, texture)) => {
-                texture.set(for_adapter(ctx, &Arc::new(painting.overlay(color))), TextureOptions::LINEAR);
+                texture.set(for_gpu(ctx, &Arc::new(painting.overlay(color))), TextureOptions::LINEAR);
                 (*known_color, *known) = (color, version);
                 texture.id()
             }
             None => {
-                let image = for_adapter(ctx, &Arc::new(painting.overlay(color)));
+                let image = for_gpu(ctx, &Arc::new(painting.overlay(color)));
                 let texture = ctx.load_texture("mask", image, TextureOptions::LINEAR);
                 let drawn = texture.id();
                 self.mask = Some((color, version, texture));
@@ -86,7 +76,7 @@ impl Textures {
         }
     }
 
-    /// The forming pictures.
+    /// Live previews.
     pub fn live(&mut self, ctx: &Context, job: JobId, progress: &Progress) -> Vec<TextureId> {
         let version = progress.preview_version;
         match &mut self.live {
@@ -111,22 +101,22 @@ impl Textures {
         self.live.iter().flat_map(|(_, _, textures)| textures.iter().map(TextureHandle::id)).collect()
     }
 
-    /// Gives back what is not listed or shown any more.
+    /// Frees what is not listed or shown any more.
     pub fn prune(&mut self, state: &State) {
-        self.thumbnails.retain(|&id, _| state.recents.get(id).is_some());
-        self.sources.retain(|path, _| state.sources.pixels(path).is_some());
-        if state.painting.is_none() {
+        self.thumbnails.retain(|&id, _| state.images.recents.get(id).is_some());
+        self.inputs.retain(|path, _| state.input.files.pixels(path).is_some());
+        if state.input.painting.is_none() {
             self.mask = None;
         }
-        let running = state.running().map(|(job, _)| job.id);
+        let running = state.jobs.running().map(|(job, _)| job.id);
         if self.live.as_ref().is_some_and(|(job, ..)| Some(*job) != running) {
             self.live = None;
         }
     }
 }
 
-/// A picture that is no larger than the adapter takes.
-fn for_adapter(ctx: &Context, image: &Arc<ColorImage>) -> Arc<ColorImage> {
+/// An image that is no larger than the GPU takes.
+fn for_gpu(ctx: &Context, image: &Arc<ColorImage>) -> Arc<ColorImage> {
     let most = ctx.input(|input| input.max_texture_side);
     match image.size.iter().any(|&side| side > most) {
         true => Arc::new(shrink(image, most)),

@@ -11,7 +11,7 @@ use egui::{
 /// The colours of one theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Palette {
-    /// Around the picture; the darkest or quietest surface.
+    /// Around the image; the darkest or quietest surface.
     pub canvas: Color32,
     /// Panels and bars.
     pub panel: Color32,
@@ -57,9 +57,9 @@ pub struct Palette {
     pub free: Color32,
     /// Time that is spent waiting for weights.
     pub wait: Color32,
-    /// Over a picture that is not the matter now.
+    /// Over an image that is not the matter now.
     pub scrim: Color32,
-    /// Under popups and pictures.
+    /// Under popups and images.
     pub shadow: Color32,
 }
 
@@ -67,7 +67,7 @@ const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
 }
 
-/// Calm and dark, so that the picture is the brightest thing.
+/// Calm and dark, so that the image is the brightest thing.
 pub const DARK: Palette = Palette {
     canvas: hex(0x0d_0e_10),
     panel: hex(0x16_17_1a),
@@ -142,7 +142,7 @@ pub mod space {
     pub const M: f32 = 12.0;
     /// At the edge of a panel.
     pub const L: f32 = 16.0;
-    /// Around the picture and in cards.
+    /// Around the image and in cards.
     pub const XL: f32 = 24.0;
 }
 
@@ -166,13 +166,13 @@ pub mod size {
     pub const TOP_BAR: f32 = 48.0;
     /// The bar below.
     pub const STATUS_BAR: f32 = 30.0;
-    /// The bar under the picture.
+    /// The bar under the image.
     pub const TOOLBAR: f32 = 44.0;
     /// A thumbnail's side.
     pub const THUMBNAIL: f32 = 72.0;
     /// The panel with the settings.
     pub const SIDE_PANEL: f32 = 328.0;
-    /// Cards over the picture.
+    /// Cards over the image.
     pub const CARD: f32 = 460.0;
     /// Popups of the top bar.
     pub const POPUP: f32 = 340.0;

@@ -9,35 +9,20 @@ use super::{
     action::Action,
     files::Dialog,
     icons,
-    persistence::{DrawWith, ThemeChoice},
-    recent::file_name,
-    state::{ModelStatus, State},
-    tokens::{Palette, font, size, space},
+    settings::{RenderGpu, Setting, ThemeChoice},
+    state::{ModelStatus, QueuedJob, State, file_name},
+    tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
-    words,
 };
+use crate::units;
 
-/// What the bar shows besides the state.
-pub struct TopBar<'a> {
-    /// Models that were opened before.
-    pub recent_models: &'a [PathBuf],
-    /// Light or dark.
-    pub theme: ThemeChoice,
-    /// Whether forming pictures are shown.
-    pub previews: bool,
-    /// Which graphics card draws from the next start on.
-    pub draw_with: DrawWith,
-    /// Which graphics card draws now.
-    pub gpu: Option<&'a str>,
-    /// Where pictures go.
-    pub folder: Option<&'a PathBuf>,
-    /// A path that is being typed.
-    pub typed_path: &'a mut String,
-    /// What is open besides the picture.
-    pub open: Open,
+/// What the bar remembers between frames and not beyond.
+#[derive(Debug, Default)]
+pub struct TopBar {
+    typed_path: String,
 }
 
-/// What is open besides the picture.
+/// What is open besides the image.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     /// The plan.
@@ -47,20 +32,25 @@ pub struct Open {
 }
 
 /// Draws the bar.
-pub fn show(ui: &mut Ui, state: &State, bar: TopBar<'_>, actions: &mut Vec<Action>) {
-    let TopBar { recent_models, theme, previews, draw_with, gpu, folder, typed_path, open } = bar;
+pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &mut Vec<Action>) {
     ui.horizontal_centered(|ui| {
-        model_picker(ui, state, recent_models, typed_path, actions);
+        model_picker(ui, state, &mut bar.typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            window_settings(ui, previews, draw_with, gpu, folder, actions);
-            theme_picker(ui, theme, actions);
+            window_settings(ui, state, actions);
+            theme_picker(ui, state.settings.theme, actions);
             ui.add_space(space::XS);
-            if widgets::toggle_button(ui, "Timeline", open.timeline).clicked() {
-                actions.push(Action::SetTimelineOpen(!open.timeline));
+            if widgets::toggle_button(ui, "Timeline", open.timeline)
+                .on_hover_text("Show how a run uses memory over time.")
+                .clicked()
+            {
+                actions.push(Action::Set(Setting::TimelineOpen(!open.timeline)));
             }
-            if widgets::toggle_button(ui, "Plan", open.plan).clicked() {
-                actions.push(Action::SetPlanOpen(!open.plan));
+            if widgets::toggle_button(ui, "Plan", open.plan)
+                .on_hover_text("Show how the model fits into memory, and change that.")
+                .clicked()
+            {
+                actions.push(Action::Set(Setting::PlanOpen(!open.plan)));
             }
             if !state.jobs.is_empty() {
                 ui.add_space(space::XS);
@@ -74,13 +64,7 @@ fn popup_frame(ui: &Ui) -> Frame {
     Frame::popup(ui.style()).inner_margin(Margin::same(space::S as i8))
 }
 
-fn model_picker(
-    ui: &mut Ui,
-    state: &State,
-    recent_models: &[PathBuf],
-    typed_path: &mut String,
-    actions: &mut Vec<Action>,
-) {
+fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &mut Vec<Action>) {
     let button = picker_button(ui, state);
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
@@ -90,14 +74,14 @@ fn model_picker(
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let mut chosen = None;
-            let selected = state.model == ModelSource::Starter;
-            let detail = "Comes with Sluice: small, to try everything with";
+            let selected = *state.chosen_model() == ModelSource::Starter;
+            let detail = "Built in: small, for trying things out";
             if widgets::row_button(ui, icons::PACKAGE, "Starter", detail, selected).clicked() {
                 chosen = Some(ModelSource::Starter);
             }
-            for path in recent_models {
+            for path in &state.settings.recent_models {
                 let model = ModelSource::Path(path.clone());
-                let selected = state.model == model;
+                let selected = *state.chosen_model() == model;
                 let detail = path.display().to_string();
                 let row = widgets::row_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
                 if row.on_hover_text(detail).clicked() {
@@ -127,7 +111,7 @@ fn model_picker(
 
 /// For those who have a path on the clipboard, and for desktops without dialogs.
 fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
-    let label = widgets::field_label(ui, "Or its path");
+    let label = widgets::field_label(ui, "Model path");
     ui.horizontal(|ui| {
         let width = ui.available_width() - 70.0;
         let field = egui::TextEdit::singleline(typed)
@@ -149,13 +133,13 @@ fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
 
 fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
     let palette = Palette::of(ui);
-    let (name, detail) = match &state.status {
+    let (name, detail) = match &state.model.status {
         ModelStatus::Ready(summary) => (summary.name.clone(), summary.family_name.clone()),
-        ModelStatus::Loading => (model_name(&state.model), "reading…".to_owned()),
-        ModelStatus::Failed => (model_name(&state.model), "could not be opened".to_owned()),
+        ModelStatus::Loading => (model_name(state.chosen_model()), "loading…".to_owned()),
+        ModelStatus::Failed => (model_name(state.chosen_model()), "could not be opened".to_owned()),
     };
     let name = widgets::cut(ui, &name, font::semibold(font::BODY), palette.text, 260.0);
-    let failed = state.status == ModelStatus::Failed;
+    let failed = state.model.status == ModelStatus::Failed;
     let muted = if failed { palette.danger } else { palette.text_faint };
     let detail = widgets::cut(ui, &detail, egui::FontId::proportional(font::SMALL), muted, 220.0);
     let width = name.size().x + detail.size().x + 2.0 * space::M + 3.0 * space::S + 2.0 * font::ICON;
@@ -165,7 +149,7 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
     let fill = if over { palette.hover } else { palette.raised };
     let line = if response.has_focus() { palette.accent } else { palette.line };
     let stroke = egui::Stroke::new(1.0, line);
-    ui.painter().rect(rect, super::tokens::radius::M, fill, stroke, egui::StrokeKind::Inside);
+    ui.painter().rect(rect, radius::M, fill, stroke, egui::StrokeKind::Inside);
     let middle = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
     let mut x = rect.left() + space::M;
     let icon = |x: f32, icon: &str, size: f32| {
@@ -187,10 +171,9 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
 fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
     let mut lines = vec![summary.layout.clone()];
     for component in &summary.components {
-        let billions = component.parameters as f64 / 1e9;
-        let size = words::gigabytes(component.bytes);
+        let (weights, size) = (units::count(component.parameters), units::memory(component.bytes));
         let role = component.role.replace('_', " ");
-        lines.push(format!("{role}: {}, {billions:.2} billion weights, {size} GB", component.architecture));
+        lines.push(format!("{role}: {}, {weights} parameters, {size}", component.architecture));
     }
     lines.join("\n")
 }
@@ -204,7 +187,7 @@ fn model_name(model: &ModelSource) -> String {
 
 fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
     let choices = [
-        (ThemeChoice::System, icons::SUN_MOON, "As the desktop"),
+        (ThemeChoice::System, icons::SUN_MOON, "System"),
         (ThemeChoice::Dark, icons::MOON, "Dark"),
         (ThemeChoice::Light, icons::SUN, "Light"),
     ];
@@ -215,20 +198,13 @@ fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
         ui.spacing_mut().item_spacing.y = 2.0;
         for (choice, icon, label) in choices {
             if widgets::row_button(ui, icon, label, "", choice == theme).clicked() {
-                actions.push(Action::SetTheme(choice));
+                actions.push(Action::Set(Setting::Theme(choice)));
             }
         }
     });
 }
 
-fn window_settings(
-    ui: &mut Ui,
-    previews: bool,
-    draw_with: DrawWith,
-    gpu: Option<&str>,
-    folder: Option<&PathBuf>,
-    actions: &mut Vec<Action>,
-) {
+fn window_settings(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let button = widgets::icon_button(ui, icons::SETTINGS, "Settings");
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
@@ -236,30 +212,35 @@ fn window_settings(
         .frame(popup_frame(ui).inner_margin(Margin::same(space::L as i8)))
         .width(size::POPUP)
         .show(|ui| {
-            widgets::field_label(ui, "Draw the window with");
-            let choices = [(DrawWith::Integrated, "Integrated"), (DrawWith::Dedicated, "Dedicated card")];
-            if let Some(chosen) = widgets::segmented(ui, draw_with, &choices) {
-                actions.push(Action::SetDrawWith(chosen));
+            widgets::field_label(ui, "App rendering GPU");
+            let choices = [(RenderGpu::Integrated, "Integrated"), (RenderGpu::Dedicated, "Dedicated")];
+            if let Some(chosen) = widgets::segmented(ui, state.settings.startup.render_gpu, &choices) {
+                actions.push(Action::Set(Setting::RenderGpu(chosen)));
             }
-            let now = gpu.map_or_else(String::new, |gpu| format!(" Now it is {gpu}."));
+            let gpu = state.surroundings.gpu.as_ref();
+            let now = gpu.map_or_else(String::new, |gpu| format!(" Current: {gpu}."));
             widgets::hint(
                 ui,
                 format!(
-                    "The integrated adapter leaves all memory of the card to pictures. A change counts from \
-                     the next start.{now}"
+                    "The integrated GPU leaves all VRAM of the dedicated one to models. Takes effect after \
+                     restart.{now}"
                 ),
             );
             ui.add_space(space::S);
-            let mut on = previews;
-            if ui.checkbox(&mut on, "Show pictures while they form").changed() {
-                actions.push(Action::SetPreviews(on));
+            let mut previews = state.settings.previews;
+            if ui
+                .checkbox(&mut previews, "Live preview")
+                .on_hover_text("Shows the image while it is generated.")
+                .changed()
+            {
+                actions.push(Action::Set(Setting::Previews(previews)));
             }
-            if let Some(folder) = folder {
+            if let Some(folder) = &state.surroundings.output_folder {
                 ui.add_space(space::S);
-                widgets::field_label(ui, "Pictures go to");
+                widgets::field_label(ui, "Output folder");
                 let path = RichText::new(folder.display().to_string()).small();
                 ui.add(egui::Label::new(path).truncate()).on_hover_text(folder.display().to_string());
-                if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open the folder", Weight::Plain).clicked() {
+                if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open folder", Weight::Plain).clicked() {
                     actions.push(Action::OpenFolder(folder.clone()));
                 }
             }
@@ -267,7 +248,8 @@ fn window_settings(
 }
 
 fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let button = widgets::button(ui, None, &format!("Queue {}", state.jobs.len()), Weight::Plain);
+    let button = widgets::button(ui, None, &format!("Queue {}", state.jobs.queue.len()), Weight::Plain)
+        .on_hover_text("Jobs that run or wait.");
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Queue")
@@ -276,11 +258,11 @@ fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-                for job in &state.jobs {
+                for job in &state.jobs.queue {
                     queue_row(ui, job, actions);
                 }
             });
-            if state.jobs.len() > 1 {
+            if state.jobs.queue.len() > 1 {
                 ui.separator();
                 if widgets::button(ui, Some(icons::X), "Cancel all", Weight::Ghost).clicked() {
                     actions.push(Action::CancelAll);
@@ -290,7 +272,7 @@ fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         });
 }
 
-fn queue_row(ui: &mut Ui, job: &super::state::QueuedJob, actions: &mut Vec<Action>) {
+fn queue_row(ui: &mut Ui, job: &QueuedJob, actions: &mut Vec<Action>) {
     let phase = match &job.progress {
         _ if job.cancelling => "Cancelling…".to_owned(),
         None => "Waiting".to_owned(),

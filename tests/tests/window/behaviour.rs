@@ -4,7 +4,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
     draft::Draft,
-    persistence::Saved,
+    settings::Settings as WindowSettings,
     state::{ModelStatus, Shown},
 };
 use sluice_engine::{
@@ -41,7 +41,7 @@ fn ctrl_enter_queues_exactly_one_job_with_what_the_panel_shows() {
     assert_eq!(job.id, JOB);
     assert_eq!(job.output, Some(Output::Folder("/nowhere/Sluice".into())));
     assert!(job.previews);
-    assert_eq!(window.harness.state().state().draft.prompt, "a red boat", "no line was broken");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a red boat", "no line was broken");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn progress_is_said_in_words() {
     assert!(window.shows("Waiting for the engine"));
     half_way(&mut window, JOB);
     assert!(window.shows("Step 5 of 12 · 3.2 s a step · 22 s left"));
-    assert_eq!(window.harness.state().state().shown, Shown::Live);
+    assert_eq!(window.harness.state().state().images.shown, Shown::Live);
     window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1234)], seconds: 4.0 });
     assert!(window.shows("128 × 128 · seed 1234 · 12 steps · guidance 2 · 4.0 s"));
     assert!(window.shows("Ready"));
@@ -115,7 +115,7 @@ fn a_failure_says_what_happened_and_what_to_do_and_keeps_the_settings() {
     window.says(Event::Failed { job: Some(JOB), failure: failure() });
     assert!(window.shows(&message));
     assert!(window.shows(&advice.unwrap()));
-    assert_eq!(window.harness.state().state().draft.prompt, "a red boat");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a red boat");
     window.click("Dismiss");
     assert!(!window.shows(&message));
     window.click("Generate");
@@ -129,10 +129,10 @@ fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
     let path = std::env::temp_dir().join("no such model.gguf");
     window.drop_file(path.clone());
     let model = ModelSource::Path(path);
-    window.wait_for("the model", |app| app.state().model == model);
+    window.wait_for("the model", |app| app*app.state().chosen_model() == model);
     assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
-    assert_eq!(window.harness.state().state().status, ModelStatus::Failed);
+    assert_eq!(window.harness.state().state().model.status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     window.frames();
@@ -160,19 +160,19 @@ fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
     let mut window = Window::with_starter();
     window.fill("Prompt", "something else");
     window.drop_file(path);
-    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
     window.frames();
     assert!(window.shows("Settings are inside boat.png"));
     window.click("Use settings");
-    window.wait_for("the settings", |app| app.state().draft.seed == 99);
-    assert_eq!(window.harness.state().state().draft, Draft::from_request(&request));
+    window.wait_for("the settings", |app| app.state().draft().request.seed == 99);
+    assert_eq!(window.harness.state().state().draft(), Draft::from_request(&request));
     assert!(window.shows("Settings from boat.png"));
     window.click("Generate");
     assert_eq!(window.take_job().request, request, "the seed of the picture is kept");
 
     window.click("Use these settings");
     window.click("Undo");
-    assert_eq!(window.harness.state().state().draft.prompt, "a boat, quite red");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a boat, quite red");
 }
 
 #[test]
@@ -181,12 +181,12 @@ fn a_file_without_settings_is_said_and_changes_nothing() {
     let path = folder.path().join("note.png");
     std::fs::write(&path, "no picture").unwrap();
     let mut window = Window::with_starter();
-    let before = window.harness.state().state().draft.clone();
+    let before = window.harness.state().state().draft().clone();
     window.drop_file(path);
-    window.wait_for("the failure", |app| !app.state().failures.is_empty());
+    window.wait_for("the failure", |app| !app.state().messages.failures.is_empty());
     window.frames();
     assert!(window.shows("This file cannot be used"));
-    assert_eq!(window.harness.state().state().draft, before);
+    assert_eq!(window.harness.state().state().draft(), before);
 }
 
 #[test]
@@ -199,13 +199,13 @@ fn the_folders_pictures_are_listed_and_read_when_they_are_shown() {
         setup.folder = Some(folder.path().to_owned());
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
-    window.wait_for("the picture", |app| !app.state().recents.is_empty());
+    window.wait_for("the picture", |app| !app.state().images.recents.is_empty());
     window.frames();
     window.click("found.png");
-    window.wait_for("its pixels", |app| app.state().recents.iter().all(|recent| recent.image.is_some()));
+    window.wait_for("its pixels", |app| app.state().images.recents.iter().all(|recent| recent.image.is_some()));
     window.frames();
     window.click("Use these settings");
-    assert_eq!(window.harness.state().state().draft.prompt, "found");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "found");
 }
 
 #[test]
@@ -213,12 +213,12 @@ fn sizes_snap_to_what_the_model_can_draw() {
     let mut window = Window::with_starter();
     window.harness.get_by_label("Width").set_value_accesskit(100.0);
     window.frames();
-    assert_eq!(window.harness.state().state().draft.width, 96);
+    assert_eq!(window.harness.state().state().draft().request.width, 96);
     window.click("Aspect 16:9");
-    let draft = &window.harness.state().state().draft;
+    let draft = &window.harness.state().state().draft().request;
     assert_eq!((draft.width, draft.height), (176, 96));
     window.click("Swap width and height");
-    let draft = &window.harness.state().state().draft;
+    let draft = &window.harness.state().state().draft().request;
     assert_eq!((draft.width, draft.height), (96, 176));
 }
 
@@ -226,7 +226,7 @@ fn sizes_snap_to_what_the_model_can_draw() {
 fn a_size_the_model_cannot_draw_is_said_next_to_the_field() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         let draft = Draft { width: 100, ..Draft::default() };
-        setup.saved = Some(Saved { draft, ..Saved::default() });
+        setup.settings = Some(WindowSettings { draft, ..WindowSettings::default() });
     });
     window.take_commands();
     window.says(Event::ModelLoaded(Box::new(starter())));
@@ -265,7 +265,7 @@ fn a_locked_seed_stays_and_others_are_drawn() {
     assert_eq!(generate(&mut window), drawn);
     window.click("Keep the seed");
     window.click("Draw a new seed");
-    let drawn = window.harness.state().state().draft.seed;
+    let drawn = window.harness.state().state().draft().request.seed;
     assert_eq!(generate(&mut window), drawn, "what was drawn is used");
     assert_ne!(generate(&mut window), drawn);
 }
@@ -302,13 +302,13 @@ fn a_picture_that_is_looked_at_stays_while_another_is_finished() {
             window.says(Event::Finished { job, pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
         }
     }
-    let first = window.harness.state().state().recents.newest().unwrap();
+    let first = window.harness.state().state().images.recents.newest().unwrap();
     window.click("Picture with seed 1");
     let pictures = vec![picture(128, 128, 2), picture(128, 128, 3)];
     window.says(Event::Finished { job: JobId(2), pictures, seconds: 1.0 });
     let state = window.harness.state().state();
-    assert_eq!(state.shown, Shown::Recent(first));
-    let seeds: Vec<_> = state.recents.iter().map(|recent| recent.request.as_ref().unwrap().seed).collect();
+    assert_eq!(state.images.shown, Shown::Recent(first));
+    let seeds: Vec<_> = state.images.recents.iter().map(|recent| recent.request.as_ref().unwrap().seed).collect();
     assert_eq!(seeds, [2, 3, 1]);
 }
 
@@ -317,7 +317,7 @@ fn an_example_fills_the_prompt() {
     let mut window = Window::with_starter();
     let example = starter().examples.swap_remove(1);
     window.click(&example);
-    assert_eq!(window.harness.state().state().draft.prompt, example);
+    assert_eq!(window.harness.state().state().draft().request.prompt, example);
     assert_eq!(window.take_commands(), []);
 }
 
@@ -379,13 +379,13 @@ fn settings_survive_a_restart() {
     window.fill("Prompt", "a red boat");
     window.click("Aspect 3:2");
     window.click("Keep the seed");
-    let saved = window.harness.state().to_save();
-    let kept = Saved::from_json(&saved.to_json());
-    let mut again = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.saved = Some(kept));
+    let saved = window.harness.state().state().settings.clone();
+    let kept = WindowSettings::from_json(&saved.to_json());
+    let mut again = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(kept));
     assert_eq!(again.take_commands(), [Command::Load { model: ModelSource::Starter }]);
     again.says(Event::ModelLoaded(Box::new(starter())));
-    assert_eq!(again.harness.state().state().draft, saved.draft, "the model's defaults change nothing");
-    assert_eq!(again.harness.state().to_save(), saved);
+    assert_eq!(again.harness.state().state().draft(), saved.draft, "the model's defaults change nothing");
+    assert_eq!(again.harness.state().state().settings.clone(), saved);
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn an_engine_that_is_gone_is_said_once_and_takes_no_jobs() {
     window.take_commands();
     window.says(Event::ShutDown);
     assert!(window.shows("The engine has ended"));
-    assert_eq!(window.harness.state().state().failures.len(), 1);
+    assert_eq!(window.harness.state().state().messages.failures.len(), 1);
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     window.frames();
     assert_eq!(window.take_commands(), []);
@@ -417,7 +417,7 @@ fn pictures_that_were_not_finished_are_finished_or_forgotten() {
             [Command::Forget] if expected == 0 => {}
             others => panic!("{press}: {others:?}"),
         }
-        assert_eq!(window.harness.state().state().jobs.len(), expected);
+        assert_eq!(window.harness.state().state().jobs.queue.len(), expected);
         assert!(window.harness.query_by_label("One picture was not finished").is_none());
     }
 }
@@ -432,7 +432,7 @@ fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     window.says(Event::Restarting { failure });
     window.harness.get_by_label("The engine is started again");
     window.harness.get_by_label("memory ran out");
-    assert!(window.harness.state().state().running().is_some());
+    assert!(window.harness.state().state().jobs.running().is_some());
 }
 
 #[test]
@@ -456,7 +456,7 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.click("LoRA");
     assert!(window.shows("Add a LoRA"));
     window.drop_file(file.clone());
-    window.wait_for("the adapter", |app| !app.state().draft.adapters.is_empty());
+    window.wait_for("the adapter", |app| !app.state().draft().request.adapters.is_empty());
     window.frames();
     assert!(window.shows("LoRA (1)") && window.shows("Weight of ink wash"));
     window.click("Generate");
@@ -478,5 +478,5 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.click("Generate");
     assert_eq!(window.take_job().request.adapters, [], "it is not used");
     window.click("Take ink wash out");
-    assert!(window.harness.state().state().draft.adapters.is_empty());
+    assert!(window.harness.state().state().draft().request.adapters.is_empty());
 }

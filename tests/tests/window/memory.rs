@@ -2,7 +2,7 @@
 
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
-use sluice::window::{persistence::Saved, state::Shown};
+use sluice::window::{settings::Settings as WindowSettings, state::Shown};
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, card_presets},
     output::{Settings, write_png},
@@ -32,7 +32,7 @@ fn answer(window: &mut Window, scene: &Scene) {
 }
 
 fn preferences(window: &Window) -> MemoryPreferences {
-    window.harness.state().state().planning.preferences.clone()
+    window.harness.state().state().settings.memory.preferences.clone()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn one_question_is_outstanding_and_the_last_settings_win() {
     assert_eq!(window.take_plans(), [], "the engine still thinks about the first");
     window.says(scene.answer(first.id));
     let [second] = window.take_plans().try_into().expect("one question");
-    let draft = &window.harness.state().state().draft;
+    let draft = &window.harness.state().state().draft().request;
     assert_eq!((second.request.width, second.request.height), (draft.width, draft.height));
 }
 
@@ -226,11 +226,11 @@ fn memory_settings_survive_a_restart() {
     let mut window = planned(&Scene::streamed());
     window.click("Preset for 12 GB");
     window.click("Timeline");
-    let saved = window.harness.state().to_save();
+    let saved = window.harness.state().state().settings.clone();
     assert_eq!(saved.memory.preferences, card_presets()[1].memory);
     assert_eq!((saved.memory.plan_open, saved.memory.timeline_open), (Some(true), true));
-    let kept = Saved::from_json(&saved.to_json());
-    let again = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.saved = Some(kept));
+    let kept = WindowSettings::from_json(&saved.to_json());
+    let again = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.settings = Some(kept));
     assert_eq!(preferences(&again), card_presets()[1].memory);
     assert!(again.shows("Memory plan") && again.shows("What a run does with memory"));
 }
@@ -246,10 +246,10 @@ fn a_dropped_picture_changes_nothing_about_memory() {
     window.click("Preset for 8 GB");
     let before = preferences(&window);
     window.drop_file(path);
-    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
     window.frames();
     window.click("Use settings");
-    window.wait_for("the settings", |app| app.state().draft.seed == 99);
+    window.wait_for("the settings", |app| app.state().draft().request.seed == 99);
     window.frames();
     assert_eq!(preferences(&window), before);
     window.click("Undo");
@@ -264,7 +264,7 @@ fn the_plan_is_open_where_there_is_room_and_stays_as_it_was_put() {
     assert!(wide.shows("Memory plan"));
     wide.click("Fold the plan away");
     assert!(!wide.shows("Memory plan"));
-    assert_eq!(wide.harness.state().to_save().memory.plan_open, Some(false));
+    assert_eq!(wide.harness.state().state().settings.clone().memory.plan_open, Some(false));
     let narrow = Window::open([1280.0, 800.0], Theme::Dark, |_| ());
     assert!(!narrow.shows("Memory plan"));
 }
@@ -276,7 +276,7 @@ fn a_question_without_an_answer_says_why() {
     let Failure { message, .. } = failure();
     window.says(Event::NotPlanned { id: query.id, failure: failure() });
     assert!(window.shows(&message));
-    assert_eq!(window.harness.state().state().shown, Shown::Nothing);
+    assert_eq!(window.harness.state().state().images.shown, Shown::Nothing);
     window.click("Generate");
     assert_eq!(window.take_job().id, JOB, "the engine has the last word");
 }

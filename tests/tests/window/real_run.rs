@@ -10,7 +10,7 @@ use std::{
 use egui::Theme;
 use sluice::window::{
     app::SluiceApp,
-    persistence::{MemorySettings, Saved},
+    settings::{MemorySettings, Settings as WindowSettings},
 };
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence},
@@ -34,7 +34,7 @@ fn window(theme: Theme, vram_budget: Option<u64>) -> Window {
     let size = if theme == Theme::Dark { [1920.0, 1080.0] } else { [1280.0, 800.0] };
     Window::open(size, theme, |setup| {
         setup.link = Box::new(session);
-        setup.saved = Some(Saved { memory, ..Saved::default() });
+        setup.settings = Some(WindowSettings { memory, ..WindowSettings::default() });
     })
 }
 
@@ -42,7 +42,7 @@ fn until(window: &mut Window, what: &str, done: impl Fn(&SluiceApp) -> bool) {
     let start = Instant::now();
     while !done(window.harness.state()) {
         assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        let failures = &window.harness.state().state().failures;
+        let failures = &window.harness.state().state().messages.failures;
         assert!(failures.is_empty(), "{failures:?}");
         std::thread::sleep(Duration::from_millis(5));
         window.harness.step();
@@ -83,7 +83,7 @@ fn a_streamed_run_is_planned_watched_and_compared() {
         assert!(window.shows("in this run") && window.shows(" pass through"));
         keep(&mut window, &format!("streaming-{shade}.png"));
         until(&mut window, "the comparison", |app| {
-            app.state().watches.outcome.is_some() && !app.state().recents.is_empty()
+            app.state().watches.outcome.is_some() && !app.state().images.recents.is_empty()
         });
         until(&mut window, "the next forecast", |app| !app.state().planning.is_asking());
         keep(&mut window, &format!("streamed-{shade}.png"));

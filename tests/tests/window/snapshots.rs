@@ -5,7 +5,7 @@ use std::{env, path::Path};
 
 use egui::Theme;
 use egui_kittest::SnapshotResults;
-use sluice::window::persistence::{MemorySettings, Saved};
+use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
 use sluice_engine::{
     output::{Settings, write_png},
     request::{ModelSource, Request},
@@ -29,11 +29,11 @@ fn check(state: &str, script: impl Fn(&mut Window)) {
 }
 
 fn check_with(state: &str, memory: &MemorySettings, script: impl Fn(&mut Window)) {
-    let saved = Saved { memory: memory.clone(), ..Saved::default() };
+    let saved = WindowSettings { memory: memory.clone(), ..WindowSettings::default() };
     check_from(state, (*memory != MemorySettings::default()).then_some(&saved), script);
 }
 
-fn check_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut Window)) {
+fn check_from(state: &str, saved: Option<&WindowSettings>, script: impl Fn(&mut Window)) {
     let mut results = SnapshotResults::new();
     let looks: &[_] = if IN_EVERY_LOOK.contains(&state) {
         &[(SMALL, DARK), (SMALL, LIGHT), (LARGE, DARK), (LARGE, LIGHT)]
@@ -41,7 +41,7 @@ fn check_from(state: &str, saved: Option<&Saved>, script: impl Fn(&mut Window)) 
         &[(SMALL, DARK)]
     };
     for &((size, width), (theme, shade)) in looks {
-        let mut window = Window::open(size, theme, |setup| setup.saved = saved.cloned());
+        let mut window = Window::open(size, theme, |setup| setup.settings = saved.cloned());
         window.says(Event::Hardware(machine()));
         window.says(Event::ModelLoaded(Box::new(starter())));
         if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
@@ -139,7 +139,7 @@ fn over_a_harbour(window: &mut Window, folder: &Path) {
     image::save_buffer(&path, &image.pixels, 192, 128, image::ColorType::Rgb8).unwrap();
     window.fill("Prompt", "a harbour in the evening, oil on canvas");
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
     window.click("Dismiss the notice");
 }
 
@@ -164,13 +164,13 @@ fn drawing_over_a_picture() {
         path
     };
     let (picture, mask) = (save("harbour.png", 5), save("harbour mask.png", 9));
-    let mut saved = Saved::default();
-    "a harbour in the evening, oil on canvas".clone_into(&mut saved.draft.prompt);
-    saved.draft.draw_over(picture.clone());
-    saved.draft.draw_within(mask.clone());
+    let mut saved = WindowSettings::default();
+    "a harbour in the evening, oil on canvas".clone_into(&mut saved.draft.request.prompt);
+    saved.draft.use_input_image(picture.clone());
+    saved.draft.use_mask(mask.clone());
     check_from("source", Some(&saved), |window| {
         window.wait_for("the files", |app| {
-            let files = &app.state().sources;
+            let files = &app.state().input.files;
             files.pixels(&picture).is_some() && files.pixels(&mask).is_some()
         });
         window.see("Keep the rest to the pixel");
@@ -194,7 +194,7 @@ fn asking_what_a_dropped_picture_is_for() {
     write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
     check("dropped", |window| {
         window.drop_file(path.clone());
-        window.wait_for("the question", |app| app.state().dropped.is_some());
+        window.wait_for("the question", |app| app.state().input.dropped.is_some());
     });
 }
 

@@ -4,7 +4,7 @@ use egui::Modifiers;
 use egui_kittest::kittest::Queryable;
 use sluice_engine::{
     output::{Settings, write_png},
-    request::{Request, SourceImage, SourceMask},
+    request::{Request, SourceMask, SourceImage},
 };
 
 use super::support::{Window, landscape};
@@ -18,7 +18,7 @@ fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
 }
 
 fn source(window: &Window) -> Option<SourceImage> {
-    window.harness.state().state().draft.source.clone()
+    window.harness.state().state().draft().request.source.clone()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_dropped_photograph_is_drawn_over_until_it_is_removed() {
     let path = photo(folder.path(), "harbour.jpg");
     let mut window = Window::with_starter();
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();
     assert!(window.shows("harbour.jpg is drawn over"));
     assert!(window.shows("96 × 64"));
@@ -50,11 +50,11 @@ fn a_picture_with_settings_can_be_drawn_over_too() {
     write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
     let mut window = Window::with_starter();
     window.drop_file(path.clone());
-    window.wait_for("the question", |app| app.state().dropped.is_some());
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
     window.frames();
     window.click("Use as source");
     assert_eq!(source(&window).map(|source| source.path), Some(path));
-    assert_eq!(window.harness.state().state().draft.prompt, "", "its settings are not taken over");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "", "its settings are not taken over");
     assert!(!window.shows("Settings are inside"));
     window.click("Undo");
     assert_eq!(source(&window), None);
@@ -63,13 +63,13 @@ fn a_picture_with_settings_can_be_drawn_over_too() {
 #[test]
 fn a_file_that_is_gone_is_said_beside_its_name() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
-        let mut saved = sluice::window::persistence::Saved::default();
-        saved.draft.draw_over("/nowhere/fox.png".into());
-        setup.saved = Some(saved);
+        let mut saved = sluice::window::settings::Settings::default();
+        saved.draft.use_input_image("/nowhere/fox.png".into());
+        setup.settings = Some(saved);
     });
     window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
     let gone = std::path::Path::new("/nowhere/fox.png");
-    window.wait_for("the message", |app| app.state().sources.is_unreadable(gone));
+    window.wait_for("the message", |app| app.state().input.files.is_unreadable(gone));
     window.frames();
     assert!(window.shows("cannot be read"));
 }
@@ -82,7 +82,7 @@ fn a_mask_is_painted_inverted_and_used() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
     window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().sources.pixels(&path).is_some());
+    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();
     window.click("Paint…");
     let canvas = window.harness.get_by_label("The mask over the picture").rect().center();
@@ -92,14 +92,14 @@ fn a_mask_is_painted_inverted_and_used() {
     window.frames();
     window.harness.drop_at(canvas + egui::vec2(30.0, 0.0));
     window.frames();
-    let painting = window.harness.state().state().painting.clone().expect("a mask is painted");
-    let image = painting.image();
+    let painting = window.harness.state().state().input.painting.clone().expect("a mask is painted");
+    let image = painting.to_image();
     let at = |x: u32, y: u32| image.pixels[(3 * (y * 96 + x)) as usize];
     assert_eq!((at(48, 32), at(2, 2)), (255, 0), "the brush was in the middle");
     window.click("Invert");
     window.click("Use the mask");
     window.wait_for("the mask", |app| {
-        app.state().draft.source.as_ref().is_some_and(|source| source.mask.is_some())
+        app.state().draft().request.source.as_ref().is_some_and(|source| source.mask.is_some())
     });
     let mask = source(&window).and_then(|source| source.mask).unwrap();
     let written = sluice_engine::source::read(&mask.path).unwrap();

@@ -2,7 +2,7 @@
 
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
-use sluice::window::persistence::{MemorySettings, Saved};
+use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
 use sluice_engine::session::{Event, JobId};
 
 use super::{
@@ -16,7 +16,7 @@ const JOB: JobId = JobId(1);
 fn running(scene: &Scene) -> Window {
     let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
         let memory = MemorySettings { timeline_open: true, ..MemorySettings::default() };
-        setup.saved = Some(Saved { memory, ..Saved::default() });
+        setup.settings = Some(WindowSettings { memory, ..WindowSettings::default() });
     });
     window.says(Event::Hardware(machine()));
     window.says(Event::ModelLoaded(Box::new(starter())));

@@ -239,7 +239,7 @@ autoencoder: 1 block
         let expected = "\
 component  architecture  held as      size  error
 denoiser   Z-Image       stored   1.00 GiB   none
-denoiser   Z-Image       fp8       512 MiB  2.6 %";
+denoiser   Z-Image       fp8       512 MiB   2.6%";
         assert_eq!(precision_table(&rows).join("\n"), expected);
     }
 

@@ -1,235 +1,239 @@
 //! Carries out what was asked for, and takes in what the file worker found.
 
 use std::{
+    env,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use egui::Context;
-use sluice_engine::{request::ModelSource, session::Command};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Failure},
+};
 
 use super::SluiceApp;
 use crate::window::{
-    action::Action,
-    adapters,
-    draft::Draft,
-    files::{FileEvent, Task},
-    picture_settings::PictureSettings,
-    planning::Ask,
-    recent::file_name,
-    source_picture::Dropped,
-    stage,
-    state::{JobOptions, Notice, Shown},
+    action::{Action, Message},
+    files::{Dialog, FileEvent, Task},
+    settings::{Setting, StartupSettings},
+    state::{Ask, Draft, Dropped, RecentId, Shown, State, file_name},
 };
-
-const RECENT_MODELS: usize = 8;
 
 impl SluiceApp {
     pub(super) fn act(&mut self, ctx: &Context, action: Action) {
+        let State { settings, jobs, input, .. } = &mut self.state;
         match action {
+            Action::Edit(draft) => settings.draft = *draft,
+            Action::Set(setting) => self.set(ctx, setting),
+            Action::UsePrompt(prompt) => settings.draft.request.prompt = prompt,
+            Action::RandomizeSeed => self.state.randomize_seed(self.new_seed),
             Action::Generate => {
-                let options = JobOptions { folder: self.folder.clone(), previews: self.saved.previews };
-                if let Some(command) = self.state.generate(&options, self.new_seed) {
-                    self.send(command);
-                }
+                let command = self.state.generate(self.new_seed);
+                self.send(command);
             }
             Action::CancelRunning => {
-                if let Some(command) = self.state.cancel_running() {
-                    self.send(command);
-                }
+                let command = jobs.cancel_running();
+                self.send(command);
             }
             Action::Cancel(job) => {
-                if let Some(command) = self.state.cancel(job) {
-                    self.send(command);
-                }
+                let command = jobs.cancel(job);
+                self.send(command);
             }
             Action::CancelAll => {
-                for command in self.state.cancel_all() {
-                    self.send(command);
-                }
+                let commands = jobs.cancel_all();
+                self.send(commands);
             }
-            Action::ChooseModel(model) => self.choose_model(model, true),
-            Action::OpenDialog(dialog) => {
-                let folder = self.saved.recent_models.first().and_then(|path| path.parent());
-                if let Err(error) = self.files.open_dialog(dialog, folder.map(Path::to_owned)) {
-                    self.state.fail("The dialog could not be opened", error.to_string(), None);
-                }
+            Action::ResumeUnfinished => {
+                let commands = jobs.resume_unfinished();
+                self.send(commands);
             }
-            Action::UsePrompt(prompt) => self.state.draft.prompt = prompt,
-            Action::ListAdapters => self.request(Task::ListAdapters(self.state.model.clone())),
-            Action::AddAdapter(path) => adapters::add(&mut self.state.draft, path),
-            Action::NewSeed => self.state.draw_seed(self.new_seed),
-            Action::Show(shown) => {
-                if self.state.shown != shown {
-                    self.view.fit();
-                }
-                self.state.show(shown);
+            Action::DiscardUnfinished => {
+                jobs.unfinished.clear();
+                self.send([Command::Forget]);
             }
-            Action::UseSettings(id) => {
-                let recent = self.state.recents.get(id);
-                if let Some((request, name)) =
-                    recent.and_then(|recent| Some((recent.request.clone()?, recent.name())))
-                {
-                    self.state.restore(
-                        Draft::from_request(&request),
-                        format!("Settings of {name}"),
-                        Vec::new(),
-                    );
-                    if request.model != self.state.model {
-                        self.choose_model(request.model, false);
-                    }
-                }
+            Action::ChooseModel(model) => self.choose_model(model),
+            Action::OpenDialog(dialog) => self.open_dialog(dialog),
+            Action::ListAdapters => {
+                self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }
-            Action::UseAsSource(path) => self.draw_over(path),
-            Action::ClearSource => self.state.draft.source = None,
+            Action::AddAdapter(path) => settings.draft.add_adapter(path),
+            Action::Show(shown) => self.show(shown),
+            Action::UseSettings(id) => self.use_settings(id),
+            Action::UseAsInput(path) => self.use_as_input(path),
             Action::PaintMask => self.state.paint_mask(),
-            Action::LeavePainting => self.state.painting = None,
-            Action::UsePainting => {
-                if let Some(painting) = self.state.painting.take() {
-                    let name =
-                        painting.picture.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                    let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir).join("masks");
-                    self.request(Task::SaveMask { folder, name, mask: painting.image() });
+            Action::EditMask(edit) => {
+                if let Some(painting) = &mut input.painting {
+                    painting.edit(edit);
                 }
             }
+            Action::ApplyMask => self.apply_mask(),
+            Action::CancelMask => input.painting = None,
             Action::UseDroppedSettings => {
-                if let Some(Dropped { path, image, settings }) = self.state.dropped.take() {
-                    self.restored(path, image, *settings);
+                if let Some(dropped) = input.dropped.take() {
+                    self.use_dropped_settings(dropped);
                 }
             }
-            Action::DismissDropped => self.state.dropped = None,
-            Action::CopyPicture(id) => {
-                if let Some(image) = stage::pixels(&self.state, id) {
-                    ctx.copy_image(egui::ColorImage::clone(&image));
+            Action::CopyImage(id) => {
+                let recent = self.state.images.recents.get(id);
+                if let Some(image) = recent.and_then(|recent| recent.image.as_deref()) {
+                    ctx.copy_image(image.clone());
                 }
             }
             Action::CopyText(text) => ctx.copy_text(text),
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
-            Action::SetTheme(theme) => {
-                self.saved.theme = theme;
-                ctx.set_theme(egui::ThemePreference::from(theme));
+            Action::Undo => {
+                let command = self.state.undo();
+                self.send(command);
             }
-            Action::SetPreviews(previews) => self.saved.previews = previews,
-            Action::SetDrawWith(draw_with) => {
-                self.preferences.draw_with = draw_with;
-                self.request(Task::SavePreferences(self.preferences.clone()));
-            }
-            Action::SetMemory(preferences) => self.state.planning.preferences = *preferences,
-            Action::SetPlanOpen(open) => self.saved.memory.plan_open = Some(open),
-            Action::SetTimelineOpen(open) => self.saved.memory.timeline_open = open,
-            Action::DismissReplanned => self.state.watches.replanned = None,
-            Action::FinishEarlier => {
-                for command in self.state.finish_earlier() {
-                    self.send(command);
-                }
-            }
-            Action::ForgetEarlier => {
-                self.state.unfinished.clear();
-                self.send(Command::Forget);
-            }
-            Action::DismissFailure => {
-                self.state.failures.pop();
-            }
-            Action::DismissNotice => self.state.notice = None,
-            Action::UndoRestore => {
-                if let Some(Notice { undo: Some(draft), .. }) = self.state.notice.take() {
-                    self.state.draft = *draft;
-                }
-            }
+            Action::Dismiss(message) => self.dismiss(message),
         }
     }
 
-    pub(super) fn choose_model(&mut self, model: ModelSource, adopt_defaults: bool) {
-        if let ModelSource::Path(path) = &model {
-            self.saved.recent_models.retain(|known| known != path);
-            self.saved.recent_models.insert(0, path.clone());
-            self.saved.recent_models.truncate(RECENT_MODELS);
+    fn set(&mut self, ctx: &Context, setting: Setting) {
+        match setting {
+            Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
+            Setting::RenderGpu(render_gpu) => {
+                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu }));
+            }
+            _ => {}
         }
-        let command = self.state.choose_model(model, adopt_defaults);
-        self.send(command);
+        self.state.settings.set(setting);
+    }
+
+    fn dismiss(&mut self, message: Message) {
+        let state = &mut self.state;
+        match message {
+            Message::Failure => drop(state.messages.failures.pop()),
+            Message::Notice => state.messages.notice = None,
+            Message::Replanned => state.watches.replanned = None,
+            Message::Dropped => state.input.dropped = None,
+        }
+    }
+
+    fn choose_model(&mut self, model: ModelSource) {
+        let command = self.state.choose_model(model, true);
+        self.send([command]);
+    }
+
+    fn open_dialog(&mut self, dialog: Dialog) {
+        let model = self.state.settings.recent_models.first();
+        let folder = model.and_then(|path| path.parent()).map(Path::to_owned);
+        if let Err(error) = self.files.open_dialog(dialog, folder) {
+            let advice = Some("Drop the file on the window, or type its path.".to_owned());
+            self.fail("The file dialog could not be opened", error.to_string(), advice);
+        }
+    }
+
+    fn show(&mut self, shown: Shown) {
+        if self.state.images.shown != shown {
+            self.viewer.fit();
+        }
+        self.state.images.show(shown);
+    }
+
+    fn use_settings(&mut self, id: RecentId) {
+        let Some(recent) = self.state.images.recents.get(id) else { return };
+        let Some(request) = &recent.request else { return };
+        let (draft, text) = (Draft::from_request(request), format!("Settings of {}", recent.name()));
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    fn use_as_input(&mut self, path: PathBuf) {
+        self.state.input.dropped = None;
+        let mut draft = self.state.draft().clone();
+        let text = format!("Input image: {}", file_name(&path));
+        draft.use_input_image(path);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    fn apply_mask(&mut self) {
+        let Some(painting) = self.state.input.painting.take() else { return };
+        let name = painting.image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = self.state.surroundings.output_folder.clone().unwrap_or_else(env::temp_dir);
+        self.request(Task::SaveMask { folder: folder.join("masks"), name, mask: painting.to_image() });
+    }
+
+    fn use_dropped_settings(&mut self, Dropped { path, image, settings }: Dropped) {
+        let text = format!("Settings of {}", file_name(&path));
+        let mut draft = Draft::from_request(&settings.request);
+        let mut notes = settings.notes;
+        if !settings.model_known {
+            draft.request.model = self.state.chosen_model().clone();
+            if !settings.model_name.is_empty() {
+                notes.push(format!("It was made with {}. The current model is kept.", settings.model_name));
+            }
+        }
+        let recent = self.state.images.recents.add(Some(path), image, Some(settings.request), None);
+        self.viewer.fit();
+        self.state.images.show(Shown::Recent(recent));
+        let load = self.state.restore(draft, text, notes);
+        self.send(load);
     }
 
     /// Asks the engine what the settings would take, if they have changed and rest.
     pub(super) fn ask(&mut self, ctx: &Context) {
         match self.state.ask(ctx.time()) {
-            Ask::Now(query) => self.send(Command::Plan(query)),
+            Ask::Now(query) => self.send([Command::Plan(query)]),
             Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
             Ask::Nothing => {}
         }
     }
 
-    pub(super) fn send(&mut self, command: Command) {
-        if let Err(command) = self.link.send(command) {
-            tracing::warn!(?command, "the engine does not take it");
-            self.state.engine_gone();
+    pub(super) fn send(&mut self, commands: impl IntoIterator<Item = Command>) {
+        for command in commands {
+            if let Err(command) = self.link.send(command) {
+                tracing::warn!(?command, "the engine does not take it");
+                self.state.engine_gone();
+            }
         }
     }
 
     pub(super) fn request(&mut self, task: Task) {
         if !self.files.request(task) {
             let advice = Some("Try again in a moment.".to_owned());
-            self.state.fail("Too many files at once", "Other files are still being read.".to_owned(), advice);
+            self.fail("Too many files at once", "Other files are still being read.".to_owned(), advice);
         }
+    }
+
+    fn fail(&mut self, title: &str, message: String, advice: Option<String>) {
+        self.state.messages.fail(title, Failure { message, advice });
     }
 
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
         match event {
             FileEvent::Found { path, thumbnail, settings } => {
-                self.state.recents.add_found(path, thumbnail, settings.map(|settings| settings.request));
+                let request = settings.map(|settings| settings.request);
+                self.state.images.recents.add_found(path, thumbnail, request);
             }
             FileEvent::Pixels { path, image } => {
-                self.state.recents.loaded(&path, image);
+                self.state.images.recents.loaded(&path, image);
                 self.reading = None;
             }
             FileEvent::Dropped { path, image, settings: Some(settings) } => {
-                self.state.notice = None;
-                self.state.dropped = Some(Dropped { path, image, settings });
+                self.state.messages.notice = None;
+                self.state.input.dropped = Some(Dropped { path, image, settings });
             }
-            FileEvent::Dropped { path, settings: None, .. } | FileEvent::SourceChosen(path) => {
-                self.draw_over(path);
+            FileEvent::Dropped { path, settings: None, .. } | FileEvent::InputChosen(path) => {
+                self.use_as_input(path);
             }
-            FileEvent::Source { path, read } => {
-                self.state.sources.take(&path, read.map_err(|failure| failure.message));
+            FileEvent::Input { path, read } => {
+                self.state.input.files.take(&path, read.map_err(|failure| failure.message));
             }
-            FileEvent::MaskChosen(path) => self.state.draft.draw_within(path),
+            FileEvent::MaskChosen(path) => self.state.settings.draft.use_mask(path),
             FileEvent::Gone { path, failure } => {
-                self.state.recents.remove(&path);
+                self.state.images.recents.remove(&path);
                 self.reading = None;
-                self.state.shown = self.state.recents.newest().map_or(Shown::Nothing, Shown::Recent);
-                self.state.fail("This picture cannot be shown", failure.message, failure.advice);
+                self.state.images.show_newest();
+                self.state.messages.fail("This image cannot be shown", failure);
             }
-            FileEvent::Failed { title, failure } => {
-                self.state.fail(title, failure.message, failure.advice);
-            }
-            FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path), true),
-            FileEvent::AdapterChosen(path) => adapters::add(&mut self.state.draft, path),
-            FileEvent::Adapters(paths) => self.state.known_adapters = paths,
+            FileEvent::Failed { title, failure } => self.state.messages.fail(title, failure),
+            FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
+            FileEvent::AdapterChosen(path) => self.state.settings.draft.add_adapter(path),
+            FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::DialogClosed => {}
-        }
-    }
-
-    fn draw_over(&mut self, path: PathBuf) {
-        self.state.dropped = None;
-        let mut draft = self.state.draft.clone();
-        let text = format!("{} is drawn over", file_name(&path));
-        draft.draw_over(path);
-        self.state.restore(draft, text, Vec::new());
-    }
-
-    fn restored(&mut self, path: PathBuf, image: egui::ColorImage, settings: PictureSettings) {
-        let PictureSettings { request, model_name, model_known, mut notes } = settings;
-        let text = format!("Settings from {}", file_name(&path));
-        let draft = Draft::from_request(&request);
-        let model = request.model.clone();
-        if !model_known && !model_name.is_empty() {
-            notes.push(format!("It was made with {model_name}. The open model is kept."));
-        }
-        let id = self.state.recents.add(Some(path), image, Some(request), None);
-        self.view.fit();
-        self.state.show(Shown::Recent(id));
-        self.state.restore(draft, text, notes);
-        if model_known && model != self.state.model {
-            self.choose_model(model, false);
         }
     }
 }

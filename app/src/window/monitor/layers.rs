@@ -8,11 +8,13 @@ use sluice_engine::{
 };
 
 use super::named;
-use crate::window::{
-    history::{BlockHistory, BlockState, History},
-    tokens::{Palette, space},
-    watch::Watch,
-    words,
+use crate::{
+    units,
+    window::{
+        history::{BlockHistory, BlockState, History},
+        state::Watch,
+        tokens::{Palette, space},
+    },
 };
 
 /// One component in the strip.
@@ -102,7 +104,7 @@ fn cell(ui: &Ui, rect: Rect, shown: &Shown<'_>, index: usize, state: BlockState,
     }
 }
 
-/// The share of its last use that a block waited, 0…1, with small shares brought out; nothing below 0.5 %.
+/// The share of its last use that a block waited, 0…1, with small shares brought out; nothing below 0.5%.
 fn waited(block: &BlockHistory) -> f32 {
     let Some(latest) = block.latest else { return 0.0 };
     let share = latest.wait as f32 / (latest.wait + latest.compute).max(1) as f32;
@@ -127,7 +129,7 @@ fn summary(shown: &[Shown<'_>]) -> String {
             .iter()
             .position(|state| matches!(state, BlockState::Computing | BlockState::Waiting));
         let now = now.map_or_else(String::new, |index| format!(", now {}", shown.mark.blocks[index].name));
-        format!("Layers of the {}, {stay} stay, {pass} pass through{now}", part_name(shown.mark.role))
+        format!("Layers of the {}, {stay} resident, {pass} streamed{now}", part_name(shown.mark.role))
     });
     parts.collect::<Vec<_>>().join(". ")
 }
@@ -147,16 +149,16 @@ fn figures(ui: &mut Ui, shown: &Shown<'_>, index: usize, state: BlockState, at_r
     ui.strong(name);
     ui.small(format!("Block {} of the {}", index + 1, part_name(shown.mark.role)));
     let how = match placement {
-        Placement::Resident => "stays on the device during its stage",
-        Placement::Streamed => "passes through a slot",
-        Placement::Leaves => "comes tensor by tensor",
+        Placement::Resident => "resident during its stage",
+        Placement::Streamed => "streamed",
+        Placement::Leaves => "streamed tensor by tensor",
     };
-    ui.small(format!("{} GB, {how}", words::gb(*bytes)));
+    ui.small(format!("{}, {how}", units::memory(*bytes)));
     if !at_rest {
         ui.small(match state {
             BlockState::Resident => "Now on the device",
-            BlockState::InFlight => "Now on its way or in a slot",
-            BlockState::Waiting => "Now waited for",
+            BlockState::InFlight => "Now loading or in a slot",
+            BlockState::Waiting => "Now waiting for weights",
             BlockState::Computing => "Now computing",
             BlockState::Idle => "Now not on the device",
         });
@@ -168,19 +170,19 @@ fn figures(ui: &mut Ui, shown: &Shown<'_>, index: usize, state: BlockState, at_r
     let from = match latest.tier {
         Tier::Disk => "from disk",
         Tier::Host => "from RAM",
-        Tier::Device => "was there",
+        Tier::Device => "already there",
     };
     let slot = latest.slot.map_or_else(String::new, |slot| format!(", slot {}", slot + 1));
-    ui.small(format!("Last: {from}{slot}"));
+    ui.small(format!("Last use: {from}{slot}"));
     for (what, last, all) in [
-        ("waited", latest.wait, totals.wait),
-        ("load", latest.load, totals.load),
-        ("compute", latest.compute, totals.compute),
-        ("letting go", latest.evict, totals.evict),
+        ("waiting", latest.wait, totals.wait),
+        ("loading", latest.load, totals.load),
+        ("computing", latest.compute, totals.compute),
+        ("evict", latest.evict, totals.evict),
     ] {
         if all > 0 {
-            let mean = words::micros(all / totals.uses.max(1));
-            ui.small(format!("{what} {}, on average {mean}", words::micros(last)));
+            let mean = units::micros(all / totals.uses.max(1));
+            ui.small(format!("{what} {}, on average {mean}", units::micros(last)));
         }
     }
 }

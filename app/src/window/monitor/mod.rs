@@ -13,12 +13,12 @@ use egui::{
 use super::{
     action::Action,
     icons,
-    state::State,
+    settings::Setting,
+    state::{State, Watch},
     tokens::{Palette, font, size, space},
-    watch::Watch,
     widgets::{self, Weight},
-    words,
 };
+use crate::units;
 use timeline::Timeline;
 
 const HEADER: f32 = 28.0;
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec
             Some(run) => tracks(ui, run, monitor),
             None => {
                 ui.centered_and_justified(|ui| {
-                    widgets::hint(ui, "What a run does with memory is drawn here while it goes on.");
+                    widgets::hint(ui, "The timeline shows memory use while an image is generated.");
                 });
             }
         }
@@ -64,8 +64,8 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = space::XS;
-                if widgets::icon_button(ui, icons::CHEVRON_DOWN, "Fold the timeline away").clicked() {
-                    actions.push(Action::SetTimelineOpen(false));
+                if widgets::icon_button(ui, icons::CHEVRON_DOWN, "Close the timeline").clicked() {
+                    actions.push(Action::Set(Setting::TimelineOpen(false)));
                 }
                 if let Some(run) = &state.watches.run {
                     controls(ui, run, &mut monitor.timeline);
@@ -82,14 +82,17 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
 /// From right to left.
 fn controls(ui: &mut Ui, run: &Watch, timeline: &mut Timeline) {
     if !run.over || timeline.is_paused() {
-        let (words, on) = (if timeline.is_paused() { "Go on" } else { "Pause" }, timeline.is_paused());
-        if widgets::toggle_button(ui, words, on).on_hover_text("Let the drawing stand still").clicked() {
+        let (words, on) = (if timeline.is_paused() { "Resume" } else { "Pause" }, timeline.is_paused());
+        if widgets::toggle_button(ui, words, on)
+            .on_hover_text("Freezes the timeline; the run continues.")
+            .clicked()
+        {
             timeline.pause(!on, &run.history);
         }
     }
     if timeline.is_zoomed()
         && widgets::button(ui, None, "Whole run", Weight::Ghost)
-            .on_hover_text("Or double-click the timeline")
+            .on_hover_text("Shows the whole run again. Or double-click the timeline.")
             .clicked()
     {
         timeline.whole();
@@ -124,7 +127,7 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     }
     let Some(rect) = entry(ui, "predicted", predicted) else { return };
     ui.painter().hline(rect.x_range(), rect.center().y, Stroke::new(2.0, palette.text));
-    let Some(rect) = entry(ui, "may be taken", plan.device_budget) else { return };
+    let Some(rect) = entry(ui, "allowed", plan.device_budget) else { return };
     let line = [rect.left_center(), rect.right_center()];
     ui.painter().extend(Shape::dashed_line(&line, Stroke::new(1.0, palette.text_muted), 3.0, 2.0));
 }
@@ -134,7 +137,7 @@ fn entry(ui: &mut Ui, name: &str, bytes: u64) -> Option<Rect> {
     let palette = Palette::of(ui);
     let layout = |text: String, font: FontId| ui.painter().layout_no_wrap(text, font, palette.text);
     let name = layout(name.to_owned(), FontId::proportional(font::SMALL));
-    let amount = layout(words::gb(bytes), font::medium(font::SMALL));
+    let amount = layout(units::memory(bytes), font::medium(font::SMALL));
     if ui.available_width() < 12.0 + name.size().x + amount.size().x + 2.0 * space::XS {
         return None;
     }

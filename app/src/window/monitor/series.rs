@@ -2,7 +2,7 @@
 
 use sluice_engine::{session::JobId, telemetry::MemorySample};
 
-use crate::window::{history::MemoryPoint, watch::Watch};
+use crate::window::{history::MemoryPoint, state::Watch};
 
 /// The most columns that are drawn.
 pub const COLUMNS: usize = 1024;

@@ -4,7 +4,10 @@ use egui::{CornerRadius, Id, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use sluice_engine::telemetry::StepRecord;
 
 use super::named;
-use crate::window::{tokens::Palette, watch::Watch, words};
+use crate::{
+    units,
+    window::{state::Watch, tokens::Palette},
+};
 
 /// The narrowest bar, its gap included.
 const NARROWEST: f32 = 3.0;
@@ -56,12 +59,12 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
         response.on_hover_ui_at_pointer(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.strong(format!("Step {} of {}", step.step, step.steps));
-            ui.small(format!("{} in all", words::micros(step.took)));
-            ui.small(format!("{} computing", words::micros(step.took.saturating_sub(step.wait))));
-            ui.small(format!("{} waiting for weights", words::micros(step.wait)));
-            ui.small(format!("{} GB moved", words::gb(step.bytes)));
+            ui.small(format!("{} in all", units::micros(step.took)));
+            ui.small(format!("{} computing", units::micros(step.took.saturating_sub(step.wait))));
+            ui.small(format!("{} waiting for weights", units::micros(step.wait)));
+            ui.small(format!("{} copied", units::memory(step.bytes)));
             if step.reused > 0 {
-                ui.small("An earlier prediction was used again");
+                ui.small("Skipped by the step cache");
             }
         });
     }
@@ -72,8 +75,8 @@ fn summary(steps: &[StepRecord]) -> String {
     match steps.len() {
         0 => "Steps, none done yet".to_owned(),
         count => {
-            let mean = words::micros(took / count as u64);
-            let waited = words::percent(wait as f64 / took.max(1) as f64);
+            let mean = units::micros(took / count as u64);
+            let waited = units::percent(wait as f64 / took.max(1) as f64);
             format!("Steps, {count} done, {mean} on average, {waited} waiting")
         }
     }

@@ -10,11 +10,13 @@ use super::{
     series::{Column, Series},
     track::{GB, Kind, Level, Track},
 };
-use crate::window::{
-    history::History,
-    tokens::{Palette, font, size},
-    watch::Watch,
-    words,
+use crate::{
+    units,
+    window::{
+        history::History,
+        state::Watch,
+        tokens::{Palette, font, size},
+    },
 };
 
 /// The shortest time that is drawn, in seconds.
@@ -127,7 +129,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     response.widget_info(|| {
         let words = format!(
             "VRAM over time, {} measured at its peak",
-            words::of_gb(peaks.device, run.history.plan().map_or(0, |plan| plan.device_total))
+            units::memory_of(peaks.device, run.history.plan().map_or(0, |plan| plan.device_total))
         );
         WidgetInfo::labeled(Role::Image, true, words)
     });
@@ -145,12 +147,12 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
         .with_starts(&timeline.starts, palette.line_strong);
     let (below, _) = plot(ui, place, "timeline of the machine", part, most as f64 * 1.1 / GB, track);
     below.widget_info(|| {
-        let words = format!("RAM over time, {} GB at its peak", words::gb(most));
+        let words = format!("RAM over time, {} at its peak", units::memory(most));
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let tiny = FontId::proportional(font::TINY - 1.0);
     let at = pos2(place.left() - 4.0, ram.center().y);
-    ui.painter().text(at, Align2::RIGHT_CENTER, words::gb(most), tiny, palette.text_faint);
+    ui.painter().text(at, Align2::RIGHT_CENTER, units::memory(most), tiny, palette.text_faint);
 
     let over = if response.contains_pointer() { &mut response } else { &mut below.clone() };
     timeline.pointed_at = over.hover_pos().map(|pointer| transform.value_from_position(pointer).x);
@@ -221,7 +223,7 @@ fn height(timeline: &Timeline, run: &Watch) -> f64 {
     if most > all * 0.6 { most.min(all).max(all) } else { most }
 }
 
-/// The prediction of each stage, what may be taken, and where stages begin.
+/// The prediction of each stage, what is allowed, and where stages begin.
 fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Palette) {
     let Timeline { levels, starts, .. } = timeline;
     levels.clear();
@@ -253,18 +255,23 @@ fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Pale
 fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64) {
     let palette = Palette::of(ui);
     let tiny = FontId::proportional(font::TINY - 1.0);
+    // Numbers are in GB, or in MB where a GB would be too coarse.
+    let (unit, bytes) = if highest < 0.9 { ("MB", GB / 1024.0) } else { ("GB", GB) };
+    let highest = highest * GB / bytes;
     let step = nice(highest / f64::from((row.height() / 26.0).max(1.0)));
+    let digits = if step < 1.0 { 1 } else { 0 };
     let right = row.left() + size::GUTTER - 4.0;
     let mut value = 0.0;
     while value <= highest * 1.0001 {
-        let y = transform.position_from_point_y(value);
+        let y = transform.position_from_point_y(value * bytes / GB);
         // The lowest number stands on the ground, the highest hangs from the ceiling.
         let y = y.clamp(row.top() + 5.0, row.bottom() - 5.0);
-        let bytes = (value * GB).round() as u64;
-        let text = if step >= 1.0 { format!("{value:.0}") } else { words::gb(bytes) };
+        let text = format!("{value:.digits$}");
         ui.painter().text(pos2(right, y), Align2::RIGHT_CENTER, text, tiny.clone(), palette.text_faint);
         value += step;
     }
+    let below_the_name = pos2(row.left(), row.top() + size::TRACK);
+    ui.painter().text(below_the_name, Align2::LEFT_CENTER, unit, tiny, palette.text_faint);
 }
 
 /// The next larger of 1, 2, 5 times a power of ten.
@@ -332,6 +339,7 @@ fn nice_time(step: f64) -> f64 {
 fn clock(seconds: f64, step: f64) -> String {
     let whole = seconds.round() as u64;
     match step {
+        _ if step < 0.01 => format!("{seconds:.3} s"),
         _ if step < 0.1 => format!("{seconds:.2} s"),
         _ if step < 1.0 => format!("{seconds:.1} s"),
         _ if seconds < 60.0 => format!("{whole} s"),
@@ -347,14 +355,14 @@ fn readings(ui: &mut Ui, seconds: f64, column: &Column, total: u64) {
     ui.spacing_mut().interact_size.y = 0.0;
     ui.strong(format!("{seconds:.2} s"));
     let free = total.saturating_sub(column.device());
-    let pinned = if pinned > 0 { format!(" ({} pinned)", words::gb(pinned)) } else { String::new() };
+    let pinned = if pinned > 0 { format!(" ({} pinned)", units::memory(pinned)) } else { String::new() };
     for (color, words) in [
-        (palette.weights, format!("Weights {} GB", words::gb(weights))),
-        (palette.activations, format!("Activations {} GB", words::gb(activations))),
-        (palette.others, format!("Others {} GB", words::gb(others))),
-        (palette.free, format!("Free {} GB", words::gb(free))),
-        (palette.weights, format!("Weights in RAM {} GB{pinned}", words::gb(host))),
-        (palette.line_strong, format!("Sluice in RAM {} GB", words::gb(process))),
+        (palette.weights, format!("Weights {}", units::memory(weights))),
+        (palette.activations, format!("Activations {}", units::memory(activations))),
+        (palette.others, format!("Others {}", units::memory(others))),
+        (palette.free, format!("Free {}", units::memory(free))),
+        (palette.weights, format!("Weights in RAM {}{pinned}", units::memory(host))),
+        (palette.line_strong, format!("Sluice in RAM {}", units::memory(process))),
     ] {
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());

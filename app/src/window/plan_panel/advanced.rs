@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use egui::Ui;
+use egui::{Response, Ui};
 use sluice_engine::{
     memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish},
     precision::Storage,
@@ -27,10 +27,13 @@ pub fn show(ui: &mut Ui, state: &State, open: &mut bool, preferences: &mut Memor
 
 fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let modes = OffloadMode::ALL.iter().copied();
-    widgets::choice_row(ui, "Mode", &mut preferences.mode, modes, mode_name);
+    widgets::choice_row(ui, "Mode", &mut preferences.mode, modes, mode_name)
+        .on_hover_text("Which parts of the model stay on the GPU.");
     let automatic = preferences.mode == OffloadMode::Auto;
     ui.add_enabled_ui(automatic, |ui| {
-        widgets::choice_row(ui, "Wish", &mut preferences.wish, Wish::ALL.iter().copied(), wish_name);
+        let wishes = Wish::ALL.iter().copied();
+        widgets::choice_row(ui, "Optimize for", &mut preferences.wish, wishes, wish_name)
+            .on_hover_text("What the automatic mode prefers.");
     });
     residence(ui, "Text encoder", &mut preferences.text_encoder);
     residence(ui, "Denoiser", &mut preferences.denoiser);
@@ -38,79 +41,99 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     precision(ui, "Denoiser weights", &mut preferences.denoiser_precision);
     precision(ui, "Text encoder weights", &mut preferences.text_precision);
     let keeps = Keep::ALL.iter().copied();
-    widgets::choice_row(ui, "Keep for the next job", &mut preferences.keep, keeps, keep_name);
+    widgets::choice_row(ui, "Keep loaded", &mut preferences.keep, keeps, keep_name)
+        .on_hover_text("What stays in memory after a run, so that the next one starts sooner.");
     let estimates = Estimate::ALL.iter().copied();
     widgets::choice_row(ui, "Estimate", &mut preferences.estimate, estimates, |estimate| match estimate {
-        Estimate::Formula => "From the shapes",
-        Estimate::Dryrun => "By a dry run",
-    });
+        Estimate::Formula => "Calculated",
+        Estimate::Dryrun => "Dry run",
+    })
+    .on_hover_text("How the memory of activations is predicted. A dry run measures it and takes longer.");
     let tiles = std::iter::once(None).chain(TILES.map(Some));
     widgets::choice_row(ui, "Decoder tiles", &mut preferences.tile, tiles, |tile| match tile {
-        None => "As planned".to_owned(),
+        None => "Automatic".to_owned(),
         Some(side) => format!("{side} latents"),
-    });
+    })
+    .on_hover_text("Decodes the image in tiles of this size. Smaller tiles need less memory.");
     ui.add_space(space::XS);
     let mut prefetch = preferences.prefetch.map(f64::from);
-    widgets::optional_row(ui, "Blocks ahead", &mut prefetch, 1.0, 0.0..=16.0, (0.05, ""));
+    widgets::optional_row(ui, "Prefetch", &mut prefetch, 1.0, 0.0..=16.0, (0.05, " blocks"))
+        .on_hover_text("How many blocks are copied to the GPU ahead of the computation.");
     preferences.prefetch = prefetch.map(|blocks| blocks.round() as u32);
     let device = state.planning.forecast().map(|forecast| &forecast.machine);
     let vram = device.map_or(8.0, |machine| machine.device_budget as f64 / GB);
-    gigabytes(ui, "VRAM budget", &mut preferences.vram_budget, vram, 0.001..=MOST_GB);
-    let ram = state.hardware.as_ref().map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
-    gigabytes(ui, "RAM budget", &mut preferences.ram_budget, ram, 0.0..=MOST_GB);
+    gigabytes(ui, "VRAM limit", &mut preferences.vram_budget, vram, 0.001..=MOST_GB)
+        .on_hover_text("The most VRAM that Sluice uses.");
+    let hardware = state.engine.hardware.as_ref();
+    let ram = hardware.map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
+    gigabytes(ui, "RAM limit", &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
+        .on_hover_text("The most RAM that Sluice uses for weights.");
     let shown = preferences.min_free_vram as f64 / GB;
     let mut free = shown;
-    widgets::number_row(ui, "VRAM left free", &mut free, 0.0..=MOST_GB, (0.1, " GB"));
+    widgets::number_row(ui, "Reserve VRAM", &mut free, 0.0..=MOST_GB, (0.1, " GB"))
+        .on_hover_text("VRAM that is left to the desktop and other programs.");
     if free != shown {
         preferences.min_free_vram = (free * GB).round() as u64;
     }
     ui.add_space(space::XS);
     let plain = MemoryPreferences { device: preferences.device.clone(), ..MemoryPreferences::default() };
     ui.add_enabled_ui(*preferences != plain, |ui| {
-        if widgets::button(ui, Some(icons::RESTORE), "Back to the defaults", Weight::Plain).clicked() {
+        if widgets::button(ui, Some(icons::RESTORE), "Reset", Weight::Plain)
+            .on_hover_text("Set everything here back to automatic.")
+            .clicked()
+        {
             *preferences = plain;
         }
     });
 }
 
 /// An amount in GB. It is only written back when a hand has moved it, so that bytes are not rounded.
-fn gigabytes(ui: &mut Ui, text: &str, bytes: &mut Option<u64>, otherwise: f64, range: RangeInclusive<f64>) {
+fn gigabytes(
+    ui: &mut Ui,
+    text: &str,
+    bytes: &mut Option<u64>,
+    otherwise: f64,
+    range: RangeInclusive<f64>,
+) -> Response {
     let shown = bytes.map(|bytes| bytes as f64 / GB);
     let mut value = shown;
     let rounded = ((otherwise * 10.0).round() / 10.0).max(0.1);
-    widgets::optional_row(ui, text, &mut value, rounded, range, (0.1, " GB"));
+    let response = widgets::optional_row(ui, text, &mut value, rounded, range, (0.1, " GB"));
     if value != shown {
         *bytes = value.map(|gigabytes| (gigabytes * GB).round() as u64);
     }
+    response
 }
 
 fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {
     let all = std::iter::once(None).chain(Residence::ALL.iter().copied().map(Some));
     widgets::choice_row(ui, text, value, all, |residence| match residence {
-        None => "As the mode says",
-        Some(Residence::Resident) => "Stays",
-        Some(Residence::Staged) => "There during its stage",
-        Some(Residence::Streamed) => "Streamed",
-        Some(Residence::OnDemand) => "From disk, on demand",
-    });
+        None => "Default",
+        Some(Residence::Resident) => "Always loaded",
+        Some(Residence::Staged) => "Loaded when needed",
+        Some(Residence::Streamed) => "Streamed from RAM",
+        Some(Residence::OnDemand) => "Streamed from disk",
+    })
+    .on_hover_text("Where its weights are. Default leaves that to the mode.");
 }
 
-/// What weights are held as. It changes the picture.
+/// What weights are held as. It changes the image.
 fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
     widgets::choice_row(ui, text, value, Storage::ALL.iter().copied(), |storage| match storage {
-        Storage::Stored => "As they are stored",
+        Storage::Stored => "Original",
         storage => storage.title(),
-    });
+    })
+    .on_hover_text("Fewer bits need less memory and change the image.");
 }
 
 /// A mode in words.
 fn mode_name(mode: OffloadMode) -> &'static str {
     match mode {
         OffloadMode::Auto => "Automatic",
-        OffloadMode::None => "Everything stays",
-        OffloadMode::CondOnly => "Text encoder leaves",
-        OffloadMode::CondDiffusion => "Only the autoencoder stays",
-        OffloadMode::Aggressive => "Only what is in use",
+        OffloadMode::None => "Keep everything on GPU",
+        OffloadMode::CondOnly => "Offload text encoder",
+        OffloadMode::CondDiffusion => "Keep only the autoencoder",
+        OffloadMode::Aggressive => "Keep only what is in use",
         OffloadMode::LayerStreaming => "Layer streaming",
     }
 }

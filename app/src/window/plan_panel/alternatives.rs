@@ -7,16 +7,18 @@ use egui::{
 };
 use sluice_engine::memory::{Alternative, Forecast, Machine, MemoryPreferences, Quality};
 
-use crate::window::{
-    tokens::{Palette, font, radius, space},
-    widgets::{self, MemoryBar},
-    words,
+use crate::{
+    units,
+    window::{
+        tokens::{Palette, font, radius, space},
+        widgets::{self, MemoryBar},
+    },
 };
 
 const ROW: f32 = 46.0;
 /// The room for bars and their numbers.
-const BARS: f32 = 104.0;
-const NUMBER: f32 = 34.0;
+const BARS: f32 = 122.0;
+const NUMBER: f32 = 52.0;
 
 /// Draws the table; a press on a row that can be chosen takes its preferences over.
 pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
@@ -25,7 +27,7 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreference
         forecast.alternatives.iter().partition(|alternative| alternative.available);
     possible.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
     ui.spacing_mut().item_spacing.y = 2.0;
-    heading(ui, "What can be done", &forecast.machine);
+    heading(ui, "Memory strategies", &forecast.machine);
     for alternative in possible {
         let used = chosen == Some(alternative.id.as_str());
         let row = row(ui, alternative, &forecast.machine, used);
@@ -61,7 +63,7 @@ fn heading(ui: &mut Ui, text: &str, machine: &Machine) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
     let (left, right) = (rect.left_center(), rect.right_center() - vec2(space::S, 0.0));
     ui.painter().text(left, Align2::LEFT_CENTER, text, font::medium(font::SMALL), palette.text_muted);
-    let what = if machine.unified { "memory, GB" } else { "VRAM, RAM, GB" };
+    let what = if machine.unified { "memory" } else { "VRAM, RAM" };
     let tiny = FontId::proportional(font::TINY);
     ui.painter().text(right, Align2::RIGHT_CENTER, what, tiny, palette.text_faint);
 }
@@ -122,7 +124,7 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
             (_, false) => palette.text_faint,
             (false, true) => palette.text_muted,
         };
-        let number = words::gb(bytes);
+        let number = units::memory(bytes);
         let tiny = FontId::proportional(font::TINY);
         ui.painter().text(pos2(place.right(), y), Align2::RIGHT_CENTER, number, tiny, color);
     }
@@ -131,7 +133,7 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
 /// The line below the name: by how much it does not fit, or how fast and how good it is.
 fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
     let short = short(alternative);
-    let time = words::pace(alternative.seconds_per_picture);
+    let time = units::seconds(alternative.seconds_per_picture);
     let quality = quality(alternative);
     match short {
         Some(short) if alternative.available => (short, palette.danger),
@@ -146,34 +148,31 @@ fn short(alternative: &Alternative) -> Option<String> {
     let parts: Vec<_> = [(alternative.device_short, "VRAM"), (alternative.host_short, "RAM")]
         .into_iter()
         .filter(|&(bytes, _)| bytes > 0)
-        .map(|(bytes, name)| format!("{} GB too much {name}", words::missing_gb(bytes)))
+        .map(|(bytes, name)| format!("{} {name} too much", units::memory_needed(bytes)))
         .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Why what is not available cannot be chosen, in a word or two.
+/// Why a row cannot be chosen, in a word or two.
 const MISSING: &str = "diffusers only";
 
-/// In a word or two; with what the weights are off, where that was measured.
-fn quality(alternative: &Alternative) -> String {
-    let name = match alternative.quality {
-        Quality::Exact => "exact",
-        Quality::Blended => "tiles blend",
-        Quality::EightBit => "8 bit",
-        Quality::FourBit => "4 bit",
-    };
-    alternative
-        .error
-        .map_or_else(|| name.to_owned(), |error| format!("{name}, error {}", words::percent(error)))
+/// How close the image is to that of the stored weights, in a word or two.
+fn quality(alternative: &Alternative) -> &'static str {
+    match alternative.quality {
+        Quality::Exact => "identical image",
+        Quality::Blended => "nearly identical",
+        Quality::EightBit => "slightly different (8-bit)",
+        Quality::FourBit => "lower quality (4-bit)",
+    }
 }
 
 fn spoken(alternative: &Alternative, machine: &Machine) -> String {
-    let mut parts = vec![alternative.name.clone(), format!("{} GB", words::gb(alternative.device))];
+    let mut parts = vec![alternative.name.clone(), units::memory(alternative.device)];
     if !machine.unified {
-        parts.push(format!("{} GB of RAM", words::gb(alternative.host)));
+        parts.push(format!("{} of RAM", units::memory(alternative.host)));
     }
-    parts.push(format!("{} a picture", words::pace(alternative.seconds_per_picture)));
-    parts.push(quality(alternative));
+    parts.push(format!("{} per image", units::seconds(alternative.seconds_per_picture)));
+    parts.push(quality(alternative).to_owned());
     match short(alternative) {
         Some(short) => parts.push(short),
         None => parts.push("fits".to_owned()),
@@ -189,34 +188,36 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
 
 fn explained(alternative: &Alternative, machine: &Machine) -> String {
     let quality = match alternative.quality {
-        Quality::Exact => "The same picture to the last byte",
-        Quality::Blended => "The same weights; tiles of the decoder blend into each other",
-        Quality::EightBit => "Weights of eight bits: differences that are hard to see",
-        Quality::FourBit => "Weights of four bits: differences that can be seen",
+        Quality::Exact => "The image is identical, to the last byte",
+        Quality::Blended => "The image is decoded in tiles that blend into each other",
+        Quality::EightBit => "8-bit weights: differences are hard to see",
+        Quality::FourBit => "4-bit weights: differences can be seen",
     };
     let mut lines = vec![
         alternative.name.clone(),
         format!(
-            "{} a step, {} a picture",
-            words::pace(alternative.seconds_per_step),
-            words::pace(alternative.seconds_per_picture)
+            "{} per step, {} per image",
+            units::seconds(alternative.seconds_per_step),
+            units::seconds(alternative.seconds_per_picture)
         ),
         format!(
-            "{} GB of {}",
-            words::gb(alternative.device),
+            "{} of {}",
+            units::memory(alternative.device),
             if machine.unified { "memory" } else { "VRAM" }
         ),
     ];
     if !machine.unified {
-        lines.push(format!("{} GB of RAM", words::gb(alternative.host)));
+        lines.push(format!("{} of RAM", units::memory(alternative.host)));
     }
     lines.push(quality.to_owned());
-    lines.extend(alternative.error.map(|error| {
-        format!("{} error of the weights, measured on a sample of them", words::percent(error))
-    }));
+    lines.extend(
+        alternative
+            .error
+            .map(|error| format!("Weights are {} off, measured on a sample of them", units::percent(error))),
+    );
     lines.extend(short(alternative));
     if !alternative.available {
-        lines.push("What diffusers does; Sluice's own plans need less".to_owned());
+        lines.push("What diffusers does, for comparison".to_owned());
     }
     lines.join("\n")
 }

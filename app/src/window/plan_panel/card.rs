@@ -1,4 +1,4 @@
-//! Which card is planned for: what is here, or what another one would do.
+//! Which GPU is planned for: the one that is here, or another one.
 
 use egui::{ComboBox, RichText, Ui};
 use sluice_engine::{
@@ -6,37 +6,40 @@ use sluice_engine::{
     memory::{DeviceChoice, Machine, MemoryPreferences},
 };
 
-use crate::engines;
-use crate::window::{icons, state::State, tokens::Palette, widgets, words};
+use crate::{
+    engines, units,
+    window::{icons, state::State, tokens::Palette, widgets},
+};
 
-/// Draws the choice and what may be taken.
+/// Draws the choice and what is allowed.
 pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
-    let label = widgets::field_label(ui, "Card");
-    let serving = state.serving.as_ref();
+    let label = widgets::field_label(ui, "GPU");
+    let serving = state.engine.serving.as_ref();
     let of_cards = serving.is_some_and(|serving| serving.engine == engines::CUDA);
-    let gpus = state.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
+    let gpus = state.engine.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
     let width = ui.available_width();
-    ComboBox::from_id_salt("card")
+    ComboBox::from_id_salt("gpu")
         .selected_text(name(&preferences.device, of_cards))
         .width(width)
         .truncate()
         .show_ui(ui, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
         .response
-        .labelled_by(label.id);
+        .labelled_by(label.id)
+        .on_hover_text("What the plan is made for. Choose another GPU to see how it would do.");
     if let Some(forecast) = state.planning.forecast() {
-        widgets::hint(ui, taken(&forecast.machine));
+        widgets::hint(ui, allowed(&forecast.machine));
     }
     if let Some(budget) = preferences.vram_budget {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().interact_size.y = 0.0;
-            widgets::hint(ui, format!("Limited to {} GB.", words::gb(budget)));
-            if widgets::disclosure(ui, "Lift the limit", icons::X, false).clicked() {
+            widgets::hint(ui, format!("Limited to {}.", units::memory(budget)));
+            if widgets::disclosure(ui, "Remove limit", icons::X, false).clicked() {
                 preferences.vram_budget = None;
             }
         });
     }
     if matches!(preferences.device, DeviceChoice::Simulated(_)) {
-        widgets::hint(ui, "A run here has this card's memory and link, and this computer's speed.");
+        widgets::hint(ui, "Simulated: this GPU's memory and link, at this computer's speed.");
     }
     if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = instead_of.advice.as_deref().unwrap_or_default();
@@ -53,27 +56,26 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
         ui.selectable_value(device, DeviceChoice::Processor, name(&DeviceChoice::Processor, of_cards));
     }
     for gpu in gpus.iter().filter(|_| !of_cards) {
-        let found = format!("{} {} GB (found)", short_name(&gpu.name), words::gb(gpu.vram_total));
+        let found = format!("{} {} (found)", short_name(&gpu.name), units::memory(gpu.vram_total));
         match profile(gpu) {
             Some(profile) => {
                 let choice = DeviceChoice::Simulated(profile.id.clone());
                 // What is chosen is shown once, among the simulated ones.
-                let tip = "This program computes on the processor. It can simulate this card.";
+                let tip = "This version of Sluice computes on the CPU. It can simulate this GPU.";
                 if ui.selectable_label(false, found).on_hover_text(tip).clicked() {
                     *device = choice;
                 }
             }
             None => {
                 ui.add_enabled_ui(false, |ui| {
-                    let tip =
-                        "This program computes on the processor, and has no figures to simulate this card.";
+                    let tip = "This version of Sluice computes on the CPU and cannot simulate this GPU.";
                     ui.selectable_label(false, found).on_disabled_hover_text(tip);
                 });
             }
         }
     }
     ui.separator();
-    ui.label(RichText::new("What would another card do?").small().color(palette.text_faint));
+    ui.label(RichText::new("Simulate another GPU").small().color(palette.text_faint));
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
         let words = name(&choice, of_cards);
@@ -84,7 +86,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
 /// A device in words; `of_cards` says whether the engine computes on cards.
 pub fn name(device: &DeviceChoice, of_cards: bool) -> String {
     match device {
-        DeviceChoice::Auto if of_cards => "This computer's card".to_owned(),
+        DeviceChoice::Auto if of_cards => "This computer (GPU)".to_owned(),
         DeviceChoice::Auto | DeviceChoice::Processor => "This computer (CPU)".to_owned(),
         DeviceChoice::Simulated(id) => {
             format!("{} (simulated)", card(id).map_or(id.as_str(), |card| card.name.as_str()))
@@ -92,21 +94,21 @@ pub fn name(device: &DeviceChoice, of_cards: bool) -> String {
     }
 }
 
-fn taken(machine: &Machine) -> String {
-    let device = words::of_gb(machine.device_budget, machine.device_total);
+fn allowed(machine: &Machine) -> String {
+    let device = units::memory_of(machine.device_budget, machine.device_total);
     if machine.unified {
-        format!("{device} may be taken")
+        format!("Up to {device}")
     } else {
-        format!("{device} VRAM and {} GB RAM may be taken", words::gb(machine.host_budget))
+        format!("Up to {device} of VRAM and {} of RAM", units::memory(machine.host_budget))
     }
 }
 
-/// What people call a card.
+/// What people call a GPU.
 fn short_name(name: &str) -> &str {
     name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
-/// The figures for a card that was found.
+/// The figures for a GPU that was found.
 fn profile(gpu: &GpuSample) -> Option<&'static CardProfile> {
     let name = short_name(&gpu.name).trim_end_matches(" Laptop GPU");
     let of_name = |card: &&CardProfile| {
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_found_card_is_known_by_its_name_and_memory() {
+    fn a_found_gpu_is_known_by_its_name_and_memory() {
         let found = |name: &str, gigabytes: u64| {
             let gpu = GpuSample {
                 name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What memory the next picture takes, why, and what else could be done.
+//! What memory the next image takes, why, and what else could be done.
 
 mod advanced;
 mod alternatives;
@@ -10,14 +10,14 @@ use sluice_engine::memory::{Bound, Forecast, Machine, Outcome, Plan, PlanError, 
 
 use super::{
     action::Action,
-    forecast::experience,
     icons,
-    planning::Answer,
-    state::State,
+    settings::Setting,
+    side_panel::accuracy_of,
+    state::{Answer, State},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
-    words,
 };
+use crate::units;
 
 /// What the panel remembers between frames and not beyond.
 #[derive(Debug, Default)]
@@ -25,9 +25,9 @@ pub struct PlanPanel {
     advanced: bool,
 }
 
-/// Draws the panel. Nothing is changed here: what was chosen is among the actions.
+/// Draws the panel.
 pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec<Action>) {
-    let before = &state.planning.preferences;
+    let before = &state.settings.memory.preferences;
     let mut preferences = before.clone();
     header(ui, actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -46,10 +46,10 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     }
                 }
                 None if state.planning.is_asking() => {
-                    widgets::hint(ui, "Working out what it takes…");
+                    widgets::hint(ui, "Planning…");
                 }
                 None => {
-                    widgets::hint(ui, "What the next picture takes is said here once a model is open.");
+                    widgets::hint(ui, "Load a model to see how it fits into memory.");
                 }
             }
             if let Some(outcome) = &state.watches.outcome {
@@ -66,7 +66,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
         });
     });
     if preferences != *before {
-        actions.push(Action::SetMemory(Box::new(preferences)));
+        actions.push(Action::Set(Setting::Memory(Box::new(preferences))));
     }
 }
 
@@ -77,8 +77,8 @@ fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
         ui.horizontal(|ui| {
             ui.label(RichText::new("Memory plan").font(font::semibold(font::HEADING)).color(palette.text));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if widgets::icon_button(ui, icons::CHEVRON_RIGHT, "Fold the plan away").clicked() {
-                    actions.push(Action::SetPlanOpen(false));
+                if widgets::icon_button(ui, icons::CHEVRON_RIGHT, "Close the plan").clicked() {
+                    actions.push(Action::Set(Setting::PlanOpen(false)));
                 }
             });
         });
@@ -114,16 +114,11 @@ fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
         }
     }
     if let Some(accuracy) = &forecast.accuracy {
-        widgets::hint(ui, format!("Past forecasts for this model: {}", lower(&experience(accuracy))));
+        widgets::hint(ui, format!("Accuracy so far: {}", accuracy_of(accuracy)));
     }
 }
 
-fn lower(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
-}
-
-/// What a bar of the device is drawn against: all that it has, or what may be taken where that is far less.
+/// What a bar of the device is drawn against: all that it has, or what is allowed where that is far less.
 fn shown_total(machine: &Machine) -> u64 {
     let Machine { device_total, device_budget, .. } = *machine;
     if device_budget < device_total / 4 { device_budget } else { device_total }
@@ -147,14 +142,14 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
         for stage in &plan.stages {
             stage_figures(ui, stage);
         }
-        ui.small(format!("{} GB may be taken", words::gb(machine.device_budget)));
+        ui.small(format!("{} allowed", units::memory(machine.device_budget)));
     });
     if !machine.unified {
         let host = plan.peak_host();
         let parts = [(host, palette.weights)];
         let bar = MemoryBar { parts: &parts, total: machine.host_budget, limit: None, faded: false };
         measured(ui, "RAM", host, machine.host_budget, bar)
-            .on_hover_text("Copies of weights, and buffers that weights are read through");
+            .on_hover_text("Copies of weights, and buffers that weights are read through.");
     }
 }
 
@@ -165,10 +160,10 @@ fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
         Stage::Decode => "Decode",
     };
     ui.small(format!(
-        "{name}: {} GB of weights, {} GB of activations, {}",
-        words::gb(stage.weights),
-        words::gb(stage.activations),
-        words::pace(stage.seconds),
+        "{name}: {} of weights, {} of activations, {}",
+        units::memory(stage.weights),
+        units::memory(stage.activations),
+        units::seconds(stage.seconds),
     ));
 }
 
@@ -186,7 +181,8 @@ fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) 
             let small = font::medium(font::SMALL);
             ui.painter().text(left, egui::Align2::LEFT_CENTER, name, small, palette.text_muted);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let amount = ui.label(RichText::new(words::of_gb(part, whole)).small().color(palette.text));
+                let amount =
+                    ui.label(RichText::new(units::memory_of(part, whole)).small().color(palette.text));
                 let (rect, response) =
                     ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
                 let place = egui::Rect::from_center_size(rect.center(), vec2(rect.width(), size::BAR));
@@ -201,28 +197,28 @@ fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) 
 
 fn pace(ui: &mut Ui, plan: &Plan) {
     let bound = plan.stage(Stage::Denoise).map(|stage| match stage.bound {
-        Bound::Compute => "limited by computing",
+        Bound::Compute => "limited by compute",
         Bound::Link => "limited by the link",
         Bound::Disk => "limited by the disk",
     });
-    let step = words::pace(plan.seconds_per_step);
-    let all = words::pace(plan.seconds);
+    let step = units::seconds(plan.seconds_per_step);
+    let all = units::seconds(plan.seconds);
     let bound = bound.map_or_else(String::new, |bound| format!(" · {bound}"));
-    widgets::hint(ui, format!("{step} a step · {all} a run{bound}"));
+    widgets::hint(ui, format!("{step} per step · {all} per run{bound}"));
 }
 
-/// What was said before the last run, and what it took. What was not measured is not said.
+/// What was predicted before the last run, and what it took. What was not measured is left out.
 fn last_run(ui: &mut Ui, outcome: &Outcome) {
     let palette = Palette::of(ui);
     let mut lines = Vec::new();
     if outcome.measured_device > 0 {
-        let (said, was) = (words::gb(outcome.predicted_device), words::gb(outcome.measured_device));
-        lines.push(format!("predicted {said}, measured {was} GB"));
+        let predicted = units::memory(outcome.predicted_device);
+        lines.push(format!("predicted {predicted}, measured {}", units::memory(outcome.measured_device)));
     }
     if outcome.measured_step_seconds > 0.0 {
-        let said = words::pace(outcome.predicted_step_seconds);
-        let was = words::pace(outcome.measured_step_seconds);
-        lines.push(format!("predicted {said}, measured {was} a step"));
+        let predicted = units::seconds(outcome.predicted_step_seconds);
+        let measured = units::seconds(outcome.measured_step_seconds);
+        lines.push(format!("predicted {predicted}, measured {measured} per step"));
     }
     if lines.is_empty() {
         return;

@@ -16,7 +16,7 @@ pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
     }
     let chosen = presets.iter().find(|preset| applied(preset, preferences) == *preferences);
     ui.add_space(2.0);
-    widgets::field_label(ui, "Presets for cards of");
+    widgets::field_label(ui, "Presets by VRAM");
     let mut wanted = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;

@@ -11,13 +11,13 @@ pub struct MemoryBar<'a> {
     pub parts: &'a [(u64, Color32)],
     /// Bytes that are there.
     pub total: u64,
-    /// Bytes that may be taken, if that is less.
+    /// Bytes that are allowed, if that is less.
     pub limit: Option<u64>,
     /// Whether it is shown for comparison only.
     pub faded: bool,
 }
 
-/// Draws a bar. What goes beyond what may be taken is drawn as what does not fit.
+/// Draws a bar. What goes beyond the limit is drawn as what does not fit.
 pub fn memory_bar(ui: &Ui, rect: Rect, bar: MemoryBar<'_>) {
     let palette = Palette::of(ui);
     let MemoryBar { parts, total, limit, faded } = bar;

@@ -231,7 +231,7 @@ pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str
     chosen
 }
 
-/// A size preset: the shape of the picture and its aspect.
+/// A size preset: the shape of the image and its aspect.
 pub fn aspect_button(ui: &mut Ui, aspect: (u32, u32), label: &str, selected: bool, width: f32) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(width, 48.0), Sense::click());
     let full = format!("Aspect {label}");

@@ -97,21 +97,21 @@ pub fn slider_row<N: egui::emath::Numeric>(
     slider: std::ops::RangeInclusive<N>,
     typed: std::ops::RangeInclusive<N>,
     step: f64,
-) {
-    let label = ui
+) -> Response {
+    let (label, number) = ui
         .horizontal(|ui| {
             let label = field_label(ui, text);
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let number = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.spacing_mut().interact_size = vec2(44.0, 22.0);
                 ui.spacing_mut().button_padding = vec2(6.0, 2.0);
                 ui.add(egui::DragValue::new(value).range(typed).speed(step).max_decimals(2))
-                    .labelled_by(label.id);
+                    .labelled_by(label.id)
             });
-            label
+            (label, number.inner)
         })
         .inner;
     ui.add_space(-space::XS);
-    ui.scope(|ui| {
+    let slider = ui.scope(|ui| {
         let palette = Palette::of(ui);
         ui.spacing_mut().slider_width = ui.available_width();
         ui.spacing_mut().interact_size.y = 16.0;
@@ -129,8 +129,9 @@ pub fn slider_row<N: egui::emath::Numeric>(
                 .clamping(egui::SliderClamping::Edits)
                 .show_value(false),
         )
-        .labelled_by(label.id);
+        .labelled_by(label.id)
     });
+    label.union(number).union(slider.inner)
 }
 
 /// How much is done, 0…1.

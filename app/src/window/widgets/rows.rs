@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{Align, ComboBox, DragValue, Layout, RichText, Ui, vec2};
+use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 
 use super::field_label;
 use crate::window::tokens::{Palette, size};
@@ -17,10 +17,10 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     value: &mut T,
     all: impl IntoIterator<Item = T>,
     name: impl Fn(T) -> S,
-) {
+) -> Response {
     ui.horizontal(|ui| {
         let label = field_label(ui, text);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let choice = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ComboBox::from_id_salt(text)
                 .selected_text(name(*value).into())
                 .width(CHOICE.min(ui.available_width()))
@@ -31,12 +31,14 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
                     }
                 })
                 .response
-                .labelled_by(label.id);
+                .labelled_by(label.id)
         });
-    });
+        label.union(choice.inner)
+    })
+    .inner
 }
 
-/// A number that is set or left to the plan.
+/// A number that is set or left to the planner.
 pub fn optional_row(
     ui: &mut Ui,
     text: &str,
@@ -44,19 +46,22 @@ pub fn optional_row(
     otherwise: f64,
     range: RangeInclusive<f64>,
     (speed, unit): (f64, &str),
-) {
+) -> Response {
     ui.horizontal(|ui| {
         let mut set = value.is_some();
-        if ui.checkbox(&mut set, RichText::new(text).small()).changed() {
+        let switch = ui.checkbox(&mut set, RichText::new(text).small());
+        if switch.changed() {
             *value = set.then_some(otherwise);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| match value {
             Some(number) => field(ui, text, number, range, (speed, unit)),
             None => {
-                ui.label(RichText::new("as planned").small().color(Palette::of(ui).text_faint));
+                ui.label(RichText::new("automatic").small().color(Palette::of(ui).text_faint));
             }
         });
-    });
+        switch
+    })
+    .inner
 }
 
 /// A number with its unit.
@@ -66,13 +71,15 @@ pub fn number_row(
     value: &mut f64,
     range: RangeInclusive<f64>,
     (speed, unit): (f64, &str),
-) {
+) -> Response {
     ui.horizontal(|ui| {
-        field_label(ui, text);
+        let label = field_label(ui, text);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             field(ui, text, value, range, (speed, unit));
         });
-    });
+        label
+    })
+    .inner
 }
 
 fn field(ui: &mut Ui, text: &str, value: &mut f64, range: RangeInclusive<f64>, (speed, unit): (f64, &str)) {

@@ -3,7 +3,7 @@
 use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
 use sluice_engine::session::Reading;
 
-use super::{
+use crate::window::{
     tokens::{Palette, space},
     widgets,
 };

@@ -2,7 +2,7 @@
 
 use sluice_engine::{memory::Outcome, session::JobId, telemetry::TelemetryEvent};
 
-use super::history::History;
+use crate::window::history::History;
 
 /// A run that is watched.
 #[derive(Debug, Clone)]

@@ -1,15 +1,15 @@
-//! Offers the pictures that were not finished when Sluice was closed.
+//! Offers to resume the images that were not finished when Sluice was closed.
 
 use egui::{Align2, Area, Frame, Margin, Order, Rect, RichText, Ui, vec2};
 use sluice_engine::session::Job;
 
-use super::{
+use crate::window::{
     action::Action,
     tokens::{Palette, font, radius, shadow, size, space},
     widgets::{self, Weight},
 };
 
-/// Draws the offer over the top of the picture's place.
+/// Draws the offer over the top of the viewer.
 pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
     if jobs.is_empty() {
         return;
@@ -31,14 +31,14 @@ pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
                 .show(ui, |ui| {
                     ui.set_width(width - 2.0 * space::M);
                     ui.label(RichText::new(title(jobs)).font(font::medium(font::BODY)).color(palette.text));
-                    widgets::hint(ui, "They go on where they were when Sluice was closed.");
+                    widgets::hint(ui, "Sluice was closed while generating. Resume where it stopped?");
                     ui.add_space(space::S);
                     ui.horizontal(|ui| {
-                        if widgets::button(ui, None, "Finish them", Weight::Plain).clicked() {
-                            actions.push(Action::FinishEarlier);
+                        if widgets::button(ui, None, "Resume", Weight::Plain).clicked() {
+                            actions.push(Action::ResumeUnfinished);
                         }
-                        if widgets::button(ui, None, "Forget them", Weight::Ghost).clicked() {
-                            actions.push(Action::ForgetEarlier);
+                        if widgets::button(ui, None, "Discard", Weight::Ghost).clicked() {
+                            actions.push(Action::DiscardUnfinished);
                         }
                     });
                 });
@@ -46,9 +46,8 @@ pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
 }
 
 fn title(jobs: &[Job]) -> String {
-    let pictures: u32 = jobs.iter().map(|job| job.request.batch).sum();
-    match pictures {
-        1 => "One picture was not finished".to_owned(),
-        count => format!("{count} pictures were not finished"),
+    match jobs.iter().map(|job| job.request.batch).sum::<u32>() {
+        1 => "1 unfinished image".to_owned(),
+        count => format!("{count} unfinished images"),
     }
 }

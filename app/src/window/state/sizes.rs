@@ -46,7 +46,7 @@ fn read_presets() -> Result<Vec<Aspect>, toml::de::Error> {
     struct File {
         aspect: Vec<Aspect>,
     }
-    toml::from_str::<File>(include_str!("../../../presets/sizes.toml")).map(|file| file.aspect)
+    toml::from_str::<File>(include_str!("../../../../presets/sizes.toml")).map(|file| file.aspect)
 }
 
 /// The nearest size that is a multiple of `multiple`.

@@ -1,52 +1,108 @@
-//! The middle of the window: the picture, the bar under it, and what stands in its place.
+//! The middle of the window: the image, the bars under it, and what stands in its place.
 
-use std::sync::Arc;
+mod canvas;
+mod filmstrip;
+mod mask_painting;
+mod toolbar;
+mod unfinished;
 
-use egui::{Align2, Area, Color32, CornerRadius, Frame, Margin, Order, Rect, RichText, Ui, vec2};
+use egui::{
+    Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, RichText, Ui, vec2,
+};
 
 use super::{
-    action::Action,
-    canvas::{self, View},
+    action::{Action, Message},
     files::Dialog,
     icons,
-    recent::{Recent, RecentId},
-    state::{FailureCard, ModelStatus, Progress, QueuedJob, Shown, State},
+    state::{FailureCard, ModelStatus, Progress, QueuedJob, Recent, Replanned, Shown, State},
     status_bar::stage_words,
     textures::Textures,
     tokens::{Palette, font, radius, shadow, size, space},
-    unfinished,
-    watch::Replanned,
     widgets::{self, Weight},
 };
+use canvas::View;
+use mask_painting::Brush;
 
-/// Draws the picture or what stands in its place.
-pub fn picture(
+/// What the viewer remembers between frames and not beyond.
+#[derive(Debug)]
+pub struct Viewer {
+    view: View,
+    brush: Brush,
+    canvas: Rect,
+}
+
+impl Default for Viewer {
+    fn default() -> Self {
+        Self { view: View::default(), brush: Brush::default(), canvas: Rect::ZERO }
+    }
+}
+
+impl Viewer {
+    /// Shows the image as large as fits.
+    pub fn fit(&mut self) {
+        self.view.fit();
+    }
+}
+
+/// Draws the image with its bars, or the mask that is painted.
+pub fn show(
     ui: &mut Ui,
     state: &State,
-    view: &mut View,
+    viewer: &mut Viewer,
     textures: &mut Textures,
+    now: f64,
     actions: &mut Vec<Action>,
 ) {
+    let palette = Palette::of(ui);
+    let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
+    if !state.images.recents.is_empty() || state.jobs.running().is_some() {
+        Panel::bottom("recent")
+            .exact_size(size::THUMBNAIL + 2.0 * space::M)
+            .resizable(false)
+            .frame(frame)
+            .show(ui, |ui| filmstrip::show(ui, state, textures, actions));
+    }
+    let Viewer { view, brush, canvas } = viewer;
+    let bar = |name: &str| Panel::bottom(name).exact_size(size::TOOLBAR).resizable(false).frame(frame);
+    if let Some(painting) = &state.input.painting {
+        bar("brush").show(ui, |ui| mask_painting::toolbar(ui, painting, brush, actions));
+    } else if state.images.shown != Shown::Nothing {
+        bar("toolbar").show(ui, |ui| toolbar::show(ui, state, view, *canvas, now, actions));
+    }
+    CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
+        *canvas = ui.max_rect();
+        let painting = state.input.painting.as_ref();
+        let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
+        match painted {
+            Some((mask, image)) => mask_painting::canvas(ui, mask, image, brush, textures, actions),
+            None => image(ui, state, view, textures, actions),
+        }
+    });
+}
+
+/// Draws the image or what stands in its place.
+fn image(ui: &mut Ui, state: &State, view: &mut View, textures: &mut Textures, actions: &mut Vec<Action>) {
     let area = ui.max_rect();
-    match (state.shown, state.running()) {
+    let failures = &state.messages.failures;
+    match (state.images.shown, state.jobs.running()) {
         (Shown::Live, Some((job, progress))) => live(ui, area, view, textures, job, progress),
-        (Shown::Recent(id), _) => {
-            if let Some(recent) = state.recents.get(id) {
+        (Shown::Recent(_), _) => {
+            if let Some(recent) = state.images.shown_recent() {
                 finished(ui, area, view, textures, recent);
             }
         }
-        (Shown::Nothing | Shown::Live, _) if state.failures.is_empty() => nothing(ui, area, state, actions),
+        (Shown::Nothing | Shown::Live, _) if failures.is_empty() => nothing(ui, area, state, actions),
         (Shown::Nothing | Shown::Live, _) => {}
     }
     if let Some(replanned) = &state.watches.replanned {
         replan_notice(ui, area, replanned, actions);
     }
-    unfinished::show(ui, area, &state.unfinished, actions);
-    if let Some(card) = state.failures.last() {
-        if state.shown != Shown::Nothing {
+    unfinished::show(ui, area, &state.jobs.unfinished, actions);
+    if let Some(card) = failures.last() {
+        if state.images.shown != Shown::Nothing {
             ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);
         }
-        failure(ui, area, card, state.failures.len(), actions);
+        failure(ui, area, card, failures.len(), actions);
     }
 }
 
@@ -58,8 +114,8 @@ fn live(
     job: &QueuedJob,
     progress: &Progress,
 ) {
-    let picture = vec2(job.request.width as f32, job.request.height as f32);
-    let place = canvas::interact(ui, view, area, picture, "The forming picture");
+    let size = vec2(job.request.width as f32, job.request.height as f32);
+    let place = canvas::interact(ui, view, area, size, "Live preview");
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
@@ -70,28 +126,28 @@ fn live(
     }
     let drawn = textures.live(ui.ctx(), job.id, progress);
     for (cell, texture) in canvas::grid(place, drawn.len()).into_iter().zip(drawn) {
-        canvas::paint_picture(ui, area, cell, texture, Color32::WHITE);
+        canvas::paint_image(ui, area, cell, texture, Color32::WHITE);
     }
 }
 
 fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, recent: &Recent) {
     let size = |image: &egui::ColorImage| vec2(image.width() as f32, image.height() as f32);
-    let (picture, loaded) = match (&recent.image, &recent.request) {
+    let (shape, loaded) = match (&recent.image, &recent.request) {
         (Some(image), _) => (size(image), Some(image)),
         (None, Some(request)) => (vec2(request.width as f32, request.height as f32), None),
         (None, None) => (size(&recent.thumbnail), None),
     };
-    let place = canvas::interact(ui, view, area, picture, &recent.name());
+    let place = canvas::interact(ui, view, area, shape, &recent.name());
     canvas::paint_sheet(ui, area, place);
     let texture = match loaded {
         Some(image) => {
-            let pixels = canvas::shows_pixels(view.zoom(picture, area, ui.pixels_per_point()));
-            textures.picture(ui.ctx(), recent.id, image, pixels)
+            let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
+            textures.shown(ui.ctx(), recent.id, image, pixels)
         }
         // Until the file is read.
         None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
     };
-    canvas::paint_picture(ui, area, place, texture, Color32::WHITE);
+    canvas::paint_image(ui, area, place, texture, Color32::WHITE);
 }
 
 fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
@@ -103,23 +159,23 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
-            let (icon, title, words) = match &state.status {
+            let (icon, title, words) = match &state.model.status {
                 ModelStatus::Ready(_) if !state.jobs.is_empty() => {
-                    (icons::SPARKLES, "Your picture is next", "It forms here as soon as the engine begins.")
+                    (icons::SPARKLES, "Your image is next", "It appears here as soon as the engine starts.")
                 }
                 ModelStatus::Ready(_) if examples.is_empty() => (
                     icons::IMAGE,
-                    "What should the picture show?",
-                    "Describe it on the left, then press Generate.",
+                    "What would you like to create?",
+                    "Describe your image on the left, then press Generate.",
                 ),
                 ModelStatus::Ready(_) => (
                     icons::IMAGE,
-                    "What should the picture show?",
-                    "Describe it on the left, or begin with one of these.",
+                    "What would you like to create?",
+                    "Describe your image on the left, or start with an example.",
                 ),
-                ModelStatus::Loading => (icons::PACKAGE, "Reading the model…", "This takes a moment."),
+                ModelStatus::Loading => (icons::PACKAGE, "Loading the model…", "This takes a moment."),
                 ModelStatus::Failed => {
-                    (icons::PACKAGE, "No model is open", "Choose one above, or open one from your disk.")
+                    (icons::PACKAGE, "No model loaded", "Choose one above, or open one from your disk.")
                 }
             };
             widgets::icon(ui, icon, 34.0, palette.text_faint);
@@ -127,7 +183,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
             ui.label(RichText::new(title).font(font::semibold(font::TITLE)).color(palette.text));
             ui.label(RichText::new(words).color(palette.text_muted));
             ui.add_space(space::M);
-            if state.status == ModelStatus::Failed {
+            if state.model.status == ModelStatus::Failed {
                 if widgets::button(ui, Some(icons::FILE), "Open a model file…", Weight::Plain).clicked() {
                     actions.push(Action::OpenDialog(Dialog::ModelFile));
                 }
@@ -142,7 +198,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     });
 }
 
-/// Says over the picture that its run goes on under another plan.
+/// Says over the image that its run goes on with another plan.
 fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let Some(reason) = replanned.reasons.last() else { return };
@@ -169,8 +225,8 @@ fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut V
                     });
                     let words = vec2(width - size::CONTROL - 15.0 - 2.0 * space::S, 0.0);
                     ui.allocate_ui(words, |ui| replan_words(ui, replanned, reason));
-                    if widgets::icon_button(ui, icons::X, "Dismiss the new plan's notice").clicked() {
-                        actions.push(Action::DismissReplanned);
+                    if widgets::icon_button(ui, icons::X, "Dismiss the notice of the new plan").clicked() {
+                        actions.push(Action::Dismiss(Message::Replanned));
                     }
                 });
             });
@@ -183,8 +239,8 @@ fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.add_space(5.0);
         let title = match replanned.reasons.len() {
-            1 => "The run goes on under a new plan".to_owned(),
-            count => format!("The run goes on under a new plan, for the {count}. time"),
+            1 => "The run continues with a new plan".to_owned(),
+            count => format!("The run continues with a new plan (changed {count} times)"),
         };
         ui.label(RichText::new(title).font(font::medium(font::BODY)).color(palette.text));
         let reason = RichText::new(reason).small().color(palette.text_muted);
@@ -214,10 +270,9 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                     ui.add_space(space::M);
                     ui.horizontal(|ui| {
                         if widgets::button(ui, None, "Dismiss", Weight::Plain).clicked() {
-                            actions.push(Action::DismissFailure);
+                            actions.push(Action::Dismiss(Message::Failure));
                         }
-                        if widgets::button(ui, Some(icons::COPY), "Copy the message", Weight::Ghost).clicked()
-                        {
+                        if widgets::button(ui, Some(icons::COPY), "Copy message", Weight::Ghost).clicked() {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();
                             let text = format!("{}\n{}\n{advice}", card.title, card.failure.message);
                             actions.push(Action::CopyText(text.trim().to_owned()));
@@ -233,7 +288,7 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
         widgets::icon(ui, icons::TRIANGLE_ALERT, 20.0, palette.danger);
         ui.label(RichText::new(&card.title).font(font::semibold(font::HEADING)).color(palette.text));
         if count > 1 {
-            ui.label(RichText::new(format!("and {} more", count - 1)).small().color(palette.text_faint));
+            ui.label(RichText::new(format!("+{} more", count - 1)).small().color(palette.text_faint));
         }
     });
     ui.add_space(space::XS);
@@ -263,24 +318,9 @@ pub fn drop_hint(ui: &Ui, area: Rect) {
     text(-28.0, icons::FILE_UP, font::icons(24.0), palette.accent);
     text(
         8.0,
-        "Drop a picture to draw over it or to use its settings",
+        "Drop an image to start from it or to use its settings",
         font::semibold(font::HEADING),
         palette.text,
     );
-    text(32.0, "or a model to open it", egui::FontId::proportional(font::BODY), palette.text_muted);
-}
-
-/// The picture that is shown, if its pixels must be read again.
-pub fn missing_pixels(state: &State) -> Option<(RecentId, std::path::PathBuf)> {
-    let Shown::Recent(id) = state.shown else { return None };
-    let recent = state.recents.get(id)?;
-    match (&recent.image, &recent.path) {
-        (None, Some(path)) => Some((id, path.clone())),
-        _ => None,
-    }
-}
-
-/// A picture's pixels, if they are here.
-pub fn pixels(state: &State, id: RecentId) -> Option<Arc<egui::ColorImage>> {
-    state.recents.get(id)?.image.clone()
+    text(32.0, "or a model or LoRA to load it", egui::FontId::proportional(font::BODY), palette.text_muted);
 }

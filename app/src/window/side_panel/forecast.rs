@@ -1,16 +1,18 @@
-//! What the next picture takes, beside the button that makes it.
+//! What the next image takes, below the button that makes it.
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use sluice_engine::memory::{Accuracy, Alternative, Forecast, MemoryPreferences, Plan, PlanError};
 
-use super::{
-    action::Action,
-    icons,
-    planning::Answer,
-    state::State,
-    tokens::{Palette, font, space},
-    widgets::{self, Weight},
-    words,
+use crate::{
+    units,
+    window::{
+        action::Action,
+        icons,
+        settings::Setting,
+        state::{Answer, State},
+        tokens::{Palette, font, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws it.
@@ -20,7 +22,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let asking = state.planning.is_asking();
     match state.planning.answer() {
         None if asking => {
-            widgets::hint(ui, "Working out what it takes…");
+            widgets::hint(ui, "Planning…");
         }
         None => {}
         Some(Answer::Failure(failure)) => {
@@ -31,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             }
         }
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
-            Ok(plan) => fits(ui, forecast, plan, (asking, state.draft.step_cache > 0.0), actions),
+            Ok(plan) => fits(ui, forecast, plan, (asking, state.draft().request.step_cache > 0.0), actions),
             Err(error) => does_not_fit(ui, forecast, error, actions),
         },
     }
@@ -47,16 +49,17 @@ fn fits(
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
     let near = if is_upper_bound { "up to" } else { "about" };
-    let words = format!("{} GB · {near} {}", words::gb(peak), words::pace(plan.seconds));
-    let spoken = format!("Forecast, {words}, fits");
+    let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
+    let words = format!("Fits · {memory} · {near} {time}");
+    let spoken = format!("Forecast, fits, {memory}, {near} {time}");
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
     if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
-        actions.push(Action::SetPlanOpen(true));
+        actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     if let Some(accuracy) = &forecast.accuracy {
-        widgets::hint(ui, experience(accuracy)).on_hover_text(
-            "How far forecasts for this model on this device were off, on average. Each run corrects the next \
-             forecast.",
+        widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(
+            "How far earlier predictions for this model on this device were off, on average. Each run improves \
+             the next prediction.",
         );
     }
 }
@@ -67,22 +70,21 @@ fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &m
         PlanError::Device { needed, budget, .. } => (*needed, *budget, ""),
         PlanError::Host { needed, budget } => (*needed, *budget, " of RAM"),
     };
-    let short = words::missing_gb(needed.saturating_sub(budget));
-    let words = format!("Does not fit · {short} GB{of} short");
-    let spoken = format!("Forecast, does not fit, {short} GB{of} short");
-    if line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger).clicked() {
-        actions.push(Action::SetPlanOpen(true));
+    let (needed, allowed) = (units::memory_needed(needed), units::memory(budget));
+    let words = format!("Needs {needed}{of}, {allowed} allowed");
+    let spoken = format!("Forecast, does not fit, {words}");
+    let pressed = line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger);
+    if pressed.on_hover_text(&forecast.sentence).clicked() {
+        actions.push(Action::Set(Setting::PlanOpen(true)));
     }
-    let sentence = RichText::new(&forecast.sentence).small().color(palette.text_muted);
-    ui.add(Label::new(sentence).wrap());
     if let Some((alternative, preferences)) = way_out(forecast) {
         ui.add_space(space::XS);
         let words = match alternative.recommended {
-            true => "Use what is recommended".to_owned(),
+            true => "Use recommended settings".to_owned(),
             false => format!("Use {}", alternative.name),
         };
-        if widgets::button(ui, None, &words, Weight::Plain).clicked() {
-            actions.push(Action::SetMemory(Box::new(preferences.clone())));
+        if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(&alternative.name).clicked() {
+            actions.push(Action::Set(Setting::Memory(Box::new(preferences.clone()))));
         }
     }
 }
@@ -101,15 +103,12 @@ fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     )
 }
 
-/// How good forecasts were, in words.
-pub fn experience(accuracy: &Accuracy) -> String {
+/// How far earlier predictions were off, in words.
+pub fn accuracy_of(accuracy: &Accuracy) -> String {
     let Accuracy { runs, memory_error, time_error } = *accuracy;
     let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-    format!(
-        "Off by {} of memory, {} of time in {runs}",
-        words::percent(memory_error),
-        words::percent(time_error)
-    )
+    let (memory, time) = (units::percent(memory_error), units::percent(time_error));
+    format!("±{memory} memory, ±{time} time in {runs}")
 }
 
 /// A line that is pressed to see more.

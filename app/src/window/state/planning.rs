@@ -29,11 +29,9 @@ pub enum Ask {
     Nothing,
 }
 
-/// How memory is to be used, and what the engine says about it.
+/// What the engine says about the memory that the next image takes.
 #[derive(Debug, Default)]
 pub struct Planning {
-    /// How memory is to be used.
-    pub preferences: MemoryPreferences,
     answer: Option<Answer>,
     readings: Vec<Vec<Reading>>,
     asked: Option<Question>,
@@ -51,16 +49,17 @@ struct Question {
 
 impl Question {
     fn new(request: &Request, memory: &MemoryPreferences) -> Self {
-        Self { request: Request { seed: 0, ..request.clone() }, memory: memory.clone() }
+        Self { request: request.clone(), memory: memory.clone() }
+    }
+
+    /// Whether it would have the same answer as this one. The seed decides nothing about memory.
+    fn is_about(&mut self, request: &Request, memory: &MemoryPreferences) -> bool {
+        self.request.seed = request.seed;
+        self.request == *request && self.memory == *memory
     }
 }
 
 impl Planning {
-    /// Nothing is known yet.
-    pub fn new(preferences: MemoryPreferences) -> Self {
-        Self { preferences, ..Self::default() }
-    }
-
     /// The last answer, whether or not the settings have changed since.
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
@@ -89,26 +88,28 @@ impl Planning {
         self.waiting.is_some() || self.changing.is_some()
     }
 
-    /// Looks at what would be drawn now; `None` if that is no request that makes sense. `now` is the window's
+    /// Looks at what would be generated now; `None` if that is no request that makes sense. `now` is the window's
     /// clock in seconds. Settings that change all the time are asked about when they rest, and one question is
     /// outstanding at a time.
-    pub fn look(&mut self, request: Option<&Request>, now: f64) -> Ask {
+    pub fn look(&mut self, request: Option<&Request>, memory: &MemoryPreferences, now: f64) -> Ask {
         let Some(request) = request else {
             (self.changing, self.asked) = (None, None);
             return Ask::Nothing;
         };
-        let question = Question::new(request, &self.preferences);
-        if self.asked.as_ref() == Some(&question) {
+        if self.asked.as_mut().is_some_and(|asked| asked.is_about(request, memory)) {
             self.changing = None;
             return Ask::Nothing;
         }
-        let since = match &self.changing {
-            Some((changing, since)) if *changing == question => *since,
+        let known = self.changing.as_mut().and_then(|(changing, since)| {
+            let is_known = changing.is_about(request, memory);
+            is_known.then_some(*since)
+        });
+        let since = known.unwrap_or_else(|| {
             // What was never asked about is not being moved by a hand.
-            _ if self.asked.is_none() => now - REST,
-            _ => now,
-        };
-        self.changing = Some((question.clone(), since));
+            let since = if self.asked.is_none() { now - REST } else { now };
+            self.changing = Some((Question::new(request, memory), since));
+            since
+        });
         // The clock has the precision of a frame; a rest that is over but for rounding is over.
         let rest = REST - (now - since);
         if rest > 1e-6 {
@@ -117,15 +118,14 @@ impl Planning {
         if self.waiting.is_some() {
             return Ask::Nothing;
         }
-        self.changing = None;
-        self.asked = Some(question);
+        self.asked = self.changing.take().map(|(question, _)| question);
         self.last_id += 1;
         self.waiting = Some(self.last_id);
         Ask::Now(Box::new(PlanQuery {
             id: self.last_id,
             subject: PlanSubject::Model,
             request: request.clone(),
-            memory: self.preferences.clone(),
+            memory: memory.clone(),
             frames: 1,
         }))
     }
@@ -173,13 +173,13 @@ mod tests {
     fn the_first_question_is_asked_at_once_and_only_once() {
         let mut planning = Planning::default();
         let request = Request::default();
-        let query = sent(planning.look(Some(&request), 0.0));
+        let query = sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
         assert_eq!((query.id, &query.request), (1, &request));
-        assert_eq!(planning.look(Some(&request), 0.01), Ask::Nothing);
+        assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 0.01), Ask::Nothing);
         assert!(planning.is_asking());
         planning.take(1, failure(), Vec::new());
         assert!(!planning.is_asking());
-        assert_eq!(planning.look(Some(&request), 9.0), Ask::Nothing);
+        assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 9.0), Ask::Nothing);
         assert_eq!(planning.answer(), Some(&failure()));
     }
 
@@ -187,28 +187,31 @@ mod tests {
     fn settings_that_move_are_asked_about_when_they_rest() {
         let mut planning = Planning::default();
         let mut request = Request::default();
-        sent(planning.look(Some(&request), 0.0));
+        sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
         planning.take(1, failure(), Vec::new());
         for (steps, now) in [(13, 1.0), (14, 1.1), (15, 1.2)] {
             request.steps = steps;
-            assert_eq!(planning.look(Some(&request), now), Ask::Later(REST));
+            assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), now), Ask::Later(REST));
         }
-        assert!(matches!(planning.look(Some(&request), 1.3), Ask::Later(_)));
-        assert_eq!(sent(planning.look(Some(&request), 1.35)).request.steps, 15);
+        assert!(matches!(planning.look(Some(&request), &MemoryPreferences::default(), 1.3), Ask::Later(_)));
+        assert_eq!(
+            sent(planning.look(Some(&request), &MemoryPreferences::default(), 1.35)).request.steps,
+            15
+        );
     }
 
     #[test]
     fn one_question_is_outstanding_at_a_time() {
         let mut planning = Planning::default();
         let mut request = Request::default();
-        sent(planning.look(Some(&request), 0.0));
+        sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
         request.width = 256;
-        assert_eq!(planning.look(Some(&request), 1.0), Ask::Later(REST));
-        assert_eq!(planning.look(Some(&request), 2.0), Ask::Nothing);
+        assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 1.0), Ask::Later(REST));
+        assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 2.0), Ask::Nothing);
         planning.take(7, failure(), Vec::new());
         assert_eq!(planning.answer(), None, "nobody asked number 7");
         planning.take(1, failure(), Vec::new());
-        assert_eq!(sent(planning.look(Some(&request), 2.1)).id, 2);
+        assert_eq!(sent(planning.look(Some(&request), &MemoryPreferences::default(), 2.1)).id, 2);
     }
 
     #[test]
@@ -216,11 +219,12 @@ mod tests {
         let first = Request { prompt: "a boat".to_owned(), ..Request::default() };
         let asks = |change: &dyn Fn(&mut Request, &mut MemoryPreferences)| {
             let mut planning = Planning::default();
-            sent(planning.look(Some(&first), 0.0));
+            sent(planning.look(Some(&first), &MemoryPreferences::default(), 0.0));
             planning.take(1, failure(), Vec::new());
             let mut request = first.clone();
-            change(&mut request, &mut planning.preferences);
-            planning.look(Some(&request), 1.0) != Ask::Nothing
+            let mut memory = MemoryPreferences::default();
+            change(&mut request, &mut memory);
+            planning.look(Some(&request), &memory, 1.0) != Ask::Nothing
         };
         assert!(asks(&|request, _| request.height = 512));
         assert!(asks(&|request, _| request.batch = 4));
@@ -234,9 +238,9 @@ mod tests {
     fn a_request_that_makes_no_sense_is_not_asked_about_until_it_does() {
         let mut planning = Planning::default();
         let request = Request::default();
-        sent(planning.look(Some(&request), 0.0));
+        sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
         planning.take(1, failure(), Vec::new());
-        assert_eq!(planning.look(None, 1.0), Ask::Nothing);
-        assert_eq!(sent(planning.look(Some(&request), 2.0)).id, 2);
+        assert_eq!(planning.look(None, &MemoryPreferences::default(), 1.0), Ask::Nothing);
+        assert_eq!(sent(planning.look(Some(&request), &MemoryPreferences::default(), 2.0)).id, 2);
     }
 }

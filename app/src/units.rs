@@ -25,6 +25,23 @@ pub fn memory_needed(bytes: u64) -> String {
     memory_rounded(bytes, f64::ceil)
 }
 
+/// A part of a whole, with the unit once where both have the same: `7.0 of 12.0 GB`, `512 MB of 8.0 GB`.
+pub fn memory_of(part: u64, whole: u64) -> String {
+    let (part, whole) = (memory(part), memory(whole));
+    match (part.split_once(' '), whole.split_once(' ')) {
+        (Some((number, unit)), Some((_, unit_of_whole))) if unit == unit_of_whole => {
+            format!("{number} of {whole}")
+        }
+        _ => format!("{part} of {whole}"),
+    }
+}
+
+/// How much a link moves: `11.8 GB/s`.
+pub fn speed(bytes_per_second: f64) -> String {
+    let bytes = if bytes_per_second.is_finite() { bytes_per_second.max(0.0) } else { 0.0 };
+    format!("{}/s", memory(bytes as u64))
+}
+
 fn memory_rounded(bytes: u64, round: fn(f64) -> f64) -> String {
     let megabytes = bytes as f64 / f64::from(1_u32 << 20);
     match megabytes {
@@ -52,6 +69,9 @@ pub fn count(count: u64) -> String {
 
 /// A time: `4.2 ms`, `0.32 s`, `38 s`, `2 min 5 s`, `1 h 3 min`.
 pub fn seconds(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return "0 s".to_owned();
+    }
     if seconds < 0.0995 {
         let milliseconds = 1000.0 * seconds;
         let digits = if milliseconds > 0.0 && milliseconds < 9.95 { 1 } else { 0 };
@@ -61,11 +81,28 @@ pub fn seconds(seconds: f64) -> String {
         let digits = if seconds < 0.995 { 2 } else { 1 };
         return format!("{seconds:.digits$} s");
     }
-    let whole = seconds.round() as u64;
-    match whole {
-        0..60 => format!("{whole} s"),
-        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    whole_seconds(seconds.round() as u64)
+}
+
+/// The same of microseconds.
+pub fn micros(micros: u64) -> String {
+    seconds(micros as f64 / 1e6)
+}
+
+/// What is left of a time: `4 s left`.
+pub fn time_left(seconds: f64) -> String {
+    if seconds < 1.0 {
+        return "almost done".to_owned();
+    }
+    format!("{} left", whole_seconds(seconds.ceil() as u64))
+}
+
+fn whole_seconds(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -78,10 +115,21 @@ fn three_digits(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A small part of a whole: `2.3 %`, or `0.52 %`.
-pub(super) fn percent(part: f64) -> String {
-    let percent = part * 100.0;
-    if percent < 0.995 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+/// A share, 0…1: `0.52%`, `2.3%`, `50%`.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        0.005..0.995 => format!("{percent:.2}%"),
+        0.995..9.95 => format!("{percent:.1}%"),
+        9.95.. => format!("{percent:.0}%"),
+        _ => "0%".to_owned(),
+    }
+}
+
+/// A setting with at most two digits after the point: `2`, `3.25`.
+pub fn number(value: f32) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -150,11 +198,46 @@ mod tests {
             (0.321, "0.32 s"),
             (1.04, "1.0 s"),
             (9.96, "10 s"),
-            (59.6, "1 min 0 s"),
+            (59.6, "1 min"),
             (125.0, "2 min 5 s"),
             (3780.0, "1 h 3 min"),
+            (f64::NAN, "0 s"),
         ] {
             assert_eq!(seconds(number), text);
         }
+    }
+
+    #[test]
+    fn what_is_left_is_said_in_whole_seconds() {
+        for (number, text) in
+            [(0.4, "almost done"), (3.2, "4 s left"), (22.0, "22 s left"), (80.0, "1 min 20 s left")]
+        {
+            assert_eq!(time_left(number), text);
+        }
+        for (number, text) in [(0, "0 ms"), (1234, "1.2 ms"), (45_600, "46 ms"), (3_200_000, "3.2 s")] {
+            assert_eq!(micros(number), text);
+        }
+    }
+
+    #[test]
+    fn a_unit_that_both_have_is_said_once() {
+        assert_eq!(memory_of(7 << 30, 12 << 30), "7.0 of 12.0 GB");
+        assert_eq!(memory_of(512 << 20, 8 << 30), "512 MB of 8.0 GB");
+        assert_eq!(speed(12_670_153_523.0), "11.8 GB/s");
+    }
+
+    #[test]
+    fn shares_and_settings_have_no_digits_that_say_nothing() {
+        for (share, text) in [
+            (0.0, "0%"),
+            (0.00004, "0%"),
+            (0.0052, "0.52%"),
+            (0.0213, "2.1%"),
+            (0.5, "50%"),
+            (f64::NAN, "0%"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+        assert_eq!((number(2.0), number(3.25)), ("2".to_owned(), "3.25".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! Finished pictures: those of this session and those found in the folder.
+//! Finished images: those of this session and those found in the output folder. What the viewer shows.
 
 use std::{
     collections::VecDeque,
@@ -9,11 +9,11 @@ use std::{
 use egui::{Color32, ColorImage};
 use sluice_engine::{output::Image, request::Request, session::Picture};
 
-/// Names a picture for as long as the window lives.
+/// Identifies an image for as long as the window lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecentId(pub u64);
 
-/// A finished picture.
+/// A finished image.
 #[derive(Debug, Clone)]
 pub struct Recent {
     /// Its name.
@@ -35,8 +35,57 @@ impl Recent {
     pub fn name(&self) -> String {
         match (&self.path, &self.request) {
             (Some(path), _) => file_name(path),
-            (None, Some(request)) => format!("Picture with seed {}", request.seed),
-            (None, None) => format!("Picture {}", self.id.0),
+            (None, Some(request)) => format!("Image with seed {}", request.seed),
+            (None, None) => format!("Image {}", self.id.0),
+        }
+    }
+}
+
+/// What the viewer shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// No image yet.
+    Nothing,
+    /// The live preview.
+    Live,
+    /// A finished image.
+    Recent(RecentId),
+}
+
+/// Finished images, and which of them is shown.
+#[derive(Debug)]
+pub struct Images {
+    /// Newest first.
+    pub recents: Recents,
+    /// What the viewer shows.
+    pub shown: Shown,
+    /// Whether a new image is shown by itself.
+    pub follow: bool,
+}
+
+impl Default for Images {
+    fn default() -> Self {
+        Self { recents: Recents::default(), shown: Shown::Nothing, follow: true }
+    }
+}
+
+impl Images {
+    /// Shows an image and keeps it in sight, or shows what is being generated.
+    pub fn show(&mut self, shown: Shown) {
+        self.follow = shown == Shown::Live;
+        self.shown = shown;
+    }
+
+    /// Shows the newest image.
+    pub fn show_newest(&mut self) {
+        self.shown = self.recents.newest().map_or(Shown::Nothing, Shown::Recent);
+    }
+
+    /// The finished image that is shown.
+    pub fn shown_recent(&self) -> Option<&Recent> {
+        match self.shown {
+            Shown::Recent(id) => self.recents.get(id),
+            Shown::Nothing | Shown::Live => None,
         }
     }
 }
@@ -46,10 +95,10 @@ pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Finished pictures, newest first.
+/// Finished images, newest first.
 #[derive(Debug, Default)]
 pub struct Recents {
-    pictures: VecDeque<Recent>,
+    list: VecDeque<Recent>,
     last: u64,
 }
 
@@ -61,46 +110,46 @@ impl Recents {
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Recent> {
-        self.pictures.iter()
+        self.list.iter()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.pictures.is_empty()
+        self.list.is_empty()
     }
 
     /// One of them.
     pub fn get(&self, id: RecentId) -> Option<&Recent> {
-        self.pictures.iter().find(|recent| recent.id == id)
+        self.list.iter().find(|recent| recent.id == id)
     }
 
     /// The last one made.
     pub fn newest(&self) -> Option<RecentId> {
-        self.pictures.front().map(|recent| recent.id)
+        self.list.front().map(|recent| recent.id)
     }
 
     /// The one before or after another, in the order of the strip.
     pub fn neighbour(&self, id: RecentId, step: isize) -> Option<RecentId> {
-        let index = self.pictures.iter().position(|recent| recent.id == id)?;
-        self.pictures.get(index.checked_add_signed(step)?).map(|recent| recent.id)
+        let index = self.list.iter().position(|recent| recent.id == id)?;
+        self.list.get(index.checked_add_signed(step)?).map(|recent| recent.id)
     }
 
-    /// Adds a job's pictures and names them, in the order of the batch.
-    pub fn add_finished(&mut self, request: &Request, pictures: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
+    /// Adds a job's images and names them, in the order of the batch.
+    pub fn add_finished(&mut self, request: &Request, images: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
-        for picture in pictures.into_iter().rev() {
-            let Some(image) = color_image(&picture.image) else {
-                tracing::warn!(seed = picture.seed, "a picture has fewer pixels than its size says");
+        for made in images.into_iter().rev() {
+            let Some(image) = color_image(&made.image) else {
+                tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };
-            let request = Request { seed: picture.seed, batch: 1, ..request.clone() };
-            ids.push(self.add(picture.path, image, Some(request), Some(seconds)));
+            let request = Request { seed: made.seed, batch: 1, ..request.clone() };
+            ids.push(self.add(made.path, image, Some(request), Some(seconds)));
         }
         ids.reverse();
         ids
     }
 
-    /// Adds a picture that was opened; one that is listed already moves to the front.
+    /// Adds an image that was opened; one that is listed already moves to the front.
     pub fn add(
         &mut self,
         path: Option<PathBuf>,
@@ -109,14 +158,14 @@ impl Recents {
         seconds: Option<f64>,
     ) -> RecentId {
         if path.is_some() {
-            self.pictures.retain(|recent| recent.path != path);
+            self.list.retain(|recent| recent.path != path);
         }
         let thumbnail = Arc::new(thumbnail(&image));
         let id = self.new_id();
         let image = Some(Arc::new(image));
-        self.pictures.push_front(Recent { id, path, image, thumbnail, request, seconds });
-        self.pictures.truncate(Self::LIMIT);
-        for recent in self.pictures.iter_mut().skip(Self::KEPT) {
+        self.list.push_front(Recent { id, path, image, thumbnail, request, seconds });
+        self.list.truncate(Self::LIMIT);
+        for recent in self.list.iter_mut().skip(Self::KEPT) {
             if recent.path.is_some() {
                 recent.image = None;
             }
@@ -124,34 +173,27 @@ impl Recents {
         id
     }
 
-    /// Adds a picture found in the folder, behind the others.
+    /// Adds an image found in the folder, behind the others.
     pub fn add_found(&mut self, path: PathBuf, thumbnail: ColorImage, request: Option<Request>) {
-        let listed = self.pictures.iter().any(|recent| recent.path.as_ref() == Some(&path));
-        if listed || self.pictures.len() >= Self::LIMIT {
+        let listed = self.list.iter().any(|recent| recent.path.as_ref() == Some(&path));
+        if listed || self.list.len() >= Self::LIMIT {
             return;
         }
         let id = self.new_id();
         let thumbnail = Arc::new(thumbnail);
-        self.pictures.push_back(Recent {
-            id,
-            path: Some(path),
-            image: None,
-            thumbnail,
-            request,
-            seconds: None,
-        });
+        self.list.push_back(Recent { id, path: Some(path), image: None, thumbnail, request, seconds: None });
     }
 
-    /// Gives a listed picture its pixels back.
+    /// Gives a listed image its pixels back.
     pub fn loaded(&mut self, path: &Path, image: ColorImage) {
-        if let Some(recent) = self.pictures.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
+        if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
             recent.image = Some(Arc::new(image));
         }
     }
 
-    /// Drops a picture whose file is gone.
+    /// Drops an image whose file is gone.
     pub fn remove(&mut self, path: &Path) {
-        self.pictures.retain(|recent| recent.path.as_deref() != Some(path));
+        self.list.retain(|recent| recent.path.as_deref() != Some(path));
     }
 
     fn new_id(&mut self) -> RecentId {
@@ -177,7 +219,7 @@ pub fn thumbnail(image: &ColorImage) -> ColorImage {
     shrink(image, THUMBNAIL_PIXELS)
 }
 
-/// A picture whose longer side has at most so many pixels. The work depends on the result's size only.
+/// An image whose longer side has at most so many pixels. The work depends on the result's size only.
 pub fn shrink(image: &ColorImage, longest: usize) -> ColorImage {
     let [width, height] = image.size;
     let longer = width.max(height);
@@ -219,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_listed_once_and_old_ones_give_their_pixels_back() {
+    fn an_image_is_listed_once_and_old_ones_give_their_pixels_back() {
         let mut recents = Recents::default();
         for name in 0..Recents::LIMIT + 5 {
             recents.add(Some(PathBuf::from(format!("{name}.png"))), grey(2, 0), None, None);

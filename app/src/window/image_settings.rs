@@ -1,4 +1,4 @@
-//! The settings inside a picture's file, as the window uses them.
+//! The settings inside an image's file, as the window uses them.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use sluice_engine::{
     session::Failure,
 };
 
-/// What made a picture.
+/// What made an image.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PictureSettings {
-    /// Draws the picture again, alone.
+pub struct ImageSettings {
+    /// Makes the image again, alone.
     pub request: Request,
     /// What its model is called.
     pub model_name: String,
@@ -21,11 +21,11 @@ pub struct PictureSettings {
     pub notes: Vec<String>,
 }
 
-/// Reads the settings inside a picture.
-pub fn read_picture_settings(path: &Path) -> Result<PictureSettings, Failure> {
+/// Reads the settings inside an image.
+pub fn read_image_settings(path: &Path) -> Result<ImageSettings, Failure> {
     let restored = read_settings(path)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) })?;
-    Ok(PictureSettings {
+    Ok(ImageSettings {
         request: restored.settings.picture_request(),
         model_name: restored.settings.model_name,
         model_known: restored.origin == Origin::Sluice,

@@ -1,14 +1,17 @@
-//! What outlives the window: the settings of the panel in eframe's storage, and what must be known before the
-//! window opens in a file of its own.
+//! Everything that can be set. It outlives the window: in eframe's storage, and in a file of its own what must be
+//! known before the window opens.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
+use sluice_engine::memory::MemoryPreferences;
 
-use super::draft::Draft;
+use super::state::Draft;
 
 const KEY: &str = "sluice";
 
@@ -47,42 +50,80 @@ pub struct MemorySettings {
     pub timeline_open: bool,
 }
 
-/// What is kept when the window closes.
+/// The settings, in one place. All but `startup` is kept when the window closes; that is kept when it is set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Saved {
+pub struct Settings {
     /// Rises when an older reader would misunderstand.
     pub version: u32,
-    /// The settings of the panel.
+    /// The settings panel, with the chosen model.
     pub draft: Draft,
-    /// The model that was chosen.
-    pub model: ModelSource,
     /// Models that were opened before, newest first.
     pub recent_models: Vec<PathBuf>,
     /// Light or dark.
     pub theme: ThemeChoice,
-    /// Whether forming pictures are shown.
+    /// Whether live previews are shown.
     pub previews: bool,
     /// How memory is used and watched.
     pub memory: MemorySettings,
+    /// What must be known before the window opens.
+    #[serde(skip)]
+    pub startup: StartupSettings,
 }
 
-impl Default for Saved {
+impl Default for Settings {
     fn default() -> Self {
         Self {
             version: Self::VERSION,
             draft: Draft::default(),
-            model: ModelSource::Starter,
             recent_models: Vec::new(),
             theme: ThemeChoice::default(),
             previews: true,
             memory: MemorySettings::default(),
+            startup: StartupSettings::default(),
         }
     }
 }
 
-impl Saved {
+/// One change of a setting outside the settings panel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Setting {
+    /// Light or dark.
+    Theme(ThemeChoice),
+    /// Whether live previews are shown.
+    Previews(bool),
+    /// Which GPU renders the window from the next start on.
+    RenderGpu(RenderGpu),
+    /// How memory is used.
+    Memory(Box<MemoryPreferences>),
+    /// Whether the plan is open.
+    PlanOpen(bool),
+    /// Whether the timeline is open.
+    TimelineOpen(bool),
+}
+
+impl Settings {
     /// The version that is written.
     pub const VERSION: u32 = 1;
+    const RECENT_MODELS: usize = 8;
+
+    /// Changes one of them.
+    pub fn set(&mut self, setting: Setting) {
+        match setting {
+            Setting::Theme(theme) => self.theme = theme,
+            Setting::Previews(previews) => self.previews = previews,
+            Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
+            Setting::Memory(preferences) => self.memory.preferences = *preferences,
+            Setting::PlanOpen(open) => self.memory.plan_open = Some(open),
+            Setting::TimelineOpen(open) => self.memory.timeline_open = open,
+        }
+    }
+
+    /// Puts a model first among those that were opened before.
+    pub fn remember_model(&mut self, path: &Path) {
+        self.recent_models.retain(|known| known != path);
+        self.recent_models.insert(0, path.to_owned());
+        self.recent_models.truncate(Self::RECENT_MODELS);
+    }
 
     /// What was kept, if anything was. What cannot be understood has its default.
     pub fn load(storage: &dyn eframe::Storage) -> Option<Self> {
@@ -152,11 +193,11 @@ fn overlay<'a>(
     }
 }
 
-/// Which graphics card draws the window.
+/// Which GPU renders the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DrawWith {
-    /// The one that saves power, so that the other's memory is free for pictures.
+pub enum RenderGpu {
+    /// The one that saves power, so that the other's memory is free for models.
     #[default]
     Integrated,
     /// The fast one.
@@ -166,12 +207,12 @@ pub enum DrawWith {
 /// What must be known before the window opens.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Preferences {
-    /// Which graphics card draws the window.
-    pub draw_with: DrawWith,
+pub struct StartupSettings {
+    /// Which GPU renders the window.
+    pub render_gpu: RenderGpu,
 }
 
-impl Preferences {
+impl StartupSettings {
     /// What was kept, or the defaults.
     pub fn load() -> Self {
         let Some(path) = Self::path() else { return Self::default() };
@@ -205,15 +246,29 @@ impl Preferences {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::memory::{DeviceChoice, OffloadMode, Residence};
+    use std::collections::BTreeSet;
+
+    use sluice_engine::{
+        memory::{DeviceChoice, OffloadMode, Residence},
+        request::{AdapterUse, ModelSource, Request},
+    };
 
     use super::*;
 
     #[test]
     fn settings_survive_a_round_trip() {
-        let saved = Saved {
-            draft: Draft { prompt: "a red boat".to_owned(), seed: u64::MAX, ..Draft::default() },
-            model: ModelSource::Path("/models/z-image".into()),
+        let settings = Settings {
+            draft: Draft {
+                request: Request {
+                    model: ModelSource::Path("/models/z-image".into()),
+                    prompt: "a red boat".to_owned(),
+                    seed: u64::MAX,
+                    adapters: vec![AdapterUse { path: "/loras/ink.safetensors".into(), weight: 0.5 }],
+                    ..Request::default()
+                },
+                switched_off: BTreeSet::from(["/loras/ink.safetensors".into()]),
+                ..Draft::default()
+            },
             recent_models: vec!["/models/z-image".into()],
             theme: ThemeChoice::Light,
             previews: false,
@@ -228,39 +283,54 @@ mod tests {
                 plan_open: Some(false),
                 timeline_open: true,
             },
-            ..Saved::default()
+            ..Settings::default()
         };
-        assert_eq!(Saved::from_json(&saved.to_json()), saved);
+        assert_eq!(Settings::from_json(&settings.to_json()), settings);
     }
 
     #[test]
     fn what_is_unknown_missing_or_wrong_has_its_default() {
         let text = r#"{
             "version": 7, "theme": "sepia", "previews": false, "new_in_seven": [1, 2],
-            "model": {"path": "/models/a"},
-            "draft": {"prompt": "a boat", "steps": "many", "sampler": "unipc", "width": 256, "later": {}},
+            "draft": {"model": {"path": "/models/a"}, "prompt": "a boat", "steps": "many", "sampler": "unipc", "width": 256, "later": {}},
             "memory": {"timeline_open": true, "preferences": {"mode": "teleport", "prefetch": 3}}
         }"#;
-        let expected = Saved {
+        let expected = Settings {
             previews: false,
-            model: ModelSource::Path("/models/a".into()),
-            draft: Draft { prompt: "a boat".to_owned(), width: 256, ..Draft::default() },
+            draft: Draft {
+                request: Request {
+                    model: ModelSource::Path("/models/a".into()),
+                    prompt: "a boat".to_owned(),
+                    width: 256,
+                    ..Request::default()
+                },
+                ..Draft::default()
+            },
             memory: MemorySettings {
                 preferences: MemoryPreferences { prefetch: Some(3), ..MemoryPreferences::default() },
                 timeline_open: true,
                 ..MemorySettings::default()
             },
-            ..Saved::default()
+            ..Settings::default()
         };
-        assert_eq!(Saved::from_json(text), expected);
-        assert_eq!(Saved::from_json("nonsense"), Saved::default());
-        assert_eq!(Saved::from_json("[]"), Saved::default());
+        assert_eq!(Settings::from_json(text), expected);
+        assert_eq!(Settings::from_json("nonsense"), Settings::default());
+        assert_eq!(Settings::from_json("[]"), Settings::default());
     }
 
     #[test]
-    fn preferences_are_tolerant_of_missing_fields() {
-        assert_eq!(toml::from_str::<Preferences>("").unwrap(), Preferences::default());
-        let dedicated: Preferences = toml::from_str("draw_with = \"dedicated\"\nlater = 1").unwrap();
-        assert_eq!(dedicated.draw_with, DrawWith::Dedicated);
+    fn startup_settings_are_tolerant_of_missing_fields() {
+        assert_eq!(toml::from_str::<StartupSettings>("").unwrap(), StartupSettings::default());
+        let dedicated: StartupSettings = toml::from_str("render_gpu = \"dedicated\"\nlater = 1").unwrap();
+        assert_eq!(dedicated.render_gpu, RenderGpu::Dedicated);
+    }
+
+    #[test]
+    fn a_model_is_remembered_once_and_first() {
+        let mut settings = Settings::default();
+        for name in ["a", "b", "a"] {
+            settings.remember_model(Path::new(name));
+        }
+        assert_eq!(settings.recent_models, [PathBuf::from("a"), PathBuf::from("b")]);
     }
 }

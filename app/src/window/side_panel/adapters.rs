@@ -1,0 +1,97 @@
+//! LoRAs and other adapters: which are used, how strongly, and what of them did not match.
+
+use std::path::{Path, PathBuf};
+
+use egui::{Align, Layout, Popup, ScrollArea, Ui};
+use sluice_engine::{adapters::AdapterReport, request::AdapterUse};
+
+use super::Parts;
+use crate::window::{
+    action::Action,
+    files::Dialog,
+    icons,
+    state::{Draft, State},
+    tokens::size,
+    widgets::{self, Weight},
+};
+
+/// What the list remembers between frames and not beyond.
+#[derive(Debug, Default)]
+pub struct AdapterList {
+    open: bool,
+}
+
+/// Draws the list, folded away unless somebody opens it.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut AdapterList) {
+    let used = parts.draft.to_send().adapters.len();
+    let title = if used == 0 { "LoRA".to_owned() } else { format!("LoRA ({used})") };
+    let pressed = widgets::fold(ui, &title, &mut list.open, |ui| opened(ui, parts));
+    if pressed && list.open {
+        parts.actions.push(Action::ListAdapters);
+    }
+}
+
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let Parts { state, draft, actions, .. } = parts;
+    let paths: Vec<PathBuf> = draft.request.adapters.iter().map(|adapter| adapter.path.clone()).collect();
+    for path in paths {
+        let report = state.adapters.reports.iter().find(|report| report.path == path);
+        row(ui, draft, &path, report);
+    }
+    ui.horizontal(|ui| {
+        if widgets::button(ui, Some(icons::FILE_UP), "Add LoRA…", Weight::Plain)
+            .on_hover_text("Choose a LoRA file, or drop one on the window.")
+            .clicked()
+        {
+            actions.push(Action::OpenDialog(Dialog::Adapter));
+        }
+        beside_the_model(ui, state, draft, actions);
+    });
+}
+
+fn row(ui: &mut Ui, draft: &mut Draft, path: &Path, report: Option<&AdapterReport>) {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut on = draft.uses(path);
+    let mut removed = false;
+    ui.horizontal(|ui| {
+        let switch = ui.checkbox(&mut on, &name).on_hover_text(path.display().to_string());
+        if switch.changed() {
+            draft.switch(path, on);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            removed = widgets::icon_button(ui, icons::X, &format!("Remove {name}")).clicked();
+        });
+    });
+    let adapter = draft.request.adapters.iter_mut().find(|adapter| adapter.path == path);
+    if let Some(AdapterUse { weight, .. }) = adapter.filter(|_| on) {
+        widgets::slider_row(ui, &format!("Weight of {name}"), weight, -1.0..=2.0, -10.0..=10.0, 0.05)
+            .on_hover_text("How strongly it is applied. 1 is as trained, below 0 is the opposite.");
+        if let Some(sentence) = report.and_then(AdapterReport::sentence) {
+            widgets::hint(ui, sentence);
+        }
+    }
+    if removed {
+        draft.remove_adapter(path);
+    }
+}
+
+/// A menu of the adapters in the folders beside the model that are not in the list yet.
+fn beside_the_model(ui: &mut Ui, state: &State, draft: &Draft, actions: &mut Vec<Action>) {
+    let listed = |path: &&PathBuf| draft.request.adapters.iter().all(|adapter| adapter.path != **path);
+    let found: Vec<&PathBuf> = state.adapters.known.iter().filter(listed).collect();
+    if found.is_empty() {
+        return;
+    }
+    let button = widgets::disclosure(ui, "Found near model", icons::CHEVRON_DOWN, false);
+    Popup::menu(&button).accessible_name("LoRAs found near the model").width(size::POPUP).show(|ui| {
+        ScrollArea::vertical().show(ui, |ui| {
+            for path in found {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                if widgets::row_button(ui, icons::LAYERS, &name, "", false).clicked() {
+                    actions.push(Action::AddAdapter(path.clone()));
+                    ui.close();
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,26 @@
+//! Which layer of CLIP is used.
+
+use egui::Ui;
+use sluice_engine::request::LARGEST_CLIP_SKIP;
+
+use super::Parts;
+use crate::window::widgets;
+
+/// Draws the setting; it can be changed where the model heeds it.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let unheeded = parts.state.summary().filter(|summary| !summary.reads_clip_skip);
+    let chosen = &mut parts.draft.request.clip_skip;
+    // 0 and 1 mean the same, and people know it as 1.
+    let mut shown = (*chosen).max(1);
+    ui.add_enabled_ui(unheeded.is_none(), |ui| {
+        let range = 1..=LARGEST_CLIP_SKIP;
+        widgets::slider_row(ui, "Clip skip", &mut shown, range.clone(), range, 1.0)
+            .on_hover_text("Takes the prompt from an earlier layer of CLIP. 1 is the last layer.");
+    });
+    if shown != (*chosen).max(1) {
+        *chosen = shown;
+    }
+    if let Some(summary) = unheeded {
+        widgets::hint(ui, format!("Clip skip has no effect on {}.", summary.family_name));
+    }
+}

@@ -1,0 +1,56 @@
+//! Generate, Cancel, and what the next image takes.
+
+use egui::{Label, RichText, Ui};
+use sluice_engine::request::RequestError;
+
+use super::{forecast, sentence};
+use crate::window::{
+    action::Action,
+    icons, shortcuts,
+    state::{ModelStatus, State},
+    tokens::{Palette, space},
+    widgets::{self, Weight},
+};
+
+/// Draws the buttons and the line below them.
+pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions: &mut Vec<Action>) {
+    let is_running = !state.jobs.is_empty();
+    let cancelling = state.jobs.running().is_some_and(|(job, _)| job.cancelling);
+    let can_generate = state.summary().is_some() && !state.engine.ended && mistake.is_none();
+    ui.horizontal(|ui| {
+        let cancel_width = if is_running { 96.0 + space::S } else { 0.0 };
+        let width = ui.available_width() - cancel_width;
+        let shortcut = ui.ctx().format_shortcut(&shortcuts::GENERATE);
+        ui.add_enabled_ui(can_generate, |ui| {
+            if widgets::primary_button(ui, "Generate", &shortcut, width).clicked() {
+                actions.push(Action::Generate);
+            }
+        });
+        if is_running {
+            ui.add_enabled_ui(!cancelling, |ui| {
+                if widgets::wide_button(ui, "Cancel", "Esc", 96.0, Weight::Plain).clicked() {
+                    actions.push(Action::CancelRunning);
+                }
+            });
+        }
+    });
+    let words = match (&state.model.status, mistake) {
+        _ if state.engine.ended => Some("The engine has stopped. Restart Sluice.".to_owned()),
+        (ModelStatus::Loading, _) => Some("Loading the model…".to_owned()),
+        (ModelStatus::Failed, _) => Some("Choose a model first.".to_owned()),
+        (ModelStatus::Ready(_), Some(mistake)) => Some(sentence(mistake)),
+        (ModelStatus::Ready(_), None) if cancelling => Some("Cancelling…".to_owned()),
+        (ModelStatus::Ready(_), None) => None,
+    };
+    match words {
+        Some(words) => {
+            let palette = Palette::of(ui);
+            ui.horizontal(|ui| {
+                widgets::icon(ui, icons::INFO, 13.0, palette.text_faint);
+                ui.spacing_mut().item_spacing.x = 6.0;
+                ui.add(Label::new(RichText::new(words).small().color(palette.text_muted)).wrap());
+            });
+        }
+        None => forecast::show(ui, state, actions),
+    }
+}

@@ -1,0 +1,194 @@
+//! The settings of the next image, and Generate.
+
+mod adapters;
+mod clip_skip;
+mod forecast;
+mod generate;
+mod guidance;
+mod input_image;
+mod prompt_counter;
+mod prompts;
+mod seed;
+mod size;
+
+use egui::{Align, Frame, Layout, Margin, ScrollArea, Ui};
+use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
+
+use super::{
+    action::{Action, Message},
+    icons,
+    state::{Draft, State},
+    textures::Textures,
+    tokens::{Palette, radius, space},
+    widgets::{self, Weight},
+};
+use adapters::AdapterList;
+pub use forecast::accuracy_of;
+
+/// What the panel remembers between frames and not beyond.
+#[derive(Debug, Default)]
+pub struct SidePanel {
+    more: bool,
+    guidance: bool,
+    adapters: AdapterList,
+    seed_text: String,
+}
+
+/// What the parts of the panel are drawn from, and what they change.
+struct Parts<'a> {
+    state: &'a State,
+    /// What is wrong with the settings.
+    mistake: Option<&'a RequestError>,
+    /// The settings as they will be after this frame.
+    draft: &'a mut Draft,
+    actions: &'a mut Vec<Action>,
+}
+
+/// Draws the panel.
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    panel: &mut SidePanel,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let mistake = state.mistake();
+    let mut draft = state.draft().clone();
+    let mut asked = Vec::new();
+    egui::Panel::bottom("generate")
+        .resizable(false)
+        .show_separator_line(true)
+        .frame(Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::M as i8)))
+        .show(ui, |ui| generate::show(ui, state, mistake.as_ref(), &mut asked));
+    let mut parts = Parts { state, mistake: mistake.as_ref(), draft: &mut draft, actions: &mut asked };
+    egui::CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            let (side, end) = (space::L as i8, space::S as i8);
+            let margin = Margin { left: side, right: side, top: 12, bottom: end };
+            Frame::new().inner_margin(margin).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 6.0;
+                settings(ui, &mut parts, panel, textures);
+            });
+        });
+    });
+    // The settings change before anything is done with them.
+    if draft != *state.draft() {
+        actions.push(Action::Edit(Box::new(draft)));
+    }
+    actions.append(&mut asked);
+}
+
+fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures: &mut Textures) {
+    notice(ui, parts);
+    if let Some(dropped) = &parts.state.input.dropped {
+        input_image::question(ui, dropped, parts.actions);
+        gap(ui);
+    }
+    prompts::show(ui, parts);
+    gap(ui);
+    size::show(ui, parts);
+    gap(ui);
+    numbers(ui, parts);
+    gap(ui);
+    seed::show(ui, parts, &mut panel.seed_text);
+    gap(ui);
+    input_image::show(ui, parts, textures);
+    gap(ui);
+    adapters::show(ui, parts, &mut panel.adapters);
+    more(ui, parts, panel);
+}
+
+fn gap(ui: &mut Ui) {
+    ui.add_space(space::XS + 2.0);
+}
+
+fn notice(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let Some(notice) = &parts.state.messages.notice else { return };
+    let palette = Palette::of(ui);
+    Frame::new()
+        .fill(palette.accent_soft)
+        .corner_radius(radius::M)
+        .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 })
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if widgets::icon_button(ui, icons::X, "Dismiss the notice").clicked() {
+                        parts.actions.push(Action::Dismiss(Message::Notice));
+                    }
+                    if notice.undo.is_some()
+                        && widgets::button(ui, Some(icons::RESTORE), "Undo", Weight::Ghost)
+                            .on_hover_text("Go back to the settings you had before.")
+                            .clicked()
+                    {
+                        parts.actions.push(Action::Undo);
+                    }
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                        ui.add(egui::Label::new(&notice.text).truncate()).on_hover_text(&notice.text);
+                    });
+                });
+            });
+            for detail in &notice.details {
+                widgets::hint(ui, detail.as_str());
+            }
+        });
+    gap(ui);
+}
+
+fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let (request, mistake) = (&mut parts.draft.request, parts.mistake);
+    widgets::slider_row(ui, "Steps", &mut request.steps, 1..=50, 1..=1000, 1.0)
+        .on_hover_text("Denoising steps: more take longer and refine the image, up to a point.");
+    if let Some(error @ (RequestError::NoSteps | RequestError::TooManySteps(_))) = mistake {
+        widgets::mistake(ui, &sentence(error));
+    }
+    widgets::slider_row(ui, "Guidance", &mut request.guidance, 0.0..=10.0, 0.0..=30.0, 0.1)
+        .on_hover_text("How closely the image follows the prompt (CFG scale).");
+    if let Some(error @ RequestError::Guidance(_)) = mistake {
+        widgets::mistake(ui, &sentence(error));
+    }
+    let most = Draft::MAX_BATCH;
+    widgets::slider_row(ui, "Batch size", &mut request.batch, 1..=most, 1..=64, 1.0)
+        .on_hover_text("Images generated together. More need more memory.");
+    if let Some(error @ (RequestError::EmptyBatch | RequestError::BatchTooLarge(_))) = mistake {
+        widgets::mistake(ui, &sentence(error));
+    }
+}
+
+fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
+    let SidePanel { more, guidance, .. } = panel;
+    widgets::fold(ui, "More settings", more, |ui| {
+        let request = &mut parts.draft.request;
+        widgets::choice_row(ui, "Sampler", &mut request.sampler, Sampler::ALL, Sampler::title)
+            .on_hover_text("The method that turns noise into an image.");
+        widgets::choice_row(ui, "Schedule", &mut request.schedule, Schedule::ALL, Schedule::title)
+            .on_hover_text("How the noise levels of the steps are spaced.");
+        precision(ui, parts);
+        clip_skip::show(ui, parts);
+        guidance::show(ui, parts, guidance);
+    });
+}
+
+fn precision(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let chosen = &mut parts.draft.request.dtype;
+    let planned = parts.state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| chosen.is_none());
+    let name = |dtype: Option<ComputeDtype>| match (dtype, planned) {
+        (Some(ComputeDtype::F32), _) => "32-bit".to_owned(),
+        (Some(ComputeDtype::Bf16), _) => "16-bit (bf16)".to_owned(),
+        (Some(ComputeDtype::F16), _) => "16-bit (f16)".to_owned(),
+        (None, Some(planned)) => format!("Automatic ({})", planned.name()),
+        (None, None) => "Automatic".to_owned(),
+    };
+    let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
+    widgets::choice_row(ui, "Precision", chosen, choices, name)
+        .on_hover_text("The numbers that are computed with. 16-bit needs less memory.");
+}
+
+/// An error as a sentence of its own.
+fn sentence(error: &RequestError) -> String {
+    let text = error.to_string();
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), characters.as_str()),
+        None => text,
+    }
+}

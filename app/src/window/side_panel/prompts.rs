@@ -1,0 +1,52 @@
+//! The prompt and the negative prompt.
+
+use egui::{Align, Id, Layout, Popup, Ui};
+
+use super::{Parts, gap, prompt_counter};
+use crate::window::{
+    action::Action,
+    icons,
+    state::State,
+    tokens::{font, size, space},
+    widgets,
+};
+
+/// Draws both.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let Parts { state, draft, actions, .. } = parts;
+    let readings = [state.planning.readings(0), state.planning.readings(1)];
+    let label = ui
+        .horizontal(|ui| {
+            ui.set_height(font::SMALL + 2.0 * space::XS);
+            let label = widgets::field_label(ui, "Prompt");
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| examples(ui, state, actions));
+            label
+        })
+        .inner;
+    prompt_counter::show(ui, &label, "Prompt", readings[0]);
+    let (id, hint) = (Id::unique("sluice prompt"), "Describe your image");
+    widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
+    prompt_counter::unread(ui, readings[0]);
+    gap(ui);
+    let label = widgets::field_label(ui, "Negative prompt");
+    prompt_counter::show(ui, &label, "Negative prompt", readings[1]);
+    let (id, hint) = (Id::unique("sluice negative"), "What to avoid");
+    widgets::text_area(ui, id, &mut draft.request.negative_prompt, label.id, hint, (2, 5));
+    prompt_counter::unread(ui, readings[1]);
+    if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
+        widgets::hint(ui, "Not used while guidance is 0.");
+    }
+}
+
+fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
+    let button = widgets::disclosure(ui, "Examples", icons::CHEVRON_DOWN, false);
+    Popup::menu(&button).accessible_name("Examples").width(size::POPUP).show(|ui| {
+        for example in &summary.examples {
+            if widgets::row_button(ui, icons::SPARKLES, example, "", false).clicked() {
+                actions.push(Action::UsePrompt(example.clone()));
+                ui.close();
+            }
+        }
+    });
+}

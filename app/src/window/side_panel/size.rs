@@ -1,0 +1,69 @@
+//! Width and height.
+
+use egui::{DragValue, RichText, Ui, vec2};
+use sluice_engine::request::RequestError;
+
+use super::{Parts, sentence};
+use crate::window::{
+    icons,
+    state::{Aspect, MAX_SIDE, snap},
+    tokens::{Palette, size, space},
+    widgets::{self, Weight},
+};
+
+/// Draws the aspects and the sides.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let Parts { state, mistake, draft, .. } = parts;
+    widgets::field_label(ui, "Size");
+    let multiple = state.size_multiple();
+    let request = &mut draft.request;
+    let area = state.summary().map_or(u64::from(request.width) * u64::from(request.height), |summary| {
+        u64::from(summary.defaults.width) * u64::from(summary.defaults.height)
+    });
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let count = Aspect::presets().len() as f32;
+        let width = (ui.available_width() - 2.0 * (count - 1.0)) / count;
+        for &aspect in Aspect::presets() {
+            let wanted = aspect.size(area, multiple);
+            let selected = wanted == (request.width, request.height);
+            let tip = format!("{} × {}", wanted.0, wanted.1);
+            let sides = (aspect.width, aspect.height);
+            let button = widgets::aspect_button(ui, sides, &aspect.name(), selected, width);
+            if button.on_hover_text(tip).clicked() {
+                (request.width, request.height) = wanted;
+            }
+        }
+    });
+    ui.horizontal(|ui| {
+        let width = (ui.available_width() - size::CONTROL - 2.0 * space::S) / 2.0;
+        side(ui, "Width", &mut request.width, multiple, width);
+        if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, "Swap width and height").clicked() {
+            std::mem::swap(&mut request.width, &mut request.height);
+        }
+        side(ui, "Height", &mut request.height, multiple, width);
+    });
+    if let Some(error @ (RequestError::SizeNotMultiple { .. } | RequestError::SideTooLong { .. })) = mistake {
+        widgets::mistake(ui, &sentence(error));
+        if widgets::button(ui, None, "Round the size", Weight::Plain)
+            .on_hover_text("Use the nearest size that the model can generate.")
+            .clicked()
+        {
+            draft.snap_size(multiple);
+        }
+    }
+}
+
+fn side(ui: &mut Ui, name: &str, value: &mut u32, multiple: u32, width: f32) {
+    let prefix = RichText::new(format!("{name}  ")).color(Palette::of(ui).text_faint);
+    let field = DragValue::new(value)
+        .range(multiple..=MAX_SIDE)
+        .clamp_existing_to_range(false)
+        .speed(multiple as f32 / 4.0)
+        .update_while_editing(false)
+        .prefix(prefix);
+    let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(name);
+    if response.on_hover_text(format!("In pixels, a multiple of {multiple}.")).changed() {
+        *value = snap(*value, multiple);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the settings panel shows: the request that the next press of Generate sends.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use sluice_engine::{
+    request::{AdapterUse, Request, SourceMask, SourceImage},
+    session::Defaults,
+};
+
+use super::sizes::snap;
+
+/// A request, and what only the window knows about it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// The request. Its adapters include those that are switched off.
+    #[serde(flatten)]
+    pub request: Request,
+    /// Whether the next image has the same seed.
+    pub seed_locked: bool,
+    /// Adapters that stay in the list and are not used.
+    pub switched_off: BTreeSet<PathBuf>,
+    /// Whether the seed was rolled for the next image and has not been used yet.
+    #[serde(skip)]
+    pub seed_is_fresh: bool,
+}
+
+impl Draft {
+    /// The largest batch that the slider offers.
+    pub const MAX_BATCH: u32 = 8;
+
+    /// The settings that made an image. The seed is locked: it is the one that was wanted.
+    pub fn from_request(request: &Request) -> Self {
+        Self { request: request.clone(), seed_locked: true, ..Self::default() }
+    }
+
+    /// What is sent to the engine: the request without the adapters that are switched off.
+    pub fn to_send(&self) -> Cow<'_, Request> {
+        if self.request.adapters.iter().all(|adapter| self.uses(&adapter.path)) {
+            return Cow::Borrowed(&self.request);
+        }
+        let mut request = self.request.clone();
+        request.adapters.retain(|adapter| self.uses(&adapter.path));
+        Cow::Owned(request)
+    }
+
+    /// Whether an adapter of the list is used.
+    pub fn uses(&self, adapter: &Path) -> bool {
+        !self.switched_off.contains(adapter)
+    }
+
+    /// Uses an adapter of the list, or keeps it for later.
+    pub fn switch(&mut self, adapter: &Path, on: bool) {
+        if on {
+            self.switched_off.remove(adapter);
+        } else {
+            self.switched_off.insert(adapter.to_owned());
+        }
+    }
+
+    /// Adds an adapter, or uses again one that is in the list.
+    pub fn add_adapter(&mut self, path: PathBuf) {
+        self.switch(&path, true);
+        if self.request.adapters.iter().all(|known| known.path != path) {
+            self.request.adapters.push(AdapterUse { path, weight: 1.0 });
+        }
+    }
+
+    /// Removes an adapter from the list.
+    pub fn remove_adapter(&mut self, path: &Path) {
+        self.switch(path, true);
+        self.request.adapters.retain(|adapter| adapter.path != path);
+    }
+
+    /// Starts from an image; the denoising strength stays as it was.
+    pub fn use_input_image(&mut self, path: PathBuf) {
+        let strength = self.request.source.take().unwrap_or_default().strength;
+        self.request.source = Some(SourceImage { path, strength, ..SourceImage::default() });
+    }
+
+    /// Repaints only where a mask is light.
+    pub fn use_mask(&mut self, path: PathBuf) {
+        if let Some(source) = &mut self.request.source {
+            source.mask = Some(SourceMask { path, ..source.mask.take().unwrap_or_default() });
+        }
+    }
+
+    /// Takes over the defaults of a model.
+    pub fn adopt(&mut self, defaults: &Defaults) {
+        let Defaults { width, height, steps, guidance } = *defaults;
+        self.request = Request { width, height, steps, guidance, ..std::mem::take(&mut self.request) };
+    }
+
+    /// Moves both sides to the nearest sizes that a model can generate.
+    pub fn snap_size(&mut self, multiple: u32) {
+        let Request { width, height, .. } = &mut self.request;
+        (*width, *height) = (snap(*width, multiple), snap(*height, multiple));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_that_is_switched_off_stays_in_the_list_and_is_not_sent() {
+        let mut draft = Draft::default();
+        draft.add_adapter("ink.safetensors".into());
+        draft.add_adapter("oil.safetensors".into());
+        assert!(matches!(draft.to_send(), Cow::Borrowed(_)), "nothing is copied where nothing is left out");
+        draft.switch(Path::new("ink.safetensors"), false);
+        let sent: Vec<_> = draft.to_send().adapters.iter().map(|adapter| adapter.path.clone()).collect();
+        assert_eq!(sent, [PathBuf::from("oil.safetensors")]);
+        draft.add_adapter("ink.safetensors".into());
+        assert_eq!(draft.to_send().adapters.len(), 2, "adding it again switches it on");
+        draft.switch(Path::new("ink.safetensors"), false);
+        draft.remove_adapter(Path::new("ink.safetensors"));
+        assert_eq!((draft.request.adapters.len(), draft.switched_off.len()), (1, 0));
+    }
+}

@@ -1,0 +1,129 @@
+//! The image that a run starts from, its mask, and an image that may become one.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use egui::ColorImage;
+use sluice_engine::request::SourceImage;
+
+use super::mask::MaskPainting;
+use crate::window::image_settings::ImageSettings;
+
+/// What is known of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FileState {
+    /// It is being read.
+    Reading,
+    /// Its pixels.
+    Read(Arc<ColorImage>),
+    /// Why it cannot be read.
+    Unreadable(String),
+}
+
+/// The pixels of the input image and of its mask.
+#[derive(Debug, Default)]
+pub struct InputFiles {
+    files: Vec<(PathBuf, FileState)>,
+}
+
+impl InputFiles {
+    /// What is known of a file.
+    pub fn get(&self, path: &Path) -> Option<&FileState> {
+        self.files.iter().find(|(known, _)| known == path).map(|(_, state)| state)
+    }
+
+    /// The pixels of a file, once they are read.
+    pub fn pixels(&self, path: &Path) -> Option<&Arc<ColorImage>> {
+        match self.get(path) {
+            Some(FileState::Read(image)) => Some(image),
+            _ => None,
+        }
+    }
+
+    /// A file that has to be read now; files that are not used any more are forgotten.
+    pub fn wanted(&mut self, source: Option<&SourceImage>) -> Option<PathBuf> {
+        let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
+        let named: Vec<&PathBuf> = source.map(|source| &source.path).into_iter().chain(mask).collect();
+        self.files.retain(|(path, _)| named.contains(&path));
+        let missing = named.into_iter().find(|path| self.get(path).is_none())?.clone();
+        self.files.push((missing.clone(), FileState::Reading));
+        Some(missing)
+    }
+
+    /// A file was read, or cannot be.
+    pub fn take(&mut self, path: &Path, read: Result<ColorImage, String>) {
+        if let Some((_, state)) = self.files.iter_mut().find(|(known, _)| known == path) {
+            *state = match read {
+                Ok(image) => FileState::Read(Arc::new(image)),
+                Err(message) => FileState::Unreadable(message),
+            };
+        }
+    }
+}
+
+/// An image with settings inside that was dropped on the window: it may be meant as the input image, or for its
+/// settings.
+#[derive(Debug)]
+pub struct Dropped {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its pixels.
+    pub image: ColorImage,
+    /// What made it.
+    pub settings: Box<ImageSettings>,
+}
+
+/// All about the input image that is not part of the request.
+#[derive(Debug, Default)]
+pub struct InputImage {
+    /// Pixels of the image and its mask.
+    pub files: InputFiles,
+    /// A mask that is being painted.
+    pub painting: Option<MaskPainting>,
+    /// An image that was dropped on the window.
+    pub dropped: Option<Dropped>,
+}
+
+impl InputImage {
+    /// Starts to paint a mask for the input image, from the mask that it has.
+    pub fn paint_mask(&mut self, source: &SourceImage) {
+        let Some(image) = self.files.pixels(&source.path) else { return };
+        let before = source.mask.as_ref().and_then(|mask| self.files.pixels(&mask.path));
+        let before = before.map(|mask| &**mask);
+        self.painting = Some(MaskPainting::new(source.path.clone(), image.size, before));
+    }
+
+    /// Ends the painting of a mask for an image that is not the input image any more.
+    pub fn end_painting_of_another(&mut self, source: Option<&SourceImage>) {
+        let path = source.map(|source| &source.path);
+        self.painting.take_if(|painting| Some(&painting.image) != path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::state::Draft;
+
+    #[test]
+    fn files_are_read_once_and_forgotten_with_the_settings() {
+        let (mut files, mut draft) = (InputFiles::default(), Draft::default());
+        let wanted = |files: &mut InputFiles, draft: &Draft| files.wanted(draft.request.source.as_ref());
+        assert_eq!(wanted(&mut files, &draft), None);
+        draft.use_input_image("fox.png".into());
+        draft.use_mask("mask.png".into());
+        assert_eq!(wanted(&mut files, &draft), Some("fox.png".into()));
+        assert_eq!(wanted(&mut files, &draft), Some("mask.png".into()));
+        assert_eq!(wanted(&mut files, &draft), None);
+        files.take(Path::new("fox.png"), Ok(ColorImage::filled([2, 1], egui::Color32::RED)));
+        files.take(Path::new("mask.png"), Err("gone".to_owned()));
+        assert!(files.pixels(Path::new("fox.png")).is_some_and(|image| image.size == [2, 1]));
+        assert!(files.pixels(Path::new("mask.png")).is_none());
+        draft.use_input_image("dog.png".into());
+        assert!(draft.request.source.as_ref().is_some_and(|source| source.mask.is_none()));
+        assert_eq!(wanted(&mut files, &draft), Some("dog.png".into()));
+        assert!(files.pixels(Path::new("fox.png")).is_none());
+    }
+}

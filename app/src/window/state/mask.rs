@@ -1,0 +1,145 @@
+//! A mask that is painted over the input image.
+
+use std::path::PathBuf;
+
+use egui::{Color32, ColorImage, Pos2, Rect, pos2};
+use sluice_engine::output::Image;
+
+/// One change of a mask.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaskEdit {
+    /// Paints or erases along a line between two points, in pixels of the image.
+    Stroke {
+        /// Where the line starts.
+        from: Pos2,
+        /// Where it ends.
+        to: Pos2,
+        /// The brush's diameter, in pixels of the image.
+        brush: f32,
+        /// Whether it erases.
+        erases: bool,
+    },
+    /// Masks what was not masked, and the other way round.
+    Invert,
+    /// Removes everything.
+    Clear,
+}
+
+/// A mask in the making.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaskPainting {
+    /// The image's file.
+    pub image: PathBuf,
+    size: [usize; 2],
+    /// Whether a pixel is repainted, row by row.
+    masked: Vec<bool>,
+    /// Rises with every change.
+    version: u64,
+}
+
+impl MaskPainting {
+    /// A mask for an image of this size: what is light in `before`, if it has that size, or nothing.
+    pub fn new(image: PathBuf, size: [usize; 2], before: Option<&ColorImage>) -> Self {
+        let masked = match before {
+            Some(mask) if mask.size == size => mask.pixels.iter().map(|pixel| pixel.g() >= 128).collect(),
+            _ => vec![false; size[0] * size[1]],
+        };
+        Self { image, size, masked, version: 0 }
+    }
+
+    /// Width and height of the image.
+    pub fn size(&self) -> [usize; 2] {
+        self.size
+    }
+
+    /// Whether nothing is masked.
+    pub fn is_empty(&self) -> bool {
+        !self.masked.contains(&true)
+    }
+
+    /// Light where the image is repainted, dark elsewhere.
+    pub fn to_image(&self) -> Image {
+        let pixels = self.masked.iter().flat_map(|&masked| [if masked { 255 } else { 0 }; 3]).collect();
+        Image { width: self.size[0] as u32, height: self.size[1] as u32, pixels }
+    }
+
+    /// Changes it.
+    pub fn edit(&mut self, edit: MaskEdit) {
+        match edit {
+            MaskEdit::Stroke { from, to, brush, erases } => self.stroke(from, to, brush, !erases),
+            MaskEdit::Invert => self.masked.iter_mut().for_each(|masked| *masked = !*masked),
+            MaskEdit::Clear => self.masked.fill(false),
+        }
+        self.version += 1;
+    }
+
+    fn stroke(&mut self, from: Pos2, to: Pos2, brush: f32, masked: bool) {
+        let [width, height] = self.size;
+        let reach = (brush / 2.0).max(0.5);
+        let bounds = Rect::from_two_pos(from, to).expand(reach);
+        let clamp = |value: f32, most: usize| (value.max(0.0) as usize).min(most);
+        let (left, right) = (clamp(bounds.left().floor(), width), clamp(bounds.right().ceil(), width));
+        let (top, bottom) = (clamp(bounds.top().floor(), height), clamp(bounds.bottom().ceil(), height));
+        let along = to - from;
+        for row in top..bottom {
+            for column in left..right {
+                let place = pos2(column as f32 + 0.5, row as f32 + 0.5);
+                let part = (place - from).dot(along) / along.length_sq().max(f32::EPSILON);
+                let nearest = from + along * part.clamp(0.0, 1.0);
+                if (place - nearest).length() <= reach {
+                    self.masked[row * width + column] = masked;
+                }
+            }
+        }
+    }
+
+    /// The number of the last change.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// What lies over the image.
+    pub fn overlay(&self, color: Color32) -> ColorImage {
+        let pixels = self.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
+        ColorImage::new(self.size, pixels.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(painting: &MaskPainting) -> Vec<String> {
+        let row = |row: &[bool]| row.iter().map(|&masked| if masked { '#' } else { '.' }).collect();
+        painting.masked.chunks(painting.size[0]).map(row).collect()
+    }
+
+    fn stroke(from: Pos2, to: Pos2, erases: bool) -> MaskEdit {
+        MaskEdit::Stroke { from, to, brush: 2.0, erases }
+    }
+
+    #[test]
+    fn a_stroke_is_as_wide_as_the_brush_and_can_be_erased() {
+        let mut painting = MaskPainting::new("fox.png".into(), [8, 5], None);
+        assert!(painting.is_empty());
+        painting.edit(stroke(pos2(2.0, 2.0), pos2(6.0, 2.0), false));
+        assert_eq!(rows(&painting), ["........", ".######.", ".######.", "........", "........"]);
+        painting.edit(stroke(pos2(-40.0, 1.5), pos2(40.0, 1.5), true));
+        assert_eq!(rows(&painting)[1..3], ["........", "........"]);
+        painting.edit(MaskEdit::Invert);
+        assert!(painting.masked.iter().all(|&masked| masked));
+        painting.edit(MaskEdit::Clear);
+        assert!(painting.is_empty() && painting.version() == 4);
+    }
+
+    #[test]
+    fn an_earlier_mask_of_the_same_size_is_gone_on_with() {
+        let mut before = ColorImage::filled([3, 1], Color32::BLACK);
+        before.pixels[1] = Color32::WHITE;
+        let painting = MaskPainting::new("fox.png".into(), [3, 1], Some(&before));
+        assert_eq!(rows(&painting), [".#."]);
+        assert_eq!(painting.to_image().pixels, [0, 0, 0, 255, 255, 255, 0, 0, 0]);
+        assert_eq!(painting.overlay(Color32::RED).pixels[1], Color32::RED);
+        assert!(MaskPainting::new("fox.png".into(), [4, 1], Some(&before)).is_empty());
+    }
+}

@@ -1,0 +1,354 @@
+//! What the window knows, and how an event changes it. No drawing and no I/O.
+
+mod draft;
+mod input_image;
+mod jobs;
+mod mask;
+mod messages;
+mod planning;
+mod recent;
+mod sizes;
+mod watch;
+
+use std::path::PathBuf;
+
+use sluice_engine::{
+    adapters::AdapterReport,
+    hardware::HardwareSample,
+    output::Output,
+    request::{LONGEST_SIDE, ModelSource, RequestError},
+    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Serving},
+};
+
+use super::settings::Settings;
+pub use draft::Draft;
+pub use input_image::{Dropped, FileState, InputFiles, InputImage};
+pub use jobs::{Jobs, Progress, QueuedJob};
+pub use mask::{MaskEdit, MaskPainting};
+pub use messages::{FailureCard, Messages, Notice};
+pub use planning::{Answer, Ask, Planning};
+pub use recent::{Images, Recent, RecentId, Recents, Shown, color_image, file_name, shrink, thumbnail};
+pub use sizes::{Aspect, MAX_SIDE, snap};
+pub use watch::{Replanned, Watch, Watches};
+
+/// Whether the chosen model can be used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum ModelStatus {
+    /// Its headers are being read.
+    #[default]
+    Loading,
+    /// It can be used.
+    Ready(Box<ModelSummary>),
+    /// It could not be read.
+    Failed,
+}
+
+/// The chosen model, as far as the engine has read it.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Whether it can be used.
+    pub status: ModelStatus,
+    /// Whether its defaults replace size, steps and guidance once it is read.
+    pub adopt_defaults: bool,
+}
+
+/// Adapters, as far as they were read.
+#[derive(Debug, Default)]
+pub struct Adapters {
+    /// How well the adapters of the last job matched the model.
+    pub reports: Vec<AdapterReport>,
+    /// Adapters in the folders beside the model.
+    pub known: Vec<PathBuf>,
+}
+
+/// The engine and the machine it runs on.
+#[derive(Debug, Default)]
+pub struct Engine {
+    /// The machine.
+    pub hardware: Option<HardwareSample>,
+    /// The process that serves as the engine, where it is one of its own.
+    pub serving: Option<Serving>,
+    /// Whether the engine has ended.
+    pub ended: bool,
+}
+
+/// What the window was opened with.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    /// Where images are saved.
+    pub output_folder: Option<PathBuf>,
+    /// The GPU that renders the window.
+    pub gpu: Option<String>,
+}
+
+/// All that the window shows.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Everything that can be set.
+    pub settings: Settings,
+    /// The chosen model.
+    pub model: Model,
+    /// Jobs that have not ended.
+    pub jobs: Jobs,
+    /// Finished images.
+    pub images: Images,
+    /// The files of the input image.
+    pub input: InputImage,
+    /// What is known of adapters.
+    pub adapters: Adapters,
+    /// What the person should read.
+    pub messages: Messages,
+    /// What the next image would take.
+    pub planning: Planning,
+    /// What the last run says about itself.
+    pub watches: Watches,
+    /// The engine.
+    pub engine: Engine,
+    /// What the window was opened with.
+    pub surroundings: Surroundings,
+}
+
+impl State {
+    /// The settings panel.
+    pub fn draft(&self) -> &Draft {
+        &self.settings.draft
+    }
+
+    /// The chosen model.
+    pub fn chosen_model(&self) -> &ModelSource {
+        &self.settings.draft.request.model
+    }
+
+    /// What the model says about itself, once it is read.
+    pub fn summary(&self) -> Option<&ModelSummary> {
+        match &self.model.status {
+            ModelStatus::Ready(summary) => Some(summary),
+            ModelStatus::Loading | ModelStatus::Failed => None,
+        }
+    }
+
+    /// What sizes must be multiples of.
+    pub fn size_multiple(&self) -> u32 {
+        self.summary().map_or(16, |summary| summary.size_multiple)
+    }
+
+    /// What is wrong with the settings.
+    pub fn mistake(&self) -> Option<RequestError> {
+        let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
+        self.draft().request.validate(self.size_multiple(), longest).err()
+    }
+
+    /// Whether Generate would do anything.
+    pub fn can_generate(&self) -> bool {
+        self.summary().is_some() && !self.engine.ended && self.mistake().is_none()
+    }
+
+    /// What is to be asked about the memory that the next image takes.
+    pub fn ask(&mut self, now: f64) -> Ask {
+        let request = self.can_generate().then(|| self.settings.draft.to_send());
+        self.planning.look(request.as_deref(), &self.settings.memory.preferences, now)
+    }
+
+    /// Chooses another model.
+    pub fn choose_model(&mut self, model: ModelSource, adopt_defaults: bool) -> Command {
+        if model != *self.chosen_model() {
+            self.planning.forget();
+        }
+        if let ModelSource::Path(path) = &model {
+            self.settings.remember_model(path);
+        }
+        self.settings.draft.request.model = model.clone();
+        self.model = Model { status: ModelStatus::Loading, adopt_defaults };
+        Command::Load { model }
+    }
+
+    /// Queues a job with the panel's settings. A seed that is not locked is rolled anew.
+    pub fn generate(&mut self, new_seed: impl FnOnce() -> u64) -> Option<Command> {
+        if !self.can_generate() {
+            return None;
+        }
+        let draft = &mut self.settings.draft;
+        if !draft.seed_locked && !draft.seed_is_fresh {
+            draft.request.seed = new_seed();
+        }
+        draft.seed_is_fresh = false;
+        let job = Job {
+            output: self.surroundings.output_folder.clone().map(Output::Folder),
+            previews: self.settings.previews,
+            memory: self.settings.memory.preferences.clone(),
+            ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())
+        };
+        self.images.follow = true;
+        self.messages.notice = None;
+        if self.jobs.running().is_some() {
+            self.images.shown = Shown::Live;
+        }
+        Some(self.jobs.add(job))
+    }
+
+    /// Rolls another seed, which the next job uses whether it is locked or not.
+    pub fn randomize_seed(&mut self, new_seed: impl FnOnce() -> u64) {
+        self.settings.draft.request.seed = new_seed();
+        self.settings.draft.seed_is_fresh = true;
+    }
+
+    /// Replaces the settings and says so, with a way back. Loads the model if that is another one.
+    pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
+        let (before, load) = self.replace(draft);
+        self.messages.notice = Some(Notice { text, details, undo: Some(Box::new(before)) });
+        load
+    }
+
+    /// Goes back to the settings before the notice.
+    pub fn undo(&mut self) -> Option<Command> {
+        let before = self.messages.notice.take()?.undo?;
+        self.replace(*before).1
+    }
+
+    fn replace(&mut self, draft: Draft) -> (Draft, Option<Command>) {
+        let model = draft.request.model.clone();
+        let before = self.settings.draft.clone();
+        let load = (model != before.request.model).then(|| self.choose_model(model, false));
+        self.settings.draft = draft;
+        (before, load)
+    }
+
+    /// Starts to paint a mask for the input image.
+    pub fn paint_mask(&mut self) {
+        if let Some(source) = &self.settings.draft.request.source {
+            self.input.paint_mask(source);
+        }
+    }
+
+    /// The engine has ended, and nothing comes from it any more.
+    pub fn engine_gone(&mut self) {
+        if self.engine.ended {
+            return;
+        }
+        self.engine.ended = true;
+        self.jobs.queue.clear();
+        self.leave_live();
+        let failure = Failure {
+            message: "Nothing more can be generated.".to_owned(),
+            advice: Some("Restart Sluice. Your settings are kept.".to_owned()),
+        };
+        self.messages.fail("The engine has stopped", failure);
+    }
+
+    /// Takes an event in. `now` is the window's clock in seconds.
+    pub fn apply(&mut self, event: Event, now: f64) {
+        match event {
+            Event::Hardware(sample) => self.engine.hardware = Some(sample),
+            Event::Serving(serving) => self.engine.serving = Some(serving),
+            Event::ShutDown => self.engine_gone(),
+            Event::Restarting { failure } => self.restarting(failure),
+            Event::ModelLoaded(summary) => self.model_loaded(summary),
+            Event::Unloaded => {}
+            Event::Adapted { reports, .. } => self.adapters.reports = reports,
+            Event::Planned { id, forecast, readings } => {
+                self.planning.take(id, Answer::Forecast(forecast), readings);
+            }
+            Event::NotPlanned { id, failure } => {
+                self.planning.take(id, Answer::Failure(failure), Vec::new());
+            }
+            Event::Telemetry { job, events } => self.watches.telemetry(job, &events),
+            Event::Replanned { job, reason } => self.watches.replan(job, reason),
+            Event::Outcome { outcome, .. } => {
+                self.watches.outcome = Some(outcome);
+                self.planning.ask_again();
+            }
+            Event::Unfinished { jobs } => self.jobs.unfinished = jobs,
+            Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
+            Event::Started { job } => self.started(job),
+            Event::StageStarted { job, stage } => {
+                self.jobs.update(job, |progress| progress.stage = Some(stage));
+            }
+            Event::StageFinished { job, stage, seconds } => {
+                tracing::debug!(job = job.0, ?stage, seconds, "stage finished");
+            }
+            Event::Step { job, step, steps, seconds, seconds_left } => {
+                let left = Some((seconds_left, now));
+                self.jobs.update(job, |progress| {
+                    *progress =
+                        Progress { step, steps, step_seconds: seconds, left, ..std::mem::take(progress) };
+                });
+            }
+            Event::Preview { job, images, .. } => self.jobs.update(job, |progress| {
+                progress.preview = images;
+                progress.preview_version += 1;
+            }),
+            Event::NotSaved { failure, .. } => {
+                self.messages.fail("The image was not saved to the output folder", failure);
+            }
+            Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
+            Event::Cancelled { job } => {
+                self.end(job);
+                self.leave_live();
+            }
+            Event::Failed { job, failure } => self.failed(job, failure),
+        }
+    }
+
+    fn started(&mut self, job: JobId) {
+        self.watches.started(job);
+        if self.jobs.start(job) && self.images.follow {
+            self.images.shown = Shown::Live;
+        }
+    }
+
+    fn finished(&mut self, job: JobId, images: Vec<Picture>, seconds: f64) {
+        let Some(job) = self.end(job) else { return };
+        let ids = self.images.recents.add_finished(&job.request, images, seconds);
+        if self.images.follow
+            && let Some(&first) = ids.first()
+        {
+            self.images.shown = Shown::Recent(first);
+        }
+        self.leave_live();
+    }
+
+    /// The engine's process has ended and comes back.
+    fn restarting(&mut self, failure: Failure) {
+        let details = std::iter::once(failure.message).chain(failure.advice).collect();
+        self.messages.notice =
+            Some(Notice { text: "Engine restarted, resuming".to_owned(), details, undo: None });
+    }
+
+    fn model_loaded(&mut self, summary: Box<ModelSummary>) {
+        if summary.source != *self.chosen_model() {
+            return;
+        }
+        if std::mem::take(&mut self.model.adopt_defaults) {
+            self.settings.draft.adopt(&summary.defaults);
+        }
+        self.model.status = ModelStatus::Ready(summary);
+    }
+
+    fn failed(&mut self, job: Option<JobId>, failure: Failure) {
+        let title = match job {
+            Some(id) => {
+                self.end(id);
+                self.leave_live();
+                "Generation failed"
+            }
+            None if self.model.status == ModelStatus::Loading => {
+                self.model.status = ModelStatus::Failed;
+                "This model could not be opened"
+            }
+            None => "Something went wrong",
+        };
+        self.messages.fail(title, failure);
+    }
+
+    fn end(&mut self, id: JobId) -> Option<QueuedJob> {
+        self.watches.ended(id);
+        self.jobs.end(id)
+    }
+
+    /// When nothing is generated any more, the newest image takes the place of the live preview.
+    fn leave_live(&mut self) {
+        if self.images.shown == Shown::Live && self.jobs.running().is_none() {
+            self.images.show_newest();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Paints a mask over the input image.
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use egui::{
+    Align, Color32, ColorImage, CursorIcon, Layout, Pos2, Rect, Role, Sense, Slider, Stroke, Ui, WidgetInfo,
+    pos2, vec2,
+};
+
+use super::canvas::{self, View};
+use crate::window::{
+    action::Action,
+    icons,
+    state::{MaskEdit, MaskPainting},
+    textures::Textures,
+    tokens::{Palette, space},
+    widgets::{self, Weight},
+};
+
+/// The brush's diameters in pixels of the image.
+const DIAMETERS: RangeInclusive<f32> = 1.0..=400.0;
+
+/// What paints.
+#[derive(Debug, Default)]
+pub struct Brush {
+    /// Its diameter in pixels of the image; what suits the image until somebody chooses one.
+    diameter: Option<f32>,
+    erases: bool,
+    /// Where the stroke that goes on was last.
+    last: Option<Pos2>,
+}
+
+impl Brush {
+    fn diameter(&self, painting: &MaskPainting) -> f32 {
+        let suiting = longest_side(painting) / 12.0;
+        self.diameter.unwrap_or_else(|| suiting.clamp(*DIAMETERS.start(), *DIAMETERS.end()).round())
+    }
+}
+
+fn longest_side(painting: &MaskPainting) -> f32 {
+    let [width, height] = painting.size();
+    width.max(height) as f32
+}
+
+/// Draws the image with the mask over it, and the brush.
+pub fn canvas(
+    ui: &mut Ui,
+    painting: &MaskPainting,
+    image: &Arc<ColorImage>,
+    brush: &mut Brush,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let palette = Palette::of(ui);
+    let area = ui.max_rect();
+    let [width, height] = painting.size();
+    let size = vec2(width as f32, height as f32);
+    let place = View::default().place(size, area, ui.pixels_per_point());
+    let response = ui.interact(area, ui.scope_id().with("mask"), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Mask over the image"));
+    canvas::paint_sheet(ui, area, place);
+    let texture = textures.input(ui.ctx(), &painting.image, image);
+    canvas::paint_image(ui, area, place, texture, Color32::WHITE);
+    let diameter = brush.diameter(painting);
+    let pixel = |pointer: Pos2| ((pointer - place.min) / place.size() * size).to_pos2();
+    let held = response.interact_pointer_pos().filter(|_| response.is_pointer_button_down_on());
+    let here = held.map(pixel);
+    if let Some(to) = here
+        && brush.last != here
+    {
+        let from = brush.last.unwrap_or(to);
+        let stroke = MaskEdit::Stroke { from, to, brush: diameter, erases: brush.erases };
+        actions.push(Action::EditMask(stroke));
+    }
+    brush.last = here;
+    let over = textures.mask(ui.ctx(), painting, palette.accent.gamma_multiply(0.6));
+    let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+    ui.painter_at(area).image(over, place, whole, Color32::WHITE);
+    if let Some(pointer) = response.hover_pos() {
+        let reach = diameter / 2.0 * place.width() / size.x.max(1.0);
+        let painter = ui.painter_at(area);
+        painter.circle_stroke(pointer, reach, Stroke::new(2.5, Color32::from_black_alpha(120)));
+        painter.circle_stroke(pointer, reach, Stroke::new(1.0, Color32::WHITE));
+        ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
+    }
+}
+
+/// Draws the bar under it.
+pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let label = widgets::field_label(ui, "Brush size");
+        ui.spacing_mut().slider_width = 140.0;
+        let most = (longest_side(painting) / 2.0).clamp(8.0, *DIAMETERS.end());
+        let mut diameter = brush.diameter(painting);
+        let slider = Slider::new(&mut diameter, *DIAMETERS.start()..=most).integer().logarithmic(true);
+        if ui.add(slider).labelled_by(label.id).on_hover_text("Diameter in image pixels.").changed() {
+            brush.diameter = Some(diameter);
+        }
+        for (name, erases, tip) in
+            [("Paint", false, "Mark what is repainted."), ("Erase", true, "Remove parts of the mask.")]
+        {
+            if widgets::toggle_button(ui, name, brush.erases == erases).on_hover_text(tip).clicked() {
+                brush.erases = erases;
+            }
+        }
+        for (icon, name, tip, edit) in [
+            (icons::ARROW_LEFT_RIGHT, "Invert", "Swap masked and unmasked areas.", MaskEdit::Invert),
+            (icons::X, "Clear", "Remove the whole mask.", MaskEdit::Clear),
+        ] {
+            if widgets::button(ui, Some(icon), name, Weight::Ghost).on_hover_text(tip).clicked() {
+                actions.push(Action::EditMask(edit));
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_enabled_ui(!painting.is_empty(), |ui| {
+                if widgets::button(ui, None, "Apply mask", Weight::Primary).clicked() {
+                    actions.push(Action::ApplyMask);
+                }
+            });
+            if widgets::button(ui, None, "Discard mask", Weight::Plain).clicked() {
+                actions.push(Action::CancelMask);
+            }
+        });
+    });
+}

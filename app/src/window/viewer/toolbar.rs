@@ -1,0 +1,135 @@
+//! The bar under the image: what it is, what can be done with it, and how it is looked at.
+
+use egui::{Align, Align2, CornerRadius, Layout, Rect, RichText, Ui, Vec2, vec2};
+
+use super::canvas::View;
+use crate::{
+    units,
+    window::{
+        action::Action,
+        icons,
+        state::{Progress, Recent, Shown, State},
+        status_bar::stage_words,
+        tokens::{Palette, font, size, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// Draws the bar.
+pub fn show(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, actions: &mut Vec<Action>) {
+    let density = ui.pixels_per_point();
+    if let Some((_, progress)) = state.jobs.running() {
+        let top = ui.clip_rect().left_top();
+        let edge = Rect::from_min_size(top, vec2(ui.clip_rect().width(), size::PROGRESS / 2.0));
+        widgets::progress_bar(ui, edge, progress.fraction());
+    }
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let (caption, size, recent) = match (state.images.shown, state.jobs.running()) {
+            (Shown::Live, Some((job, progress))) => {
+                let size = vec2(job.request.width as f32, job.request.height as f32);
+                (live_caption(progress, now), size, None)
+            }
+            (Shown::Recent(id), _) => match state.images.recents.get(id) {
+                Some(recent) => {
+                    let size = image_size(recent);
+                    (recent_caption(recent, size), size, Some(recent))
+                }
+                None => return,
+            },
+            _ => return,
+        };
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            zoom_controls(ui, view, size, area, density);
+            if let Some(recent) = recent {
+                separator(ui);
+                image_actions(ui, recent, actions);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let color = Palette::of(ui).text_muted;
+                ui.add(egui::Label::new(RichText::new(caption).small().color(color)).truncate());
+            });
+        });
+    });
+}
+
+fn separator(ui: &mut Ui) {
+    ui.add_space(space::XS);
+    let (rect, _) = ui.allocate_exact_size(vec2(1.0, 18.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, CornerRadius::ZERO, Palette::of(ui).line);
+    ui.add_space(space::XS);
+}
+
+/// From right to left.
+fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density: f32) {
+    let percent = (view.zoom(image, area, density) * 100.0).round();
+    let actual = (percent - 100.0).abs() < 0.5 && !view.is_fit();
+    let weight = |on| if on { Weight::Selected } else { Weight::Ghost };
+    let tip = "Show one image pixel per screen pixel. Double-click the image to switch.";
+    if widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked() {
+        view.actual();
+    }
+    let tip = "Show the whole image. Zoom with the wheel, drag to move.";
+    if widgets::button(ui, None, "Fit", weight(view.is_fit())).on_hover_text(tip).clicked() {
+        view.fit();
+    }
+    let color = Palette::of(ui).text_faint;
+    let (rect, _) = ui.allocate_exact_size(vec2(46.0, size::CONTROL), egui::Sense::hover());
+    let place = egui::pos2(rect.right() - space::XS, rect.center().y);
+    let font = egui::FontId::proportional(font::SMALL);
+    ui.painter().text(place, Align2::RIGHT_CENTER, format!("{percent}%"), font, color);
+}
+
+/// From right to left.
+fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
+    if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent())
+        && widgets::icon_button(ui, icons::FOLDER_OPEN, "Open containing folder").clicked()
+    {
+        actions.push(Action::OpenFolder(folder.to_owned()));
+    }
+    ui.add_enabled_ui(recent.image.is_some(), |ui| {
+        if widgets::icon_button(ui, icons::COPY, "Copy image").clicked() {
+            actions.push(Action::CopyImage(recent.id));
+        }
+    });
+    if let Some(path) = &recent.path
+        && widgets::icon_button(ui, icons::IMAGE, "Use as input image").clicked()
+    {
+        actions.push(Action::UseAsInput(path.clone()));
+    }
+    if recent.request.is_some()
+        && widgets::button(ui, Some(icons::RESTORE), "Use these settings", Weight::Ghost)
+            .on_hover_text("Load the prompt, seed and all other settings that made this image.")
+            .clicked()
+    {
+        actions.push(Action::UseSettings(recent.id));
+    }
+}
+
+fn live_caption(progress: &Progress, now: f64) -> String {
+    let stage = stage_words(progress.stage, progress.step, progress.steps);
+    match progress.seconds_left(now) {
+        Some(seconds) => format!("{stage} · {}", units::time_left(seconds)),
+        None => stage,
+    }
+}
+
+fn image_size(recent: &Recent) -> Vec2 {
+    let image = recent.image.as_ref().map(|image| image.size);
+    let request = recent.request.as_ref().map(|request| [request.width as usize, request.height as usize]);
+    let [width, height] = image.or(request).unwrap_or(recent.thumbnail.size);
+    vec2(width as f32, height as f32)
+}
+
+fn recent_caption(recent: &Recent, size: Vec2) -> String {
+    let mut parts = vec![format!("{} × {}", size.x, size.y)];
+    if let Some(request) = &recent.request {
+        parts.push(format!("seed {}", request.seed));
+        parts.push(format!("{} steps", request.steps));
+        parts.push(format!("guidance {}", units::number(request.guidance)));
+    }
+    if let Some(seconds) = recent.seconds {
+        parts.push(units::seconds(seconds));
+    }
+    parts.join(" · ")
+}
