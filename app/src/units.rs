@@ -94,7 +94,8 @@ pub fn time_left(seconds: f64) -> String {
     if seconds < 1.0 {
         return "almost done".to_owned();
     }
-    format!("{} left", whole_seconds(seconds.ceil() as u64))
+    let whole = if seconds < 9.95 { seconds.ceil() } else { seconds.round() };
+    format!("{} left", whole_seconds(whole as u64))
 }
 
 fn whole_seconds(seconds: u64) -> String {

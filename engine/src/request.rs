@@ -295,7 +295,7 @@ impl Schedule {
     /// The name in the window, which is that of AUTOMATIC1111's web UI where it has the schedule.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Model => "As the model says",
+            Self::Model => "Model default",
             Self::StaticShift => "Static shift",
             Self::DynamicShift => "Dynamic shift",
             Self::Normal => "Normal",

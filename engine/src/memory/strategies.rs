@@ -61,9 +61,9 @@ const OWN: [(&str, &str, OffloadMode); 6] = [
 
 /// Parts of the denoiser that stay in the examples of layer streaming, in percent.
 const RESIDENT_PARTS: [(&str, &str, u64); 3] = [
-    ("layer_streaming_25", "Layer streaming, 25 % stay", 25),
-    ("layer_streaming_50", "Layer streaming, 50 % stay", 50),
-    ("layer_streaming_75", "Layer streaming, 75 % stay", 75),
+    ("layer_streaming_25", "Layer streaming, 25% resident", 25),
+    ("layer_streaming_50", "Layer streaming, 50% resident", 50),
+    ("layer_streaming_75", "Layer streaming, 75% resident", 75),
 ];
 
 /// What is less than this part of a time or a peak is worth saying.

@@ -3,9 +3,8 @@
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
-    draft::Draft,
     settings::Settings as WindowSettings,
-    state::{ModelStatus, Shown},
+    state::{Draft, ModelStatus, Shown},
 };
 use sluice_engine::{
     adapters::AdapterReport,
@@ -84,10 +83,10 @@ fn escape_closes_a_popup_before_it_cancels() {
     window.take_job();
     half_way(&mut window, JOB);
     window.click("Settings");
-    assert!(window.shows("Draw the window with"));
+    assert!(window.shows("App rendering GPU"));
     window.harness.key_press(Key::Escape);
     window.frames();
-    assert!(!window.shows("Draw the window with"));
+    assert!(!window.shows("App rendering GPU"));
     assert_eq!(window.take_commands(), []);
 }
 
@@ -97,7 +96,7 @@ fn progress_is_said_in_words() {
     window.click("Generate");
     assert!(window.shows("Waiting for the engine"));
     half_way(&mut window, JOB);
-    assert!(window.shows("Step 5 of 12 · 3.2 s a step · 22 s left"));
+    assert!(window.shows("Step 5 of 12 · 3.2 s per step · 22 s left"));
     assert_eq!(window.harness.state().state().images.shown, Shown::Live);
     window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1234)], seconds: 4.0 });
     assert!(window.shows("128 × 128 · seed 1234 · 12 steps · guidance 2 · 4.0 s"));
@@ -123,13 +122,13 @@ fn a_failure_says_what_happened_and_what_to_do_and_keeps_the_settings() {
 }
 
 #[test]
-fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
+fn a_model_that_cannot_be_opened_is_said_where_the_image_would_be() {
     let mut window = Window::with_starter();
     window.take_commands();
     let path = std::env::temp_dir().join("no such model.gguf");
     window.drop_file(path.clone());
     let model = ModelSource::Path(path);
-    window.wait_for("the model", |app| app*app.state().chosen_model() == model);
+    window.wait_for("the model", |app| app.state().chosen_model() == &model);
     assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
     assert_eq!(window.harness.state().state().model.status, ModelStatus::Failed);
@@ -140,7 +139,7 @@ fn a_model_that_cannot_be_opened_is_said_where_the_picture_would_be() {
 }
 
 #[test]
-fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
+fn a_dropped_image_restores_its_settings_and_they_can_be_undone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let request = Request {
@@ -162,13 +161,13 @@ fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
     window.drop_file(path);
     window.wait_for("the question", |app| app.state().input.dropped.is_some());
     window.frames();
-    assert!(window.shows("Settings are inside boat.png"));
+    assert!(window.shows("boat.png contains settings"));
     window.click("Use settings");
     window.wait_for("the settings", |app| app.state().draft().request.seed == 99);
-    assert_eq!(window.harness.state().state().draft(), Draft::from_request(&request));
-    assert!(window.shows("Settings from boat.png"));
+    assert_eq!(window.harness.state().state().draft(), &Draft::from_request(&request));
+    assert!(window.shows("Settings of boat.png"));
     window.click("Generate");
-    assert_eq!(window.take_job().request, request, "the seed of the picture is kept");
+    assert_eq!(window.take_job().request, request, "the seed of the image is kept");
 
     window.click("Use these settings");
     window.click("Undo");
@@ -179,18 +178,18 @@ fn a_dropped_picture_restores_its_settings_and_they_can_be_undone() {
 fn a_file_without_settings_is_said_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("note.png");
-    std::fs::write(&path, "no picture").unwrap();
+    std::fs::write(&path, "no image").unwrap();
     let mut window = Window::with_starter();
     let before = window.harness.state().state().draft().clone();
     window.drop_file(path);
     window.wait_for("the failure", |app| !app.state().messages.failures.is_empty());
     window.frames();
     assert!(window.shows("This file cannot be used"));
-    assert_eq!(window.harness.state().state().draft(), before);
+    assert_eq!(window.harness.state().state().draft(), &before);
 }
 
 #[test]
-fn the_folders_pictures_are_listed_and_read_when_they_are_shown() {
+fn the_folders_images_are_listed_and_read_when_they_are_shown() {
     let folder = tempfile::tempdir().unwrap();
     let request = Request { prompt: "found".to_owned(), seed: 5, ..Request::default() };
     let settings = Settings::new(&request, "Starter", "z_image", 0);
@@ -199,10 +198,11 @@ fn the_folders_pictures_are_listed_and_read_when_they_are_shown() {
         setup.folder = Some(folder.path().to_owned());
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
-    window.wait_for("the picture", |app| !app.state().images.recents.is_empty());
+    window.wait_for("the image", |app| !app.state().images.recents.is_empty());
     window.frames();
     window.click("found.png");
-    window.wait_for("its pixels", |app| app.state().images.recents.iter().all(|recent| recent.image.is_some()));
+    window
+        .wait_for("its pixels", |app| app.state().images.recents.iter().all(|recent| recent.image.is_some()));
     window.frames();
     window.click("Use these settings");
     assert_eq!(window.harness.state().state().draft().request.prompt, "found");
@@ -225,7 +225,8 @@ fn sizes_snap_to_what_the_model_can_draw() {
 #[test]
 fn a_size_the_model_cannot_draw_is_said_next_to_the_field() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
-        let draft = Draft { width: 100, ..Draft::default() };
+        let mut draft = Draft::default();
+        draft.request.width = 100;
         setup.settings = Some(WindowSettings { draft, ..WindowSettings::default() });
     });
     window.take_commands();
@@ -256,15 +257,15 @@ fn a_locked_seed_stays_and_others_are_drawn() {
     };
     let (first, second) = (generate(&mut window), generate(&mut window));
     assert_ne!(first, second);
-    window.click("Keep the seed");
+    window.click("Lock seed");
     assert_eq!(generate(&mut window), second);
     assert_eq!(generate(&mut window), second);
-    window.click("Draw a new seed");
+    window.click("Randomize seed");
     let drawn = generate(&mut window);
     assert_ne!(drawn, second);
     assert_eq!(generate(&mut window), drawn);
-    window.click("Keep the seed");
-    window.click("Draw a new seed");
+    window.click("Lock seed");
+    window.click("Randomize seed");
     let drawn = window.harness.state().state().draft().request.seed;
     assert_eq!(generate(&mut window), drawn, "what was drawn is used");
     assert_ne!(generate(&mut window), drawn);
@@ -292,7 +293,7 @@ fn jobs_wait_in_a_queue_and_each_can_be_cancelled() {
 }
 
 #[test]
-fn a_picture_that_is_looked_at_stays_while_another_is_finished() {
+fn an_image_that_is_looked_at_stays_while_another_is_finished() {
     let mut window = Window::with_starter();
     for job in [JOB, JobId(2)] {
         window.click("Generate");
@@ -303,12 +304,13 @@ fn a_picture_that_is_looked_at_stays_while_another_is_finished() {
         }
     }
     let first = window.harness.state().state().images.recents.newest().unwrap();
-    window.click("Picture with seed 1");
-    let pictures = vec![picture(128, 128, 2), picture(128, 128, 3)];
-    window.says(Event::Finished { job: JobId(2), pictures, seconds: 1.0 });
+    window.click("Image with seed 1");
+    let images = vec![picture(128, 128, 2), picture(128, 128, 3)];
+    window.says(Event::Finished { job: JobId(2), pictures: images, seconds: 1.0 });
     let state = window.harness.state().state();
     assert_eq!(state.images.shown, Shown::Recent(first));
-    let seeds: Vec<_> = state.images.recents.iter().map(|recent| recent.request.as_ref().unwrap().seed).collect();
+    let seeds: Vec<_> =
+        state.images.recents.iter().map(|recent| recent.request.as_ref().unwrap().seed).collect();
     assert_eq!(seeds, [2, 3, 1]);
 }
 
@@ -335,8 +337,8 @@ fn every_widget_has_a_name() {
         window.says(scene.answer(query.id));
     }
     nothing_is_unnamed(&window, "a plan");
-    window.click("Card");
-    nothing_is_unnamed(&window, "cards");
+    window.click("GPU");
+    nothing_is_unnamed(&window, "GPUs");
     window.harness.key_press(Key::Escape);
     window.frames();
     for popup in ["Model", "Theme", "Settings", "Examples"] {
@@ -353,7 +355,7 @@ fn every_widget_has_a_name() {
     window.harness.key_press(Key::Escape);
     window.frames();
     window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
-    nothing_is_unnamed(&window, "a picture");
+    nothing_is_unnamed(&window, "an image");
     for event in telemetry(JobId(2), &scene.run(5, 12)) {
         window.says(event);
     }
@@ -378,13 +380,13 @@ fn settings_survive_a_restart() {
     let mut window = Window::with_starter();
     window.fill("Prompt", "a red boat");
     window.click("Aspect 3:2");
-    window.click("Keep the seed");
+    window.click("Lock seed");
     let saved = window.harness.state().state().settings.clone();
     let kept = WindowSettings::from_json(&saved.to_json());
     let mut again = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(kept));
     assert_eq!(again.take_commands(), [Command::Load { model: ModelSource::Starter }]);
     again.says(Event::ModelLoaded(Box::new(starter())));
-    assert_eq!(again.harness.state().state().draft(), saved.draft, "the model's defaults change nothing");
+    assert_eq!(again.harness.state().state().draft(), &saved.draft, "the model's defaults change nothing");
     assert_eq!(again.harness.state().state().settings.clone(), saved);
 }
 
@@ -394,7 +396,7 @@ fn an_engine_that_is_gone_is_said_once_and_takes_no_jobs() {
     window.click("Generate");
     window.take_commands();
     window.says(Event::ShutDown);
-    assert!(window.shows("The engine has ended"));
+    assert!(window.shows("The engine has stopped"));
     assert_eq!(window.harness.state().state().messages.failures.len(), 1);
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     window.frames();
@@ -402,12 +404,12 @@ fn an_engine_that_is_gone_is_said_once_and_takes_no_jobs() {
 }
 
 #[test]
-fn pictures_that_were_not_finished_are_finished_or_forgotten() {
+fn unfinished_images_are_resumed_or_discarded() {
     let earlier = Job::new(JobId(40), Request { prompt: "a red boat".to_owned(), ..Request::default() });
-    for (press, expected) in [("Finish them", 1), ("Forget them", 0)] {
+    for (press, expected) in [("Resume", 1), ("Discard", 0)] {
         let mut window = Window::with_starter();
         window.says(Event::Unfinished { jobs: vec![earlier.clone()] });
-        window.harness.get_by_label("One picture was not finished");
+        window.harness.get_by_label("1 unfinished image");
         window.click(press);
         let commands = window.take_commands();
         match commands.as_slice() {
@@ -418,7 +420,7 @@ fn pictures_that_were_not_finished_are_finished_or_forgotten() {
             others => panic!("{press}: {others:?}"),
         }
         assert_eq!(window.harness.state().state().jobs.queue.len(), expected);
-        assert!(window.harness.query_by_label("One picture was not finished").is_none());
+        assert!(window.harness.query_by_label("1 unfinished image").is_none());
     }
 }
 
@@ -430,7 +432,7 @@ fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     window.says(Event::Started { job: JOB });
     let failure = Failure { message: "memory ran out".to_owned(), advice: None };
     window.says(Event::Restarting { failure });
-    window.harness.get_by_label("The engine is started again");
+    window.harness.get_by_label("Engine restarted, resuming");
     window.harness.get_by_label("memory ran out");
     assert!(window.harness.state().state().jobs.running().is_some());
 }
@@ -454,7 +456,7 @@ fn adapters_are_added_weighted_and_taken_out() {
     adapter.write(&file).unwrap();
     let mut window = Window::with_starter();
     window.click("LoRA");
-    assert!(window.shows("Add a LoRA"));
+    assert!(window.shows("Add LoRA…"));
     window.drop_file(file.clone());
     window.wait_for("the adapter", |app| !app.state().draft().request.adapters.is_empty());
     window.frames();
@@ -477,6 +479,6 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.click("ink wash");
     window.click("Generate");
     assert_eq!(window.take_job().request.adapters, [], "it is not used");
-    window.click("Take ink wash out");
+    window.click("Remove ink wash");
     assert!(window.harness.state().state().draft().request.adapters.is_empty());
 }

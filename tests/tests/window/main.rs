@@ -3,11 +3,11 @@
 #![cfg(test)]
 
 mod behaviour;
+mod input_image;
 mod memory;
 mod prompts;
 mod real_run;
 mod runs;
 mod snapshots;
-mod source;
 mod support;
 mod timeline;

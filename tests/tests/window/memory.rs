@@ -44,9 +44,9 @@ fn the_model_is_asked_about_as_soon_as_it_is_read() {
     assert_eq!((query.subject, query.frames), (PlanSubject::Model, 1));
     assert_eq!(query.request.width, 128);
     assert_eq!(query.memory, MemoryPreferences::default());
-    assert!(window.shows("Working out what it takes"));
+    assert!(window.shows("Planning…"));
     window.says(Scene::streamed().answer(query.id));
-    assert!(!window.shows("Working out what it takes"));
+    assert!(!window.shows("Planning…"));
     assert!(window.shows("Forecast, "));
     window.harness.run_steps(10);
     assert_eq!(window.take_plans(), [], "nothing has changed");
@@ -62,7 +62,7 @@ fn whatever_decides_about_memory_is_asked_about_again() {
         assert_eq!(plans.len(), 1, "{press}");
         window.says(scene.answer(plans[0].id));
     }
-    for (label, value) in [("Steps", 20.0), ("Guidance", 0.0), ("Pictures at once", 3.0)] {
+    for (label, value) in [("Steps", 20.0), ("Guidance", 0.0), ("Batch size", 3.0)] {
         window.harness.get_all_by_label(label).last().unwrap().set_value_accesskit(value);
         window.frames();
         let plans = window.take_plans();
@@ -71,7 +71,7 @@ fn whatever_decides_about_memory_is_asked_about_again() {
     }
     window.click("More settings");
     window.click("Precision");
-    window.click("16 bit (bf16)");
+    window.click("16-bit (bf16)");
     let [query] = window.take_plans().try_into().expect("one question");
     assert_eq!(query.request.dtype, Some(ComputeDtype::Bf16));
     assert_eq!((query.request.steps, query.request.batch), (20, 3));
@@ -103,12 +103,12 @@ fn a_prompt_that_is_typed_is_asked_about_and_never_waits() {
 }
 
 #[test]
-fn the_forecast_says_what_the_picture_takes_and_how_good_forecasts_were() {
+fn the_forecast_says_what_the_image_takes_and_how_good_forecasts_were() {
     let scene = Scene::streamed();
     let window = planned(&scene);
-    assert!(window.shows("fits"));
+    assert!(window.shows("Forecast, fits, "));
     assert!(window.shows(&scene.forecast.sentence));
-    assert!(window.shows("Off by 1.2 % of memory, 3.4 % of time in 6 runs"));
+    assert!(window.shows("±1.2% memory, ±3.4% time in 6 runs"));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn rows_that_cannot_be_chosen_say_why_and_do_nothing() {
     assert!(window.shows("diffusers only"));
     let short = scene.forecast.alternatives.iter().find(|row| row.device_short > 0).unwrap();
     assert!(window.shows(&format!("{}, ", short.name)));
-    assert!(window.shows("too much VRAM"));
+    assert!(window.shows(" VRAM too much"));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_preset_is_one_press_and_is_seen_to_be_in_force() {
         assert_eq!(preferences(&window), preset.memory);
         assert!(window.shows(&preset.summary));
     }
-    window.click("Card");
+    window.click("GPU");
     window.click_what_says("RTX 4080");
     let chosen = preferences(&window);
     assert_eq!(chosen.device, DeviceChoice::Simulated("rtx-4080".to_owned()));
@@ -172,14 +172,14 @@ fn the_cards_that_are_here_and_those_that_are_not_can_be_asked_about() {
     let mut window = planned(&Scene::streamed());
     window.says(Event::Hardware(machine()));
     window.take_plans();
-    window.click("Card");
+    window.click("GPU");
     assert!(window.shows("RTX 3060 12.0 GB (found)"));
     window.click_what_says("RTX 3060 12.0 GB (found)");
     let DeviceChoice::Simulated(id) = preferences(&window).device else { panic!("a simulated card") };
     assert!(id.starts_with("rtx-3060"));
     let [query] = window.take_plans().try_into().expect("one question");
     assert_eq!(query.memory.device, DeviceChoice::Simulated(id));
-    window.click("Card");
+    window.click("GPU");
     window.click_what_says("This computer");
     assert_eq!(preferences(&window).device, DeviceChoice::Auto);
 }
@@ -189,12 +189,12 @@ fn an_engine_for_cards_offers_the_card_and_the_processor() {
     let mut window = planned(&Scene::streamed());
     window.says(Event::Hardware(machine()));
     window.says(Event::Serving(Serving { engine: "CUDA".to_owned(), process: 7, instead_of: None }));
-    window.click("Card");
-    assert!(window.shows("This computer's card"));
+    window.click("GPU");
+    assert!(window.shows("This computer (GPU)"));
     assert!(!window.shows("RTX 3060 12.0 GB (found)"), "what is found is what computes");
     window.click("This computer (CPU)");
     assert_eq!(preferences(&window).device, DeviceChoice::Processor);
-    assert!(!window.shows("A run here has this card's memory and link"));
+    assert!(!window.shows("Simulated: this GPU's memory and link"));
 }
 
 #[test]
@@ -204,20 +204,20 @@ fn everything_can_be_overridden_and_set_back() {
     window.click("Mode");
     window.click("Layer streaming");
     window.click("Text encoder");
-    window.click("From disk, on demand");
-    window.click("VRAM budget");
-    window.click("Blocks ahead");
+    window.click("Streamed from disk");
+    window.click("VRAM limit");
+    window.click("Prefetch");
     let chosen = preferences(&window);
     assert_eq!(chosen.mode, OffloadMode::LayerStreaming);
     assert_eq!(chosen.text_encoder, Some(Residence::OnDemand));
     assert_eq!(chosen.prefetch, Some(1));
     assert!(chosen.vram_budget.is_some_and(|bytes| bytes > 8 << 30));
-    window.harness.get_by_label("VRAM budget in GB").set_value_accesskit(6.5);
+    window.harness.get_by_label("VRAM limit in GB").set_value_accesskit(6.5);
     window.frames();
     assert_eq!(preferences(&window).vram_budget, Some((13 << 30) / 2));
-    window.click("Lift the limit");
+    window.click("Remove limit");
     assert_eq!(preferences(&window).vram_budget, None);
-    window.click("Back to the defaults");
+    window.click("Reset");
     assert_eq!(preferences(&window), MemoryPreferences::default());
 }
 
@@ -232,11 +232,11 @@ fn memory_settings_survive_a_restart() {
     let kept = WindowSettings::from_json(&saved.to_json());
     let again = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.settings = Some(kept));
     assert_eq!(preferences(&again), card_presets()[1].memory);
-    assert!(again.shows("Memory plan") && again.shows("What a run does with memory"));
+    assert!(again.shows("Memory plan") && again.shows("The timeline shows memory use"));
 }
 
 #[test]
-fn a_dropped_picture_changes_nothing_about_memory() {
+fn a_dropped_image_changes_nothing_about_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let request = Request { prompt: "a boat".to_owned(), seed: 99, ..Request::default() };
@@ -262,7 +262,7 @@ fn a_dropped_picture_changes_nothing_about_memory() {
 fn the_plan_is_open_where_there_is_room_and_stays_as_it_was_put() {
     let mut wide = Window::open([1920.0, 1080.0], Theme::Dark, |_| ());
     assert!(wide.shows("Memory plan"));
-    wide.click("Fold the plan away");
+    wide.click("Close the plan");
     assert!(!wide.shows("Memory plan"));
     assert_eq!(wide.harness.state().state().settings.clone().memory.plan_open, Some(false));
     let narrow = Window::open([1280.0, 800.0], Theme::Dark, |_| ());

@@ -46,13 +46,13 @@ fn what_is_not_read_is_said() {
 fn clip_skip_is_grey_where_it_has_no_effect() {
     let mut window = Window::with_starter();
     window.click("More settings");
-    assert!(window.shows("Z-Image does not take layers of CLIP."));
+    assert!(window.shows("Clip skip has no effect on Z-Image."));
     let is_grey = |window: &Window| {
         let mut fields = window.harness.query_all_by_label("Clip skip");
         fields.any(|field| field.accesskit_node().is_disabled())
     };
     assert!(is_grey(&window));
     window.says(Event::ModelLoaded(Box::new(ModelSummary { reads_clip_skip: true, ..starter() })));
-    assert!(!window.shows("Z-Image does not take layers of CLIP."));
+    assert!(!window.shows("Clip skip has no effect on Z-Image."));
     assert!(!is_grey(&window));
 }

@@ -80,7 +80,7 @@ fn a_streamed_run_is_planned_watched_and_compared() {
             run.and_then(|run| run.history.last_step()).is_some_and(|step| step.step >= at_least)
         };
         until(&mut window, "half of the steps", |app| steps(app, 6));
-        assert!(window.shows("in this run") && window.shows(" pass through"));
+        assert!(window.shows("in this run") && window.shows(" streamed"));
         keep(&mut window, &format!("streaming-{shade}.png"));
         until(&mut window, "the comparison", |app| {
             app.state().watches.outcome.is_some() && !app.state().images.recents.is_empty()

@@ -132,21 +132,21 @@ fn answer(window: &mut Window, scene: &Scene) {
     }
 }
 
-/// A picture to draw over, and a mask for it.
+/// An input image, and a mask for it.
 fn over_a_harbour(window: &mut Window, folder: &Path) {
     let image = landscape(192, 128, 5, 1.0);
     let path = folder.join("harbour.png");
     image::save_buffer(&path, &image.pixels, 192, 128, image::ColorType::Rgb8).unwrap();
     window.fill("Prompt", "a harbour in the evening, oil on canvas");
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
     window.click("Dismiss the notice");
 }
 
 fn paint(window: &mut Window) {
     use egui_kittest::kittest::Queryable;
     window.click("Paint…");
-    let middle = window.harness.get_by_label("The mask over the picture").rect().center();
+    let middle = window.harness.get_by_label("Mask over the image").rect().center();
     window.harness.drag_at(middle - egui::vec2(60.0, 20.0));
     window.frames();
     window.harness.hover_at(middle + egui::vec2(50.0, 30.0));
@@ -173,7 +173,7 @@ fn drawing_over_a_picture() {
             let files = &app.state().input.files;
             files.pixels(&picture).is_some() && files.pixels(&mask).is_some()
         });
-        window.see("Keep the rest to the pixel");
+        window.see("Keep unmasked area unchanged");
     });
 }
 
@@ -247,9 +247,9 @@ fn overrides() {
         window.click("Preset for 12 GB");
         answer(window, &scene);
         window.click("Advanced");
-        window.click("Back to the defaults");
+        window.click("Reset");
         answer(window, &scene);
-        window.click("VRAM budget");
+        window.click("VRAM limit");
         answer(window, &scene);
     });
 }

@@ -263,7 +263,7 @@ pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
     Image { width, height, pixels }
 }
 
-/// A finished picture that was not written.
+/// A finished image that was not written.
 pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
     Picture { image: landscape(width, height, seed, 1.0), seed, path: None }
 }

@@ -37,9 +37,9 @@ fn label(window: &Window, words: &str) -> String {
 fn before_the_first_run_the_timeline_says_what_it_is_for() {
     let mut window = Window::with_starter();
     window.click("Timeline");
-    assert!(window.shows("What a run does with memory is drawn here while it goes on."));
-    window.click("Fold the timeline away");
-    assert!(!window.shows("What a run does with memory"));
+    assert!(window.shows("The timeline shows memory use while an image is generated."));
+    window.click("Close the timeline");
+    assert!(!window.shows("The timeline shows memory use"));
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn a_run_is_drawn_while_it_goes_on() {
     let steps = label(&window, "Steps, ");
     assert!(steps.starts_with("Steps, 5 done, "), "{steps}");
     let layers = label(&window, "Layers of the denoiser");
-    assert!(layers.contains(" stay, ") && layers.contains(" pass through, now "), "{layers}");
-    for kind in ["weights", "activations", "others", "free", "predicted", "may be taken"] {
+    assert!(layers.contains(" resident, ") && layers.contains(" streamed, now "), "{layers}");
+    for kind in ["weights", "activations", "others", "free", "predicted", "allowed"] {
         assert!(window.shows(kind), "{kind}");
     }
 }
@@ -61,9 +61,9 @@ fn a_run_is_drawn_while_it_goes_on() {
 #[test]
 fn the_status_line_says_how_weights_flow() {
     let mut window = running(&Scene::streamed());
-    assert!(window.shows("link ") && window.shows("GB/s · stall ") && window.shows("% · peak "));
+    assert!(window.shows("link ") && window.shows("GB/s · waiting ") && window.shows("% · peak "));
     window.says(Event::Finished { job: JOB, pictures: vec![picture(128, 128, 1)], seconds: 4.0 });
-    assert!(!window.shows("stall "));
+    assert!(!window.shows(" · waiting "));
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn a_pause_lets_the_drawing_stand_still_while_the_run_goes_on() {
     let scene = Scene::streamed();
     let mut window = running(&scene);
     window.click("Pause");
-    assert!(window.shows("Go on"));
+    assert!(window.shows("Resume"));
     let whole = scene.run(12, 12);
     for event in telemetry(JOB, &whole[whole.len() - 900..]) {
         window.says(event);
     }
     assert!(window.shows("Layers of the"), "what is kept grows on");
-    window.click("Go on");
+    window.click("Resume");
     assert!(window.shows("Pause"));
 }
 
@@ -127,7 +127,7 @@ fn a_pointer_over_the_tracks_reads_the_figures() {
     let layers = window.harness.get_by_label_contains("Layers of the").rect();
     window.harness.hover_at(layers.left_center() + egui::vec2(40.0, 0.0));
     window.harness.run_steps(6);
-    assert!(window.shows(" of the denoiser") && window.shows("compute "));
+    assert!(window.shows(" of the denoiser") && window.shows("computing "));
     let steps = window.harness.get_by_label_contains("Steps, ").rect();
     window.harness.hover_at(steps.left_bottom() + egui::vec2(4.0, -4.0));
     window.harness.run_steps(6);
@@ -139,8 +139,8 @@ fn a_new_plan_in_the_middle_of_a_run_is_told() {
     let mut window = running(&Scene::streamed());
     let reason = "The card had 0.4 GB less than a moment ago: 3 more blocks pass through it.";
     window.says(Event::Replanned { job: JOB, reason: reason.to_owned() });
-    assert!(window.shows("The run goes on under a new plan") && window.shows(reason));
-    window.click("Dismiss the new plan's notice");
+    assert!(window.shows("The run continues with a new plan") && window.shows(reason));
+    window.click("Dismiss the notice of the new plan");
     assert!(!window.shows(reason));
 }
 
@@ -166,11 +166,11 @@ fn hours_of_telemetry_leave_the_window_as_fast_as_it_was() {
 }
 
 #[test]
-fn the_timeline_and_the_plan_leave_the_picture_the_largest() {
+fn the_timeline_and_the_plan_leave_the_image_the_largest() {
     let mut window = running(&Scene::streamed());
     window.click("Plan");
-    let picture = window.harness.get_by_label("The forming picture").rect();
+    let image = window.harness.get_by_label("Live preview").rect();
     let timeline = window.harness.get_by_label_contains("VRAM over time").rect();
-    assert!(picture.width() > 560.0 && picture.height() > 340.0, "{picture:?}");
-    assert!(picture.area() > timeline.area());
+    assert!(image.width() > 560.0 && image.height() > 340.0, "{image:?}");
+    assert!(image.area() > timeline.area());
 }

@@ -1,7 +1,8 @@
-//! The picture that is drawn over, and its mask.
+//! Image to image: the input image and its mask.
 
 use egui::Modifiers;
 use egui_kittest::kittest::Queryable;
+use sluice::window::state::FileState;
 use sluice_engine::{
     output::{Settings, write_png},
     request::{Request, SourceMask, SourceImage},
@@ -9,7 +10,7 @@ use sluice_engine::{
 
 use super::support::{Window, landscape};
 
-/// A picture without settings.
+/// An image without settings.
 fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let image = landscape(96, 64, 4, 1.0);
     let path = folder.join(name);
@@ -22,27 +23,27 @@ fn source(window: &Window) -> Option<SourceImage> {
 }
 
 #[test]
-fn a_dropped_photograph_is_drawn_over_until_it_is_removed() {
+fn a_dropped_photograph_is_the_input_image_until_it_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = photo(folder.path(), "harbour.jpg");
     let mut window = Window::with_starter();
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();
-    assert!(window.shows("harbour.jpg is drawn over"));
+    assert!(window.shows("Input image: harbour.jpg"));
     assert!(window.shows("96 × 64"));
     let wanted = SourceImage { path: path.clone(), ..SourceImage::default() };
     assert_eq!(source(&window), Some(wanted.clone()));
     window.click("Generate");
     assert_eq!(window.take_job().request.source, Some(wanted));
-    window.click("Remove the picture");
+    window.click("Remove input image");
     assert_eq!(source(&window), None);
     window.click("Generate");
     assert_eq!(window.take_job().request.source, None);
 }
 
 #[test]
-fn a_picture_with_settings_can_be_drawn_over_too() {
+fn an_image_with_settings_can_be_the_input_image_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let request = Request { prompt: "a boat".to_owned(), ..Request::default() };
@@ -52,10 +53,10 @@ fn a_picture_with_settings_can_be_drawn_over_too() {
     window.drop_file(path.clone());
     window.wait_for("the question", |app| app.state().input.dropped.is_some());
     window.frames();
-    window.click("Use as source");
+    window.click("Use as input image");
     assert_eq!(source(&window).map(|source| source.path), Some(path));
     assert_eq!(window.harness.state().state().draft().request.prompt, "", "its settings are not taken over");
-    assert!(!window.shows("Settings are inside"));
+    assert!(!window.shows("contains settings"));
     window.click("Undo");
     assert_eq!(source(&window), None);
 }
@@ -69,7 +70,9 @@ fn a_file_that_is_gone_is_said_beside_its_name() {
     });
     window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
     let gone = std::path::Path::new("/nowhere/fox.png");
-    window.wait_for("the message", |app| app.state().input.files.is_unreadable(gone));
+    window.wait_for("the message", |app| {
+        matches!(app.state().input.files.get(gone), Some(FileState::Unreadable(_)))
+    });
     window.frames();
     assert!(window.shows("cannot be read"));
 }
@@ -82,10 +85,10 @@ fn a_mask_is_painted_inverted_and_used() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
     window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
     window.drop_file(path.clone());
-    window.wait_for("the picture", |app| app.state().input.files.pixels(&path).is_some());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();
     window.click("Paint…");
-    let canvas = window.harness.get_by_label("The mask over the picture").rect().center();
+    let canvas = window.harness.get_by_label("Mask over the image").rect().center();
     window.harness.drag_at(canvas);
     window.frames();
     window.harness.hover_at(canvas + egui::vec2(30.0, 0.0));
@@ -97,7 +100,7 @@ fn a_mask_is_painted_inverted_and_used() {
     let at = |x: u32, y: u32| image.pixels[(3 * (y * 96 + x)) as usize];
     assert_eq!((at(48, 32), at(2, 2)), (255, 0), "the brush was in the middle");
     window.click("Invert");
-    window.click("Use the mask");
+    window.click("Apply mask");
     window.wait_for("the mask", |app| {
         app.state().draft().request.source.as_ref().is_some_and(|source| source.mask.is_some())
     });
@@ -109,6 +112,6 @@ fn a_mask_is_painted_inverted_and_used() {
     window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Enter);
     window.frames();
     assert_eq!(window.take_commands().len(), 2, "the model and the job");
-    window.click("Remove the mask");
+    window.click("Remove mask");
     assert_eq!(source(&window).and_then(|source| source.mask), None);
 }
