@@ -42,6 +42,43 @@ pub fn speed(bytes_per_second: f64) -> String {
     format!("{}/s", memory(bytes as u64))
 }
 
+/// What several amounts of memory are given in, so that they can be compared and the unit stands there once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryUnit {
+    /// 2²⁰ bytes.
+    Megabytes,
+    /// 2³⁰ bytes.
+    Gigabytes,
+}
+
+impl MemoryUnit {
+    /// The unit that the largest amount is best given in.
+    pub fn for_most(bytes: u64) -> Self {
+        if bytes < 1 << 30 { Self::Megabytes } else { Self::Gigabytes }
+    }
+
+    /// Such as `GB`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Megabytes => "MB",
+            Self::Gigabytes => "GB",
+        }
+    }
+
+    /// How many bytes it is.
+    pub fn bytes(self) -> f64 {
+        match self {
+            Self::Megabytes => f64::from(1_u32 << 20),
+            Self::Gigabytes => f64::from(1_u32 << 30),
+        }
+    }
+
+    /// An amount without its unit.
+    pub fn number(self, bytes: u64) -> String {
+        format!("{:.1}", bytes as f64 / self.bytes())
+    }
+}
+
 fn memory_rounded(bytes: u64, round: fn(f64) -> f64) -> String {
     let megabytes = bytes as f64 / f64::from(1_u32 << 20);
     match megabytes {
@@ -224,6 +261,10 @@ mod tests {
     fn a_unit_that_both_have_is_said_once() {
         assert_eq!(memory_of(7 << 30, 12 << 30), "7.0 of 12.0 GB");
         assert_eq!(memory_of(512 << 20, 8 << 30), "512 MB of 8.0 GB");
+        let unit = MemoryUnit::for_most(12 << 30);
+        assert_eq!((unit.name(), unit.number(512 << 20)), ("GB", "0.5".to_owned()));
+        let unit = MemoryUnit::for_most(10 << 20);
+        assert_eq!((unit.name(), unit.number(3 << 19)), ("MB", "1.5".to_owned()));
         assert_eq!(speed(12_670_153_523.0), "11.8 GB/s");
     }
 

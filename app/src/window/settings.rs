@@ -233,7 +233,7 @@ impl StartupSettings {
     pub fn save(&self) -> anyhow::Result<()> {
         let path = Self::path().context("this user has no home folder")?;
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
         }
         fs::write(&path, toml::to_string(self)?)
             .with_context(|| format!("{} cannot be written", path.display()))

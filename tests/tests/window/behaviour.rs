@@ -482,3 +482,23 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.click("Remove ink wash");
     assert!(window.harness.state().state().draft().request.adapters.is_empty());
 }
+
+#[test]
+fn undoing_the_settings_of_another_model_brings_the_model_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let model = ModelSource::Path("/nowhere/other".into());
+    let request = Request { model: model.clone(), steps: 30, ..Request::default() };
+    let settings = Settings::new(&request, "Other", "z_image", 0);
+    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    let mut window = Window::with_starter();
+    window.drop_file(path);
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
+    window.frames();
+    window.click("Use settings");
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
+    assert_eq!(window.harness.state().state().draft().request.steps, 30);
+    window.click("Undo");
+    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Starter }]);
+    assert_eq!(window.harness.state().state().draft().request.steps, 12);
+}

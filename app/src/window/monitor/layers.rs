@@ -7,7 +7,7 @@ use sluice_engine::{
     telemetry::{BlockMark, ComponentMark},
 };
 
-use super::named;
+use super::row::named;
 use crate::{
     units,
     window::{

@@ -1,6 +1,7 @@
 //! How a run uses memory while it goes on: the timeline, the layers, the steps. The last run stays in sight.
 
 mod layers;
+mod row;
 mod series;
 mod steps;
 mod timeline;
@@ -18,7 +19,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::units;
+use row::unit_of;
 use timeline::Timeline;
 
 const HEADER: f32 = 28.0;
@@ -57,7 +58,14 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
         Layout::left_to_right(Align::Center),
         |ui| {
             ui.spacing_mut().interact_size.y = HEADER;
-            ui.label(RichText::new("Memory").font(font::semibold(font::BODY)).color(palette.text));
+            let unit = state
+                .watches
+                .run
+                .as_ref()
+                .map_or_else(String::new, |run| format!(" ({})", unit_of(run).name()));
+            ui.label(
+                RichText::new(format!("Memory{unit}")).font(font::semibold(font::BODY)).color(palette.text),
+            );
             if let Some(run) = state.watches.run.as_ref().filter(|_| ui.available_width() > 240.0) {
                 let which = if run.over { "in the last run" } else { "in this run" };
                 ui.label(RichText::new(which).small().color(palette.text_faint));
@@ -103,6 +111,7 @@ fn controls(ui: &mut Ui, run: &Watch, timeline: &mut Timeline) {
 fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     let palette = Palette::of(ui);
     let Some(plan) = run.history.plan() else { return };
+    let unit = unit_of(run);
     let points = run.history.memory();
     let point = match run.over {
         true => points.iter().max_by_key(|point| point.peak.weights + point.peak.activations),
@@ -120,24 +129,24 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
         ("others", sample.others, palette.others),
         ("free", free, palette.free),
     ] {
-        let Some(rect) = entry(ui, name, bytes) else { return };
+        let Some(rect) = entry(ui, name, unit.number(bytes)) else { return };
         let square = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
         let line = Stroke::new(1.0, palette.line_strong);
         ui.painter().rect(square, 2.0, color, line, StrokeKind::Inside);
     }
-    let Some(rect) = entry(ui, "predicted", predicted) else { return };
+    let Some(rect) = entry(ui, "predicted", unit.number(predicted)) else { return };
     ui.painter().hline(rect.x_range(), rect.center().y, Stroke::new(2.0, palette.text));
-    let Some(rect) = entry(ui, "allowed", plan.device_budget) else { return };
+    let Some(rect) = entry(ui, "allowed", unit.number(plan.device_budget)) else { return };
     let line = [rect.left_center(), rect.right_center()];
     ui.painter().extend(Shape::dashed_line(&line, Stroke::new(1.0, palette.text_muted), 3.0, 2.0));
 }
 
 /// A name and an amount, if they find room. Returns where their mark goes.
-fn entry(ui: &mut Ui, name: &str, bytes: u64) -> Option<Rect> {
+fn entry(ui: &mut Ui, name: &str, amount: String) -> Option<Rect> {
     let palette = Palette::of(ui);
     let layout = |text: String, font: FontId| ui.painter().layout_no_wrap(text, font, palette.text);
     let name = layout(name.to_owned(), FontId::proportional(font::SMALL));
-    let amount = layout(units::memory(bytes), font::medium(font::SMALL));
+    let amount = layout(amount, font::medium(font::SMALL));
     if ui.available_width() < 12.0 + name.size().x + amount.size().x + 2.0 * space::XS {
         return None;
     }
@@ -165,12 +174,4 @@ fn tracks(ui: &mut Ui, run: &Watch, monitor: &mut Monitor) {
     layers::show(ui, cells, run);
     steps::show(ui, steps, run);
     ui.advance_cursor_after_rect(area);
-}
-
-/// The name of a row. Returns the rest of it.
-fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
-    let palette = Palette::of(ui);
-    let place = pos2(row.left(), row.top() + row.height().min(size::TRACK) / 2.0);
-    ui.painter().text(place, egui::Align2::LEFT_CENTER, name, font::medium(font::TINY), palette.text_muted);
-    Rect::from_min_max(pos2(row.left() + size::GUTTER, row.top()), row.max)
 }

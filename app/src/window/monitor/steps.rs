@@ -3,7 +3,7 @@
 use egui::{CornerRadius, Id, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use sluice_engine::telemetry::StepRecord;
 
-use super::named;
+use super::row::named;
 use crate::{
     units,
     window::{state::Watch, tokens::Palette},

@@ -6,12 +6,12 @@ use egui_plot::{Plot, PlotTransform};
 use sluice_engine::{memory::Stage, telemetry::MemorySample};
 
 use super::{
-    named,
+    row::{named, unit_of},
     series::{Column, Series},
     track::{GB, Kind, Level, Track},
 };
 use crate::{
-    units,
+    units::{self, MemoryUnit},
     window::{
         history::History,
         state::Watch,
@@ -124,7 +124,8 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
         .with_levels(&timeline.levels)
         .with_starts(&timeline.starts, palette.line_strong);
     let (mut response, transform) = plot(ui, place, "timeline of the device", part, highest, track);
-    scale(ui, vram, &transform, highest);
+    let unit = unit_of(run);
+    scale(ui, vram, &transform, highest, unit);
     bands(ui, run, &transform);
     response.widget_info(|| {
         let words = format!(
@@ -152,7 +153,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     });
     let tiny = FontId::proportional(font::TINY - 1.0);
     let at = pos2(place.left() - 4.0, ram.center().y);
-    ui.painter().text(at, Align2::RIGHT_CENTER, units::memory(most), tiny, palette.text_faint);
+    ui.painter().text(at, Align2::RIGHT_CENTER, unit.number(most), tiny, palette.text_faint);
 
     let over = if response.contains_pointer() { &mut response } else { &mut below.clone() };
     timeline.pointed_at = over.hover_pos().map(|pointer| transform.value_from_position(pointer).x);
@@ -252,26 +253,27 @@ fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Pale
 }
 
 /// The numbers beside the device's track.
-fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64) {
+fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64, unit: MemoryUnit) {
     let palette = Palette::of(ui);
     let tiny = FontId::proportional(font::TINY - 1.0);
-    // Numbers are in GB, or in MB where a GB would be too coarse.
-    let (unit, bytes) = if highest < 0.9 { ("MB", GB / 1024.0) } else { ("GB", GB) };
-    let highest = highest * GB / bytes;
+    let in_gigabytes = unit.bytes() / GB;
+    let highest = highest / in_gigabytes;
     let step = nice(highest / f64::from((row.height() / 26.0).max(1.0)));
-    let digits = if step < 1.0 { 1 } else { 0 };
+    let digits = match step {
+        1.0.. => 0,
+        0.1.. => 1,
+        _ => 2,
+    };
     let right = row.left() + size::GUTTER - 4.0;
     let mut value = 0.0;
     while value <= highest * 1.0001 {
-        let y = transform.position_from_point_y(value * bytes / GB);
+        let y = transform.position_from_point_y(value * in_gigabytes);
         // The lowest number stands on the ground, the highest hangs from the ceiling.
         let y = y.clamp(row.top() + 5.0, row.bottom() - 5.0);
         let text = format!("{value:.digits$}");
         ui.painter().text(pos2(right, y), Align2::RIGHT_CENTER, text, tiny.clone(), palette.text_faint);
         value += step;
     }
-    let below_the_name = pos2(row.left(), row.top() + size::TRACK);
-    ui.painter().text(below_the_name, Align2::LEFT_CENTER, unit, tiny, palette.text_faint);
 }
 
 /// The next larger of 1, 2, 5 times a power of ten.
@@ -359,7 +361,7 @@ fn readings(ui: &mut Ui, seconds: f64, column: &Column, total: u64) {
     for (color, words) in [
         (palette.weights, format!("Weights {}", units::memory(weights))),
         (palette.activations, format!("Activations {}", units::memory(activations))),
-        (palette.others, format!("Others {}", units::memory(others))),
+        (palette.others, format!("Other programs {}", units::memory(others))),
         (palette.free, format!("Free {}", units::memory(free))),
         (palette.weights, format!("Weights in RAM {}{pinned}", units::memory(host))),
         (palette.line_strong, format!("Sluice in RAM {}", units::memory(process))),

@@ -63,11 +63,11 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let device = state.planning.forecast().map(|forecast| &forecast.machine);
     let vram = device.map_or(8.0, |machine| machine.device_budget as f64 / GB);
     gigabytes(ui, "VRAM limit", &mut preferences.vram_budget, vram, 0.001..=MOST_GB)
-        .on_hover_text("The most VRAM that Sluice uses.");
+        .on_hover_text("The most VRAM that Sluice may use.");
     let hardware = state.engine.hardware.as_ref();
     let ram = hardware.map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
     gigabytes(ui, "RAM limit", &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
-        .on_hover_text("The most RAM that Sluice uses for weights.");
+        .on_hover_text("The most RAM that Sluice may use for weights.");
     let shown = preferences.min_free_vram as f64 / GB;
     let mut free = shown;
     widgets::number_row(ui, "Reserve VRAM", &mut free, 0.0..=MOST_GB, (0.1, " GB"))
@@ -149,7 +149,7 @@ fn wish_name(wish: Wish) -> &'static str {
 
 fn keep_name(keep: Keep) -> &'static str {
     match keep {
-        Keep::Auto => "What the plan keeps",
+        Keep::Auto => "Automatic",
         Keep::None => "Nothing",
         Keep::All => "Everything that fits",
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::{Align, Layout, Popup, ScrollArea, Ui};
 use sluice_engine::{adapters::AdapterReport, request::AdapterUse};
 
-use super::Parts;
+use super::parts::Parts;
 use crate::window::{
     action::Action,
     files::Dialog,
@@ -65,7 +65,7 @@ fn row(ui: &mut Ui, draft: &mut Draft, path: &Path, report: Option<&AdapterRepor
     let adapter = draft.request.adapters.iter_mut().find(|adapter| adapter.path == path);
     if let Some(AdapterUse { weight, .. }) = adapter.filter(|_| on) {
         widgets::slider_row(ui, &format!("Weight of {name}"), weight, -1.0..=2.0, -10.0..=10.0, 0.05)
-            .on_hover_text("How strongly it is applied. 1 is as trained, below 0 is the opposite.");
+            .on_hover_text("How strongly the LoRA is applied. 1 is as trained, below 0 is the opposite.");
         if let Some(sentence) = report.and_then(AdapterReport::sentence) {
             widgets::hint(ui, sentence);
         }

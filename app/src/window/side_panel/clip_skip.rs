@@ -3,7 +3,7 @@
 use egui::Ui;
 use sluice_engine::request::LARGEST_CLIP_SKIP;
 
-use super::Parts;
+use super::parts::Parts;
 use crate::window::widgets;
 
 /// Draws the setting; it can be changed where the model heeds it.

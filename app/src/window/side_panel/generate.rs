@@ -3,7 +3,7 @@
 use egui::{Label, RichText, Ui};
 use sluice_engine::request::RequestError;
 
-use super::{forecast, sentence};
+use super::{forecast, parts::sentence};
 use crate::window::{
     action::Action,
     icons, shortcuts,

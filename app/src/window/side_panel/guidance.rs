@@ -3,7 +3,7 @@
 use egui::Ui;
 use sluice_engine::request::RequestError;
 
-use super::{Parts, sentence};
+use super::parts::{Parts, sentence};
 use crate::window::widgets;
 
 /// The smallest fraction of the steps that can be chosen.

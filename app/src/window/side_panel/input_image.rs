@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, Ui, Vec2, vec2};
 use sluice_engine::request::{Fit, SourceImage, WIDEST_BLUR};
 
-use super::Parts;
+use super::parts::Parts;
 use crate::window::{
     action::{Action, Message},
     files::Dialog,

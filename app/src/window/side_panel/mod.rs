@@ -6,6 +6,7 @@ mod forecast;
 mod generate;
 mod guidance;
 mod input_image;
+mod parts;
 mod prompt_counter;
 mod prompts;
 mod seed;
@@ -24,6 +25,7 @@ use super::{
 };
 use adapters::AdapterList;
 pub use forecast::accuracy_of;
+use parts::{Parts, gap, sentence};
 
 /// What the panel remembers between frames and not beyond.
 #[derive(Debug, Default)]
@@ -32,16 +34,6 @@ pub struct SidePanel {
     guidance: bool,
     adapters: AdapterList,
     seed_text: String,
-}
-
-/// What the parts of the panel are drawn from, and what they change.
-struct Parts<'a> {
-    state: &'a State,
-    /// What is wrong with the settings.
-    mistake: Option<&'a RequestError>,
-    /// The settings as they will be after this frame.
-    draft: &'a mut Draft,
-    actions: &'a mut Vec<Action>,
 }
 
 /// Draws the panel.
@@ -96,10 +88,6 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     gap(ui);
     adapters::show(ui, parts, &mut panel.adapters);
     more(ui, parts, panel);
-}
-
-fn gap(ui: &mut Ui) {
-    ui.add_space(space::XS + 2.0);
 }
 
 fn notice(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -180,15 +168,5 @@ fn precision(ui: &mut Ui, parts: &mut Parts<'_>) {
     };
     let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
     widgets::choice_row(ui, "Precision", chosen, choices, name)
-        .on_hover_text("The numbers that are computed with. 16-bit needs less memory.");
-}
-
-/// An error as a sentence of its own.
-fn sentence(error: &RequestError) -> String {
-    let text = error.to_string();
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), characters.as_str()),
-        None => text,
-    }
+        .on_hover_text("Number format of the computation. 16-bit needs less memory.");
 }

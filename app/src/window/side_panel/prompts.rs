@@ -2,7 +2,10 @@
 
 use egui::{Align, Id, Layout, Popup, Ui};
 
-use super::{Parts, gap, prompt_counter};
+use super::{
+    parts::{Parts, gap},
+    prompt_counter,
+};
 use crate::window::{
     action::Action,
     icons,

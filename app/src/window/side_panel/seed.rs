@@ -2,7 +2,7 @@
 
 use egui::{Id, Margin, TextEdit, Ui, vec2};
 
-use super::Parts;
+use super::parts::Parts;
 use crate::window::{
     action::Action,
     icons,

@@ -3,7 +3,7 @@
 use egui::{DragValue, RichText, Ui, vec2};
 use sluice_engine::request::RequestError;
 
-use super::{Parts, sentence};
+use super::parts::{Parts, sentence};
 use crate::window::{
     icons,
     state::{Aspect, MAX_SIDE, snap},

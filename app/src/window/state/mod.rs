@@ -229,8 +229,8 @@ impl State {
         self.jobs.queue.clear();
         self.leave_live();
         let failure = Failure {
-            message: "Nothing more can be generated.".to_owned(),
-            advice: Some("Restart Sluice. Your settings are kept.".to_owned()),
+            message: "Nothing can be generated until Sluice is restarted.".to_owned(),
+            advice: Some("Your settings are kept.".to_owned()),
         };
         self.messages.fail("The engine has stopped", failure);
     }

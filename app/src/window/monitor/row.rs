@@ -1,0 +1,24 @@
+//! Rows with their names in the gutter.
+
+use egui::{Align2, Rect, Ui, pos2};
+
+use crate::{
+    units::MemoryUnit,
+    window::{
+        state::Watch,
+        tokens::{Palette, font, size},
+    },
+};
+
+/// The name of a row. Returns the rest of it.
+pub fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
+    let palette = Palette::of(ui);
+    let place = pos2(row.left(), row.top() + row.height().min(size::TRACK) / 2.0);
+    ui.painter().text(place, Align2::LEFT_CENTER, name, font::medium(font::TINY), palette.text_muted);
+    Rect::from_min_max(pos2(row.left() + size::GUTTER, row.top()), row.max)
+}
+
+/// The unit of all amounts in the panel.
+pub fn unit_of(run: &Watch) -> MemoryUnit {
+    MemoryUnit::for_most(run.history.plan().map_or(0, |plan| plan.device_budget))
+}
