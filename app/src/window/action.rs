@@ -77,7 +77,7 @@ pub enum Message {
     Failure,
     /// The notice above the settings.
     Notice,
-    /// That a run goes on with another plan.
+    /// That a run continues with another plan.
     Replanned,
     /// What a dropped image is for.
     Dropped,

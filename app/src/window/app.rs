@@ -35,7 +35,7 @@ pub struct Setup {
     pub link: Box<dyn EngineLink>,
     /// The file worker.
     pub files: Files,
-    /// What was kept when the window was closed last, if it was open before.
+    /// What was saved when the window was last closed, if it was open before.
     pub settings: Option<Settings>,
     /// What was known before the window opened.
     pub startup: StartupSettings,

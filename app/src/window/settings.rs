@@ -19,7 +19,7 @@ const KEY: &str = "sluice";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThemeChoice {
-    /// As the desktop is.
+    /// The theme of the system.
     #[default]
     System,
     /// Always dark.
@@ -50,7 +50,7 @@ pub struct MemorySettings {
     pub timeline_open: bool,
 }
 
-/// The settings, in one place. All but `startup` is kept when the window closes; that is kept when it is set.
+/// The settings, in one place. `startup` is saved when it changes, everything else when the window closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Rises when an older reader would misunderstand.
@@ -125,7 +125,7 @@ impl Settings {
         self.recent_models.truncate(Self::RECENT_MODELS);
     }
 
-    /// What was kept, if anything was. What cannot be understood has its default.
+    /// What was saved, if anything was. What cannot be understood has its default.
     pub fn load(storage: &dyn eframe::Storage) -> Option<Self> {
         storage.get_string(KEY).map(|text| Self::from_json(&text))
     }
@@ -213,7 +213,7 @@ pub struct StartupSettings {
 }
 
 impl StartupSettings {
-    /// What was kept, or the defaults.
+    /// What was saved, or the defaults.
     pub fn load() -> Self {
         let Some(path) = Self::path() else { return Self::default() };
         match fs::read_to_string(&path) {

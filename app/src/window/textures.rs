@@ -11,7 +11,7 @@ use sluice_engine::session::JobId;
 
 use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink};
 
-/// What is kept there: thumbnails, the image that is shown, live previews.
+/// What is on it: thumbnails, the image that is shown, live previews.
 #[derive(Default)]
 pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,

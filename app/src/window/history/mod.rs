@@ -35,7 +35,7 @@ pub struct StageBand {
     pub stage: Stage,
     /// When it began, in microseconds.
     pub start: u64,
-    /// When it was done; absent while it goes on.
+    /// When it was done; absent while it runs.
     pub finish: Option<u64>,
     /// The most that memory held meanwhile.
     pub peaks: MemoryPeaks,
@@ -145,7 +145,7 @@ impl History {
         events.into_iter().for_each(|event| self.push(event));
     }
 
-    /// Blocks that go on under another plan keep what is known of them; how they come is the new plan's.
+    /// Blocks keep their history when the plan changes; how they are loaded is the new plan's.
     fn push_plan(&mut self, plan: &PlanMark) {
         self.see(plan.at);
         let before = self.plan.take();
@@ -208,7 +208,7 @@ impl History {
         self.stages.iter()
     }
 
-    /// The stage that goes on now.
+    /// The stage that runs now.
     pub fn stage(&self) -> Option<Stage> {
         self.stages.iter().rev().find(|band| band.finish.is_none()).map(|band| band.stage)
     }
@@ -248,7 +248,7 @@ impl History {
         self.components.get(component).map_or(&[], |component| &component.blocks)
     }
 
-    /// The component that was used last in the stage that goes on, or else its first.
+    /// The component that was used last in the running stage, or else its first.
     pub fn component_in_use(&self) -> Option<usize> {
         let stage = self.stage()?;
         let of_stage = |(index, mark): (usize, &ComponentMark)| (mark.stage == stage).then_some(index);

@@ -1,4 +1,4 @@
-//! How a run uses memory while it goes on: the timeline, the layers, the steps. The last run stays in sight.
+//! How a run uses memory: the timeline, the layers, the steps. The last run stays visible.
 
 mod layers;
 mod row;

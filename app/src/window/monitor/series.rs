@@ -1,4 +1,4 @@
-//! What the timeline draws of a history: as many columns as can be told apart, kept while nothing changes.
+//! What the timeline draws of a history: no more columns than can be told apart, cached until the history changes.
 
 use sluice_engine::{session::JobId, telemetry::MemorySample};
 

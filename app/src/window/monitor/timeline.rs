@@ -24,7 +24,7 @@ const SHORTEST: f64 = 0.05;
 /// Points of the wheel that double or halve the time that is drawn.
 const WHEEL: f64 = 180.0;
 
-/// Which part of the time is drawn, and what is kept of the drawing.
+/// Which part of the time is drawn, and what was drawn last.
 #[derive(Debug, Default)]
 pub struct Timeline {
     series: Series,
@@ -38,7 +38,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Whether the drawing stands still.
+    /// Whether the drawing is frozen.
     pub fn is_paused(&self) -> bool {
         self.paused.is_some()
     }
@@ -48,7 +48,7 @@ impl Timeline {
         self.part.is_some()
     }
 
-    /// Lets the drawing stand still, or go on.
+    /// Freezes the drawing, or resumes it.
     pub fn pause(&mut self, on: bool, history: &History) {
         self.paused = on.then(|| end(history));
     }

@@ -6,13 +6,13 @@ use sluice_engine::request::LARGEST_CLIP_SKIP;
 use super::parts::Parts;
 use crate::window::widgets;
 
-/// Draws the setting; it can be changed where the model heeds it.
+/// Draws the setting; it can be changed where it has an effect.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
-    let unheeded = parts.state.summary().filter(|summary| !summary.reads_clip_skip);
+    let without_effect = parts.state.summary().filter(|summary| !summary.reads_clip_skip);
     let chosen = &mut parts.draft.request.clip_skip;
     // 0 and 1 mean the same, and people know it as 1.
     let mut shown = (*chosen).max(1);
-    ui.add_enabled_ui(unheeded.is_none(), |ui| {
+    ui.add_enabled_ui(without_effect.is_none(), |ui| {
         let range = 1..=LARGEST_CLIP_SKIP;
         widgets::slider_row(ui, "Clip skip", &mut shown, range.clone(), range, 1.0)
             .on_hover_text("Takes the prompt from an earlier layer of CLIP. 1 is the last layer.");
@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     if shown != (*chosen).max(1) {
         *chosen = shown;
     }
-    if let Some(summary) = unheeded {
+    if let Some(summary) = without_effect {
         widgets::hint(ui, format!("Clip skip has no effect on {}.", summary.family_name));
     }
 }

@@ -20,7 +20,7 @@ pub struct Recent {
     pub id: RecentId,
     /// Where it is.
     pub path: Option<PathBuf>,
-    /// Its pixels, while they are kept.
+    /// Its pixels, while they are in memory.
     pub image: Option<Arc<ColorImage>>,
     /// A small one.
     pub thumbnail: Arc<ColorImage>,
@@ -105,7 +105,7 @@ pub struct Recents {
 impl Recents {
     /// The most that are listed.
     pub const LIMIT: usize = 60;
-    /// The most whose pixels are kept; others are read again when they are shown.
+    /// The most whose pixels stay in memory; others are read again when they are shown.
     const KEPT: usize = 12;
 
     /// All of them.

@@ -1,4 +1,4 @@
-//! What is known of the run that goes on, or of the last one. No drawing.
+//! What is known of the current run, or of the last one. No drawing.
 
 use sluice_engine::{memory::Outcome, session::JobId, telemetry::TelemetryEvent};
 
@@ -9,15 +9,15 @@ use crate::window::history::History;
 pub struct Watch {
     /// Its job.
     pub job: JobId,
-    /// What it has said about itself.
+    /// Its telemetry.
     pub history: History,
     /// Whether it has ended.
     pub over: bool,
-    /// Rises with everything that is taken in, so that what was drawn from it can be kept.
+    /// Rises with every change, so that drawings of it can be cached.
     pub version: u64,
 }
 
-/// A run that went on under another plan.
+/// A run that continued with another plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replanned {
     /// Its job.
@@ -29,11 +29,11 @@ pub struct Replanned {
 /// The last run and what it took.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// The run that goes on, or the last one.
+    /// The current run, or the last one.
     pub run: Option<Watch>,
-    /// What the last run took, compared with what was said before it.
+    /// What the last run took, compared with its prediction.
     pub outcome: Option<Box<Outcome>>,
-    /// That a run went on under another plan, until that was read.
+    /// That a run continued with another plan, until that was read.
     pub replanned: Option<Replanned>,
 }
 
@@ -45,7 +45,7 @@ impl Watches {
         }
     }
 
-    /// Takes in what a run says about itself. A run that says nothing leaves the one before it in sight.
+    /// Takes in telemetry. A run without any leaves the one before it visible.
     pub fn telemetry(&mut self, job: JobId, events: &[TelemetryEvent]) {
         let run = match &mut self.run {
             Some(run) if run.job == job => run,
@@ -55,7 +55,7 @@ impl Watches {
         run.version += 1;
     }
 
-    /// A run goes on under another plan.
+    /// A run continues with another plan.
     pub fn replan(&mut self, job: JobId, reason: String) {
         match &mut self.replanned {
             Some(replanned) if replanned.job == job => replanned.reasons.push(reason),
@@ -71,7 +71,7 @@ impl Watches {
         }
     }
 
-    /// The run that goes on.
+    /// The current run.
     pub fn live(&self) -> Option<&Watch> {
         self.run.as_ref().filter(|run| !run.over)
     }

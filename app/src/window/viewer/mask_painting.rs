@@ -26,7 +26,7 @@ pub struct Brush {
     /// Its diameter in pixels of the image; what suits the image until somebody chooses one.
     diameter: Option<f32>,
     erases: bool,
-    /// Where the stroke that goes on was last.
+    /// The last point of the stroke in progress.
     last: Option<Pos2>,
 }
 

@@ -198,7 +198,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     });
 }
 
-/// Says over the image that its run goes on with another plan.
+/// Says over the image that its run continues with another plan.
 fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let Some(reason) = replanned.reasons.last() else { return };
