@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::state::FileState;
 use sluice_engine::{
     output::{Settings, write_png},
-    request::{Request, SourceMask, SourceImage},
+    request::{Request, SourceImage, SourceMask},
 };
 
 use super::support::{Window, landscape};

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{AdapterUse, Request, SourceMask, SourceImage},
+    request::{AdapterUse, Request, SourceImage, SourceMask},
     session::Defaults,
 };
 
