@@ -1,5 +1,5 @@
 //! What the window looks like. One command writes the images anew, and makes the files as small as they can be:
-//! `UPDATE_SNAPSHOTS=1 cargo test --release -p sluice-tests --test window snapshots`. Look at them before committing.
+//! `UPDATE_SNAPSHOTS=1 cargo test --release --test window snapshots`. Look at them before committing.
 
 use std::{env, path::Path};
 
