@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use sluice_engine::{checkpoint::RandomDtype, models::Likeness};
+use sluice_tools::{Likeness, RandomDtype};
 use tempfile::TempDir;
 
 /// Models that are drawn with, small.

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fs};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::{MemoryAccount, metered},
-    nn::{Computes, Costs, Weight, compute_as_on_cards, cuda::trials},
+    nn::{Computes, Costs, Weight, compute_as_on_cards},
     precision::{Encoding, Format},
 };
 use sluice_tests::{
@@ -18,6 +18,7 @@ use sluice_tests::{
     parity::check_case,
     twins::bits,
 };
+use sluice_tools::trials;
 
 fn check_family(family: &str) {
     compute_as_on_cards(true);

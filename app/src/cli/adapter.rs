@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use sluice_engine::adapters::{AdapterError, AdapterFile, AdapterReport, AdapterSummary, rank_in_words};
+use sluice_engine::{
+    adapters::{AdapterError, AdapterFile, AdapterReport, AdapterSummary, rank_in_words},
+    models::adapter_summary,
+};
 
 use super::{exit::refuse, units};
 
 /// What an adapter is; nothing if the file is something else or cannot be read, which is said where models are opened.
 pub(super) fn summary(path: &Path) -> anyhow::Result<Option<AdapterSummary>> {
     match AdapterFile::open(path) {
-        Ok(file) => Ok(Some(AdapterSummary::new(&file))),
+        Ok(file) => Ok(Some(adapter_summary(&file))),
         Err(AdapterError::File(_) | AdapterError::NotAnAdapter { .. }) => Ok(None),
         Err(error) => Err(refuse(error.to_string(), error.advice())),
     }

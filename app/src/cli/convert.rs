@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use sluice_engine::checkpoint::{Conversion, ConvertTo, convert};
+use sluice_tools::{Conversion, ConvertTo, convert};
 
 use super::{
     exit::{self, Outcome, refuse},

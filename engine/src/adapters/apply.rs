@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdapterError, AdapterFile, Content, Layer, Names, guess, names::Place};
+use super::{AdapterError, AdapterFile, Content, Layer, Names, names::Place};
 use crate::{
     checkpoint::{Change, CheckpointError, Component, LowRankTerm, StoredTensor},
     request::AdapterUse,
@@ -47,11 +47,17 @@ impl AdapterReport {
 /// Less than this part of an adapter's layers in a model means that it is for another one.
 const LEAST_MATCHED: f64 = 0.5;
 
-/// Puts adapters to the components of a model, which is called `model` in errors. Reads headers and alphas.
+/// Puts adapters to the components of a model, which is called `model` in errors. Reads headers and alphas. `family_of` says
+/// in errors what an adapter looks as if it were for.
 ///
 /// # Errors
 /// When a file cannot be read, is no adapter, or is for another family.
-pub fn adapt(components: &[&Component], model: &str, uses: &[AdapterUse]) -> Result<Adapted, AdapterError> {
+pub fn adapt(
+    components: &[&Component],
+    model: &str,
+    uses: &[AdapterUse],
+    family_of: impl Fn(&AdapterFile) -> Option<&'static str>,
+) -> Result<Adapted, AdapterError> {
     let names = Names::of(components.iter().copied());
     let mut components: Vec<Component> = components.iter().map(|&component| component.clone()).collect();
     let mut folds: BTreeMap<(usize, usize, usize), Vec<Fold>> = BTreeMap::new();
@@ -79,7 +85,7 @@ pub fn adapt(components: &[&Component], model: &str, uses: &[AdapterUse]) -> Res
         if (matched as f64) < LEAST_MATCHED * file.layers.len() as f64 {
             return Err(AdapterError::OtherFamily {
                 path: path.clone(),
-                adapter: guess(&file).map(|guess| guess.family),
+                adapter: family_of(&file),
                 model: model.to_owned(),
                 matched,
                 layers: file.layers.len(),

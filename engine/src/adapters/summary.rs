@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdapterFile, guess, names::target};
+use super::{AdapterFile, names::target};
 
 /// What stands in an adapter's header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +30,8 @@ pub struct AdapterSummary {
 }
 
 impl AdapterSummary {
-    /// Describes a file.
-    pub fn new(file: &AdapterFile) -> Self {
+    /// Describes a file that looks as if it were for a family.
+    pub fn new(file: &AdapterFile, family: Option<&str>) -> Self {
         let mut targets = BTreeMap::new();
         for layer in &file.layers {
             *targets.entry(target(&layer.name)).or_default() += 1;
@@ -45,7 +45,7 @@ impl AdapterSummary {
             name: file.name(),
             kind: file.kind(),
             ranks: file.ranks(),
-            family: guess(file).map(|guess| guess.family.to_owned()),
+            family: family.map(str::to_owned),
             targets,
             keys: file.keys(),
             unknown: file.unknown.clone(),

@@ -49,6 +49,11 @@ pub(super) const TYPES: [(u32, Format); 16] = [
     (30, Format::Bf16),
 ];
 
+/// The number that GGUF has for a format; none where it has no such type.
+pub fn type_of(format: Format) -> Option<u32> {
+    TYPES.iter().find(|(_, known)| *known == format).map(|(kind, _)| *kind)
+}
+
 /// Reads the headers of one file, or of several that hold one set of weights: then the first says what it is, and the
 /// others may have no values but their numbers.
 pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {

@@ -8,7 +8,6 @@
 
 mod assets;
 mod blueprint;
-mod convert;
 mod error;
 mod gguf;
 mod header;
@@ -18,7 +17,6 @@ mod llama_names;
 mod metadata;
 mod quantization;
 mod quantization_error;
-mod random;
 mod role;
 mod safetensors;
 mod shards;
@@ -29,15 +27,18 @@ mod weight_file;
 
 pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
 pub use blueprint::{Block, BlockSpec, Component, LowRankTerm, StoredName};
-pub use convert::{Conversion, ConvertTo, Share, convert};
 pub use error::CheckpointError;
+pub use gguf::type_of as gguf_type_of;
 pub use header::{read_header, read_notes};
 pub use json::{read_json, read_toml};
-pub use layout::{Checkpoint, Layout, Part, folders_in, is_diffusers, is_model_folder, may_be_model};
+pub use layout::{
+    Checkpoint, Layout, Part, folders_in, is_diffusers, is_model_folder, may_be_model, read_folder,
+};
+pub use quantization::encoding_of;
 pub use quantization_error::{Errors, sampled_errors};
-pub use random::{RandomDtype, RandomTensor, random_file_bytes, write_random};
 pub use role::Role;
+pub use safetensors::header as safetensors_header;
 pub use shards::{files_of, read_weights, without_continuations};
-pub use stored::{Change, StoredTensor, TensorTable, Values};
+pub use stored::{Change, EncodedPiece, StoredTensor, TensorTable, Values};
 pub use vocabulary::{Vocabulary, read_vocabulary};
 pub use weight_file::{FileKind, file_kind};

@@ -7,7 +7,7 @@ use std::{
 
 use candle_core::Tensor;
 
-use super::FAMILIES;
+use super::{FAMILIES, adapter_marks::AdapterMark};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
     memory::{MemoryPreferences, Work},
@@ -29,6 +29,22 @@ pub trait Family: Sync {
 
     /// Whether the parts of a checkpoint are of this family, judged by keys and shapes.
     fn recognises(&self, checkpoint: &Checkpoint) -> bool;
+
+    /// What tells adapters for this family from others, each with the name of the models that they are for.
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[]
+    }
+
+    /// What other programs call the denoiser's architecture in GGUF files: the name is for files with a tensor whose
+    /// name ends as the first says.
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The name of the tiny decoder for its latents, as it is published.
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Finds every tensor of every component. Reads no weight.
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError>;

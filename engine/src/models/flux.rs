@@ -7,8 +7,8 @@ use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened, PrepareInput,
-    Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, clip_part, part, t5_part},
     joint::{
         Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES, diffusers_name,
@@ -16,6 +16,7 @@ use super::{
     },
     modulated::{each, norm_tape, normed, within_range},
     patches::{Channels, patchify, unpatchify},
+    scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -242,6 +243,9 @@ fn original_name(name: &str) -> StoredName {
     stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
 }
 
+/// How latents are scaled in FLUX.1, and in those who took over its autoencoder.
+pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.3611, shift: Some(0.1159) };
+
 impl Family for Flux {
     fn id(&self) -> &'static str {
         "flux"
@@ -253,6 +257,22 @@ impl Family for Flux {
 
     fn recognises(&self, checkpoint: &Checkpoint) -> bool {
         checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("FLUX.1", AdapterMark::Name("single_blocks")),
+            ("FLUX.1", AdapterMark::Name("single_transformer_blocks")),
+            ("FLUX.1", AdapterMark::Name("double_blocks")),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("double_blocks.0.img_attn.proj.weight", "flux")]
+    }
+
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        Some("taef1")
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
@@ -274,7 +294,7 @@ impl Family for Flux {
         let clip = clip_part(checkpoint, config.pooled_projection_dim)?;
         let t5 = t5_part(checkpoint, config.joint_attention_dim)?;
         let vae = autoencoder_part(checkpoint, config.latent_channels())?;
-        let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
+        let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
 
         let is_dev = config.guidance_embeds;
         let shift =
@@ -288,7 +308,7 @@ impl Family for Flux {
             ],
             denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
-            training: Training::Flow(FlowShift::open(checkpoint, shift)?),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, shift)?),
             defaults: ModelDefaults {
                 width: 1024,
                 height: 1024,

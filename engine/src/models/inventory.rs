@@ -13,7 +13,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::FAMILIES;
+use super::{FAMILIES, adapter_marks::family_of_layers};
 use crate::{
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
@@ -201,17 +201,6 @@ fn component(part: &Part) -> Option<String> {
     }
 }
 
-/// Words in the names of a LoRA's tensors, and what it is for.
-const ADAPTED: [(&str, &str); 8] = [
-    ("double_blocks", "FLUX.1"),
-    ("single_blocks", "FLUX.1"),
-    ("single_transformer_blocks", "FLUX.1"),
-    ("joint_blocks", "Stable Diffusion 3"),
-    ("context_refiner", "Z-Image"),
-    ("lora_te2_", "Stable Diffusion XL"),
-    ("add_embedding", "Stable Diffusion XL"),
-    ("unet", "Stable Diffusion"),
-];
 /// What names of the first of two matrices end in.
 const DOWN: [&str; 4] =
     [".lora_A.weight", ".lora_down.weight", ".lora.down.weight", ".lora_A.default.weight"];
@@ -223,8 +212,10 @@ fn adapter(tensors: &TensorTable) -> Option<String> {
     let ending = |endings: &[&str], name: &str| endings.iter().any(|ending| name.ends_with(ending));
     let down: Vec<_> = tensors.iter().filter(|(name, _)| ending(&DOWN, name)).collect();
     let others = tensors.keys().filter(|name| ending(&OTHERS, name)).count();
-    let whose = ADAPTED.iter().find(|(word, _)| tensors.keys().any(|name| name.contains(word)));
-    let whose = whose.map(|(_, family)| format!(" for {family}")).unwrap_or_default();
+    let names: Vec<String> = tensors.keys().map(|name| name.replace('.', "_")).collect();
+    let unet = || names.iter().any(|name| name.contains("unet")).then_some("Stable Diffusion");
+    let whose = family_of_layers(&names, None).or_else(unet);
+    let whose = whose.map(|family| format!(" for {family}")).unwrap_or_default();
     let matrices = |count: usize| format!("{count} {}", if count == 1 { "matrix" } else { "matrices" });
     if let Some(rank) = down.iter().filter_map(|(_, tensor)| tensor.shape().first()).max() {
         return Some(format!("LoRA{whose}, {}, rank {rank}", matrices(down.len())));

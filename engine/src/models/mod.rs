@@ -1,24 +1,26 @@
 //! The denoisers: one file a family, one line in [`FAMILIES`].
 
+mod adapter_marks;
 mod family;
 pub mod flux;
 mod inventory;
 mod joint;
-mod likeness;
 mod modulated;
 mod patches;
+pub mod scheduler;
 pub mod sd3;
 pub mod sdxl;
 pub mod stable_diffusion;
 pub mod unet;
 pub mod z_image;
 
+pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
 pub use family::{
     Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
     PrepareInput, Prepared, Prompt, TextPart, open,
 };
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
-pub use likeness::{Likeness, LikenessError};
+pub use joint::diffusers_name;
 
 /// Every family that Sluice draws with.
 pub static FAMILIES: &[&dyn Family] =

@@ -7,8 +7,8 @@ use candle_core::{D, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened, PrepareInput,
-    Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, negative_first, part, t5_part},
     joint::{
         Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
@@ -16,6 +16,7 @@ use super::{
     },
     modulated::{each, norm_tape, normed},
     patches::{Channels, patchify, unpatchify},
+    scheduler,
 };
 use crate::{
     checkpoint::{
@@ -314,6 +315,9 @@ fn original_name(name: &str) -> StoredName {
     stored.unwrap_or_else(|| StoredName::whole(name))
 }
 
+/// How latents are scaled in Stable Diffusion 3.
+pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 1.5305, shift: Some(0.0609) };
+
 impl Family for Sd3 {
     fn id(&self) -> &'static str {
         "sd3"
@@ -325,6 +329,22 @@ impl Family for Sd3 {
 
     fn recognises(&self, checkpoint: &Checkpoint) -> bool {
         checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Stable Diffusion 3", AdapterMark::Name("joint_blocks")),
+            ("Stable Diffusion 3", AdapterMark::Name("transformer_blocks_0_attn_add_k_proj")),
+            ("Stable Diffusion 3", AdapterMark::Name("transformer_blocks_0_ff_context")),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("joint_blocks.0.context_block.attn.qkv.weight", "sd3")]
+    }
+
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        Some("taesd3")
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
@@ -357,7 +377,7 @@ impl Family for Sd3 {
             text.push(TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_3", T5_TOKENS)?));
         }
         let vae = autoencoder_part(checkpoint, config.in_channels)?;
-        let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_3)?;
+        let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
 
         let side = (config.sample_size / config.patch_size).clamp(1, config.pos_embed_max_size);
         let pixels = (side * config.patch_size * autoencoder.0.scale()) as u32;
@@ -372,7 +392,7 @@ impl Family for Sd3 {
             text,
             denoiser: (Box::new(Sd3Transformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
-            training: Training::Flow(FlowShift::open(checkpoint, shift)?),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, shift)?),
             defaults: ModelDefaults {
                 width: pixels,
                 height: pixels,

@@ -2,14 +2,15 @@
 //! told the size of the picture. The refiner reads those of the second one.
 
 use super::{
-    Family, Model, ModelDefaults, Opened, TextPart,
+    AdapterMark, Family, Model, ModelDefaults, Opened, TextPart,
     family::{autoencoder_part, part},
+    scheduler,
     unet::{self, Addition, Unet, UnetConfig},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, read_json},
     request::ComputeDtype,
-    sampling::{AlignedSteps, Discrete, PredictionType, Training},
+    sampling::{AlignedSteps, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{AutoencoderKl, LatentScaling},
 };
@@ -19,6 +20,9 @@ pub struct Sdxl;
 
 /// Sizes that the network is told, by their number: those of the picture, or in the refiner those and a score.
 const SIZES: [usize; 2] = [6, 5];
+
+/// How latents are scaled in Stable Diffusion XL.
+pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.130_25, shift: None };
 
 impl Family for Sdxl {
     fn id(&self) -> &'static str {
@@ -33,15 +37,34 @@ impl Family for Sdxl {
         checkpoint.candidates(Role::Denoiser).any(is_own)
     }
 
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Stable Diffusion XL", AdapterMark::Name("lora_te2_")),
+            ("Stable Diffusion XL", AdapterMark::Name("input_blocks_4_1_transformer_blocks_1")),
+            ("Stable Diffusion XL", AdapterMark::Name("add_embedding")),
+            ("Stable Diffusion XL", AdapterMark::Name("down_blocks_2_attentions_1_transformer_blocks_9")),
+            ("Stable Diffusion XL", AdapterMark::PromptWidth(2048)),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("label_emb.0.0.weight", "sdxl")]
+    }
+
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        Some("taesdxl")
+    }
+
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no Stable Diffusion XL UNet was found", is_own)?;
         unet::has_table(checkpoint, denoiser)?;
         let (config, component) = unet::open(denoiser, "Stable Diffusion XL UNet")?;
         let text = text(checkpoint, &config)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
-        let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION_XL)?;
+        let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
         let otherwise = unet::trained(denoiser, || Ok(PredictionType::Epsilon))?;
-        let training = Discrete::open(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
+        let training =
+            scheduler::discrete(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
         let scale = autoencoder.0.scale();
         let side = config.sample_size.map_or(1024, |side| (side * scale) as u32);
         let zeros = zeros_for_none(checkpoint, text.len() == 2)?;

@@ -3,14 +3,15 @@
 use candle_core::Device;
 
 use super::{
-    Family, Model, ModelDefaults, Opened, TextPart,
+    AdapterMark, Family, Model, ModelDefaults, Opened, TextPart,
     family::{autoencoder_part, clip_part, part},
+    scheduler,
     unet::{self, Unet, UnetConfig},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part, Role},
     request::ComputeDtype,
-    sampling::{Discrete, PredictionType, Training},
+    sampling::{PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{AutoencoderKl, LatentScaling},
 };
@@ -22,6 +23,9 @@ pub struct StableDiffusion;
 const WIDTH_2: usize = 1024;
 /// Layers of the text encoder that Stable Diffusion 2 was trained with. It reads the hidden states before the last.
 const LAYERS_2: usize = 24;
+
+/// How latents are scaled in Stable Diffusion 1 and 2.
+pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.182_15, shift: None };
 
 impl Family for StableDiffusion {
     fn id(&self) -> &'static str {
@@ -36,14 +40,29 @@ impl Family for StableDiffusion {
         checkpoint.candidates(Role::Denoiser).any(is_own)
     }
 
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Stable Diffusion 1.5", AdapterMark::PromptWidth(768)),
+            ("Stable Diffusion 2", AdapterMark::PromptWidth(WIDTH_2)),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("input_blocks.0.0.weight", "sd1")]
+    }
+
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        Some("taesd")
+    }
+
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no Stable Diffusion UNet was found", is_own)?;
         let (config, component) = unet::open(denoiser, "Stable Diffusion UNet")?;
         let clip = clip_part(checkpoint, config.cross_attention_dim)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
-        let autoencoder = AutoencoderKl::open(vae, LatentScaling::STABLE_DIFFUSION)?;
+        let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
         let otherwise = unet::trained(denoiser, || prediction(denoiser, &config))?;
-        let training = Discrete::open(checkpoint, otherwise)?;
+        let training = scheduler::discrete(checkpoint, otherwise)?;
         let scale = autoencoder.0.scale();
         let wide =
             training.prediction() == PredictionType::VPrediction && config.cross_attention_dim == WIDTH_2;

@@ -7,10 +7,12 @@ use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
-    PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults,
+    Modulation, Opened, PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
+    flux,
     patches::{Channels, patchify, unpatchify},
+    scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -22,7 +24,7 @@ use crate::{
     residency::{Executor, RunError, WeightStore, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, Qwen3, Qwen3Chat},
-    vae::{AutoencoderKl, LatentScaling},
+    vae::AutoencoderKl,
 };
 
 /// Token counts are padded to a multiple of this.
@@ -260,6 +262,23 @@ impl Family for ZImage {
         checkpoint.candidates(Role::Denoiser).any(is_transformer)
     }
 
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Z-Image", AdapterMark::Name("noise_refiner")),
+            ("Z-Image", AdapterMark::Name("context_refiner")),
+            ("Z-Image", AdapterMark::Name("layers_0_attention_to_q")),
+            ("Z-Image", AdapterMark::Name("layers_0_attention_qkv")),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("cap_embedder.1.weight", "lumina2")]
+    }
+
+    fn tiny_decoder(&self) -> Option<&'static str> {
+        Some("taef1")
+    }
+
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no Z-Image transformer was found", is_transformer)?;
         let config = denoiser.config(ZImageConfig::from_shapes)?;
@@ -280,13 +299,13 @@ impl Family for ZImage {
             Qwen3::width(&part.tensors) == Some(width)
         })?;
         let vae = autoencoder_part(checkpoint, config.in_channels)?;
-        let autoencoder = AutoencoderKl::open(vae, LatentScaling::FLUX)?;
+        let autoencoder = AutoencoderKl::open(vae, flux::LATENT_SCALING)?;
         let pixels = 1024;
         let opened = Opened {
             text: vec![TextPart::new(Qwen3Chat::open(checkpoint, text)?)],
             denoiser: (Box::new(ZImageTransformer::new(config, autoencoder.0.scale())), component),
             autoencoder,
-            training: Training::Flow(FlowShift::open(checkpoint, FlowShift::fixed(3.0))?),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, FlowShift::fixed(3.0))?),
             defaults: ModelDefaults {
                 width: pixels,
                 height: pixels,

@@ -7,7 +7,7 @@ use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
     checkpoint::{Component, LowRankTerm, StoredTensor},
     memory::Work,
-    models::{DenoiserShape, Model},
+    models::{DenoiserShape, Model, family_of_adapter},
     request::{AdapterUse, Request},
 };
 
@@ -53,7 +53,7 @@ pub(super) fn adapted(
     uses: &[AdapterUse],
 ) -> Result<(Vec<Component>, Vec<AdapterReport>), PipelineError> {
     let bare: Vec<&Component> = bare.iter().collect();
-    let adapted = adapt(&bare, model.family.name(), uses)?;
+    let adapted = adapt(&bare, model.family.name(), uses, family_of_adapter)?;
     Ok((adapted.components, adapted.reports))
 }
 

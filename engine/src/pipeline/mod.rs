@@ -1,7 +1,6 @@
 //! From request to picture: encode, denoise, decode, under a plan.
 
 mod adapted;
-mod ceilings;
 mod dryrun;
 mod dump;
 mod error;
@@ -12,12 +11,12 @@ mod planned;
 mod preview;
 mod reading;
 mod run;
+mod speed;
 mod summary;
 mod target;
 mod tiny;
 
 pub use adapted::{adapt_model, with_named_adapters};
-pub use ceilings::{Ceilings, ceilings};
 pub use error::PipelineError;
 pub use estimate::{dtype_of, footprint, prompts, workload};
 pub use journal::Journal;
@@ -25,6 +24,7 @@ pub use loaded::LoadedModel;
 pub use planned::PlannedRun;
 pub use reading::{Reading, readings};
 pub use run::{Observer, Rendered, RunOptions};
+pub use speed::{TRANSFER, multiply, transfer};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};
 pub use target::{Pace, Target, measure_processor, ready};
 

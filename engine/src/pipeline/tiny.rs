@@ -2,31 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    models::Model,
-    vae::{LatentScaling, TinyDecoder},
-};
+use crate::{models::Model, vae::TinyDecoder};
 
 /// Where ComfyUI has them.
 const FOLDER: &str = "vae_approx";
 
-/// The name of the tiny decoder that was made for latents of this scaling.
-fn name(scaling_factor: f64) -> Option<&'static str> {
-    [
-        (LatentScaling::STABLE_DIFFUSION, "taesd"),
-        (LatentScaling::STABLE_DIFFUSION_XL, "taesdxl"),
-        (LatentScaling::STABLE_DIFFUSION_3, "taesd3"),
-        (LatentScaling::FLUX, "taef1"),
-    ]
-    .into_iter()
-    .find(|(scaling, _)| scaling.factor == scaling_factor)
-    .map(|(_, name)| name)
-}
-
 /// The tiny decoder for a model: in the folder `vae_approx` inside the model's folder or beside it.
 pub fn find(model: &Model) -> Option<TinyDecoder> {
     let config = model.autoencoder.config();
-    let name = name(config.scaling_factor)?;
+    let name = model.family.tiny_decoder()?;
     let roots = [Some(model.root.as_path()), model.root.parent()];
     let files = roots.into_iter().flatten().flat_map(|root| files(&root.join(FOLDER), name));
     let path = files.into_iter().find(|path| path.is_file())?;

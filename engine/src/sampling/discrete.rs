@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use super::AlignedSteps;
-use crate::checkpoint::{Checkpoint, CheckpointError, Layout, read_json};
 
 /// What a network of this kind gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -27,10 +26,13 @@ pub enum Spacing {
     Trailing,
 }
 
+/// How the variances of training steps grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum BetaSchedule {
+pub enum BetaSchedule {
+    /// Evenly.
     Linear,
+    /// Their roots grow evenly.
     ScaledLinear,
 }
 
@@ -38,22 +40,33 @@ enum BetaSchedule {
 /// Stable Diffusion's where nothing is said; the other defaults are those of diffusers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
-struct SchedulerConfig {
+pub struct DiscreteConfig {
+    /// The scheduler's class in diffusers.
     #[serde(rename = "_class_name")]
-    class: String,
-    beta_start: f64,
-    beta_end: f64,
-    beta_schedule: BetaSchedule,
-    num_train_timesteps: usize,
-    prediction_type: PredictionType,
-    timestep_spacing: Option<Spacing>,
-    steps_offset: usize,
-    set_alpha_to_one: bool,
-    rescale_betas_zero_snr: bool,
-    original_inference_steps: usize,
+    pub class: String,
+    /// The variance that the first training step adds, above 0 and below 1.
+    pub beta_start: f64,
+    /// The variance that the last training step adds, above 0 and below 1.
+    pub beta_end: f64,
+    /// How variances grow between them.
+    pub beta_schedule: BetaSchedule,
+    /// Number of noise levels, 2 at least.
+    pub num_train_timesteps: usize,
+    /// What the network predicts.
+    pub prediction_type: PredictionType,
+    /// Where steps stand in the table; as is usual for the class if absent.
+    pub timestep_spacing: Option<Spacing>,
+    /// What is added to each step's time with [`Spacing::Leading`]; it lies in the table.
+    pub steps_offset: usize,
+    /// Whether the last step leads to the image itself and not to the lowest level.
+    pub set_alpha_to_one: bool,
+    /// Whether the table is rescaled so that its last level is noise alone.
+    pub rescale_betas_zero_snr: bool,
+    /// Steps of a distillation, 1 at least and no more than there are levels.
+    pub original_inference_steps: usize,
 }
 
-impl Default for SchedulerConfig {
+impl Default for DiscreteConfig {
     fn default() -> Self {
         Self {
             class: "EulerDiscreteScheduler".to_owned(),
@@ -111,52 +124,23 @@ pub struct Discrete {
 impl Discrete {
     /// As Stable Diffusion was trained, for a network that gives this.
     pub fn stable_diffusion(prediction: PredictionType) -> Self {
-        Self::new(&SchedulerConfig {
+        Self::new(&DiscreteConfig {
             prediction_type: prediction,
             timestep_spacing: Some(Spacing::Leading),
             steps_offset: 1,
-            ..SchedulerConfig::default()
+            ..DiscreteConfig::default()
         })
     }
 
     /// The same of a network that was trained up to noise alone (Lin et al. 2023, arXiv:2305.08891): its table ends
     /// there, and runs begin there.
     pub fn up_to_noise(prediction: PredictionType) -> Self {
-        Self::new(&SchedulerConfig {
+        Self::new(&DiscreteConfig {
             prediction_type: prediction,
             timestep_spacing: Some(Spacing::Trailing),
             rescale_betas_zero_snr: true,
-            ..SchedulerConfig::default()
+            ..DiscreteConfig::default()
         })
-    }
-
-    /// As a diffusers folder says; `otherwise` where the layout says nothing.
-    pub fn open(checkpoint: &Checkpoint, otherwise: Self) -> Result<Self, CheckpointError> {
-        let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
-        if checkpoint.layout != Layout::Diffusers || !path.is_file() {
-            return Ok(otherwise);
-        }
-        let config: SchedulerConfig = read_json(&path)?;
-        let wrong = |field, value: String, reason: &str| {
-            Err(CheckpointError::Config { path: path.clone(), field, value, reason: reason.to_owned() })
-        };
-        if !(2..=100_000).contains(&config.num_train_timesteps) {
-            let value = config.num_train_timesteps.to_string();
-            return wrong("num_train_timesteps", value, "a table has 2 to 100000 noise levels");
-        }
-        let ends = [("beta_start", config.beta_start), ("beta_end", config.beta_end)];
-        if let Some((field, beta)) = ends.into_iter().find(|(_, beta)| !(*beta > 0.0 && *beta < 1.0)) {
-            return wrong(field, beta.to_string(), "a variance lies between 0 and 1");
-        }
-        if config.steps_offset >= config.num_train_timesteps {
-            return wrong("steps_offset", config.steps_offset.to_string(), "it lies beyond the table");
-        }
-        let original = config.original_inference_steps;
-        if original == 0 || original > config.num_train_timesteps {
-            let reason = "a distillation has at least one step and no more than the table has levels";
-            return wrong("original_inference_steps", original.to_string(), reason);
-        }
-        Ok(Self::new(&config).with_aligned(otherwise.aligned))
     }
 
     /// The same for a model that these aligned steps were found for; without it they are Stable Diffusion's.
@@ -169,7 +153,8 @@ impl Discrete {
         self.aligned
     }
 
-    fn new(config: &SchedulerConfig) -> Self {
+    /// The table of a configuration whose numbers lie in the ranges that [`DiscreteConfig`] names.
+    pub fn new(config: &DiscreteConfig) -> Self {
         let table = table(config);
         let class = config.class.as_str();
         let grid = if DIFFUSION.contains(&class) {
@@ -272,7 +257,7 @@ impl Discrete {
 }
 
 /// The noise levels of a table, `√((1 − ᾱ) / ᾱ)`, rounded where PyTorch rounds.
-fn table(config: &SchedulerConfig) -> Vec<f32> {
+fn table(config: &DiscreteConfig) -> Vec<f32> {
     let count = config.num_train_timesteps;
     let ends = match config.beta_schedule {
         BetaSchedule::Linear => [config.beta_start, config.beta_end],
@@ -314,12 +299,12 @@ mod tests {
     use super::*;
 
     fn of(class: &str, spacing: Spacing) -> Discrete {
-        Discrete::new(&SchedulerConfig {
+        Discrete::new(&DiscreteConfig {
             class: class.to_owned(),
             timestep_spacing: Some(spacing),
             steps_offset: 1,
             set_alpha_to_one: false,
-            ..SchedulerConfig::default()
+            ..DiscreteConfig::default()
         })
     }
 
@@ -343,23 +328,23 @@ mod tests {
         let ddim = of("DDIMScheduler", Spacing::Leading);
         near(&ddim.sigmas(5), &[&leading[..5], &[0.029_167_535]].concat());
 
-        let config = SchedulerConfig {
+        let config = DiscreteConfig {
             timestep_spacing: Some(Spacing::Trailing),
             rescale_betas_zero_snr: true,
-            ..SchedulerConfig::default()
+            ..DiscreteConfig::default()
         };
         near(
             &Discrete::new(&config).sigmas(5),
             &[4096.0, 7.410_707_5, 2.604_856_3, 1.241_375_5, 0.594_751_8, 0.0],
         );
         assert_eq!(Discrete::new(&config).sigmas(5)[0], HIGHEST);
-        let config = SchedulerConfig {
+        let config = DiscreteConfig {
             beta_start: 0.0001,
             beta_end: 0.02,
             beta_schedule: BetaSchedule::Linear,
             timestep_spacing: Some(Spacing::Leading),
             steps_offset: 1,
-            ..SchedulerConfig::default()
+            ..DiscreteConfig::default()
         };
         let linear = [25.945_423, 6.212_093_4, 2.051_380_2, 0.727_916_7, 0.014_832_044, 0.0];
         near(&Discrete::new(&config).sigmas(5), &linear);

@@ -25,7 +25,7 @@ use crate::request::Sampler;
 
 pub use aligned::AlignedSteps;
 pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral, tcd};
-pub use discrete::{Discrete, PredictionType};
+pub use discrete::{BetaSchedule, Discrete, DiscreteConfig, PredictionType, Spacing};
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;
 pub use guide::Guide;

@@ -2,8 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::checkpoint::{Checkpoint, CheckpointError, Layout, read_json};
-
 /// How a model's noise levels are shifted towards noise (Esser et al. 2024, arXiv:2403.03206, section 5.3.2).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
@@ -63,20 +61,6 @@ impl FlowShift {
     /// A constant shift.
     pub fn fixed(shift: f64) -> Self {
         Self { shift, ..Self::default() }
-    }
-
-    /// As a diffusers folder says; `otherwise` where the layout says nothing.
-    pub fn open(checkpoint: &Checkpoint, otherwise: Self) -> Result<Self, CheckpointError> {
-        let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
-        if checkpoint.layout != Layout::Diffusers || !path.is_file() {
-            return Ok(otherwise);
-        }
-        let shift = Self { last: otherwise.last, ..read_json(&path)? };
-        if shift.shift.is_finite() && shift.shift > 0.0 {
-            return Ok(shift);
-        }
-        let reason = "a shift is a positive number".to_owned();
-        Err(CheckpointError::Config { path, field: "shift", value: shift.shift.to_string(), reason })
     }
 
     /// The constant shift.

@@ -4,7 +4,6 @@
 //! or in a process of its own.
 
 mod actor;
-mod ceilings;
 mod command;
 mod event;
 mod inference;
@@ -21,7 +20,6 @@ mod unfinished;
 
 pub use crate::pipeline::ready;
 pub use actor::Session;
-pub use ceilings::{ceilings, kernel_trials};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports};
 pub use event::{Event, Failure, Picture, Serving};
 pub use options::SessionOptions;
@@ -30,6 +28,5 @@ pub use process::WorkerProgram;
 pub use protocol::{FromWorker, Hello, ToWorker};
 pub use serve::{ServeError, serve};
 
-pub use crate::nn::cuda::Trial;
-pub use crate::pipeline::{BlockSummary, Ceilings, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
 pub use crate::text::Extent;

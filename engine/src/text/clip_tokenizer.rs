@@ -110,7 +110,7 @@ impl ClipTokenizer {
     }
 
     /// What turns text into ids.
-    pub(super) fn inner(&self) -> &Tokenizer {
+    pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 

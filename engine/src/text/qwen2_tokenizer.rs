@@ -127,7 +127,7 @@ impl Qwen2Tokenizer {
     }
 
     /// What turns text into ids.
-    pub(super) fn inner(&self) -> &Tokenizer {
+    pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 

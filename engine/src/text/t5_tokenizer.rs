@@ -98,7 +98,7 @@ impl T5Tokenizer {
     }
 
     /// What turns text into ids.
-    pub(super) fn inner(&self) -> &Tokenizer {
+    pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 

@@ -41,17 +41,6 @@ pub struct LatentScaling {
     pub shift: Option<f64>,
 }
 
-impl LatentScaling {
-    /// That of Stable Diffusion 1 and 2.
-    pub const STABLE_DIFFUSION: Self = Self { factor: 0.182_15, shift: None };
-    /// That of Stable Diffusion XL.
-    pub const STABLE_DIFFUSION_XL: Self = Self { factor: 0.130_25, shift: None };
-    /// That of Stable Diffusion 3.
-    pub const STABLE_DIFFUSION_3: Self = Self { factor: 1.5305, shift: Some(0.0609) };
-    /// That of FLUX.1 and of those who took over its autoencoder.
-    pub const FLUX: Self = Self { factor: 0.3611, shift: Some(0.1159) };
-}
-
 impl Default for AutoencoderKlConfig {
     fn default() -> Self {
         Self {

@@ -8,7 +8,7 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
-    checkpoint::{Component, ConvertTo, convert, read_header},
+    checkpoint::{Component, read_header},
     memory::{Placement, Tier},
     models,
     precision::{Encoding, Format, encode},
@@ -23,6 +23,7 @@ use sluice_tests::{
     stores::store,
     twins::{bits, check_twins},
 };
+use sluice_tools::{ConvertTo, convert};
 
 const DENOISER: &str = "diffusion_models/tiny_z_image";
 const ENCODER: &str = "text_encoders/tiny_qwen3";

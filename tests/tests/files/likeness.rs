@@ -8,13 +8,14 @@ use std::{
 };
 
 use sluice_engine::{
-    checkpoint::{RandomDtype, RandomTensor, Role, read_header, write_random},
+    checkpoint::{Role, read_header},
     hardware::{MemoryAccount, metered},
     memory::known_model,
-    models::{self, Likeness, LikenessError},
+    models,
     request::{ModelSource, Request},
 };
 use sluice_tests::runner::Runner;
+use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_random};
 
 /// Models that are written and not drawn with.
 const WRITTEN_ONLY: [&str; 2] = ["qwen-image", "wan-2.2-5b"];

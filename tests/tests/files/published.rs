@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use candle_core::{DType, Device, Tensor};
 use serde_json::{Value, json};
 use sluice_engine::{
-    checkpoint::{CheckpointError, ConvertTo, convert},
+    checkpoint::CheckpointError,
     models,
     sampling::{Discrete, PredictionType, Training},
 };
@@ -14,6 +14,7 @@ use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, load, save, set_json},
     twins::check_twins,
 };
+use sluice_tools::{ConvertTo, convert};
 
 const UNET: &str = "unet/diffusion_pytorch_model.safetensors";
 

@@ -8,8 +8,9 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
-    adapters::{AdapterFile, AdapterReport, AdapterSummary, adapt},
+    adapters::{AdapterFile, AdapterReport, adapt},
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
+    models::{adapter_summary, family_of_adapter},
     request::{AdapterUse, Request},
     session::Event,
 };
@@ -114,7 +115,7 @@ fn formulas_are_those_of_lycoris() {
     let whole = |name: &str| StoredName::whole(name);
     let component = Component::bind(Role::Denoiser, "test", &[spec], &table, whole, &model).unwrap();
     let uses = [AdapterUse { path: adapter, weight: 0.7 }];
-    let adapted = adapt(&[&component], "test", &uses).unwrap();
+    let adapted = adapt(&[&component], "test", &uses, family_of_adapter).unwrap();
     assert_eq!(adapted.reports[0].unmatched, Vec::<String>::new());
     let block = &adapted.components[0].blocks[0];
     let values = |name: &str| {
@@ -397,7 +398,7 @@ fn adapters_are_described_by_their_headers() {
     let describe = |tensors: &Tensors| {
         let path = folder.path().join("a.safetensors");
         save(tensors, &path).unwrap();
-        AdapterSummary::new(&AdapterFile::open(&path).unwrap())
+        adapter_summary(&AdapterFile::open(&path).unwrap())
     };
     let flux = Adapter::new("flux").unwrap();
     let summary = describe(&keys(&flux.layers().unwrap(), 3.0, str::to_owned, ["lora_A", "lora_B"]).unwrap());

@@ -6,8 +6,9 @@ use candle_core::Tensor;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
+    models::{flux, stable_diffusion},
     residency::{Executor, WeightStore},
-    vae::{AutoencoderKl, LatentScaling, Tiling},
+    vae::{AutoencoderKl, Tiling},
 };
 use sluice_tests::{
     checkpoint::{fixtures, load, manifest_tensors, save},
@@ -38,7 +39,7 @@ impl Opened {
             tensors: read_header(&file).unwrap(),
             loose: Arc::default(),
         };
-        let scaling = if name == "flux" { LatentScaling::FLUX } else { LatentScaling::STABLE_DIFFUSION };
+        let scaling = if name == "flux" { flux::LATENT_SCALING } else { stable_diffusion::LATENT_SCALING };
         let (autoencoder, component) = AutoencoderKl::open(&part, scaling).unwrap();
         let store = on_processor(component, placement);
         Self { autoencoder, store, golden: load(&fixture.join("golden.safetensors")).unwrap() }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sluice_engine::{
     checkpoint::{Checkpoint, read_json},
+    models::scheduler,
     request::{GuidanceOptions, Sampler, Schedule},
     sampling::{self, Discrete, Guide, PredictionType, Training, Walk, variance_preserving},
 };
@@ -47,7 +48,7 @@ fn open(config: &Value) -> Discrete {
     fs::write(folder.path().join("model_index.json"), "{}").unwrap();
     fs::write(folder.path().join("scheduler/scheduler_config.json"), config.to_string()).unwrap();
     let checkpoint = Checkpoint::open(folder.path(), &[]).unwrap();
-    Discrete::open(&checkpoint, Discrete::stable_diffusion(PredictionType::Epsilon)).unwrap()
+    scheduler::discrete(&checkpoint, Discrete::stable_diffusion(PredictionType::Epsilon)).unwrap()
 }
 
 fn values(tensor: &Tensor) -> Vec<f32> {

@@ -12,9 +12,7 @@ use super::support::{
 };
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
-    checkpoint::{
-        BlockSpec, Component, ConvertTo, Role, StoredName, Values, convert, read_header, sampled_errors,
-    },
+    checkpoint::{BlockSpec, Component, Role, StoredName, Values, read_header, sampled_errors},
     hardware::{MemoryAccount, metered},
     memory::{MemoryPreferences, OffloadMode, Quality, Tier},
     models,
@@ -27,6 +25,7 @@ use sluice_tests::{
     original_names::Tensors,
     runner::Runner,
 };
+use sluice_tools::{ConvertTo, convert};
 
 const CONVERSIONS: [ConvertTo; 6] =
     [ConvertTo::Fp8, ConvertTo::Fp8E5m2, ConvertTo::Int8, ConvertTo::Q8_0, ConvertTo::Nf4, ConvertTo::Q4K];

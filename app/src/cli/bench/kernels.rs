@@ -3,10 +3,8 @@
 use std::{fs, path::PathBuf};
 
 use anyhow::Context;
-use sluice_engine::{
-    request::ComputeDtype,
-    session::{Trial, kernel_trials},
-};
+use sluice_engine::request::ComputeDtype;
+use sluice_tools::{Trial, kernel_trials};
 
 use crate::cli::{
     exit::{Explained, Outcome},

@@ -6,8 +6,8 @@ use anyhow::Context;
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences},
     request::ComputeDtype,
-    session::{Ceilings, ceilings},
 };
+use sluice_tools::{Ceilings, ceilings};
 
 use crate::{
     cli::{

@@ -2,11 +2,8 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use sluice_engine::{
-    checkpoint::RandomDtype,
-    memory::{known_model, known_models},
-    models::Likeness,
-};
+use sluice_engine::memory::{known_model, known_models};
+use sluice_tools::{Likeness, LikenessError, RandomDtype};
 
 use crate::cli::{
     exit::{self, Outcome, refuse},
@@ -60,7 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     if args.tiny {
         likeness = likeness.tiny();
     }
-    let explained = |error: sluice_engine::models::LikenessError| refuse(error.to_string(), error.advice());
+    let explained = |error: LikenessError| refuse(error.to_string(), error.advice());
     if let Some(layers) = args.text_layers {
         likeness = likeness.with_text_layers(layers).map_err(explained)?;
     }

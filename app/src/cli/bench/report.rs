@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 use sluice_engine::{
     memory::{Outcome, Stage, StagePeak},
-    session::Ceilings,
     telemetry::TelemetryEvent,
 };
+use sluice_tools::Ceilings;
 
 use super::{
     run::{Ended, digest},

@@ -21,7 +21,7 @@ pub(super) struct Target {
 }
 
 /// Some values of a tensor in another encoding.
-pub(in crate::checkpoint) struct Piece<'a> {
+pub struct EncodedPiece<'a> {
     /// Number of the first value.
     pub start: usize,
     /// As they were.
@@ -35,7 +35,7 @@ pub(in crate::checkpoint) struct Piece<'a> {
     scale: f32,
 }
 
-impl Piece<'_> {
+impl EncodedPiece<'_> {
     /// The values as they come back, as many as `out` has room for.
     pub fn widen(&self, out: &mut [f32]) {
         self.packed.widen(0, out);
@@ -45,7 +45,7 @@ impl Piece<'_> {
 
 impl StoredTensor {
     /// The scale of the whole tensor in the file, of which this may be a part.
-    pub(in crate::checkpoint) fn one_scale(&self, format: Format) -> Result<f32, CheckpointError> {
+    pub fn one_scale(&self, format: Format) -> Result<f32, CheckpointError> {
         let mut scale = 0.0f32;
         self.whole().widened::<CheckpointError>(|_, values| {
             scale = scale.max(scale_of(format, values));
@@ -56,12 +56,12 @@ impl StoredTensor {
 
     /// Gives all values that are `needed` to `take` in an encoding. `scale` is the one scale for all, where there is
     /// one.
-    pub(in crate::checkpoint) fn encoded<E: From<CheckpointError>>(
+    pub fn encoded<E: From<CheckpointError>>(
         &self,
         encoding: Encoding,
         scale: Option<f32>,
         needed: impl Fn(Range<usize>) -> bool,
-        mut take: impl FnMut(&Piece<'_>) -> Result<(), E>,
+        mut take: impl FnMut(&EncodedPiece<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let count: usize = self.shape().iter().product();
         let own = if scale.is_some() { encoding.format.into() } else { encoding };
@@ -84,7 +84,7 @@ impl StoredTensor {
             let encoded = encode(own, &scaled).ok_or_else(|| self.unwritable())?;
             let packed = Packed::new(own, values.len(), &encoded).ok_or_else(|| self.unwritable())?;
             let (bytes, scales) = encoded.split_at(own.format.bytes(values.len()));
-            take(&Piece { start, values: &values, bytes, scales, packed, scale })?;
+            take(&EncodedPiece { start, values: &values, bytes, scales, packed, scale })?;
         }
         Ok(())
     }

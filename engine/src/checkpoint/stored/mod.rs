@@ -17,6 +17,7 @@ use zerocopy::IntoBytes;
 
 use super::{CheckpointError, weight_file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, apply_scales};
+pub use encoded::EncodedPiece;
 use encoded::Target;
 pub(super) use scales::NestedScales;
 use scales::Scales;

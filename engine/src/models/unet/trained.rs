@@ -1,8 +1,8 @@
 //! What files without a scheduler's configuration say about the noise that a network was trained with.
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Layout, Part, read_json},
-    models::FAMILIES,
+    checkpoint::{Checkpoint, CheckpointError, Part, read_json},
+    models::{FAMILIES, scheduler::scheduler_file},
     sampling::{Discrete, PredictionType},
 };
 
@@ -62,9 +62,8 @@ fn told(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError> {
 
 /// Refuses networks that were trained on noise levels that are no table.
 pub fn has_table(checkpoint: &Checkpoint, denoiser: &Part) -> Result<(), CheckpointError> {
-    let scheduler = checkpoint.root.join("scheduler").join("scheduler_config.json");
     let mut is_other = NO_TABLE.iter().any(|mark| denoiser.is_marked(mark));
-    if checkpoint.layout == Layout::Diffusers && scheduler.is_file() {
+    if let Some(scheduler) = scheduler_file(checkpoint) {
         let config: serde_json::Value = read_json(&scheduler)?;
         let class = config.get("_class_name").and_then(serde_json::Value::as_str);
         is_other |= class.is_some_and(|class| class.starts_with(NO_TABLE_SCHEDULER));

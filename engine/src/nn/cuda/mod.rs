@@ -9,7 +9,6 @@ mod attention;
 mod device;
 mod norms;
 mod pointwise;
-mod trial;
 mod widening;
 
 use std::{
@@ -25,7 +24,6 @@ use candle_core::{DType, Result, Tensor, bail};
 pub use attention::{WIDTHS, attention, attention_with_bias};
 pub use norms::{RowNorm, group_norm, norm_rows};
 pub use pointwise::{Curve, Rotation, gated, gated_add, modulate, rope};
-pub use trial::{Trial, trials};
 pub use widening::widen;
 
 /// Bytes that a kernel reads at once.

@@ -9,7 +9,7 @@ use candle_core::DType;
 
 use super::{Card, IN_BLOCKS, Link, PipelineError};
 use crate::{
-    pipeline::ceilings::{multiply, transfer},
+    pipeline::{multiply, transfer},
     residency::{DeviceMemory, cuda::CudaMemory},
 };
 

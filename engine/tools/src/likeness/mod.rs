@@ -6,6 +6,7 @@
 mod causal_autoencoder;
 mod outline;
 mod qwen_image;
+mod tokenizers;
 mod wan;
 
 use std::{
@@ -17,23 +18,21 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use sluice_engine::{
+    checkpoint::{BlockSpec, CheckpointError, StoredName},
+    memory::{size, size_up},
+    models::{diffusers_name, flux::FluxConfig, sd3::Sd3Config, unet::UnetConfig, z_image::ZImageConfig},
+    text::{ClipConfig, Qwen3Config, T5Config},
+    vae::AutoencoderKlConfig,
+};
 
 use self::{
     causal_autoencoder::CausalAutoencoderConfig,
     qwen_image::{Qwen25VlConfig, QwenImageConfig},
+    tokenizers::PublishedTokenizer,
     wan::{Umt5Config, WanConfig},
 };
-use super::{
-    flux::FluxConfig, joint::diffusers_name, sd3::Sd3Config, unet::UnetConfig, z_image::ZImageConfig,
-};
-use crate::{
-    checkpoint::{
-        BlockSpec, CheckpointError, RandomDtype, RandomTensor, StoredName, random_file_bytes, write_random,
-    },
-    memory::{size, size_up},
-    text::{ClipConfig, PublishedTokenizer, Qwen3Config, T5Config},
-    vae::AutoencoderKlConfig,
-};
+use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_random};
 
 /// Bytes beside the weights: configurations and tokenizers.
 const REST: u64 = 32 << 20;
@@ -169,7 +168,7 @@ struct LikenessPart {
 }
 
 impl Likeness {
-    /// Identifiers of all models that can be written; those of [`known_models`](crate::memory::known_models).
+    /// Identifiers of all models that can be written; those of [`known_models`](sluice_engine::memory::known_models).
     pub fn ids() -> impl Iterator<Item = &'static str> {
         CONFIGURATIONS.models.keys().map(String::as_str)
     }

@@ -1,6 +1,6 @@
 //! Names and shapes of the tensors of networks that Sluice writes and does not run.
 
-use crate::checkpoint::RandomTensor;
+use crate::random::RandomTensor;
 
 /// Collects a network's tensors in the order of its file.
 #[derive(Debug, Default)]

@@ -6,8 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
 
-use super::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer};
-use crate::checkpoint::CheckpointError;
+use sluice_engine::{
+    checkpoint::CheckpointError,
+    text::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer},
+};
 
 /// A user's turn, and the beginning of the answer.
 const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + \

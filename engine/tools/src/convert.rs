@@ -13,11 +13,14 @@ use std::{
 
 use serde_json::json;
 
-use super::{
-    CheckpointError, StoredTensor, TensorTable, gguf, layout, quantization::encoding_of, safetensors,
-    shards::read_weights,
+use sluice_engine::{
+    checkpoint::{
+        CheckpointError, StoredTensor, TensorTable, encoding_of, gguf_type_of, read_folder, read_weights,
+        safetensors_header,
+    },
+    models::FAMILIES,
+    precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage},
 };
-use crate::precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage};
 
 /// What a model can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,15 +43,9 @@ pub enum ConvertTo {
 
 /// Tensors in a GGUF file begin at multiples of this.
 const ALIGNMENT: u64 = 32;
-/// What other programs call the architecture in which a tensor of this name is.
-const ARCHITECTURES: [(&str, &str); 6] = [
-    ("double_blocks.0.img_attn.proj.weight", "flux"),
-    ("joint_blocks.0.context_block.attn.qkv.weight", "sd3"),
-    ("cap_embedder.1.weight", "lumina2"),
-    ("transformer_blocks.0.attn.add_k_proj.weight", "qwen_image"),
-    ("label_emb.0.0.weight", "sdxl"),
-    ("input_blocks.0.0.weight", "sd1"),
-];
+/// What other programs call the architectures of models that Sluice does not draw with, by the name of a tensor.
+const OTHER_ARCHITECTURES: [(&str, &str); 1] =
+    [("transformer_blocks.0.attn.add_k_proj.weight", "qwen_image")];
 
 impl ConvertTo {
     /// Every one.
@@ -151,7 +148,7 @@ pub fn convert(
     to: ConvertTo,
     mut progress: impl FnMut(f64) -> bool,
 ) -> Result<Option<Conversion>, CheckpointError> {
-    let table = if input.is_dir() { layout::read_folder(input)? } else { read_weights(input)? };
+    let table = if input.is_dir() { read_folder(input)? } else { read_weights(input)? };
     let failed = |source| CheckpointError::Write { path: output.to_owned(), source };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Made by the standard library, it has the rights of any new file.
@@ -279,7 +276,10 @@ fn plan_gguf(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointE
     const UINT32: u32 = 4;
     /// The version of the block types.
     const QUANTIZATION: u32 = 2;
-    let architecture = ARCHITECTURES.iter().find(|(name, _)| table.keys().any(|known| known.ends_with(name)));
+    let architectures = FAMILIES.iter().flat_map(|family| family.gguf_architectures());
+    let architecture = architectures
+        .chain(&OTHER_ARCHITECTURES)
+        .find(|(name, _)| table.keys().any(|known| known.ends_with(name)));
     let architecture = architecture.map_or("unknown", |(_, architecture)| *architecture);
     let mut header = b"GGUF".to_vec();
     let number = |header: &mut Vec<u8>, number: u32| header.extend(number.to_le_bytes());
@@ -299,8 +299,7 @@ fn plan_gguf(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointE
     number(&mut header, QUANTIZATION);
     let (mut planned, mut offset) = (Vec::new(), 0u64);
     for (name, tensor, encoding) in tensors {
-        let kind =
-            gguf::TYPES.iter().find(|(_, format)| *format == encoding.format).map_or(0, |(kind, _)| *kind);
+        let kind = gguf_type_of(encoding.format).unwrap_or(0);
         text(&mut header, name);
         number(&mut header, tensor.shape().len() as u32);
         tensor.shape().iter().rev().for_each(|side| header.extend((*side as u64).to_le_bytes()));
@@ -357,7 +356,7 @@ fn plan_safetensors(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, Chec
         });
     }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.width));
-    let (header, places) = safetensors::header(
+    let (header, places) = safetensors_header(
         entries.iter().map(|entry| (entry.name.as_str(), entry.dtype, &entry.shape, entry.bytes)),
     );
     let mut constants = Vec::new();

@@ -5,7 +5,7 @@ use std::iter::once;
 use serde::Deserialize;
 
 use super::outline::Outline;
-use crate::checkpoint::RandomTensor;
+use crate::random::RandomTensor;
 
 /// A kernel over time, height and width.
 const CUBE: [usize; 3] = [3; 3];

@@ -5,14 +5,22 @@ use std::time::{Duration, Instant};
 use candle_core::{DType, Device, Result, Tensor, bail};
 use serde::{Deserialize, Serialize};
 
-use super::{enabled, switch};
-use crate::{
+use sluice_engine::{
+    checkpoint::Role,
+    memory::MemoryPreferences,
     nn::{
-        Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul, group_norm_silu,
-        layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu_mul,
+        Computes, Mask, Rope, Weight, attention, attention_with_bias,
+        cuda::{enabled, switch},
+        gated_add, geglu, gelu_tanh_mul, group_norm_silu, layer_norm_modulated, rms_norm_modulated,
+        rope_half, rope_interleaved, scale_and_shift, silu_mul,
     },
+    pipeline::dtype_of,
     precision::{Encoding, Format, NF4_GROUP, encode},
+    request::ComputeDtype,
+    session::Failure,
 };
+
+use super::ceilings::target;
 
 /// Rows that are compared with what the processor computes.
 const FEW: usize = 130;
@@ -53,6 +61,26 @@ enum Function {
     Rotation(fn(&Tensor, &Rope) -> Result<Tensor>),
     /// The values of a packed matrix.
     Unpacking(Format),
+}
+
+/// Runs every kernel for cards on the card that a job would be given, in this precision: what it computes, and how long
+/// `rows` rows take. Nothing else should compute meanwhile.
+///
+/// # Errors
+/// In words when this engine computes on no card, or the card fails.
+pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Vec<Trial>, Failure> {
+    let target = target(&MemoryPreferences::default())?;
+    if target.computes() != Computes::Card {
+        return Err(Failure {
+            message: "this program computes on no graphics card, and kernels are for cards".to_owned(),
+            advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA card.".to_owned()),
+        });
+    }
+    let dtype = dtype_of(Role::Denoiser, dtype);
+    trials(target.memory().device(), dtype, rows).map_err(|error| Failure {
+        message: format!("{} failed in the middle of a trial: {error}", target.machine.device),
+        advice: None,
+    })
 }
 
 /// Tries every kernel in a dtype on a device, timing functions of `rows` rows. Without a card there are no kernels, and

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::outline::Outline;
-use crate::checkpoint::RandomTensor;
+use crate::random::RandomTensor;
 
 /// Values a timestep is embedded in.
 const TIMESTEP: usize = 256;

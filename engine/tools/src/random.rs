@@ -10,8 +10,10 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 use zerocopy::{Immutable, IntoBytes};
 
-use super::{CheckpointError, safetensors};
-use crate::precision::Format;
+use sluice_engine::{
+    checkpoint::{CheckpointError, safetensors_header},
+    precision::Format,
+};
 
 /// Values that are made and written at a time.
 const PIECE: usize = 1 << 22;
@@ -148,7 +150,7 @@ fn bytes(tensor: &RandomTensor, dtype: RandomDtype) -> u64 {
 
 fn header(tensors: &[RandomTensor], dtype: RandomDtype) -> (Vec<u8>, Vec<u64>) {
     let name = dtype.format().name();
-    safetensors::header(
+    safetensors_header(
         tensors.iter().map(|tensor| (tensor.name.as_str(), name, &tensor.shape, bytes(tensor, dtype))),
     )
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::outline::Outline;
-use crate::checkpoint::RandomTensor;
+use crate::random::RandomTensor;
 
 /// Configuration of `WanTransformer3DModel`.
 #[derive(Debug, Deserialize)]

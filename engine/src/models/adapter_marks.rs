@@ -1,0 +1,50 @@
+//! The family of models that an adapter looks as if it were for. It is shown to people and never acted on.
+
+use super::FAMILIES;
+use crate::adapters::{AdapterFile, AdapterSummary};
+
+/// What tells adapters for a family from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdapterMark {
+    /// A part of a layer's name that this family alone has, with underscores in the place of dots.
+    Name(&'static str),
+    /// The width of the prompt's embeddings that the UNet reads.
+    PromptWidth(usize),
+}
+
+use AdapterMark::{Name, PromptWidth};
+
+/// Families that Sluice does not draw with and whose adapters people have.
+const OTHERS: [(&str, AdapterMark); 4] = [
+    ("Qwen-Image", Name("transformer_blocks_0_txt_mlp")),
+    ("Qwen-Image", Name("transformer_blocks_0_img_mod")),
+    ("Wan", Name("blocks_0_cross_attn")),
+    ("Wan", Name("blocks_0_self_attn")),
+];
+/// What names of layers end in whose inputs are the prompt's embeddings.
+const READS_PROMPT: &str = "attn2_to_k";
+
+/// The family that the names of an adapter's layers say, or else their widths.
+pub fn family_of_adapter(file: &AdapterFile) -> Option<&'static str> {
+    let names = file.layers.iter().map(|layer| layer.name.replace('.', "_"));
+    let width = file.layers.iter().zip(names.clone()).find(|(_, name)| name.ends_with(READS_PROMPT));
+    let width = width.and_then(|(layer, _)| layer.content.as_ref()?.dims().ok()).map(|[_, width]| width);
+    family_of_layers(&names.collect::<Vec<_>>(), width)
+}
+
+/// The family of layers with these names, which have no dots, and this width of the prompt's embeddings.
+pub(super) fn family_of_layers(names: &[String], prompt_width: Option<usize>) -> Option<&'static str> {
+    let marks = || OTHERS.iter().chain(FAMILIES.iter().flat_map(|family| family.adapter_marks()));
+    let named = |mark: &AdapterMark| match mark {
+        Name(part) => names.iter().any(|name| name.contains(part)),
+        PromptWidth(_) => false,
+    };
+    let wide = |mark: &AdapterMark| matches!(mark, PromptWidth(width) if Some(*width) == prompt_width);
+    let found = marks().find(|(_, mark)| named(mark)).or_else(|| marks().find(|(_, mark)| wide(mark)));
+    found.map(|(family, _)| *family)
+}
+
+/// Describes an adapter's file.
+pub fn adapter_summary(file: &AdapterFile) -> AdapterSummary {
+    AdapterSummary::new(file, family_of_adapter(file))
+}

@@ -1,0 +1,78 @@
+//! How fast a device is: bytes over its link and operations in matrix products.
+
+use std::time::{Duration, Instant};
+
+use candle_core::{DType, Device, Result, Tensor};
+
+use crate::{nn, residency::DeviceMemory};
+
+/// Bytes of a transfer: those of a large block.
+pub const TRANSFER: usize = 256 << 20;
+/// A product that takes this long is large enough.
+const LONG_ENOUGH: Duration = Duration::from_millis(4);
+
+/// Bytes a second from memory as `host` gives it to the device: the median of the transfers that fit into `time`.
+///
+/// # Errors
+/// When there is no memory for [`TRANSFER`] bytes, or a copy fails.
+pub fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Duration) -> Result<f64> {
+    // As bytes, the last of the dtypes that a buffer has room for.
+    let sizes = [0, 0, 0, TRANSFER];
+    let (from, to) = (host.allocate_host(&sizes)?, memory.allocate(&sizes)?);
+    // The first transfer meets pages that nobody has touched.
+    memory.upload(&from, &to, &sizes, &|| true)?;
+    let (started, mut times) = (Instant::now(), Vec::new());
+    while started.elapsed() < time || times.len() < 3 {
+        let begun = Instant::now();
+        memory.upload(&from, &to, &sizes, &|| true)?;
+        times.push(begun.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(TRANSFER as f64 / times[times.len() / 2])
+}
+
+/// The side of the matrices, the first of `sides` that is large enough, and operations a second in the fastest of some
+/// runs, which take `time` for each side.
+///
+/// # Errors
+/// When the device has no memory for the matrices, or cannot multiply in this dtype.
+pub fn multiply(device: &Device, dtype: DType, sides: &[usize], time: Duration) -> Result<(usize, f64)> {
+    let mut found = (0, 0.0);
+    for &side in sides {
+        let matrix = Tensor::randn(0f32, 1f32, (side, side), device)?.to_dtype(dtype)?;
+        let timed = |products: u32| -> Result<Duration> {
+            let started = Instant::now();
+            for _ in 0..products {
+                nn::linear(&matrix, &matrix, None)?;
+            }
+            device.synchronize()?;
+            Ok(started.elapsed())
+        };
+        timed(1)?;
+        let one = timed(1)?;
+        let products = (time.as_secs_f64() / 4.0 / one.as_secs_f64()).ceil().max(1.0) as u32;
+        let mut best = f64::INFINITY;
+        for _ in 0..4 {
+            best = best.min(timed(products)?.as_secs_f64() / f64::from(products));
+        }
+        found = (side, 2.0 * (side as f64).powi(3) / best);
+        if Duration::from_secs_f64(best) >= LONG_ENOUGH {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::residency::SimulatedCard;
+
+    #[test]
+    fn a_simulated_link_is_as_fast_as_it_should_be() {
+        let card = SimulatedCard::new(1e9, 0.0);
+        let measured = transfer(&card, &card, Duration::from_millis(400)).unwrap();
+        // How much slower it is depends on who else computes.
+        assert!((0.5e9..=1e9).contains(&measured), "{measured}");
+    }
+}
