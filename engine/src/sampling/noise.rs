@@ -1,5 +1,7 @@
 //! The noise that PyTorch's CPU generator gives for a seed.
 
+use rand_mt::Mt;
+
 /// `count` normal numbers, as `torch.randn(count, generator=torch.Generator().manual_seed(seed))`: the first
 /// draw of a [`NoiseStream`].
 pub fn randn(seed: u64, count: usize) -> Vec<f32> {
@@ -13,7 +15,7 @@ pub fn randn(seed: u64, count: usize) -> Vec<f32> {
 /// draw is the noise that it starts from, whether or not other latents take its place; stochastic samplers draw
 /// once more in each step but the last. So a picture of a batch can be drawn again alone.
 pub struct NoiseStream {
-    generator: MersenneTwister,
+    generator: Mt,
     /// The second number of a pair of which only the first was used.
     spare: Option<f64>,
 }
@@ -21,9 +23,9 @@ pub struct NoiseStream {
 impl NoiseStream {
     /// The stream of a seed.
     ///
-    /// The generator is the Mersenne Twister MT19937, seeded with the low 32 bits.
+    /// The generator is the Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded with the low 32 bits.
     pub fn new(seed: u64) -> Self {
-        Self { generator: MersenneTwister::new(seed as u32), spare: None }
+        Self { generator: Mt::new(seed as u32), spare: None }
     }
 
     /// The next `count` normal numbers.
@@ -36,13 +38,13 @@ impl NoiseStream {
         if count < BLOCK {
             return (0..count).map(|_| self.one()).collect();
         }
-        let mut values: Vec<f32> = (0..count).map(|_| self.generator.uniform_f32()).collect();
+        let mut values: Vec<f32> = (0..count).map(|_| uniform_f32(&mut self.generator)).collect();
         for block in values.chunks_exact_mut(BLOCK) {
             box_muller(block);
         }
         if !count.is_multiple_of(BLOCK) {
             let last = &mut values[count - BLOCK..];
-            last.fill_with(|| self.generator.uniform_f32());
+            last.fill_with(|| uniform_f32(&mut self.generator));
             box_muller(last);
         }
         values
@@ -52,8 +54,8 @@ impl NoiseStream {
         if let Some(spare) = self.spare.take() {
             return spare as f32;
         }
-        let angle = std::f64::consts::TAU * self.generator.uniform_f64();
-        let radius = (-2.0 * (-self.generator.uniform_f64()).ln_1p()).sqrt();
+        let angle = std::f64::consts::TAU * uniform_f64(&mut self.generator);
+        let radius = (-2.0 * (-uniform_f64(&mut self.generator)).ln_1p()).sqrt();
         self.spare = Some(radius * angle.sin());
         (radius * angle.cos()) as f32
     }
@@ -70,58 +72,16 @@ fn box_muller(block: &mut [f32]) {
     }
 }
 
-/// MT19937 (Matsumoto and Nishimura 1998).
-struct MersenneTwister {
-    state: [u32; Self::SIZE],
-    next: usize,
+/// 24 random bits in [0, 1).
+fn uniform_f32(generator: &mut Mt) -> f32 {
+    (generator.next_u32() & 0x00ff_ffff) as f32 / (1_u32 << 24) as f32
 }
 
-impl MersenneTwister {
-    const SIZE: usize = 624;
-    const MIDDLE: usize = 397;
-
-    fn new(seed: u32) -> Self {
-        let mut state = [seed; Self::SIZE];
-        for index in 1..Self::SIZE {
-            let before = state[index - 1];
-            state[index] = 1_812_433_253_u32.wrapping_mul(before ^ (before >> 30)).wrapping_add(index as u32);
-        }
-        Self { state, next: Self::SIZE }
-    }
-
-    fn twist(&mut self) {
-        for index in 0..Self::SIZE {
-            let joined =
-                (self.state[index] & 0x8000_0000) | (self.state[(index + 1) % Self::SIZE] & 0x7fff_ffff);
-            let matrix = if joined & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.state[index] = self.state[(index + Self::MIDDLE) % Self::SIZE] ^ (joined >> 1) ^ matrix;
-        }
-        self.next = 0;
-    }
-
-    fn bits(&mut self) -> u32 {
-        if self.next == Self::SIZE {
-            self.twist();
-        }
-        let mut word = self.state[self.next];
-        self.next += 1;
-        word ^= word >> 11;
-        word ^= (word << 7) & 0x9d2c_5680;
-        word ^= (word << 15) & 0xefc6_0000;
-        word ^ (word >> 18)
-    }
-
-    /// 24 random bits in [0, 1).
-    fn uniform_f32(&mut self) -> f32 {
-        (self.bits() & 0x00ff_ffff) as f32 / (1_u32 << 24) as f32
-    }
-
-    /// 53 random bits in [0, 1).
-    fn uniform_f64(&mut self) -> f64 {
-        let high = u64::from(self.bits());
-        let word = (high << 32) | u64::from(self.bits());
-        (word & ((1 << 53) - 1)) as f64 / (1_u64 << 53) as f64
-    }
+/// 53 random bits in [0, 1).
+fn uniform_f64(generator: &mut Mt) -> f64 {
+    let high = u64::from(generator.next_u32());
+    let word = (high << 32) | u64::from(generator.next_u32());
+    (word & ((1 << 53) - 1)) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -130,8 +90,8 @@ mod tests {
 
     #[test]
     fn the_twister_is_the_published_one() {
-        let mut generator = MersenneTwister::new(5489);
-        let last = (0..10_000).map(|_| generator.bits()).last();
+        let mut generator = Mt::new(5489);
+        let last = (0..10_000).map(|_| generator.next_u32()).last();
         assert_eq!(last, Some(4_123_659_995), "the 10000th number of the reference implementation");
     }
 }
