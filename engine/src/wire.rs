@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Longer records do not exist: the largest hold the pictures of a batch.
+/// Longer records do not exist: the largest hold the images of a batch.
 const LONGEST: u64 = 8 << 30;
 /// Bytes before a record.
 const PREFIX: usize = 12;

@@ -68,7 +68,7 @@ pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs `work`; what it allocates on this thread is no activation: weights, pictures that leave the engine.
+/// Runs `work`; what it allocates on this thread is no activation: weights, images that leave the engine.
 pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
     thread_local! {
         static OUTSIDE: RefCell<Option<AllocationGroupToken>> = RefCell::new(AllocationGroupToken::register());

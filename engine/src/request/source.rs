@@ -1,4 +1,4 @@
-//! The picture that a request starts from.
+//! The image that a request starts from.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestError;
 
-/// How a picture of another shape is brought to the size of the request.
+/// How an image of another shape is brought to the size of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
@@ -42,13 +42,13 @@ impl Fit {
     }
 }
 
-/// A picture that is drawn over.
+/// An image that is drawn over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceImage {
     /// Its file: PNG, JPEG or WebP.
     pub path: PathBuf,
-    /// The part of the steps that is taken, above 0 and at most 1: the more, the less of the picture is left.
+    /// The part of the steps that is taken, above 0 and at most 1: the more, the less of the image is left.
     pub strength: f64,
     /// How it is brought to the size of the request; the mask is brought there in the same way.
     pub fit: Fit,
@@ -62,13 +62,13 @@ impl Default for SourceImage {
     }
 }
 
-/// Where a picture may change.
+/// Where an image may change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceMask {
-    /// A picture: what is light is drawn anew, what is dark stays.
+    /// An image: what is light is drawn anew, what is dark stays.
     pub path: PathBuf,
-    /// Pixels of the finished picture over which what is new fades into what stayed.
+    /// Pixels of the finished image over which what is new fades into what stayed.
     pub blur: u32,
     /// Whether the pixels that are not masked are put back in the end, so that they are the source's to the bit.
     /// Otherwise they are what the autoencoder makes of them.

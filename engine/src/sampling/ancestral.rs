@@ -21,7 +21,7 @@ struct Descent {
 
 /// The division that leaves, at the level `to`, the variance that it should have. With levels that explode it
 /// is that of ancestral sampling (Ho et al. 2020, arXiv:2006.11239, as k-diffusion has it); in a flow the level
-/// below is `to² / from`, and the latents are scaled so that the picture has its share again.
+/// below is `to² / from`, and the latents are scaled so that the image has its share again.
 fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
     match mixing {
         Mixing::Flow => Descent::through(mixing, to * to / from, to),
@@ -78,7 +78,7 @@ pub fn tcd<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) ->
 }
 
 /// Ancestral sampling with steps of DPM-Solver++(2S) (Lu et al. 2022, arXiv:2211.01095, algorithm 1): the
-/// picture is predicted again half-way, in the logarithm of the signal-to-noise ratio.
+/// image is predicted again half-way, in the logarithm of the signal-to-noise ratio.
 pub fn dpmpp_2s_ancestral<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,

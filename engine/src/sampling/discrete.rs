@@ -10,7 +10,7 @@ use super::AlignedSteps;
 pub enum PredictionType {
     /// The noise.
     Epsilon,
-    /// The velocity on the circle between picture and noise (Salimans and Ho 2022, arXiv:2202.00512).
+    /// The velocity on the circle between image and noise (Salimans and Ho 2022, arXiv:2202.00512).
     VPrediction,
 }
 
@@ -281,7 +281,7 @@ fn table(config: &DiscreteConfig) -> Vec<f32> {
     shares.into_iter().map(level).collect()
 }
 
-/// The share of the picture in what is noise alone: a little more than none, as in diffusers, for the level to be finite.
+/// The share of the image in what is noise alone: a little more than none, as in diffusers, for the level to be finite.
 const LEAST: f32 = 1.0 / (1 << 24) as f32;
 /// Its level as diffusers rounds it: noise is multiplied by a power of two without an error.
 const HIGHEST: f32 = 4096.0;

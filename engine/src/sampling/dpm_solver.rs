@@ -1,5 +1,5 @@
-//! The multistep solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095). They predict the picture and step in
-//! half the logarithm of the signal-to-noise ratio, `λ`; the step to level 0 ends at the predicted picture.
+//! The multistep solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095). They predict the image and step in
+//! half the logarithm of the signal-to-noise ratio, `λ`; the step to level 0 ends at the predicted image.
 
 use std::result::Result as StdResult;
 

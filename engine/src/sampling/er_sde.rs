@@ -15,7 +15,7 @@ fn scaler(x: f64) -> f64 {
 }
 
 /// ER-SDE-Solver-3 (Cui et al. 2023, arXiv:2309.06169, algorithm 3; the first two steps are algorithms 1 and 2).
-/// It steps in `l = σ / α`; the step to level 0 ends at the predicted picture.
+/// It steps in `l = σ / α`; the step to level 0 ends at the predicted image.
 pub fn er_sde<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     let mixing = walk.mixing();
     let level = |sigma: f32| (-mixing.lambda(sigma.into())).exp();

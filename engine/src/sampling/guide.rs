@@ -38,7 +38,7 @@ impl Guide {
 
     /// One output, f32, of those of the prompt and of the negative prompt; that of the prompt if it is alone.
     ///
-    /// Rescaling brings the deviation of each picture back to that of its prompt's branch (Lin et al. 2023,
+    /// Rescaling brings the deviation of each image back to that of its prompt's branch (Lin et al. 2023,
     /// arXiv:2305.08891, section 3.4), and mixes the result with what it was.
     pub fn join(&self, outputs: &[Tensor]) -> Result<Tensor> {
         let [positive, negative] = outputs else { return outputs[0].to_dtype(DType::F32) };
@@ -53,7 +53,7 @@ impl Guide {
     }
 }
 
-/// The standard deviation of each picture of a batch, `[batch, 1, 1, 1]`, but for a factor that their number of values
+/// The standard deviation of each image of a batch, `[batch, 1, 1, 1]`, but for a factor that their number of values
 /// decides.
 fn deviation(x: &Tensor) -> Result<Tensor> {
     let (batch, ..) = x.dims4()?;

@@ -1,24 +1,24 @@
-//! Latents of which a part stays as it was: a picture is filled in by a network for whole pictures (Avrahami et al.
+//! Latents of which a part stays as it was: an image is filled in by a network for whole images (Avrahami et al.
 //! 2022, arXiv:2206.02779, as diffusers' inpainting pipelines have it).
 
 use candle_core::{Result, Tensor};
 
 use super::Training;
 
-/// A picture of which a part is drawn anew.
+/// An image of which a part is drawn anew.
 ///
 /// Whatever a sampler makes of the rest is never looked at: before each prediction the rest is put back, at the
 /// noise level of the prediction and with the noise of the start; and samplers are told that the prediction of the
-/// rest is the picture, so that none drifts away from it.
+/// rest is the image, so that none drifts away from it.
 #[derive(Debug)]
 pub struct Inpaint<'a> {
     /// What noise levels mean.
     pub training: &'a Training,
-    /// The picture's latents `[batch, channels, height, width]`.
+    /// The image's latents `[batch, channels, height, width]`.
     pub latents: Tensor,
     /// The noise that the run started from, in the same shape.
     pub noise: Tensor,
-    /// Where the picture is drawn anew, `[1, 1, height, width]`: 1 there, 0 elsewhere.
+    /// Where the image is drawn anew, `[1, 1, height, width]`: 1 there, 0 elsewhere.
     pub mask: Tensor,
 }
 
@@ -33,7 +33,7 @@ impl Inpaint<'_> {
         self.join(x, &self.latents)
     }
 
-    /// A prediction for `x` that leads the rest of it to the picture.
+    /// A prediction for `x` that leads the rest of it to the image.
     pub fn direction(&self, x: &Tensor, direction: &Tensor, sigma: f32) -> Result<Tensor> {
         self.join(direction, &((x - &self.latents)? / f64::from(sigma))?)
     }

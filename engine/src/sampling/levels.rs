@@ -6,7 +6,7 @@ use crate::request::Schedule;
 /// The noise levels that a model was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Levels {
-    /// Those of flow matching: thousandths of the way from picture to noise, shifted.
+    /// Those of flow matching: thousandths of the way from image to noise, shifted.
     Flow(Shift),
     /// Those of a table, rising, at least one.
     Table(Vec<f32>),

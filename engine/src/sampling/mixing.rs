@@ -2,10 +2,10 @@
 
 use candle_core::{Result, Tensor};
 
-/// How latents at the noise level `σ` are mixed of a picture and of noise.
+/// How latents at the noise level `σ` are mixed of an image and of noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mixing {
-    /// `(1 − σ) · picture + σ · noise`, with levels from 1: flow matching.
+    /// `(1 − σ) · image + σ · noise`, with levels from 1: flow matching.
     Flow,
     /// `picture + σ · noise`: models that predict noise or v, with their latents divided by `√ᾱ`.
     Exploding,
@@ -15,7 +15,7 @@ impl Mixing {
     /// The highest flow level whose signal-to-noise ratio is told apart from none; diffusers has the same.
     const HIGHEST: f64 = 1.0 - 1e-6;
 
-    /// The picture's share, `α`.
+    /// The image's share, `α`.
     pub fn share(self, sigma: f64) -> f64 {
         match self {
             Self::Flow => 1.0 - sigma,
@@ -60,7 +60,7 @@ pub(super) fn blend(terms: &[(f64, &Tensor)]) -> Result<Tensor> {
     }
 }
 
-/// `x` moved on the straight line to the picture, from one noise level to another: Euler's method.
+/// `x` moved on the straight line to the image, from one noise level to another: Euler's method.
 pub(super) fn toward(x: &Tensor, denoised: &Tensor, from: f64, to: f64) -> Result<Tensor> {
     blend(&[(to / from, x), (1.0 - to / from, denoised)])
 }

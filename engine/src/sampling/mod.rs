@@ -41,7 +41,7 @@ pub use training::{Training, variance_preserving};
 pub use unipc::unipc;
 pub use walk::{Prediction, Step, Walk};
 
-/// Walks with the named sampler from `x`, noise at the first level, to the picture.
+/// Walks with the named sampler from `x`, noise at the first level, to the image.
 pub fn walk<E: From<candle_core::Error>>(
     sampler: Sampler,
     walk: Walk<'_, E>,

@@ -30,7 +30,7 @@ pub fn lms<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) ->
 
 /// IPNDM (Zhang and Chen 2022, arXiv:2204.13902, appendix; Liu et al. 2022, arXiv:2202.09778): the weights of
 /// Adams and Bashforth's method for even steps, from Euler's in the first step to order 4. The step to level 0
-/// ends at the predicted picture.
+/// ends at the predicted image.
 pub fn ipndm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     const WEIGHTS: [&[f64]; ORDER] = [
         &[1.0],
@@ -56,7 +56,7 @@ pub fn ipndm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) 
 }
 
 /// The multistep form of the refined exponential solver (Zhang et al. 2023, arXiv:2308.02157, algorithm 1 with
-/// the second point taken from the step before), in `−ln σ`. The step to level 0 ends at the predicted picture.
+/// the second point taken from the step before), in `−ln σ`. The step to level 0 ends at the predicted image.
 pub fn res_multistep<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,

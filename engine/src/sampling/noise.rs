@@ -11,9 +11,9 @@ pub fn randn(seed: u64, count: usize) -> Vec<f32> {
 /// One seed's noise, draw after draw: what `torch.randn(count, generator=generator)` gives when it is called
 /// again and again with the same generator.
 ///
-/// Each picture has a stream of its own, with the seed of the request plus its number in the batch. The first
+/// Each image has a stream of its own, with the seed of the request plus its number in the batch. The first
 /// draw is the noise that it starts from, whether or not other latents take its place; stochastic samplers draw
-/// once more in each step but the last. So a picture of a batch can be drawn again alone.
+/// once more in each step but the last. So an image of a batch can be drawn again alone.
 pub struct NoiseStream {
     generator: Mt,
     /// The second number of a pair of which only the first was used.

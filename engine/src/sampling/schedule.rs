@@ -8,15 +8,15 @@ use serde::Deserialize;
 pub struct FlowShift {
     /// The constant shift.
     pub shift: f64,
-    /// Whether the model's own schedule depends on the size of the picture.
+    /// Whether the model's own schedule depends on the size of the image.
     pub use_dynamic_shifting: bool,
-    /// Shift exponent at the smaller picture.
+    /// Shift exponent at the smaller image.
     pub base_shift: f64,
-    /// Shift exponent at the larger picture.
+    /// Shift exponent at the larger image.
     pub max_shift: f64,
-    /// Image tokens of the smaller picture.
+    /// Image tokens of the smaller image.
     pub base_image_seq_len: usize,
-    /// Image tokens of the larger picture.
+    /// Image tokens of the larger image.
     pub max_image_seq_len: usize,
     /// Where the model's own steps end; its pipeline decides that, not its configuration.
     #[serde(skip)]
@@ -68,7 +68,7 @@ impl FlowShift {
         Shift::Static(self.shift)
     }
 
-    /// The shift for a picture of this many image tokens: its exponent grows linearly with them.
+    /// The shift for an image of this many image tokens: its exponent grows linearly with them.
     pub fn dynamic(&self, image_tokens: usize) -> Shift {
         let span = self.max_image_seq_len as f64 - self.base_image_seq_len as f64;
         let slope = (self.max_shift - self.base_shift) / span;

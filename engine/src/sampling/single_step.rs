@@ -60,7 +60,7 @@ pub fn between_dpm2(from: f32, to: f32) -> f32 {
     (f64::from(from) * f64::from(to)).sqrt() as f32
 }
 
-/// DDIM without noise (Song et al. 2020, arXiv:2010.02502, equation 12 with σ = 0): picture and noise as
+/// DDIM without noise (Song et al. 2020, arXiv:2010.02502, equation 12 with σ = 0): image and noise as
 /// predicted, mixed anew at the next level.
 pub fn ddim<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
@@ -74,7 +74,7 @@ pub fn ddim<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -
 }
 
 /// Multistep sampling of a consistency model (Song et al. 2023, arXiv:2303.01469, algorithm 1; Luo et al. 2023,
-/// arXiv:2310.04378): the predicted picture, mixed with new noise at the next level.
+/// arXiv:2310.04378): the predicted image, mixed with new noise at the next level.
 pub fn lcm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;

@@ -1,4 +1,4 @@
-//! Predictions that are used again: faster, and another picture.
+//! Predictions that are used again: faster, and another image.
 
 use candle_core::{Result, Tensor};
 

@@ -8,14 +8,14 @@ use crate::request::Schedule;
 /// How a model was trained to see noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Training {
-    /// On straight lines from picture to noise.
+    /// On straight lines from image to noise.
     Flow(FlowShift),
     /// On a table of noise levels.
     Discrete(Discrete),
 }
 
 impl Training {
-    /// How latents are mixed of picture and noise while they are walked with.
+    /// How latents are mixed of image and noise while they are walked with.
     pub fn mixing(&self) -> Mixing {
         match self {
             Self::Flow(_) => Mixing::Flow,
@@ -23,7 +23,7 @@ impl Training {
         }
     }
 
-    /// The noise levels of `steps` steps for a picture of this many image tokens, and the one they end at.
+    /// The noise levels of `steps` steps for an image of this many image tokens, and the one they end at.
     pub fn sigmas(&self, schedule: Schedule, steps: usize, image_tokens: usize) -> Vec<f32> {
         match self {
             Self::Flow(shift) => match schedule {
@@ -54,7 +54,7 @@ impl Training {
         }
     }
 
-    /// How many of a run's first steps a picture's strength leaves out; diffusers rounds so in the pipelines of
+    /// How many of a run's first steps an image's strength leaves out; diffusers rounds so in the pipelines of
     /// each kind of model.
     pub fn skipped(&self, steps: usize, strength: f64) -> usize {
         let taken = (steps as f64 * strength).min(steps as f64);
@@ -80,7 +80,7 @@ impl Training {
         }
     }
 
-    /// Latents at a noise level, made of a picture's latents and of noise of unit variance. Without a picture, the
+    /// Latents at a noise level, made of an image's latents and of noise of unit variance. Without an image, the
     /// latents that a walk from nothing but noise starts from.
     pub fn noised(&self, picture: Option<&Tensor>, noise: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match (self, picture) {

@@ -6,7 +6,7 @@ use candle_core::Tensor;
 
 use super::{mixing::blend, walk::Walk};
 
-/// UniPC-2 with `B(h) = eʰ − 1` (Zhao et al. 2023, arXiv:2302.04867, algorithms 1 and 2, predicting the picture):
+/// UniPC-2 with `B(h) = eʰ − 1` (Zhao et al. 2023, arXiv:2302.04867, algorithms 1 and 2, predicting the image):
 /// each prediction first corrects the step that led to it, and costs no call of its own. The first and the
 /// last step are of order 1.
 pub fn unipc<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
@@ -69,7 +69,7 @@ struct Width {
     factor: f64,
     /// What the latents are multiplied by.
     scale: f64,
-    /// The picture's share at the end.
+    /// The image's share at the end.
     share: f64,
 }
 

@@ -1,7 +1,7 @@
 //! What samplers walk with: a model, noise levels, noise, and somebody who hears of every step.
 //!
-//! A model takes latents `x` and their noise level `σ` to the direction from picture to noise, so that the
-//! picture it believes in is `x − σ · direction`, for flow matching (where the direction is the velocity) and
+//! A model takes latents `x` and their noise level `σ` to the direction from image to noise, so that the
+//! image it believes in is `x − σ · direction`, for flow matching (where the direction is the velocity) and
 //! for models that predict noise alike. Coefficients are computed in f64.
 
 use std::result::Result as StdResult;
@@ -16,9 +16,9 @@ use super::{
 /// What a step followed.
 #[derive(Debug, Clone, Copy)]
 pub enum Prediction<'a> {
-    /// The direction from picture to noise.
+    /// The direction from image to noise.
     Direction(&'a Tensor),
-    /// The picture itself.
+    /// The image itself.
     Denoised(&'a Tensor),
 }
 

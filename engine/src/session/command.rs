@@ -50,9 +50,9 @@ pub struct Job {
     pub id: JobId,
     /// What to draw.
     pub request: Request,
-    /// Where the pictures go; nowhere if absent.
+    /// Where the images go; nowhere if absent.
     pub output: Option<Output>,
-    /// Whether previews of the forming picture are wanted.
+    /// Whether previews of the forming image are wanted.
     pub previews: bool,
     /// A safetensors file whose tensor `latents` takes the place of the seed's noise.
     pub initial_latents: Option<PathBuf>,
@@ -91,7 +91,7 @@ pub struct PlanQuery {
     pub request: Request,
     /// How memory is to be used.
     pub memory: MemoryPreferences,
-    /// Frames of a video; 1 for pictures.
+    /// Frames of a video; 1 for images.
     pub frames: u32,
 }
 
@@ -106,7 +106,7 @@ pub enum PlanSubject {
 }
 
 impl Job {
-    /// A job that keeps its pictures in memory only.
+    /// A job that keeps its images in memory only.
     pub fn new(id: JobId, request: Request) -> Self {
         Self {
             id,

@@ -125,17 +125,17 @@ pub enum Event {
         /// Estimate for the steps that are left.
         seconds_left: f64,
     },
-    /// The picture as it looks after a step. May be left out when the caller is slow to read.
+    /// The image as it looks after a step. May be left out when the caller is slow to read.
     Preview {
         /// Which job.
         job: JobId,
         /// After which step, from 1.
         step: u32,
-        /// Low resolution, one for each picture of the batch.
+        /// Low resolution, one for each image of the batch.
         images: Vec<Image>,
     },
-    /// A picture, or a report about the run, could not be written where it should go. The job still finishes: with
-    /// the place where the picture was kept instead, or without any.
+    /// An image, or a report about the run, could not be written where it should go. The job still finishes: with
+    /// the place where the image was kept instead, or without any.
     NotSaved {
         /// Which job.
         job: JobId,
@@ -146,7 +146,7 @@ pub enum Event {
     Finished {
         /// Which job.
         job: JobId,
-        /// Its pictures.
+        /// Its images.
         pictures: Vec<Picture>,
         /// How long all of it took.
         seconds: f64,
@@ -187,7 +187,7 @@ pub struct Failure {
     pub advice: Option<String>,
 }
 
-/// A finished picture.
+/// A finished image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Picture {
     /// Its pixels.

@@ -80,7 +80,7 @@ impl InferenceThread {
         Self { ends_with_card: true, ..self }
     }
 
-    /// Works until nobody can assign any more; says on `done` when a picture is through.
+    /// Works until nobody can assign any more; says on `done` when an image is through.
     pub fn run(mut self, assigned: &Receiver<Assignment>, done: &Sender<()>) {
         pipeline::measure_processor();
         for work in assigned {
@@ -289,7 +289,7 @@ impl InferenceThread {
     }
 }
 
-/// A job that says what it is computed in, so that its journal and its pictures do.
+/// A job that says what it is computed in, so that its journal and its images do.
 fn in_precision(job: &Job, dtype: ComputeDtype) -> Job {
     let mut job = job.clone();
     job.request.dtype = Some(dtype);

@@ -1,4 +1,4 @@
-//! Where a picture may change.
+//! Where an image may change.
 
 use candle_core::{Device, Result, Tensor};
 
@@ -10,7 +10,7 @@ const LIGHT: u32 = 128;
 const STRAIGHT: u32 = 3;
 const ASLANT: u32 = 4;
 
-/// One value for each pixel of the finished picture.
+/// One value for each pixel of the finished image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mask {
     width: usize,
@@ -38,7 +38,7 @@ impl Mask {
         (0..height * width).map(|place| self.open[pixel(place / width, place % width)]).collect()
     }
 
-    /// How much of the new picture each pixel takes: none where nothing may change, and more from there over `blur`
+    /// How much of the new image each pixel takes: none where nothing may change, and more from there over `blur`
     /// pixels until all.
     pub fn shares(&self, blur: u32) -> Vec<f32> {
         let most = (blur + 1) * STRAIGHT;
@@ -111,7 +111,7 @@ mod tests {
         for (share, open) in shares.iter().zip(&mask.open) {
             assert_eq!(*share > 0.0, *open);
         }
-        // The border of the picture is no border of the mask.
+        // The border of the image is no border of the mask.
         let row: Vec<f32> = shares[18..].iter().map(|share| (share * 9.0).round()).collect();
         assert_eq!(row, [0.0, 3.0, 6.0, 9.0, 9.0, 9.0]);
         assert!(

@@ -1,4 +1,4 @@
-//! Pictures that a run starts from: files read, brought to size, and put back where nothing may change.
+//! Images that a run starts from: files read, brought to size, and put back where nothing may change.
 
 mod error;
 mod mask;
@@ -18,19 +18,19 @@ use resample::Side;
 
 pub use error::SourceError;
 
-/// A request's picture and its mask in the size of the request.
+/// A request's image and its mask in the size of the request.
 #[derive(Debug, Clone)]
 pub struct LoadedSource {
     picture: Image,
     mask: Option<(Mask, Vec<bool>)>,
     /// Height and width in latents.
     latents: [usize; 2],
-    /// Over how many pixels the new picture fades in; absent if nothing is put back.
+    /// Over how many pixels the new image fades in; absent if nothing is put back.
     blur: Option<u32>,
 }
 
 impl LoadedSource {
-    /// Reads the files of `wanted` for a picture of this `size`, width and height, with latents of this height and
+    /// Reads the files of `wanted` for an image of this `size`, width and height, with latents of this height and
     /// width.
     pub fn open(
         wanted: &SourceImage,
@@ -51,12 +51,12 @@ impl LoadedSource {
         Ok(Self { picture, mask: mask.transpose()?, latents, blur })
     }
 
-    /// The picture `[1, 3, height, width]` in −1…1.
+    /// The image `[1, 3, height, width]` in −1…1.
     pub fn picture(&self) -> TensorResult<Tensor> {
         self.tensor(|_| true)
     }
 
-    /// The picture with grey in the place of what is drawn anew, `[1, 3, height, width]` in −1…1.
+    /// The image with grey in the place of what is drawn anew, `[1, 3, height, width]` in −1…1.
     pub fn masked_picture(&self) -> TensorResult<Tensor> {
         self.tensor(|place| self.mask.as_ref().is_none_or(|(mask, _)| !mask.open()[place]))
     }
@@ -93,7 +93,7 @@ impl LoadedSource {
     }
 }
 
-/// Reads a picture of any format that is known, upright, without transparency.
+/// Reads an image of any format that is known, upright, without transparency.
 pub fn read(path: &Path) -> Result<Image, SourceError> {
     let unreadable = |cause| SourceError::Read { path: path.to_owned(), cause };
     let not_a_picture = |error: image::ImageError| SourceError::NotAPicture {
@@ -113,7 +113,7 @@ pub fn read(path: &Path) -> Result<Image, SourceError> {
     Ok(Image { width, height, pixels: picture.into_raw() })
 }
 
-/// A picture in another size; the sides are those of diffusers' resize modes.
+/// An image in another size; the sides are those of diffusers' resize modes.
 fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
     let [own_width, own_height] = [picture.width, picture.height].map(u64::from);
     let (wide, high) = (u64::from(width), u64::from(height));

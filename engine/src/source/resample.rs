@@ -1,4 +1,4 @@
-//! Lanczos resampling as Pillow has it, to the bit: diffusers brings pictures to size with it.
+//! Lanczos resampling as Pillow has it, to the bit: diffusers brings images to size with it.
 
 use crate::output::Image;
 
@@ -15,7 +15,7 @@ struct Taps {
     weights: Vec<i64>,
 }
 
-/// A side of a picture in another size, of which a part is wanted.
+/// A side of an image in another size, of which a part is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
     /// Pixels of the whole side.

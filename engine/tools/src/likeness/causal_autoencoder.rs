@@ -12,7 +12,7 @@ const CUBE: [usize; 3] = [3; 3];
 const POINT: [usize; 3] = [1; 3];
 /// A kernel over time alone.
 const TIME: [usize; 3] = [3, 1, 1];
-/// Kernels over single pictures.
+/// Kernels over single images.
 const SQUARE: [usize; 2] = [3; 2];
 const PIXEL: [usize; 2] = [1; 2];
 
