@@ -1,12 +1,12 @@
 //! Records in pipes and files: a length, a checksum, then the record in MessagePack.
 //!
-//! A record that was cut off or changed on its way is told from one that is whole.
+//! A record that was cut off or changed on its way is recognised.
 
 use std::io::{self, Read, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Longer records do not exist: the largest hold the images of a batch.
+/// The longest record that is read: the largest hold the images of a batch.
 const LONGEST: u64 = 8 << 30;
 /// Bytes before a record.
 const PREFIX: usize = 12;
@@ -14,16 +14,16 @@ const PREFIX: usize = 12;
 /// Why a record cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The other end went away in the middle of a record, or the file ends there.
+    /// The other end closed in the middle of a record, or the file ends there.
     #[error("it breaks off in the middle of a message")]
     Truncated,
-    /// These are no records, or some bytes are missing.
+    /// The bytes are no records, or some are missing.
     #[error("a message announces {0} bytes, more than any message has")]
     TooLong(u64),
-    /// Some bytes are others than those that were written.
+    /// Some bytes differ from those that were written.
     #[error("a message was damaged on its way")]
     Damaged,
-    /// The record is whole, and not of this kind.
+    /// The record is whole, but of another kind.
     #[error("a message is not understood: {0}")]
     NotUnderstood(String),
     /// The pipe or the file.
@@ -31,7 +31,7 @@ pub enum WireError {
     Io(#[from] io::Error),
 }
 
-/// Writes one record and sends it on its way; returns its bytes.
+/// Writes one record and flushes it. Returns the number of bytes.
 pub fn write_record(out: &mut impl Write, record: &impl Serialize) -> Result<u64, WireError> {
     let payload =
         rmp_serde::to_vec_named(record).map_err(|error| WireError::NotUnderstood(error.to_string()))?;
@@ -44,7 +44,7 @@ pub fn write_record(out: &mut impl Write, record: &impl Serialize) -> Result<u64
     Ok((PREFIX + payload.len()) as u64)
 }
 
-/// Reads one record; nothing where the records end. Takes no more memory than bytes arrive, whatever is announced.
+/// Reads one record; `None` at the end. Allocates no more memory than bytes arrive, whatever length is announced.
 pub fn read_record<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, WireError> {
     let mut prefix = Vec::with_capacity(PREFIX);
     input.by_ref().take(PREFIX as u64).read_to_end(&mut prefix)?;

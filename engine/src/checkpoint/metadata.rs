@@ -1,4 +1,4 @@
-//! What files say about a model beside its weights.
+//! Metadata of a model: what its files say apart from the weights.
 
 use std::fs;
 
@@ -8,12 +8,12 @@ use super::{CheckpointError, Part, read_notes};
 const LONGEST_SETTINGS: u64 = 1 << 20;
 
 impl Part {
-    /// Whether its file has a tensor of this name that belongs to no component: that it is there is what it says.
+    /// Whether its file has a tensor of this name. Some programs mark a property with the mere presence of a tensor.
     pub fn is_marked(&self, name: &str) -> bool {
         self.tensors.contains_key(name) || self.loose.contains(name)
     }
 
-    /// What the header of its file notes under a name; nothing for folders.
+    /// The entry of this name in the metadata of its file's header; `None` for folders.
     ///
     /// # Errors
     /// When the file has become unreadable.

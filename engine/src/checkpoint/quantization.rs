@@ -1,8 +1,8 @@
-//! Which weights are made smaller, and which keep their precision: the one rule for files that are converted and for
-//! models that are held smaller than they are stored.
+//! Which weights are quantised and which keep their precision: one rule for files that are converted and for models
+//! that are held in fewer bits than they are stored in.
 //!
-//! Matrices of the repeating blocks are made smaller. Norms, biases, embeddings, what modulates, and the first and
-//! last projections stay as they are: they are few, and errors in them reach everything. diffusers' layerwise casting
+//! Matrices of the repeating blocks are quantised. Norms, biases, embeddings, modulations, and the first and last
+//! projections stay as they are: they are few, and errors in them reach everything. diffusers' layerwise casting
 //! leaves out what it calls `norm`, `pos_embed`, `patch_embed`, the outermost `proj_in` and `proj_out`, and what each
 //! model names itself (`t_embedder`, `cap_embedder`, `x_embedder`, `condition_embedder`, `img_in` …); all of that is
 //! kept here too, and more of what is cast there: every embedder and every modulation.

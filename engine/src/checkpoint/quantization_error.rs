@@ -1,11 +1,11 @@
-//! What a component's weights would lose in each storage, measured on a sample of its own matrices.
+//! The quantisation error of a component in each storage, measured on a sample of its own matrices.
 
 use std::collections::BTreeMap;
 
 use super::{CheckpointError, Component, StoredTensor, quantization::encoding_of};
 use crate::precision::{Encoding, Packed, Storage, encode};
 
-/// Storage → the root of the mean square of what the weights are off, relative to that of the weights.
+/// Storage → the root mean square error of the weights, relative to the root mean square of the weights.
 pub type Errors = BTreeMap<Storage, f64>;
 
 /// Matrices that are looked at, at most; spread evenly over all there are.

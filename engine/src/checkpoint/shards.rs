@@ -1,4 +1,4 @@
-//! Weights that are cut into several files: `NAME-00001-of-00003.safetensors` and so on.
+//! Weights in several shards: `NAME-00001-of-00003.safetensors` and so on.
 
 use std::{
     collections::HashSet,
@@ -35,7 +35,7 @@ impl Numbered {
     }
 }
 
-/// The files that hold one set of weights with this one, in order: those that their names number, or it alone.
+/// All shards of the set that a file belongs to, in order; the file alone if its name has no number.
 ///
 /// # Errors
 /// When one of them is not there.
@@ -52,7 +52,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     Ok(files)
 }
 
-/// Reads the header of a file, and of those that hold one set of weights with it.
+/// Reads the header of a file and of the other shards of its set.
 ///
 /// # Errors
 /// As [`read_header`](super::read_header), and when one of them is not there.
@@ -60,7 +60,7 @@ pub fn read_weights(path: &Path) -> Result<TensorTable, CheckpointError> {
     read_headers(&files_of(path)?)
 }
 
-/// Leaves one file of each set: the first that is there. `files` are in the order of their names.
+/// Keeps the first shard of each set. `files` must be sorted by name.
 pub fn without_continuations(files: &mut Vec<PathBuf>) {
     let mut seen = HashSet::new();
     files.retain(|file| match Numbered::parse(file) {

@@ -9,14 +9,14 @@ use std::{
 
 use super::CheckpointError;
 
-/// An open file of weights. It is read at given places and never mapped: a map of a file that another program
-/// shortens would end this one, a read says that the file has become too short.
+/// An open file of weights. It is read at given offsets and never memory-mapped: if another program shortens the file,
+/// a map would end this process, while a read returns an error.
 #[derive(Debug)]
 pub struct WeightFile {
     path: PathBuf,
     file: File,
     length: u64,
-    /// When it was written last, where the file system says so.
+    /// When it was last written, where the file system says so.
     modified: Option<SystemTime>,
 }
 

@@ -20,23 +20,23 @@ pub trait DevicePool: Send + Sync + fmt::Debug {
     /// The most bytes that were in use at once since the last call.
     fn take_most(&self) -> u64;
 
-    /// Bytes of the device that others use: other programs, and the driver for itself.
+    /// Bytes of the device that other programs and the driver itself use.
     fn others(&self) -> u64;
 
     /// Bytes that this process has or can still get.
     fn available(&self) -> u64;
 
-    /// Bytes that were taken of the device and are not on it: drivers may put them into the host's memory in silence.
+    /// Bytes that were allocated on the device but are in the host's memory: drivers may move them there silently.
     fn spilled(&self) -> u64;
 
-    /// Waits until what was let go is free: a device does what it is told later.
+    /// Waits until memory that was released is free: a device works asynchronously.
     fn settle(&self);
 
-    /// Gives what it keeps for later back to those who share the device.
+    /// Returns memory that it keeps for later to the driver, for other programs.
     fn give_back(&self);
 }
 
-/// The books of one engine. Weights and copies of weights are entered by those who hold them; activations are
+/// The memory account of one engine. Weights and copies of weights are entered by those who hold them; activations are
 /// what the engine's computing threads allocate (see [`metered`](super::metered)), or what is left of a device's own
 /// count when the weights are taken off.
 pub struct MemoryAccount {
@@ -48,10 +48,10 @@ pub struct MemoryAccount {
     peak: AtomicU64,
     peak_activations: AtomicU64,
     peak_host: AtomicU64,
-    /// Bytes that the device would have had to hold for the allocation that was refused last; 0 if none was.
+    /// Bytes that the device would have needed for the allocation that was refused last; 0 if none was.
     refused: AtomicU64,
     pool: RwLock<Option<Arc<dyn DevicePool>>>,
-    /// Whether there is a pool: allocations are looked at in the allocator, where no lock may be taken.
+    /// Whether there is a pool. The allocator reads this, and it must not take a lock.
     has_pool: AtomicBool,
 }
 
@@ -169,12 +169,12 @@ impl MemoryAccount {
         self.pool().map(|pool| pool.available())
     }
 
-    /// Bytes that the driver keeps in the host's memory although they were taken of the device.
+    /// Bytes that the driver keeps in the host's memory although they were allocated on the device.
     pub fn spilled(&self) -> u64 {
         self.pool().map_or(0, |pool| pool.spilled())
     }
 
-    /// Gives memory that the device's allocator keeps for later back to others.
+    /// Returns memory that the device's allocator keeps for later to the driver.
     pub fn give_back(&self) {
         if let Some(pool) = self.pool() {
             pool.give_back();

@@ -2,7 +2,7 @@
 //!
 //! Tensors on the CPU are plain allocations. The program's allocator tells for each of them which group of
 //! threads made it; the groups of an engine's computing threads belong to its [`MemoryAccount`]. Memory is
-//! credited to the group that took it, whichever thread gives it back.
+//! credited to the group that allocated it, whichever thread frees it.
 
 use std::{
     cell::RefCell,
@@ -23,7 +23,7 @@ const SMALLEST: usize = 4096;
 /// Threads that can be metered in the life of a process. Those that come later are not.
 const GROUPS: usize = 1 << 14;
 
-/// The account of each group, by its number. It is read while memory is allocated, where no lock may be taken.
+/// The account of each group, by its number. It is read while memory is allocated, where a lock is not allowed.
 static ACCOUNTS: [OnceLock<Arc<MemoryAccount>>; GROUPS] = [const { OnceLock::new() }; GROUPS];
 
 struct Meter;

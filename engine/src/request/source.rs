@@ -42,13 +42,14 @@ impl Fit {
     }
 }
 
-/// An image that is drawn over.
+/// The source of image to image and inpainting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceImage {
     /// Its file: PNG, JPEG or WebP.
     pub path: PathBuf,
-    /// The part of the steps that is taken, above 0 and at most 1: the more, the less of the image is left.
+    /// Denoising strength: the part of the steps that is taken, above 0 and at most 1. The higher, the less of the image
+    /// is left.
     pub strength: f64,
     /// How it is brought to the size of the request; the mask is brought there in the same way.
     pub fit: Fit,
@@ -62,11 +63,11 @@ impl Default for SourceImage {
     }
 }
 
-/// Where an image may change.
+/// The mask for inpainting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceMask {
-    /// An image: what is light is drawn anew, what is dark stays.
+    /// An image: light parts are inpainted, dark parts stay.
     pub path: PathBuf,
     /// Pixels of the finished image over which what is new fades into what stayed.
     pub blur: u32,

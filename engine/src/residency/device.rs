@@ -24,36 +24,36 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
     /// Whether the device computes in the host's memory, so that there is nothing to copy.
     fn is_unified(&self) -> bool;
 
-    /// Takes memory for values of each dtype.
+    /// Allocates memory for values of each dtype.
     fn allocate(&self, sizes: &Sizes) -> Result<Buffer>;
 
-    /// Takes memory on the host that copies to the device are fast from.
+    /// Allocates memory on the host from which copies to the device are fast.
     fn allocate_host(&self, sizes: &Sizes) -> Result<Buffer>;
 
     /// Copies the first values of each dtype from the host to the device and returns when they are there. Stops
-    /// early and says `false` when `go_on` does.
+    /// early and returns `false` when `go_on` does.
     fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool>;
 
-    /// The moment at which everything is done that the device was told to compute so far.
+    /// The moment at which the device has done everything that was queued so far.
     fn moment(&self) -> Result<Moment> {
         Ok(Moment::now())
     }
 
-    /// What counts the device's memory, if it counts by itself.
+    /// The device's own count of its memory, if it has one.
     fn pool(&self) -> Option<Arc<dyn DevicePool>> {
         None
     }
 
-    /// How many times longer computations take than they do here; 1 unless a slower device is simulated.
+    /// How many times as long computations take as on this machine; 1 unless a slower device is simulated.
     fn slowdown(&self) -> f64 {
         1.0
     }
 }
 
-/// Bytes that are copied between two looks at whether to go on.
+/// Bytes that are copied between two checks whether to go on.
 const PIECE: usize = 4 << 20;
 
-/// The processor: weights are computed with where they are read to.
+/// The processor: weights are used where they were read to.
 #[derive(Debug)]
 pub struct CpuMemory;
 
@@ -90,7 +90,8 @@ pub struct SimulatedCard {
     link: Mutex<()>,
 }
 
-/// How far a transfer may run ahead of its link before it rests: waiting after each piece would keep a core awake.
+/// How far a transfer may run ahead of its simulated link before it sleeps: waiting after each piece would keep a core
+/// busy.
 const HEAD_START: Duration = Duration::from_millis(5);
 
 impl SimulatedCard {

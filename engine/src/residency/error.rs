@@ -37,8 +37,8 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The same, told apart by what it means for a run whose memory is in these books: memory that is used up on a card,
-    /// and a card that is lost, come as failed tensor operations, wherever one was under way.
+    /// The same, classified for a run with this memory account: a card that is out of memory or lost reports a failed
+    /// tensor operation, whichever one was under way.
     pub fn told_apart(self, account: &MemoryAccount) -> Self {
         match self {
             Self::Compute(error) => Self::of_computation(error, account),
@@ -46,7 +46,7 @@ impl RunError {
         }
     }
 
-    /// What a failed tensor operation means for a run whose memory is in these books.
+    /// What a failed tensor operation means for a run with this memory account.
     #[cfg(feature = "cuda")]
     pub(super) fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
         use super::cuda::{Fault, fault};

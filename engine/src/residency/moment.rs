@@ -10,10 +10,10 @@ use candle_core::Result;
 /// Sleeping is only exact to about this much; the rest is waited for awake.
 const SLEEP_ERROR: Duration = Duration::from_micros(100);
 
-/// A moment in the work of a device, taken down when the device was told of it.
+/// A point in the work of a device, recorded when the work was queued.
 ///
-/// The processor does what it is told at once. A card does it later: a moment of its comes when everything is done that
-/// it was told before.
+/// The processor works at once. A card works asynchronously: its moment comes when everything that was queued before is
+/// done.
 #[derive(Debug)]
 pub enum Moment {
     /// On the machine's clock; it may lie ahead.
@@ -38,7 +38,7 @@ impl Moment {
         }
     }
 
-    /// What has passed from `earlier` to it. Waits until it has come.
+    /// The time from `earlier` to it. Waits until it has come.
     ///
     /// # Errors
     /// When the card failed before it could come.
@@ -56,7 +56,7 @@ impl Moment {
     }
 }
 
-/// Returns at this moment, not before and hardly after.
+/// Returns at this instant, not earlier and hardly later.
 pub fn wait_until(moment: Instant) {
     let left = moment.saturating_duration_since(Instant::now());
     if left > SLEEP_ERROR {

@@ -38,7 +38,7 @@ pub struct WeightSource {
     pub dtype: DType,
     /// Where they are computed with.
     pub memory: Arc<dyn DeviceMemory>,
-    /// The books.
+    /// The memory account.
     pub account: Arc<MemoryAccount>,
     /// Whether all weights are zero and no file is read.
     blank: bool,
@@ -129,7 +129,7 @@ impl WeightSource {
         }
     }
 
-    /// Lets go of all copies.
+    /// Frees all copies.
     pub fn forget_copies(&self) {
         self.state().host.fill_with(|| None);
     }

@@ -1,13 +1,13 @@
-//! Latents of which a part stays as it was: an image is filled in by a network for whole images (Avrahami et al.
+//! Inpainting: latents of which a part stays as it was, with a network for whole images (Avrahami et al.
 //! 2022, arXiv:2206.02779, as diffusers' inpainting pipelines have it).
 
 use candle_core::{Result, Tensor};
 
 use super::Training;
 
-/// An image of which a part is drawn anew.
+/// An image of which the masked part is inpainted.
 ///
-/// Whatever a sampler makes of the rest is never looked at: before each prediction the rest is put back, at the
+/// What a sampler makes of the rest is never used: before each prediction the rest is put back, at the
 /// noise level of the prediction and with the noise of the start; and samplers are told that the prediction of the
 /// rest is the image, so that none drifts away from it.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Inpaint<'a> {
     pub latents: Tensor,
     /// The noise that the run started from, in the same shape.
     pub noise: Tensor,
-    /// Where the image is drawn anew, `[1, 1, height, width]`: 1 there, 0 elsewhere.
+    /// The mask `[1, 1, height, width]`: 1 where the image is inpainted, 0 elsewhere.
     pub mask: Tensor,
 }
 

@@ -10,7 +10,7 @@ const LAST: usize = 20;
 
 /// Decides from values alone whether the last direction may stand for the next one.
 ///
-/// How much a prediction changes is foretold from how much its input does, at the rate seen between the last two
+/// How much a prediction changes is predicted from how much its input does, at the rate seen between the last two
 /// that were made (as EasyCache has it, Zhou et al. 2025, arXiv:2507.02860). The last direction is followed as long as
 /// the changes since it was predicted stay below a threshold.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ use crate::{
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
 
-/// Something to do.
+/// A task for the inference thread.
 pub enum Assignment {
     /// Draw.
     Draw(Box<Job>, CancelToken),

@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{command::Command, event::Event};
 
-/// How often a worker with nothing to say says that it is there.
+/// How often an idle worker says that it is alive.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// The exit code of a worker that has lost its card.
 pub(super) const CARD_LOST: i32 = 75;
 
-/// Which messages a program understands.
+/// Which version of the messages a program speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The version of the program.
     pub version: String,
-    /// The fingerprint of the engine's source: whoever has the same speaks of the same things.
+    /// The fingerprint of the engine's source. Programs with the same one understand each other.
     pub source: String,
 }
 
@@ -31,7 +31,7 @@ impl Hello {
     }
 }
 
-/// What a worker is told.
+/// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWorker {
     /// First of all.
@@ -53,13 +53,13 @@ pub enum ToWorker {
     Command(Box<Command>),
 }
 
-/// What a worker says.
+/// A message from a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromWorker {
     /// First of all.
     Hello(Hello),
-    /// What the session says.
+    /// An event of its session.
     Event(Box<Event>),
-    /// Nothing but that it is there.
+    /// A sign of life.
     Alive,
 }

@@ -17,9 +17,9 @@ use super::{
     unfinished::Unfinished,
 };
 
-/// A worker that has said nothing for so long hangs. Far more than a machine that swaps needs for a sign of life.
+/// A worker that is silent for this long hangs. A machine that swaps needs far less for a sign of life.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long an engine may take to end by itself.
+/// How long a worker may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// How often it is looked whether a worker hangs or is to be started.
 const TICK: Duration = Duration::from_millis(100);
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-/// Questions that were not answered yet.
+/// Queries without an answer yet.
 #[derive(Default)]
 struct Asked {
     load: Option<Command>,
@@ -176,7 +176,7 @@ impl Supervisor {
         self.tell(command);
     }
 
-    /// Tells a worker that serves. What is told to none is told again to the next.
+    /// Sends a command to the worker if it serves. Commands that reach none are sent to the next one.
     fn tell(&self, command: Command) {
         if let Some(worker) = self.worker.as_ref().filter(|worker| worker.serves) {
             worker.tell(ToWorker::Command(Box::new(command)));
@@ -208,7 +208,7 @@ impl Supervisor {
         }
     }
 
-    /// A worker has come up: it is told everything that is still to be done.
+    /// A worker has started: it gets everything that is still to be done.
     fn greet(&mut self, hello: &Hello) {
         let own = Hello::own();
         if *hello != own {

@@ -1,8 +1,8 @@
-//! From one format of weights to another, tensor by tensor and piece by piece.
+//! Converts weights from one format to another, tensor by tensor and piece by piece.
 //!
-//! Matrices of the blocks are made smaller; norms, biases, embeddings and what modulates stay as they are, because
-//! they are few and errors in them reach everything. No more of a tensor than a piece is in memory, beside the scales
-//! of the largest.
+//! Matrices of the repeating blocks are quantised; norms, biases, embeddings and modulations stay as they are, because
+//! they are few and errors in them reach everything. Only a piece of a tensor is in memory at a time, and the scales of
+//! the largest.
 
 use std::{
     collections::BTreeMap,
@@ -136,8 +136,8 @@ struct Place {
     offset: u64,
 }
 
-/// Converts a file, or the folder of a component with all its files. `progress` is told what part is done, from 0 to 1,
-/// and whether to go on is its answer: there is no result if it says no. The result appears under its name when it is
+/// Converts a file, or the folder of a component with all its files. `progress` gets the part that is done, from 0 to 1,
+/// and returns whether to go on; if not, there is no result and this returns `None`. The result gets its name when it is
 /// complete.
 ///
 /// # Errors

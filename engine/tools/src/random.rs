@@ -1,4 +1,4 @@
-//! Files of random weights, by which models are measured on their real shapes without being there.
+//! Files of random weights, to measure models of real shapes without downloading them.
 //!
 //! A value depends on the seed, on the tensor's name and on its place in the tensor alone: SplitMix64 turns them into
 //! 64 bits, of which each 16 choose one of 65,536 quantiles of the normal distribution. So the same seed gives the same
@@ -107,8 +107,8 @@ pub fn random_file_bytes(tensors: &[RandomTensor], dtype: RandomDtype) -> u64 {
     header.len() as u64 + tensors.iter().map(|tensor| bytes(tensor, dtype)).sum::<u64>()
 }
 
-/// Writes a safetensors file of random weights. `progress` is told bytes that were written since it was told last, and
-/// whether to go on is its answer; the file is incomplete and `false` is given back if it says no.
+/// Writes a safetensors file of random weights. `progress` gets the number of bytes written since its last call and
+/// returns whether to go on; if not, the file is incomplete and this returns `false`.
 ///
 /// # Errors
 /// When the file cannot be written.

@@ -1,6 +1,6 @@
 //! NVIDIA cards.
 //!
-//! What is computed is told to one stream, what is copied to another. cudarc keeps their order: each piece of memory
+//! Computation is queued on one stream, copies on another. cudarc keeps their order: each piece of memory
 //! has an event for its last reader and its last writer, so a slot is filled again when the block that was in it is
 //! through, and a block begins when its slot is filled, without the processor waiting for either.
 

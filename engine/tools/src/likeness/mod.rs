@@ -239,9 +239,9 @@ impl Likeness {
         Ok(REST + parts.iter().map(|(_, tensors)| random_file_bytes(tensors, dtype)).sum::<u64>())
     }
 
-    /// Writes it as a diffusers folder, which appears under its name when it is complete. `progress` is told the part
-    /// that is done, from 0 to 1, and whether to go on is its answer; nothing is left and `false` is given back if it
-    /// says no. Computes on the threads of rayon's current pool.
+    /// Writes it as a diffusers folder, which gets its name when it is complete. `progress` gets the part that is done,
+    /// from 0 to 1, and returns whether to go on; if not, nothing is left and this returns `false`. Computes on the
+    /// threads of rayon's current pool.
     ///
     /// # Errors
     /// When something is there already, the disk is too small, or a file cannot be written.
