@@ -1,6 +1,6 @@
 //! The card's memory, on a card or on a driver that pretends to be one (`packaging/cuda/test-without-card`).
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use candle_core::{DType, Tensor};
 
