@@ -312,7 +312,7 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
         .collect();
     let cases: Vec<(&str, Tensors, String)> = vec![
         ("flux", flux, "is for FLUX.1, this model is Z-Image".to_owned()),
-        ("sdxl", sdxl, "is for SDXL, this model is Z-Image".to_owned()),
+        ("sdxl", sdxl, "is for Stable Diffusion XL, this model is Z-Image".to_owned()),
         (
             "no adapter",
             [("a.weight".to_owned(), filled(&[2, 2]))].into(),
