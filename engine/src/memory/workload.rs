@@ -64,6 +64,23 @@ pub struct BlockWork {
     pub reads: u32,
 }
 
+impl BlockWork {
+    /// That of a block that a run has no use for.
+    pub const UNUSED: Self = Self { passes: 0, operations: 0.0, activations: 0, reads: 0 };
+
+    /// Adds further passes: operations become the mean of all, activations the most.
+    pub fn join(&mut self, other: &Self) {
+        let all = self.passes + other.passes;
+        if all > 0 {
+            let of = |work: &Self| work.operations * f64::from(work.passes);
+            self.operations = (of(self) + of(other)) / f64::from(all);
+        }
+        self.passes = all;
+        self.activations = self.activations.max(other.activations);
+        self.reads = self.reads.max(other.reads);
+    }
+}
+
 impl Workload {
     /// The same work with activations `factor` times as large.
     pub fn scaled(mut self, factor: f64) -> Self {

@@ -5,15 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use candle_core::Tensor;
-
 use super::{FAMILIES, adapter_marks::AdapterMark};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Part, Role},
-    memory::{MemoryPreferences, Work},
-    nn::Costs,
+    memory::MemoryPreferences,
+    nn::{self, Tensor, bail},
     request::{ComputeDtype, LONGEST_SIDE, Request, RequestError},
-    residency::{Executor, RunError, WeightStore},
+    residency::{Blocks, RunError},
     sampling::Training,
     text::{Clip, Encoded, Manner, T5, TextEncoder, Tokens},
     vae::AutoencoderKl,
@@ -299,32 +297,13 @@ impl Prepared {
     }
 
     /// The modulation for a noise level that was prepared.
-    pub fn modulation(&self, sigma: f32) -> candle_core::Result<&[Tensor]> {
+    pub fn modulation(&self, sigma: f32) -> nn::Result<&[Tensor]> {
         let found = self.modulations.iter().find(|modulation| modulation.sigma.to_bits() == sigma.to_bits());
         match found {
             Some(modulation) => Ok(&modulation.tensors),
-            None => candle_core::bail!("the noise level {sigma} was not prepared"),
+            None => bail!("the noise level {sigma} was not prepared"),
         }
     }
-}
-
-/// What decides how much a denoiser has to do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DenoiserShape {
-    /// Shape of the latents of one picture.
-    pub latents: [usize; 3],
-    /// Pictures of the batch.
-    pub batch: usize,
-    /// Tokens of each guidance branch's conditioning.
-    pub prompts: [usize; 2],
-    /// Guidance branches, 1 or 2.
-    pub branches: usize,
-    /// Noise levels that are prepared.
-    pub sigmas: usize,
-    /// Predictions.
-    pub calls: usize,
-    /// What functions take.
-    pub costs: Costs,
 }
 
 /// The arguments of one prediction.
@@ -368,46 +347,33 @@ pub trait Denoiser: Send + Sync {
     }
 
     /// What it is told about a prompt, made of what the model's text encoders make of it.
-    fn conditioning(&self, encoded: Vec<Encoded>) -> candle_core::Result<Conditioning>;
+    fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning>;
 
     /// What it is told where there is no negative prompt; `empty` is made of an empty one, and is it unless the family
     /// says otherwise.
-    fn without_prompt(&self, empty: Conditioning) -> candle_core::Result<Conditioning> {
+    fn without_prompt(&self, empty: Conditioning) -> nn::Result<Conditioning> {
         Ok(empty)
     }
 
-    /// The tokens of [`conditioning`](Self::conditioning) for a prompt of these numbers of ids.
-    fn prompt_tokens(&self, ids: &[usize]) -> usize;
-
     /// Everything that depends on the prompt alone, and what depends on the noise level for each of them: computed
     /// once a run, with blocks that are not needed again.
-    fn prepare(
-        &self,
-        executor: &Executor,
-        store: &WeightStore,
-        input: &PrepareInput<'_>,
-    ) -> Result<Prepared, RunError>;
+    fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError>;
 
     /// The network's output `[batch, channels, height, width]` for each prepared branch. Every block of
     /// weights is leased once for all branches.
     fn predict(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> Result<Vec<Tensor>, RunError>;
 
-    /// What the blocks have to do for a request, in the order of the component's blocks: how often each is leased,
-    /// its operations and its activations.
-    fn work(&self, shape: &DenoiserShape) -> Work;
-
     /// The direction from picture to noise, f32, made of the guided output, f32.
-    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> candle_core::Result<Tensor>;
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor>;
 
     /// The outputs of a run's first prediction by their names and shapes in diffusers. Here, each picture of each
     /// branch stands alone and has an axis for frames.
-    fn recorded(&self, outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> {
+    fn recorded(&self, outputs: &[Tensor]) -> nn::Result<Vec<(String, Tensor)>> {
         let mut named = Vec::new();
         for output in outputs {
             for index in 0..output.dim(0)? {
@@ -421,7 +387,7 @@ pub trait Denoiser: Send + Sync {
 
 /// The outputs of all branches as one, that of the negative prompt first, as diffusers has them where one call serves
 /// both.
-pub fn negative_first(outputs: &[Tensor]) -> candle_core::Result<Tensor> {
+pub fn negative_first(outputs: &[Tensor]) -> nn::Result<Tensor> {
     let turned: Vec<&Tensor> = outputs.iter().rev().collect();
     Tensor::cat(&turned, 0)
 }

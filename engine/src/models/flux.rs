@@ -3,27 +3,25 @@
 //! In a double block, image and text tokens have weights of their own and meet in attention; in a single block they
 //! are one sequence, and attention and feed-forward run side by side.
 
-use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened,
-    PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Opened, PrepareInput,
+    Prepared, TextPart,
     family::{autoencoder_part, clip_part, part, t5_part},
     joint::{
         Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES, diffusers_name,
-        each_side, fed_forward, feed_forward_tape, head, prepare, stored_name, streams,
+        each_side, fed_forward, head, prepare, stored_name, streams,
     },
-    modulated::{each, norm_tape, normed, within_range},
+    modulated::{normed, within_range},
     patches::{Channels, patchify, unpatchify},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    memory::Work,
-    nn::{Costs, Rope, Tape, gated_add, gelu_tanh},
+    nn::{D, Device, Result, Rope, Tensor, bail, gated_add, gelu_tanh},
     request::{ComputeDtype, Request},
-    residency::{Executor, RunError, WeightStore, Weights},
+    residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
     vae::{AutoencoderKl, LatentScaling},
@@ -356,38 +354,33 @@ impl Denoiser for FluxTransformer {
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match <[Encoded; 2]>::try_from(encoded) {
             Ok([clip, t5]) => Ok(Conditioning { prompt: t5.states, pooled: clip.pooled }),
-            Err(encoded) => candle_core::bail!("{} encodings of a prompt instead of two", encoded.len()),
+            Err(encoded) => bail!("{} encodings of a prompt instead of two", encoded.len()),
         }
-    }
-
-    fn prompt_tokens(&self, ids: &[usize]) -> usize {
-        ids[1]
     }
 
     fn prepare(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         // The pipeline divides by the scheduler's thousand what the network multiplies by it.
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let guidance = self.config.guidance_embeds.then_some(input.guidance * 1000.0);
         let modulators = |block| self.config.modulators(block);
-        prepare(executor, store, input, &times, guidance, self.config.embedders(), modulators)
+        prepare(blocks, input, &times, guidance, self.config.embedders(), modulators)
     }
 
     fn predict(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let (_, _, height, width) = input.latents.dims4()?;
         let grid = [height / PATCH, width / PATCH];
         let tokens = |branch: &Conditioning| branch.prompt.dim(1);
-        let rotations = prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, grid, store.device()));
+        let rotations =
+            prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, grid, &blocks.device()));
         let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
 
@@ -396,9 +389,9 @@ impl Denoiser for FluxTransformer {
         let last = single + self.config.num_single_layers;
         let mut apart: Vec<[Tensor; 2]> = Vec::new();
         let mut joint: Vec<Tensor> = Vec::new();
-        executor.walk(store, self.config.embedders()..last + 1, |index, w| {
+        blocks.walk(self.config.embedders()..last + 1, |index, w| {
             if index < double {
-                let latents = input.latents.to_dtype(store.dtype())?;
+                let latents = input.latents.to_dtype(blocks.dtype())?;
                 let img = w.linear("x_embedder", &patchify(&latents, PATCH, Channels::First)?)?;
                 apart = streams(&img, &prepared.branches)?;
                 return Ok(());
@@ -428,53 +421,6 @@ impl Denoiser for FluxTransformer {
         })?;
         let latents = |x| unpatchify(x, grid, PATCH, Channels::First);
         Ok(joint.iter().map(latents).collect::<Result<_>>()?)
-    }
-
-    fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, shape.costs);
-        let (dim, branches, calls) = (config.heads().dim(), shape.branches, shape.calls);
-        let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
-        let [channels, height, width] = shape.latents;
-        let image = height * width / (PATCH * PATCH);
-        let texts = &shape.prompts[..branches];
-        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
-        let joint = |text: usize| shape.batch * (image + text) * dim;
-        let all_text: usize = texts.iter().sum();
-        let rotations = (branches * image + all_text) * config.attention_head_dim * size_of::<f32>();
-        let latents = shape.batch * channels * height * width * size_of::<f32>();
-        let carried = bytes(config.conditions().kept(shape, modulated())) + (2 * latents + rotations) as u64;
-
-        let mut blocks = config.conditions().work(costs, shape, modulated());
-        let values = shape.batch * image * config.in_channels;
-        let mut embed = Tape::default();
-        embed.run(costs.copy(values));
-        embed.run(costs.linear(shape.batch * image, config.in_channels, dim));
-        texts.iter().for_each(|&text| {
-            embed.run(costs.copy(shape.batch * text * dim));
-        });
-        blocks.push(each(calls, std::iter::once(embed)));
-        let held: u64 = texts.iter().map(|&text| bytes(joint(text))).sum();
-        let double =
-            each(calls, texts.iter().map(|&text| self.double_tape(costs, shape.batch, [image, text], held)));
-        blocks.extend(std::iter::repeat_n(double, config.num_layers));
-        let single =
-            each(calls, texts.iter().map(|&text| self.single_tape(costs, shape.batch, image + text, held)));
-        blocks.extend(std::iter::repeat_n(single, config.num_single_layers));
-        // Joining the streams, before the first single block.
-        if let Some(first) = blocks.get_mut(config.embedders() + 1 + config.num_layers) {
-            first.activations = first.activations.max(2 * held);
-        }
-        let rows = shape.batch * image;
-        let mut last = Tape::default();
-        last.hold(held);
-        let copied = if shape.batch > 1 { last.run(costs.copy(rows * dim)) } else { 0 };
-        let normed = last.run(costs.pointwise(rows * dim, 1));
-        last.free(copied);
-        last.run(costs.pointwise(rows * dim, 1));
-        last.free(normed);
-        last.run(costs.linear(rows, dim, config.in_channels));
-        blocks.push(each(calls, texts.iter().map(|_| last)));
-        Work { tile: None, carried, blocks }
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
@@ -530,44 +476,6 @@ impl FluxTransformer {
             }
         }
         Rope::from_exact_angles(&angles, places.len(), pairs, device)
-    }
-
-    /// What a double block takes for one branch while `held` bytes of streams are there:
-    /// [`double_block`](Self::double_block), function by function.
-    fn double_tape(&self, costs: Costs, batch: usize, tokens: [usize; 2], held: u64) -> Tape {
-        let heads = self.config.heads();
-        let mut tape = Tape::default();
-        tape.hold(held);
-        let projected = heads.joint_tape(&mut tape, costs, batch, tokens, true, 2);
-        for rows in tokens.map(|tokens| batch * tokens) {
-            let x = tape.run(costs.pointwise(rows * heads.dim(), 2));
-            feed_forward_tape(&mut tape, costs, rows, heads.dim());
-            tape.free(x);
-        }
-        tape.free(projected);
-        tape
-    }
-
-    /// [`single_block`](Self::single_block), function by function.
-    fn single_tape(&self, costs: Costs, batch: usize, tokens: usize, held: u64) -> Tape {
-        let heads = self.config.heads();
-        let (dim, inner, rows) = (heads.dim(), MLP_RATIO * heads.dim(), batch * tokens);
-        let mut tape = Tape::default();
-        tape.hold(held);
-        let h = norm_tape(&mut tape, costs, rows * dim);
-        let wide = tape.run(costs.linear(rows, dim, inner));
-        let mlp = tape.run(costs.activation(rows * inner));
-        tape.free(wide);
-        let qkv = heads.qkv_tape(&mut tape, costs, rows);
-        tape.free(h);
-        let attended = heads.attention_tape(&mut tape, costs, batch, tokens, true);
-        tape.free(qkv);
-        let joined = tape.run(costs.copy(rows * (dim + inner)));
-        tape.free(attended + mlp);
-        tape.run(costs.linear(rows, dim + inner, dim));
-        tape.run(costs.pointwise(rows * dim, 2));
-        tape.free(joined);
-        tape
     }
 }
 

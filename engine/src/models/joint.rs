@@ -6,17 +6,14 @@
 
 use std::ops::Range;
 
-use candle_core::{D, Result, Tensor};
-
 use super::{
-    Conditioning, DenoiserShape, Modulation, PrepareInput, Prepared,
-    modulated::{FREQUENCY_WIDTH, feed_forward, frequencies, norm_tape, normed, once, within_range},
+    Conditioning, Modulation, PrepareInput, Prepared,
+    modulated::{FREQUENCY_WIDTH, feed_forward, frequencies, normed, within_range},
 };
 use crate::{
     checkpoint::{BlockSpec, StoredName},
-    memory::BlockWork,
-    nn::{Costs, Mask, Rope, Tape, attention, gated_add, rope_interleaved, silu},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{D, Mask, Result, Rope, Tensor, attention, gated_add, rope_interleaved, silu},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// Width inside the feed-forward layers, in widths of the stream.
@@ -130,16 +127,6 @@ impl Heads {
         Ok([q, k, v])
     }
 
-    /// [`qkv`](Self::qkv), function by function; the bytes of its results.
-    pub fn qkv_tape(self, tape: &mut Tape, costs: Costs, rows: usize) -> u64 {
-        let dim = self.dim();
-        let heads = (0..3).map(|_| tape.run(costs.linear(rows, dim, dim))).sum();
-        if self.are_normed {
-            (0..2).for_each(|_| tape.replace(costs.pointwise(rows * dim, 1)));
-        }
-        heads
-    }
-
     /// Attention over all tokens, which `pe` turns by their places where a model has that, `[batch, tokens, dim]`.
     pub fn attend(self, [mut q, mut k, v]: [Tensor; 3], pe: Option<&Rope>) -> Result<Tensor> {
         if let Some(pe) = pe {
@@ -149,37 +136,9 @@ impl Heads {
         attention(&q, &k, &v, Mask::None)?.flatten_from(2)
     }
 
-    /// [`attend`](Self::attend), function by function; the bytes of its result.
-    pub fn attention_tape(
-        self,
-        tape: &mut Tape,
-        costs: Costs,
-        batch: usize,
-        tokens: usize,
-        is_turned: bool,
-    ) -> u64 {
-        if is_turned {
-            (0..2).for_each(|_| tape.replace(costs.pointwise(batch * tokens * self.dim(), 1)));
-        }
-        tape.run(costs.attention([batch, tokens, self.count, self.width], tokens, self.count))
-    }
-
     /// Attention over the tokens of `x` alone, through its last layer. `x` is let go.
     pub fn alone(self, w: &Weights, x: Tensor, layers: &Attention) -> Result<Tensor> {
         w.linear(layers.out, &self.attend(self.qkv(w, x, layers)?, None)?)
-    }
-
-    /// The norm before [`alone`](Self::alone) and itself, function by function; the bytes of its result.
-    pub fn alone_tape(self, tape: &mut Tape, costs: Costs, batch: usize, tokens: usize) -> u64 {
-        let (rows, dim) = (batch * tokens, self.dim());
-        let h = norm_tape(tape, costs, rows * dim);
-        let qkv = self.qkv_tape(tape, costs, rows);
-        tape.free(h);
-        let attended = self.attention_tape(tape, costs, batch, tokens, false);
-        tape.free(qkv);
-        let projected = tape.run(costs.linear(rows, dim, dim));
-        tape.free(attended);
-        projected
     }
 
     /// What the first `outputs` streams get of attention over both, after norms that the first two tensors of
@@ -205,42 +164,6 @@ impl Heads {
         };
         places.into_iter().zip(&SIDES).take(outputs).map(own).collect()
     }
-
-    /// [`joint`](Self::joint), function by function; the bytes of its results.
-    pub fn joint_tape(
-        self,
-        tape: &mut Tape,
-        costs: Costs,
-        batch: usize,
-        tokens: [usize; 2],
-        is_turned: bool,
-        outputs: usize,
-    ) -> u64 {
-        let dim = self.dim();
-        for rows in tokens.map(|tokens| batch * tokens) {
-            let h = norm_tape(tape, costs, rows * dim);
-            self.qkv_tape(tape, costs, rows);
-            tape.free(h);
-        }
-        let all = tokens[0] + tokens[1];
-        let joined: u64 = (0..3)
-            .map(|_| {
-                let joined = tape.run(costs.copy(batch * all * dim));
-                tape.free(joined);
-                joined
-            })
-            .sum();
-        let attended = self.attention_tape(tape, costs, batch, all, is_turned);
-        tape.free(joined);
-        let mut projected = 0;
-        for rows in tokens.map(|tokens| batch * tokens).into_iter().take(outputs) {
-            let copied = if batch > 1 { tape.run(costs.copy(rows * dim)) } else { 0 };
-            projected += tape.run(costs.linear(rows, dim, dim));
-            tape.free(copied);
-        }
-        tape.free(attended);
-        projected
-    }
 }
 
 /// Text before image, along the tokens.
@@ -252,20 +175,6 @@ fn joined(txt: Tensor, img: Tensor) -> Result<Tensor> {
 pub fn fed_forward(w: &Weights, mlp: &str, x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
     let h = feed_forward(w, mlp, normed(x, modulation)?)?;
     within_range(gated_add(x, &modulation[2], &h)?)
-}
-
-/// [`fed_forward`] of `rows` of this width, function by function.
-pub fn feed_forward_tape(tape: &mut Tape, costs: Costs, rows: usize, dim: usize) {
-    let inner = MLP_RATIO * dim;
-    let h = norm_tape(tape, costs, rows * dim);
-    let wide = tape.run(costs.linear(rows, dim, inner));
-    tape.free(h);
-    let active = tape.run(costs.activation(rows * inner));
-    tape.free(wide);
-    let h = tape.run(costs.linear(rows, inner, dim));
-    tape.free(active);
-    tape.run(costs.pointwise(rows * dim, 2));
-    tape.free(h);
 }
 
 /// Both streams `[batch, tokens, dim]` for each branch.
@@ -326,75 +235,32 @@ impl Conditions {
             .flatten()
             .fold(spec, |spec, (name, width)| spec.linear(name, width * self.dim, self.dim))
     }
-
-    /// What the first block and then one for each of `modulated` has to do: [`prepare`], function by function.
-    pub fn work(
-        self,
-        costs: Costs,
-        shape: &DenoiserShape,
-        modulated: impl Iterator<Item = Modulators>,
-    ) -> Vec<BlockWork> {
-        let texts = &shape.prompts[..shape.branches];
-        let rows = shape.sigmas * shape.branches;
-        let mut tape = Tape::default();
-        for (rows, inputs) in
-            [(shape.sigmas, FREQUENCY_WIDTH), (1, FREQUENCY_WIDTH), (shape.branches, self.pooled)]
-        {
-            tape.run(costs.linear(rows, inputs, self.dim));
-            tape.replace(costs.pointwise(rows * self.dim, 1));
-            tape.replace(costs.linear(rows, self.dim, self.dim));
-        }
-        tape.run(costs.copy(rows * self.dim));
-        tape.run(costs.pointwise(rows * self.dim, 1));
-        texts.iter().for_each(|&text| {
-            tape.run(costs.linear(text, self.prompt, self.dim));
-        });
-        let modulation = |layers: Modulators| {
-            let mut tape = Tape::default();
-            tape.hold((rows * self.dim * costs.value_bytes) as u64);
-            layers.iter().copied().flatten().for_each(|(_, width)| {
-                tape.run(costs.linear(rows, self.dim, width * self.dim));
-            });
-            once(tape)
-        };
-        std::iter::once(once(tape)).chain(modulated.map(modulation)).collect()
-    }
-
-    /// Values that [`prepare`] leaves behind.
-    pub fn kept(self, shape: &DenoiserShape, modulated: impl Iterator<Item = Modulators>) -> usize {
-        let widths: usize =
-            modulated.flat_map(|layers| layers.iter().copied().flatten()).map(|(_, width)| width).sum();
-        let texts: usize = shape.prompts[..shape.branches].iter().sum();
-        texts * (self.prompt + self.dim) + shape.branches * shape.sigmas * widths * self.dim
-    }
 }
 
 /// Prompts as the network's own tokens, and what each noise level modulates with. The first block embeds, and each of
-/// the others up to `blocks` modulates through `layers`; `times` describe the noise levels, and the network is told
+/// the others up to `embedders` modulates through `layers`; `times` describe the noise levels, and the network is told
 /// `guidance` where it wants to know it.
 pub fn prepare(
-    executor: &Executor,
-    store: &WeightStore,
+    blocks: Blocks<'_>,
     input: &PrepareInput<'_>,
     times: &[f32],
     guidance: Option<f32>,
-    blocks: usize,
+    embedders: usize,
     layers: impl Fn(usize) -> Modulators,
 ) -> std::result::Result<Prepared, RunError> {
     let mut modulations: Vec<Modulation> =
         input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
     let mut branches = Vec::new();
     let mut vec = None;
-    executor.walk(store, 0..blocks, |index, w| {
+    blocks.walk(0..embedders, |index, w| {
         let Some(vec) = &vec else {
-            vec = Some(silu(&embed(w, input.branches, times, guidance, store)?)?);
+            vec = Some(silu(&embed(w, input.branches, times, guidance, blocks)?)?);
             for branch in input.branches {
                 let prompt = w.linear("context_embedder", &branch.prompt.unsqueeze(0)?)?;
                 branches.push(Conditioning { prompt, pooled: None });
             }
             return Ok(());
         };
-        repeat_left_out(&mut modulations, index, &layers)?;
         for layer in layers(index) {
             let parts = layer.iter().map(|(name, _)| w.linear(name, vec)).collect::<Result<Vec<_>>>()?;
             let all = if let [only] = &parts[..] { only.clone() } else { Tensor::cat(&parts, D::Minus1)? };
@@ -408,35 +274,19 @@ pub fn prepare(
     Ok(Prepared { branches, modulations, ..Prepared::default() })
 }
 
-/// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's, so that all
-/// of `block`'s come in their places.
-fn repeat_left_out(
-    modulations: &mut [Modulation],
-    block: usize,
-    layers: impl Fn(usize) -> Modulators,
-) -> Result<()> {
-    let before = (1..block).map(|block| layers(block).len()).sum();
-    for Modulation { tensors, .. } in modulations {
-        while tensors.len() < before {
-            tensors.push(tensors[tensors.len() - layers(block - 1).len()].copy()?);
-        }
-    }
-    Ok(())
-}
-
 /// `vec`: noise level, guidance and pooled prompt as one, `[noise levels, branches, dim]`.
 fn embed(
     w: &Weights,
     branches: &[Conditioning],
     times: &[f32],
     guidance: Option<f32>,
-    store: &WeightStore,
+    blocks: Blocks<'_>,
 ) -> Result<Tensor> {
     let mlp = |name: &str, x: &Tensor| {
         let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
         w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
     };
-    let embedded = |numbers: &[f32]| frequencies(numbers, store.device())?.to_dtype(store.dtype());
+    let embedded = |numbers: &[f32]| frequencies(numbers, &blocks.device())?.to_dtype(blocks.dtype());
     let mut vec = mlp("timestep_embedder", &embedded(times)?)?;
     if let Some(guidance) = guidance {
         vec = vec.broadcast_add(&mlp("guidance_embedder", &embedded(&[guidance])?)?)?;

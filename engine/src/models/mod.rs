@@ -16,8 +16,8 @@ pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
 pub use family::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Modulation, Opened,
-    PrepareInput, Prepared, Prompt, TextPart, open,
+    Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Modulation, Opened, PrepareInput,
+    Prepared, Prompt, TextPart, open,
 };
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 pub use joint::diffusers_name;

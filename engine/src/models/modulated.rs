@@ -1,11 +1,8 @@
 //! What transformers have in common whose norms are modulated by the timestep (Peebles and Xie 2023,
 //! arXiv:2212.09748).
 
-use candle_core::{DType, Device, Result, Tensor};
-
 use crate::{
-    memory::BlockWork,
-    nn::{Costs, Tape, gelu_tanh, layer_norm_modulated},
+    nn::{DType, Device, Result, Tensor, gelu_tanh, layer_norm_modulated},
     residency::Weights,
 };
 
@@ -19,13 +16,6 @@ pub fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
     layer_norm_modulated(x, EPS, &modulation[1], Some(&modulation[0]))
 }
 
-/// [`normed`], function by function; the bytes of its result.
-pub fn norm_tape(tape: &mut Tape, costs: Costs, values: usize) -> u64 {
-    let h = tape.run(costs.pointwise(values, 1));
-    tape.replace(costs.pointwise(values, 1));
-    h
-}
-
 /// `x` through the two layers below `name`.
 pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
     let wide = w.linear(&format!("{name}.net.0.proj"), &x)?;
@@ -37,7 +27,7 @@ pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
 
 /// Streams may leave the range of f16.
 pub fn within_range(x: Tensor) -> Result<Tensor> {
-    if x.dtype() == DType::F16 { x.clamp(-65_504f32, 65_504f32) } else { Ok(x) }
+    if x.dtype() == DType::F16 { x.clamp(-65_504.0, 65_504.0) } else { Ok(x) }
 }
 
 /// Cosines and sines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
@@ -72,17 +62,4 @@ pub fn waves(numbers: &[f32], waves: Waves, device: &Device) -> Result<Tensor> {
     };
     let values: Vec<f32> = numbers.iter().flat_map(|&number| row(number)).collect();
     Tensor::from_vec(values, (numbers.len(), waves.width), device)
-}
-
-/// A block that is needed once a run.
-pub fn once(tape: Tape) -> BlockWork {
-    BlockWork { passes: 1, operations: tape.operations, activations: tape.peak, reads: 1 }
-}
-
-/// A block that is needed in every one of `calls` predictions, with a tape for each branch.
-pub fn each(calls: usize, tapes: impl ExactSizeIterator<Item = Tape>) -> BlockWork {
-    let reads = tapes.len() as u32;
-    let (operations, activations) =
-        tapes.fold((0.0, 0), |(sum, peak), tape| (sum + tape.operations, tape.peak.max(peak)));
-    BlockWork { passes: calls as u32, operations, activations, reads }
 }

@@ -1,6 +1,6 @@
 //! Latents as a sequence of square patches.
 
-use candle_core::{Result, Tensor};
+use crate::nn::{Result, Tensor};
 
 /// Where the channels of a patch stand among its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub fn patchify(latents: &Tensor, side: usize, channels: Channels) -> Result<Ten
         Channels::First => [0, 2, 4, 1, 3, 5],
         Channels::Last => [0, 2, 4, 3, 5, 1],
     };
-    let split = latents.reshape(&[batch, count, rows, side, columns, side])?;
+    let split = latents.reshape((batch, count, rows, side, columns, side))?;
     split.permute(order)?.reshape((batch, rows * columns, count * side * side))
 }
 

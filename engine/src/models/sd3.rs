@@ -3,18 +3,17 @@
 //! Image and text tokens have weights of their own and meet in attention; in the first blocks of the medium 3.5, the
 //! image also attends to itself alone. Places are added to image tokens, from a table of which the middle is used.
 
-use candle_core::{D, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults, Opened,
-    PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Opened, PrepareInput,
+    Prepared, TextPart,
     family::{autoencoder_part, negative_first, part, t5_part},
     joint::{
         Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
-        feed_forward_tape, head, prepare, stored_name, streams,
+        head, prepare, stored_name, streams,
     },
-    modulated::{each, norm_tape, normed},
+    modulated::normed,
     patches::{Channels, patchify, unpatchify},
     scheduler,
 };
@@ -22,10 +21,9 @@ use crate::{
     checkpoint::{
         BlockSpec, Checkpoint, CheckpointError, Component, Layout, Part, Role, StoredName, TensorTable,
     },
-    memory::{BlockWork, Work},
-    nn::{Costs, Tape, gated_add, linear},
+    nn::{D, Result, Tensor, bail, gated_add, linear},
     request::ComputeDtype,
-    residency::{Executor, RunError, WeightStore, Weights},
+    residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, LastLevel, Training},
     text::{Clip, ClipEncoder, ClipUse, Encoded, T5, T5Encoder},
     vae::{AutoencoderKl, LatentScaling},
@@ -485,44 +483,37 @@ impl Denoiser for Sd3Transformer {
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         let mut encoded = encoded.into_iter();
         let (Some(clip_l), Some(clip_g)) = (encoded.next(), encoded.next()) else {
-            candle_core::bail!("a prompt was not encoded by both CLIP text encoders")
+            bail!("a prompt was not encoded by both CLIP text encoders")
         };
         let width = self.config.joint_attention_dim;
         let clip = Tensor::cat(&[&clip_l.states, &clip_g.states], 1)?;
         let clip = clip.pad_with_zeros(1, 0, width.saturating_sub(clip.dim(1)?))?;
         let t5 = match encoded.next() {
             Some(t5) => t5.states,
-            None => Tensor::zeros((T5_TOKENS, width), clip.dtype(), clip.device())?,
+            None => Tensor::zeros((T5_TOKENS, width), clip.dtype(), &clip.device())?,
         };
         let pooled: Vec<Tensor> = clip_l.pooled.into_iter().chain(clip_g.pooled).collect();
         Ok(Conditioning { prompt: Tensor::cat(&[clip, t5], 0)?, pooled: Some(Tensor::cat(&pooled, 0)?) })
     }
 
-    fn prompt_tokens(&self, ids: &[usize]) -> usize {
-        ids[0] + ids.get(2).copied().unwrap_or(T5_TOKENS)
-    }
-
     fn prepare(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let rows = self.rows(input.latents);
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0).collect();
         let modulators = |block| self.config.modulators(block);
-        let mut prepared =
-            prepare(executor, store, input, &times, None, self.config.embedders(), modulators)?;
+        let mut prepared = prepare(blocks, input, &times, None, self.config.embedders(), modulators)?;
         // All noise levels have the same places, after what modulates the blocks.
-        let places = store.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
+        let places = blocks.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
         prepared.modulations.iter_mut().for_each(|modulation| modulation.tensors.push(places.clone()));
         Ok(prepared)
     }
 
     fn predict(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
@@ -531,9 +522,9 @@ impl Denoiser for Sd3Transformer {
         let modulation = prepared.modulation(input.sigma)?;
         let (first, layers) = (self.config.embedders() + 1, self.config.num_layers);
         let mut branches: Vec<Vec<Tensor>> = Vec::new();
-        executor.walk(store, first - 1..first + layers + 1, |index, w| {
+        blocks.walk(first - 1..first + layers + 1, |index, w| {
             if index < first {
-                let latents = input.latents.to_dtype(store.dtype())?;
+                let latents = input.latents.to_dtype(blocks.dtype())?;
                 let img = self.embed(w, &latents, &modulation[2 * layers + 1])?;
                 branches = streams(&img, &prepared.branches)?.into_iter().map(Vec::from).collect();
                 return Ok(());
@@ -552,46 +543,6 @@ impl Denoiser for Sd3Transformer {
         let latents =
             |x: &Vec<Tensor>| unpatchify(&x[0], [height / patch, width / patch], patch, Channels::Last);
         Ok(branches.iter().map(latents).collect::<Result<_>>()?)
-    }
-
-    fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, shape.costs);
-        let (dim, calls, layers) = (config.heads().dim(), shape.calls, config.num_layers);
-        let [channels, height, width] = shape.latents;
-        let image = height * width / (config.patch_size * config.patch_size);
-        let texts = &shape.prompts[..shape.branches];
-        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
-        let modulated = || (1..config.embedders()).map(|block| config.modulators(block));
-        let latents = shape.batch * channels * height * width * size_of::<f32>();
-        let kept = config.conditions().kept(shape, modulated()) + image * dim;
-        let carried = bytes(kept) + 2 * latents as u64;
-
-        let mut blocks = config.conditions().work(costs, shape, modulated());
-        let rows = shape.batch * image;
-        let mut embed = Tape::default();
-        embed.run(costs.copy(rows * config.patch_width()));
-        let tokens = embed.run(costs.linear(rows, config.patch_width(), dim));
-        embed.run(costs.copy(rows * dim));
-        embed.free(tokens);
-        texts.iter().for_each(|&text| {
-            embed.run(costs.copy(shape.batch * text * dim));
-        });
-        blocks.push(each(calls, std::iter::once(embed)));
-        let held: u64 = texts.iter().map(|&text| bytes(shape.batch * (image + text) * dim)).sum();
-        blocks.extend((0..layers).map(|block| {
-            let tape = |&text: &usize| self.block_tape(costs, shape.batch, [image, text], block, held);
-            each(calls, texts.iter().map(tape))
-        }));
-        let mut last = Tape::default();
-        last.hold(bytes(shape.branches * rows * dim));
-        norm_tape(&mut last, costs, rows * dim);
-        last.run(costs.linear(rows, dim, config.patch_width()));
-        blocks.push(each(calls, texts.iter().map(|_| last)));
-        // Places are read as f32.
-        let wide =
-            if shape.costs.value_bytes < size_of::<f32>() { image * dim * size_of::<f32>() } else { 0 };
-        blocks.push(BlockWork { passes: 0, operations: 0.0, activations: wide as u64, reads: 0 });
-        Work { tile: None, carried, blocks }
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
@@ -656,30 +607,6 @@ impl Sd3Transformer {
             after.push(fed_forward(w, MLPS[side], &x, &modulation[3..])?);
         }
         Ok(after)
-    }
-
-    /// What a block takes for one branch while `held` bytes of streams are there: [`block`](Self::block), function by
-    /// function.
-    fn block_tape(&self, costs: Costs, batch: usize, tokens: [usize; 2], block: usize, held: u64) -> Tape {
-        let (heads, outputs) = (self.config.heads(), self.config.outputs(block));
-        let mut tape = Tape::default();
-        tape.hold(held);
-        heads.joint_tape(&mut tape, costs, batch, tokens, false, outputs);
-        for (side, tokens) in tokens.into_iter().enumerate().take(outputs) {
-            let sum = costs.pointwise(batch * tokens * heads.dim(), 2);
-            let mut x = tape.run(sum);
-            // The result of attention, which is as large.
-            tape.free(x);
-            if side == 0 && self.config.is_dual(block) {
-                let attended = heads.alone_tape(&mut tape, costs, batch, tokens);
-                let before = x;
-                x = tape.run(sum);
-                tape.free(before + attended);
-            }
-            feed_forward_tape(&mut tape, costs, batch * tokens, heads.dim());
-            tape.free(x);
-        }
-        tape
     }
 }
 

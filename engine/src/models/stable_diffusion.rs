@@ -1,7 +1,5 @@
 //! Stable Diffusion 1 and 2 (Rombach et al. 2022, arXiv:2112.10752): a UNet that reads the hidden states of one CLIP.
 
-use candle_core::Device;
-
 use super::{
     AdapterMark, Family, Model, ModelDefaults, Opened, TextPart,
     family::{autoencoder_part, clip_part, part},
@@ -9,7 +7,7 @@ use super::{
     unet::{self, Unet, UnetConfig},
 };
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Part, Role},
+    checkpoint::{Checkpoint, CheckpointError, Part, Role, Values},
     request::ComputeDtype,
     sampling::{PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
@@ -112,11 +110,8 @@ fn prediction(denoiser: &Part, config: &UnetConfig) -> Result<PredictionType, Ch
     if config.in_channels != config.out_channels {
         return Ok(PredictionType::Epsilon);
     }
-    let failed = |error: candle_core::Error| CheckpointError::Header {
-        path: bias.path().to_owned(),
-        reason: error.to_string(),
-    };
-    let values: Vec<f32> = bias.load(&Device::Cpu)?.to_vec1().map_err(failed)?;
+    let mut values = vec![0.0_f32; bias.elements() as usize];
+    bias.read_into(Values::F32(&mut values))?;
     let count = values.len().max(1) as f64;
     let mean = values.iter().copied().map(f64::from).sum::<f64>() / count;
     let square = values.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum::<f64>() / count;

@@ -3,12 +3,11 @@
 //! Image and caption tokens are refined apart by a few blocks each and then run through the same blocks as
 //! one sequence. Both are padded to multiples of 32 with a learned token that takes part like any other.
 
-use candle_core::{D, Device, Result, Tensor};
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, DenoiserShape, Family, Model, ModelDefaults,
-    Modulation, Opened, PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Modulation, Opened,
+    PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
     flux,
     patches::{Channels, patchify, unpatchify},
@@ -16,12 +15,12 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    memory::{BlockWork, Work},
     nn::{
-        Costs, Mask, Rope, Tape, attention, gated_add, layer_norm_modulated, rope_interleaved, silu, silu_mul,
+        Device, Mask, Result, Rope, Tensor, attention, bail, gated_add, layer_norm_modulated,
+        rope_interleaved, silu, silu_mul,
     },
     request::{ComputeDtype, Request},
-    residency::{Executor, RunError, WeightStore, Weights},
+    residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, Qwen3, Qwen3Chat},
     vae::AutoencoderKl,
@@ -350,32 +349,27 @@ impl Denoiser for ZImageTransformer {
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
             Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
-            None => candle_core::bail!("the prompt was not encoded"),
+            None => bail!("the prompt was not encoded"),
         }
-    }
-
-    fn prompt_tokens(&self, ids: &[usize]) -> usize {
-        ids[0]
     }
 
     fn prepare(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let ropes: Vec<Rope> = branches
             .iter()
-            .map(|branch| self.caption_rope(branch.prompt.dim(0)?, store.device()))
+            .map(|branch| self.caption_rope(branch.prompt.dim(0)?, &blocks.device()))
             .collect::<Result<_>>()?;
         let mut captions: Vec<Tensor> = branches.iter().map(|branch| branch.prompt.clone()).collect();
         let mut modulations = Vec::new();
         let timestep = self.modulation_block();
-        executor.walk(store, 0..timestep + 1, |index, weights| {
+        blocks.walk(0..timestep + 1, |index, weights| {
             if index == timestep {
                 modulations = sigmas
                     .iter()
-                    .map(|&sigma| self.modulation(weights, sigma, store))
+                    .map(|&sigma| self.modulation(weights, sigma, blocks))
                     .collect::<Result<_>>()?;
                 return Ok(());
             }
@@ -394,8 +388,7 @@ impl Denoiser for ZImageTransformer {
 
     fn predict(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
@@ -406,8 +399,8 @@ impl Denoiser for ZImageTransformer {
             .iter()
             .map(|branch| {
                 let caption = branch.prompt.dim(1)?;
-                let image = self.image_rope(caption + 1, grid, store.device())?;
-                let joint = image.concat(&self.caption_rope(caption, store.device())?)?;
+                let image = self.image_rope(caption + 1, grid, &blocks.device())?;
+                let joint = image.concat(&self.caption_rope(caption, &blocks.device())?)?;
                 Ok([image, joint])
             })
             .collect::<Result<_>>()?;
@@ -417,9 +410,9 @@ impl Denoiser for ZImageTransformer {
         let layers = embedder + 1 + self.config.n_refiner_layers;
         let last = layers + self.config.n_layers;
         let mut streams: Vec<Tensor> = Vec::new();
-        executor.walk(store, embedder..last + 1, |index, weights| {
+        blocks.walk(embedder..last + 1, |index, weights| {
             if index == embedder {
-                let image = self.embed_image(weights, &input.latents.to_dtype(store.dtype())?)?;
+                let image = self.embed_image(weights, &input.latents.to_dtype(blocks.dtype())?)?;
                 streams = vec![image; prepared.branches.len()];
                 return Ok(());
             }
@@ -442,94 +435,6 @@ impl Denoiser for ZImageTransformer {
         Ok(streams.iter().map(latents).collect::<Result<_>>()?)
     }
 
-    fn work(&self, shape: &DenoiserShape) -> Work {
-        let (config, costs) = (&self.config, shape.costs);
-        let (dim, patch) = (config.dim, config.patch());
-        let [channels, height, width] = shape.latents;
-        let image = padded(height * width / (patch * patch));
-        let captions: Vec<usize> =
-            shape.prompts[..shape.branches].iter().map(|&tokens| padded(tokens)).collect();
-        let bytes = |values: usize| (values * shape.costs.value_bytes) as u64;
-        let stream = |tokens: usize| bytes(shape.batch * tokens * dim);
-        let caption_bytes: u64 = captions.iter().map(|&tokens| bytes(tokens * dim)).sum();
-        let prompt_bytes: u64 =
-            shape.prompts[..shape.branches].iter().map(|&tokens| bytes(tokens * config.cap_feat_dim)).sum();
-        // What modulates each block, and the last layer.
-        let modulations = || {
-            let blocks = config.n_refiner_layers + config.n_layers;
-            std::iter::repeat_n(4 * dim, blocks).chain([dim])
-        };
-        let modulation: usize = modulations().sum();
-        let latents = (shape.batch * channels * height * width * size_of::<f32>()) as u64;
-        // Rotations of the image alone and of image and caption, cosine and sine.
-        let ropes: u64 = captions
-            .iter()
-            .map(|caption| ((2 * image + caption) * config.head_dim() * size_of::<f32>()) as u64)
-            .sum();
-        let carried = prompt_bytes + caption_bytes + bytes(modulation * shape.sigmas) + 2 * latents + ropes;
-        let once = |tape: Tape| BlockWork {
-            passes: 1,
-            operations: tape.operations,
-            activations: tape.peak,
-            reads: 1,
-        };
-        let each = |tapes: &mut dyn Iterator<Item = Tape>| {
-            let (operations, activations) =
-                tapes.fold((0.0, 0), |(sum, peak), tape| (sum + tape.operations, tape.peak.max(peak)));
-            let (passes, reads) = (shape.calls as u32, shape.branches as u32);
-            BlockWork { passes, operations, activations, reads }
-        };
-
-        let mut blocks = Vec::new();
-        let refine = |tokens: usize| self.block_tape(costs, 1, tokens, 0);
-        let longest = captions.iter().copied().max().unwrap_or(0);
-        let mut embed = Tape::default();
-        embed.run(costs.pointwise(longest * config.cap_feat_dim, 1));
-        embed.run(costs.linear(longest, config.cap_feat_dim, dim));
-        embed.run(costs.copy(longest * dim));
-        blocks.push(once(embed));
-        blocks.extend((0..config.n_refiner_layers).map(|_| once(refine(longest))));
-        let mut timestep = Tape::default();
-        for outputs in (0..shape.sigmas).flat_map(|_| modulations()) {
-            timestep.replace(costs.linear(1, config.modulation_width(), outputs));
-        }
-        blocks.push(once(timestep));
-        let mut embed = Tape::default();
-        let values = shape.batch * image * config.patch_width();
-        embed.run(costs.copy(values));
-        embed.run(costs.linear(shape.batch * image, config.patch_width(), dim));
-        embed.run(costs.copy(shape.batch * image * dim));
-        blocks.push(each(&mut std::iter::once(embed)));
-        let branches = captions.len() as u64;
-        // Until the first refiner is through, the branches share one stream of image tokens.
-        let refiners = (0..config.n_refiner_layers).map(|_| {
-            each(
-                &mut captions
-                    .iter()
-                    .map(|_| self.block_tape(costs, shape.batch, image, branches * stream(image))),
-            )
-        });
-        blocks.extend(refiners);
-        let joint: u64 = captions.iter().map(|caption| stream(image + caption)).sum();
-        let layers = (0..config.n_layers).map(|_| {
-            each(
-                &mut captions
-                    .iter()
-                    .map(|caption| self.block_tape(costs, shape.batch, image + caption, joint)),
-            )
-        });
-        blocks.extend(layers);
-        let mut last = Tape::default();
-        last.hold(joint);
-        let tokens = shape.batch * height * width / (patch * patch);
-        let normed = last.run(costs.pointwise(tokens * dim, 1));
-        last.run(costs.pointwise(tokens * dim, 1));
-        last.free(normed);
-        last.run(costs.linear(tokens, dim, config.patch_width()));
-        blocks.push(each(&mut captions.iter().map(|_| last)));
-        Work { tile: None, carried, blocks }
-    }
-
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
         output.neg()
     }
@@ -547,8 +452,8 @@ impl ZImageTransformer {
     }
 
     /// What a noise level modulates each block with, `[1, 1, 4 · dim]`, and the final layer, `[1, 1, dim]`.
-    fn modulation(&self, w: &Weights, sigma: f32, store: &WeightStore) -> Result<Modulation> {
-        let timestep = self.embed_timestep(w, sigma, store)?;
+    fn modulation(&self, w: &Weights, sigma: f32, blocks: Blocks<'_>) -> Result<Modulation> {
+        let timestep = self.embed_timestep(w, sigma, blocks)?;
         let blocks = self.config.modulated_blocks();
         let mut tensors = blocks
             .map(|block| w.linear(&format!("{block}.adaLN_modulation.0"), &timestep)?.unsqueeze(1))
@@ -597,41 +502,6 @@ impl ZImageTransformer {
         w.linear("attention.to_out.0", &h.flatten_from(2)?)
     }
 
-    /// What one block takes for one branch while `held` bytes of streams are there: [`block`](Self::block), function by
-    /// function.
-    fn block_tape(&self, costs: Costs, batch: usize, tokens: usize, held: u64) -> Tape {
-        let rows = batch * tokens;
-        let (dim, inner) = (self.config.dim, self.config.inner());
-        let mut tape = Tape::default();
-        tape.hold(held);
-        let all = costs.pointwise(rows * dim, 1);
-        // Norm, modulation.
-        let h = tape.run(all);
-        tape.replace(all);
-        let heads: u64 = (0..3).map(|_| tape.run(costs.linear(rows, dim, dim))).sum();
-        tape.free(h);
-        (0..4).for_each(|_| tape.replace(all));
-        let shape = [batch, tokens, self.config.n_heads, self.config.head_dim()];
-        let attended = tape.run(costs.attention(shape, tokens, self.config.n_heads));
-        tape.free(heads);
-        let h = tape.run(costs.linear(rows, dim, dim));
-        tape.free(attended);
-        let normed = tape.run(all);
-        tape.run(costs.pointwise(rows * dim, 2));
-        tape.free(normed + h);
-        let h = tape.run(all);
-        tape.replace(all);
-        let both: u64 = (0..2).map(|_| tape.run(costs.linear(rows, dim, inner))).sum();
-        tape.free(h);
-        let product = tape.run(costs.pointwise(rows * inner, 2));
-        tape.free(both);
-        tape.run(costs.linear(rows, inner, dim));
-        tape.free(product);
-        tape.run(all);
-        tape.run(costs.pointwise(rows * dim, 2));
-        tape
-    }
-
     fn final_layer(&self, w: &Weights, x: &Tensor, scale: &Tensor) -> Result<Tensor> {
         w.linear("linear", &layer_norm_modulated(x, FINAL_NORM_EPS, scale, None)?)
     }
@@ -650,7 +520,7 @@ impl ZImageTransformer {
     }
 
     /// The embedding `[1, width]` of a noise level.
-    fn embed_timestep(&self, w: &Weights, sigma: f32, store: &WeightStore) -> Result<Tensor> {
+    fn embed_timestep(&self, w: &Weights, sigma: f32, blocks: Blocks<'_>) -> Result<Tensor> {
         // The pipeline counts from noise (0) to picture (1), in steps of the scheduler's thousand.
         let timestep = (1000.0 - sigma * 1000.0) / 1000.0 * self.config.t_scale as f32;
         let half = FREQUENCY_WIDTH / 2;
@@ -659,8 +529,8 @@ impl ZImageTransformer {
             .map(|index| angle(index).cos())
             .chain((0..half).map(|index| angle(index).sin()))
             .collect();
-        let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), store.device())?;
-        let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(store.dtype())?)?)?;
+        let embedding = Tensor::from_vec(values, (1, FREQUENCY_WIDTH), &blocks.device())?;
+        let h = silu(&w.linear("t_embedder.mlp.0", &embedding.to_dtype(blocks.dtype())?)?)?;
         w.linear("t_embedder.mlp.2", &h)
     }
 
@@ -712,5 +582,5 @@ fn pad(x: &Tensor, token: &Tensor) -> Result<Tensor> {
         return Ok(x.clone());
     }
     let padding = token.reshape((1, 1, dim))?.broadcast_as((batch, missing, dim))?;
-    Tensor::cat(&[x, &padding], D::Minus2)
+    Tensor::cat(&[x, &padding], 1)
 }

@@ -1,11 +1,11 @@
-//! What the functions of this room take: memory and operations, from shapes alone.
-//!
-//! A [`Tape`] is run through like the code it stands for. Its peak is what the calculator says a block takes, and
-//! tests hold it against what is measured.
+//! What the functions of this room take: memory and operations, from shapes alone. Tests hold it against what is
+//! measured.
 
 use rayon::current_num_threads;
 
-use super::{attention, conv, linear, unpacked};
+use super::computed::{
+    SCORES, attention_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes, unpacked_scratch_bytes,
+};
 
 /// Bytes that a function takes while it runs and that its result keeps, and its floating-point operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -68,7 +68,7 @@ impl Costs {
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
         match self.computes {
             Computes::Processor => {
-                let scratch = linear::scratch_bytes(rows, inputs, outputs, current_num_threads());
+                let scratch = linear_scratch_bytes(rows, inputs, outputs, current_num_threads());
                 self.function(rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
@@ -84,7 +84,7 @@ impl Costs {
     pub fn unpacked(self, elements: usize) -> u64 {
         match self.computes {
             Computes::Processor => 0,
-            Computes::Card => (elements * self.value_bytes + unpacked::scratch_bytes(elements)) as u64,
+            Computes::Card => (elements * self.value_bytes + unpacked_scratch_bytes(elements)) as u64,
         }
     }
 
@@ -125,13 +125,13 @@ impl Costs {
             Computes::Processor => {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
                 let shape = [batch, tokens, heads, width];
-                let scratch = attention::scratch_bytes(shape, keys, current_num_threads());
+                let scratch = attention_scratch_bytes(shape, keys, current_num_threads());
                 self.function(wide, queries, scratch, operations)
             }
             // Keys and values in f32 in another order, the second of them while it is brought into it; then scores
             // before and after a function beside some queries and the parts of the result; then those and the whole.
             Computes::Card => {
-                let together = (attention::SCORES / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
+                let together = (SCORES / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
                 let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
                 let widened = if self.value_bytes < WIDE { batch * keys * kv_heads * width } else { 0 };
                 let result = queries * self.value_bytes;
@@ -149,7 +149,7 @@ impl Costs {
         if self.computes == Computes::Card {
             // The bias of each query and key.
             let [batch, tokens, heads, _] = shape;
-            let scores = (heads * tokens * keys).min((attention::SCORES / batch.max(1)).max(heads * keys));
+            let scores = (heads * tokens * keys).min((SCORES / batch.max(1)).max(heads * keys));
             cost.peak += (scores * WIDE) as u64;
         }
         cost
@@ -169,7 +169,7 @@ impl Costs {
         match self.computes {
             Computes::Processor => {
                 let threads = current_num_threads();
-                let scratch = conv::scratch_bytes([inputs, outputs], [height, width], side, stride, threads);
+                let scratch = conv_scratch_bytes([inputs, outputs], [height, width], side, stride, threads);
                 let kernels = inputs * outputs * side * side;
                 self.function(
                     pixels * stride * stride * inputs + kernels,
@@ -189,42 +189,5 @@ impl Costs {
     /// `values` doubled in height and width.
     pub fn upsample(self, values: usize) -> Cost {
         self.copy(4 * values)
-    }
-}
-
-/// Runs through functions and keeps count of what is held.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tape {
-    live: u64,
-    /// The most bytes held at any moment.
-    pub peak: u64,
-    /// Operations.
-    pub operations: f64,
-}
-
-impl Tape {
-    /// A function runs; its result is held from now on. Gives the result's bytes.
-    pub fn run(&mut self, cost: Cost) -> u64 {
-        self.peak = self.peak.max(self.live + cost.peak);
-        self.live += cost.result;
-        self.operations += cost.operations;
-        cost.result
-    }
-
-    /// A function runs on something that its result takes the place of.
-    pub fn replace(&mut self, cost: Cost) {
-        let result = self.run(cost);
-        self.free(result);
-    }
-
-    /// Results are not held any more.
-    pub fn free(&mut self, bytes: u64) {
-        self.live = self.live.saturating_sub(bytes);
-    }
-
-    /// Something is held from now on.
-    pub fn hold(&mut self, bytes: u64) {
-        self.live += bytes;
-        self.peak = self.peak.max(self.live);
     }
 }

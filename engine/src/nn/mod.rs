@@ -1,34 +1,28 @@
-//! Functions on tensors: what the models are made of.
+//! What networks are made of: tensors, weights and functions on them.
 //!
-//! Every function is pure: weights come in as arguments and nothing is kept. The CPU paths are fused and
-//! parallel; each is checked against the plain composition of candle operations it stands for.
+//! Networks are written once, over [`Tensor`]. A computed tensor has values, and functions on it compute; a traced one
+//! has a shape, and functions on it enter in the books of a [`Trace`] what they would allocate and compute.
 
-mod activation;
-mod addition;
-mod attention;
-#[cfg(test)]
-mod check;
-mod conv;
+pub mod computed;
 mod cost;
-mod cpu;
 pub mod cuda;
-mod few_rows;
-mod gelu;
-mod linear;
-mod modulation;
-mod norm;
-mod rope;
-mod simd;
-mod unpacked;
+mod dryrun;
+mod functions;
+mod tensor;
+mod trace;
+mod weight;
 
-pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
-pub use addition::add;
-pub use attention::{Mask, attention, attention_with_bias};
-pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
-pub use cost::{Computes, Cost, Costs, Tape};
-pub use cpu::compute_as_on_cards;
-pub use gelu::{geglu, gelu};
-pub use linear::{LowRank, Weight, linear, linear_with};
-pub use modulation::{gated_add, modulate, scale_and_shift};
-pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
-pub use rope::{Rope, rope_half, rope_interleaved};
+pub use candle_core::{D, DType, Error, Result, bail};
+
+pub use computed::{Conv2d, Mask, compute_as_on_cards};
+pub use cost::{Computes, Cost, Costs};
+pub use dryrun::{DryRun, Meter};
+pub use functions::{
+    Rope, add, attention, attention_with_bias, conv2d, gated_add, geglu, gelu, gelu_tanh, gelu_tanh_mul,
+    group_norm, group_norm_silu, layer_norm, layer_norm_modulated, linear, modulate, on_host, quick_gelu,
+    rms_norm, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu, silu_mul,
+    upsample_nearest_2x,
+};
+pub use tensor::{Device, Tensor};
+pub use trace::{Passed, Trace};
+pub use weight::{LowRank, TracedWeight, Weight, linear_with};

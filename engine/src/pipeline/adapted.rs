@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use super::PipelineError;
 use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
-    checkpoint::{Component, LowRankTerm, StoredTensor},
-    memory::Work,
-    models::{DenoiserShape, Model, family_of_adapter},
+    checkpoint::Component,
+    models::{Model, family_of_adapter},
     request::{AdapterUse, Request},
 };
 
@@ -64,35 +63,4 @@ pub(super) fn replace(model: &mut Model, components: Vec<Component>) {
     for (own, adapted) in own.chain([&mut model.denoiser_component]).zip(&mut components) {
         *own = adapted;
     }
-}
-
-/// What terms beside matrices take: the product with the first factor, in f32, for at most `rows` rows, and operations
-/// in proportion to their weights.
-pub(super) fn with_terms(mut work: Work, component: &Component, rows: usize) -> Work {
-    for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
-        let factor = |name: &str| block.tensors.iter().find(|(own, _)| own == name).map(|(_, factor)| factor);
-        let weights = |term: &LowRankTerm| -> u64 {
-            [&term.down, &term.up]
-                .into_iter()
-                .filter_map(|name| factor(name))
-                .map(StoredTensor::elements)
-                .sum()
-        };
-        let used = || block.terms.iter().filter(|term| term.scale != 0.0);
-        let (held, added): (u64, u64) = (block.terms.iter().map(weights).sum(), used().map(weights).sum());
-        let own = block.parameters().saturating_sub(held).max(1);
-        let ranks = used().filter_map(|term| factor(&term.down)?.shape().first().copied());
-        work.operations *= 1.0 + added as f64 / own as f64;
-        work.activations += (rows * ranks.max().unwrap_or(0) * size_of::<f32>()) as u64;
-    }
-    work
-}
-
-/// The most rows that any layer of the denoiser is given: all latents and tokens of all pictures with what fills up
-/// their numbers, or all noise levels of all branches.
-pub(super) fn most_rows(shape: &DenoiserShape, branches: usize) -> usize {
-    const FILLING: usize = 64;
-    let [_, height, width] = shape.latents;
-    let tokens = height * width + shape.prompts.into_iter().max().unwrap_or(0) + FILLING;
-    (shape.batch * tokens).max(branches * shape.sigmas)
 }

@@ -2,23 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::DType;
-
-use super::{
-    PipelineError,
-    adapted::{most_rows, with_terms},
-    run,
-};
+use super::{PipelineError, run};
 use crate::{
-    checkpoint::{Block, Component, Errors, Role, StoredTensor},
-    memory::{BlockFootprint, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload},
-    models::{DenoiserShape, Model, Prompt},
-    nn::{Computes, Costs},
+    checkpoint::{Block, Component, Errors, Role},
+    memory::{
+        BlockFootprint, BlockWork, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload,
+    },
+    models::{Conditioning, DenoiserInput, Model, Prepared, Prompt},
+    nn::{self, Computes, DType, Tensor, Trace},
     precision::Storage,
     request::{ComputeDtype, Request},
-    residency::BlockLayout,
+    residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
     text::{self, Tokens},
+    vae::{AutoencoderKl, Tiling},
 };
 
 /// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
@@ -115,109 +112,187 @@ pub fn encodes(model: &Model, request: &Request) -> Encodes {
     Encodes { picture: !fills_in || source.strength < 1.0, masked_picture: fills_in }
 }
 
-/// Bytes of lists and small tensors that no formula counts.
+/// Bytes of lists and small tensors that are not traced.
 pub const LISTS: u64 = 128 << 10;
 
-/// What drawing `request` in `dtype` asks of `model` on what `computes`.
+/// What drawing `request` in `dtype` asks of `model`: its own code, run on shapes in the books of `trace`.
+///
+/// # Errors
+/// When the network cannot do what is asked of it.
 pub fn workload(
     model: &Model,
     request: &Request,
     dtype: ComputeDtype,
     prompts: &[Prompt],
-    computes: Computes,
-) -> Workload {
-    let costs = |component: &Component| {
-        let dtype = dtype_of(component.role, dtype);
-        let has_halves = |block| BlockLayout::new(block, dtype).has_halves();
-        let widens = dtype == DType::F32 && component.blocks.iter().any(has_halves);
-        Costs { value_bytes: dtype.size_in_bytes(), computes, widens }
-    };
-    let tokens: Vec<usize> =
-        prompts.iter().map(|prompt| model.denoiser.prompt_tokens(&prompt.lengths())).collect();
-    let latents = model.denoiser.latents_shape(request.width, request.height);
-    let steps = model.steps(request);
-    let shape = DenoiserShape {
-        latents,
-        batch: request.batch as usize,
-        prompts: [tokens[0], tokens.get(1).copied().unwrap_or(0)],
-        branches: tokens.len(),
-        sigmas: request.sampler.levels(steps),
-        calls: request.sampler.calls(steps),
-        costs: costs(&model.denoiser_component),
-    };
-    let with_lists = |mut work: Work| {
-        work.carried += LISTS;
-        work
-    };
-    let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
-    // The picture, its noise and the latents with what stays put back; or what is beside the latents.
-    let kept = match model.denoiser.channels_beside() {
-        _ if !masked => 0,
-        0 => 3 * latents.iter().product::<usize>() + latents[1] * latents[2],
-        channels => channels * latents[1] * latents[2],
-    };
-    let own = request.sampler.held() + StepCache::held(request.step_cache);
-    let held = shape.batch * (own * latents.iter().product::<usize>() + kept) * size_of::<f32>();
-    let with_held = |mut work: Work| {
-        work.carried += held as u64;
-        work
-    };
-    let one = |stage, work| ComponentWork { stage, also: None, ways: vec![with_lists(work)] };
-    let encode = model.text.iter().enumerate().map(|(index, part)| {
-        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let (encoder, costs) = (part.encoder.as_ref(), costs(&part.component));
-        let work = text::work(encoder, &tokens, prompts[0].clip_skip, costs);
-        let sequences = tokens.iter().flat_map(|tokens| &tokens.sequences);
-        let longest = sequences.map(|sequence| sequence.ids.len()).max().unwrap_or(0);
-        one(Stage::Encode, with_widened(with_terms(work, &part.component, longest), &part.component, costs))
-    });
-    let rows = most_rows(&shape, prompts.len());
-    let denoise = denoiser_work(model, &shape, calls(model, request));
-    let denoise = with_terms(denoise, &model.denoiser_component, rows);
-    let denoise = with_widened(denoise, &model.denoiser_component, shape.costs);
-    let side = [latents[1], latents[2]];
+    trace: &Trace,
+) -> Result<Workload, PipelineError> {
+    let (encode, branches) = encode_work(model, dtype, prompts, trace)?;
+    let denoise = denoise_work(model, request, dtype, branches, trace)?;
     let encoded = encodes(model, request).count();
-    let ways =
-        model.autoencoder.work(encoded, request.batch as usize, side, costs(&model.autoencoder_component));
-    let decode = ComponentWork {
-        stage: Stage::Decode,
-        also: (encoded > 0).then_some(Stage::Encode),
-        ways: ways.into_iter().map(with_lists).collect(),
-    };
-    Workload {
+    let ways = autoencoder_ways(model, request, dtype, encoded, trace)?;
+    let one = |stage, work| ComponentWork { stage, also: None, ways: vec![work] };
+    let decode = ComponentWork { stage: Stage::Decode, also: (encoded > 0).then_some(Stage::Encode), ways };
+    let encode = encode.into_iter().map(|work| one(Stage::Encode, work));
+    Ok(Workload {
         pictures: request.batch,
-        steps: steps as u32,
-        components: encode.chain([one(Stage::Denoise, with_held(denoise)), decode]).collect(),
-    }
+        steps: model.steps(request) as u32,
+        components: encode.chain([one(Stage::Denoise, denoise), decode]).collect(),
+    })
 }
 
-/// What matrices in packed bytes take: a card widens a whole one before its product.
-fn with_widened(mut work: Work, component: &Component, costs: Costs) -> Work {
-    for (work, block) in work.blocks.iter_mut().zip(&component.blocks) {
-        let packed = block
-            .tensors
-            .iter()
-            .map(|(_, tensor)| tensor)
-            .filter(|tensor| tensor.encoding().is_some_and(|encoding| !encoding.format.is_wide()));
-        let largest = packed.map(StoredTensor::elements).max().unwrap_or(0);
-        work.activations += costs.unpacked(largest as usize);
-    }
-    work
+/// What a component's blocks are when they are traced.
+fn traced(trace: &Trace, component: &Component, dtype: ComputeDtype) -> TracedBlocks {
+    TracedBlocks::new(trace, component, dtype_of(component.role, dtype))
 }
 
-/// What the denoiser has to do where some predictions need the prompt's branch alone: memory as for those that need
-/// both, and the mean of their operations.
-fn denoiser_work(model: &Model, shape: &DenoiserShape, [guided, unguided]: [usize; 2]) -> Work {
-    let mut work = model.denoiser.work(shape);
+/// The work of each text encoder, and what the denoiser is told.
+fn encode_work(
+    model: &Model,
+    dtype: ComputeDtype,
+    prompts: &[Prompt],
+    trace: &Trace,
+) -> Result<(Vec<Work>, Vec<Conditioning>), PipelineError> {
+    let mut works = Vec::new();
+    let mut encoded = vec![Vec::new(); prompts.len()];
+    for (index, part) in model.text.iter().enumerate() {
+        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
+        let blocks = traced(trace, &part.component, dtype);
+        let fresh = text::encode(part.encoder.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip)?;
+        encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
+        works.push(Work { tile: None, carried: LISTS, blocks: blocks.take() });
+    }
+    let branches = encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded));
+    Ok((works, branches.collect::<nn::Result<_>>()?))
+}
+
+/// The denoiser's work: one prediction traced, as often as the request takes one.
+fn denoise_work(
+    model: &Model,
+    request: &Request,
+    dtype: ComputeDtype,
+    branches: Vec<Conditioning>,
+    trace: &Trace,
+) -> Result<Work, PipelineError> {
+    let steps = model.steps(request);
+    let sigmas = run::sigmas(model, request);
+    let levels = run::evaluated(model, request, &sigmas);
+    let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);
+    let batch = request.batch as usize;
+    let blocks = traced(trace, &model.denoiser_component, dtype);
+    let input = run::prepare_input(model, request, &branches, &levels);
+    let prepared = model.denoiser.prepare(blocks.blocks(), &input)?;
+    let once = blocks.take();
+
+    let values = |channels: usize| trace.tensor(&[batch, channels, height, width], DType::F32);
+    let latents = values(channels);
+    let _noise = values(channels);
+    let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
+    let beside = model.denoiser.channels_beside();
+    let beside = (beside > 0 && masked).then(|| values(beside));
+    let input = DenoiserInput { latents: &latents, sigma: levels[0], beside: beside.as_ref() };
+    let between = trace.live();
+    let predict = |prepared: &Prepared| -> Result<Vec<BlockWork>, PipelineError> {
+        model.denoiser.predict(blocks.blocks(), &input, prepared)?;
+        Ok(blocks.take())
+    };
+    let mut each = predict(&prepared)?;
+    let [guided, unguided] = calls(model, request);
     if guided > 0 && unguided > 0 {
-        let alone = model.denoiser.work(&DenoiserShape { branches: 1, ..*shape });
         let share = unguided as f64 / (guided + unguided) as f64;
-        for (block, alone) in work.blocks.iter_mut().zip(&alone.blocks) {
-            // What depends on the prompts alone is done once, for both.
-            if block.passes as usize == shape.calls {
-                block.operations += (alone.operations - block.operations) * share;
-            }
+        for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone())?) {
+            block.operations += (alone.operations - block.operations) * share;
         }
     }
-    work
+    let predictions = request.sampler.calls(steps) as u32;
+    let joined = once.into_iter().zip(each).map(|(mut all, each)| {
+        all.join(&BlockWork { passes: each.passes * predictions, ..each });
+        BlockWork { activations: all.activations.saturating_sub(between), ..all }
+    });
+    let blocks = joined.collect();
+    // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
+    let stays = if masked && beside.is_none() { 3 * channels + 1 } else { 0 };
+    let kept = (request.sampler.held() + StepCache::held(request.step_cache)) * channels + stays;
+    let kept = batch * kept * height * width * size_of::<f32>();
+    Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
+}
+
+/// The ways of encoding an image `encoded` times and of decoding those of the batch: whole, then in ever smaller tiles.
+fn autoencoder_ways(
+    model: &Model,
+    request: &Request,
+    dtype: ComputeDtype,
+    encoded: usize,
+    trace: &Trace,
+) -> Result<Vec<Work>, PipelineError> {
+    let [_, height, width] = model.denoiser.latents_shape(request.width, request.height);
+    let tiles = Tiling::SIDES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
+    let ways = std::iter::once(None).chain(tiles).map(|tile| {
+        let (autoencoder, component) = (&model.autoencoder, &model.autoencoder_component);
+        let tiling = tile.map(Tiling::with_tile);
+        let blocks = traced(trace, component, dtype);
+        let mut work =
+            decode_work(autoencoder, &blocks, request.batch as usize, [height, width], tiling, trace)?;
+        if encoded > 0 {
+            let encode = encode_image_work(autoencoder, &blocks, [height, width], tiling, trace)?;
+            for (all, mut encode) in work.blocks.iter_mut().zip(encode) {
+                encode.passes *= encoded as u32;
+                encode.activations = encode.activations.saturating_sub(work.carried);
+                all.join(&encode);
+            }
+        }
+        work.carried += LISTS;
+        Ok(work)
+    });
+    ways.collect()
+}
+
+/// What decoding `batch` images takes, one after the other, from latents of `height` by `width`.
+pub fn decode_work(
+    autoencoder: &AutoencoderKl,
+    blocks: &TracedBlocks,
+    batch: usize,
+    [height, width]: [usize; 2],
+    tiling: Option<Tiling>,
+    trace: &Trace,
+) -> Result<Work, PipelineError> {
+    let shape = [batch, autoencoder.config().latent_channels, height, width];
+    let latents = trace.tensor(&shape, DType::F32);
+    let scaled = autoencoder.unscale(&latents.to_dtype(blocks.blocks().dtype())?)?;
+    let carried = trace.live();
+    trace.take();
+    let image = autoencoder.decode(blocks.blocks(), &scaled.narrow(0, 0, 1)?, tiling)?;
+    if trace.computes() == Computes::Processor {
+        let finished = finish(image)?;
+        // The values of pixels, one after the other.
+        finished.neg()?;
+    }
+    let each = blocks.take().into_iter().map(|block| BlockWork {
+        passes: block.passes * batch as u32,
+        activations: block.activations.saturating_sub(carried),
+        ..block
+    });
+    let tile = tiling.map(|tiling| tiling.tile as u32);
+    Ok(Work { tile, carried, blocks: each.collect() })
+}
+
+/// A decoded image in −1…1 as f32 in 0…1.
+pub fn finish(image: Tensor) -> nn::Result<Tensor> {
+    image.to_dtype(DType::F32)?.affine(0.5, 0.5)
+}
+
+/// What encoding an image takes whose latents are `height` by `width`.
+fn encode_image_work(
+    autoencoder: &AutoencoderKl,
+    blocks: &TracedBlocks,
+    [height, width]: [usize; 2],
+    tiling: Option<Tiling>,
+    trace: &Trace,
+) -> Result<Vec<BlockWork>, PipelineError> {
+    let (config, scale) = (autoencoder.config(), autoencoder.scale());
+    let image = trace.tensor(&[1, config.in_channels, scale * height, scale * width], DType::F32);
+    // The noise of the sample and of the run, and the sample.
+    let _latents = trace.tensor(&[3, config.latent_channels, height, width], DType::F32);
+    trace.take();
+    autoencoder.encode(blocks.blocks(), &image, tiling)?;
+    Ok(blocks.take())
 }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use candle_core::{Device, Tensor};
+use candle_core::Device;
 
 use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny};
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     hardware::{MemoryAccount, unmetered},
     memory::{ComponentPlan, DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
+    nn::{self, DryRun, Tensor},
     precision::Storage,
     request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
@@ -160,6 +161,19 @@ impl LoadedModel {
         }
     }
 
+    /// Tries functions out where its weights are, by the books of its memory.
+    pub(super) fn dry_run(&self) -> DryRun {
+        let account = Arc::clone(&self.account);
+        let meter = move |work: &mut dyn FnMut() -> nn::Result<()>| {
+            account.settle();
+            let before = account.holdings().activations;
+            account.take_peaks();
+            work()?;
+            Ok(account.take_peaks().activations.saturating_sub(before))
+        };
+        DryRun::new(self.denoiser_store().device().clone(), Box::new(meter))
+    }
+
     /// The store of the denoiser.
     pub(super) fn denoiser_store(&self) -> &WeightStore {
         &self.stores[self.model.denoiser_index()]
@@ -176,18 +190,14 @@ impl LoadedModel {
     }
 
     /// What a prompt that was encoded before became, on the device.
-    pub(super) fn encoded(&self, prompt: &Prompt) -> candle_core::Result<Option<Conditioning>> {
+    pub(super) fn encoded(&self, prompt: &Prompt) -> nn::Result<Option<Conditioning>> {
         let prompts = self.prompts.borrow();
         let known = prompts.iter().find(|(known, _)| known == prompt);
         known.map(|(_, known)| copied(known, self.denoiser_store().device())).transpose()
     }
 
     /// Keeps what a prompt became, in the host's memory.
-    pub(super) fn keep_encoded(
-        &self,
-        prompt: &Prompt,
-        conditioning: &Conditioning,
-    ) -> candle_core::Result<()> {
+    pub(super) fn keep_encoded(&self, prompt: &Prompt, conditioning: &Conditioning) -> nn::Result<()> {
         let copy = unmetered(|| copied(conditioning, &Device::Cpu))?;
         let mut prompts = self.prompts.borrow_mut();
         prompts.truncate(PROMPTS - 1);
@@ -196,8 +206,9 @@ impl LoadedModel {
     }
 }
 
-fn copied(conditioning: &Conditioning, device: &Device) -> candle_core::Result<Conditioning> {
-    let copy = |tensor: &Tensor| tensor.to_device(device)?.copy();
+fn copied(conditioning: &Conditioning, device: &Device) -> nn::Result<Conditioning> {
+    let copy =
+        |tensor: &Tensor| -> nn::Result<Tensor> { Ok(tensor.computed()?.to_device(device)?.copy()?.into()) };
     Ok(Conditioning {
         prompt: copy(&conditioning.prompt)?,
         pooled: conditioning.pooled.as_ref().map(copy).transpose()?,

@@ -1,7 +1,6 @@
 //! From request to picture: encode, denoise, decode, under a plan.
 
 mod adapted;
-mod dryrun;
 mod dump;
 mod error;
 mod estimate;

@@ -1,13 +1,14 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, dryrun, estimate};
+use super::{LoadedModel, PipelineError, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
-        Residence, Stage, StagePeak, Technique, Work, Workload, block_costs, size, size_up,
+        Residence, Stage, StagePeak, Technique, Workload, block_costs, size, size_up,
     },
     models::Prompt,
+    nn::Trace,
     request::Request,
     residency::{self, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark},
@@ -49,40 +50,32 @@ impl PlannedRun {
         loaded: &LoadedModel,
         request: &Request,
         prompts: &[Prompt],
-        sigmas: &[f32],
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
-        let (footprint, mut workload) = unmetered(|| {
-            let computes = options.target.computes();
-            let workload = estimate::workload(&loaded.model, request, loaded.dtype(), prompts, computes);
-            (loaded.footprint(), workload.scaled(options.activation_factor))
-        });
+        let (model, dtype) = (&loaded.model, loaded.dtype());
         let mut machine = options.target.machine.clone();
-        let preferences = options.memory.clone();
-        let plan = |workload: &Workload, machine: &Machine| {
-            unmetered(|| memory::plan(&footprint, workload, machine, &preferences)).map_err(|error| {
-                let least = memory::least_device_budget(&footprint, workload, machine, &preferences);
-                PipelineError::DoesNotFit { error, least }
-            })
+        let workload = match options.memory.estimate {
+            Estimate::Formula => unmetered(|| {
+                let trace = Trace::new(options.target.computes());
+                estimate::workload(model, request, dtype, prompts, &trace)
+            })?
+            .scaled(options.activation_factor),
+            Estimate::Dryrun => {
+                let trace = Trace::dry(options.target.computes(), loaded.dry_run());
+                let workload = estimate::workload(model, request, dtype, prompts, &trace)?;
+                if let Some(rate) = trace.tried_rate() {
+                    machine.operations_per_second = rate;
+                }
+                workload
+            }
         };
-        let mut first = plan(&workload, &machine)?;
-        if preferences.estimate == Estimate::Dryrun {
-            let ways: Vec<&Work> = workload
-                .components
-                .iter()
-                .zip(&first.components)
-                .map(|(component, plan)| &component.ways[plan.way])
-                .collect();
-            let tried = dryrun::try_out(loaded, request, prompts, sigmas, &ways)?;
-            for (component, factor) in workload.components.iter_mut().zip(tried.activations) {
-                component.scale(factor);
-            }
-            if tried.operations_per_second > 0.0 {
-                machine.operations_per_second = tried.operations_per_second;
-            }
-            first = plan(&workload, &machine)?;
-        }
-        let plan = first;
+        let footprint = unmetered(|| loaded.footprint());
+        let preferences = options.memory.clone();
+        let plan =
+            unmetered(|| memory::plan(&footprint, &workload, &machine, &preferences)).map_err(|error| {
+                let least = memory::least_device_budget(&footprint, &workload, &machine, &preferences);
+                PipelineError::DoesNotFit { error, least }
+            })?;
         Ok(Self {
             footprint,
             workload,

@@ -2,9 +2,10 @@
 
 use candle_core::{D, DType, Device, Tensor};
 
+use super::{PipelineError, estimate::decode_work};
 use crate::{
-    nn::Costs,
-    residency::{Executor, RunError, WeightStore},
+    nn::{Computes, Trace},
+    residency::{Blocks, Executor, RunError, TracedBlocks, WeightStore},
     sampling::randn,
     vae::AutoencoderKl,
 };
@@ -32,11 +33,21 @@ pub struct Preview {
 
 impl Preview {
     /// The side, in patches, of the largest patchworks that need no more than `free` bytes of activations to be decoded.
-    pub fn side(vae: &AutoencoderKl, free: u64, costs: Costs) -> Option<usize> {
-        SIDES.into_iter().find(|side| {
-            let ways = vae.work(0, 1, [side * PATCH; 2], costs);
-            ways.first().is_some_and(|whole| whole.peak_activations() <= free)
-        })
+    pub fn side(
+        vae: &AutoencoderKl,
+        store: &WeightStore,
+        free: u64,
+        computes: Computes,
+    ) -> Result<Option<usize>, PipelineError> {
+        for side in SIDES {
+            let trace = Trace::new(computes);
+            let blocks = TracedBlocks::new(&trace, store.component(), store.dtype());
+            let work = decode_work(vae, &blocks, 1, [side * PATCH; 2], None, &trace)?;
+            if work.peak_activations() <= free {
+                return Ok(Some(side));
+            }
+        }
+        Ok(None)
     }
 
     /// Fits the map to patchworks of this [`side`](Self::side).
@@ -52,9 +63,10 @@ impl Preview {
         for noise in noise.chunks(channels * side * side) {
             let latents = Tensor::from_slice(noise, (1, channels, side, side), &Device::Cpu)?
                 .upsample_nearest2d(side * PATCH, side * PATCH)?;
-            let decoded =
-                vae.decode(executor, store, &vae.unscale(&latents)?.to_device(store.device())?, None)?;
-            let decoded = decoded.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
+            let latents_there =
+                vae.unscale(&latents.clone().into())?.computed()?.to_device(store.device())?;
+            let decoded = vae.decode(Blocks::stored(executor, store), &latents_there.into(), None)?;
+            let decoded = decoded.into_computed()?.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
             colours.push(rows(&decoded.avg_pool2d(vae.scale())?)?);
             patches.push(rows(&latents)?);
         }

@@ -233,11 +233,11 @@ fn measure_rate() -> candle_core::Result<f64> {
     const SIDE: usize = 512;
     const TIME: Duration = Duration::from_millis(20);
     let matrix = Tensor::ones((SIDE, SIDE), DType::F32, &Device::Cpu)?;
-    nn::linear(&matrix, &matrix, None)?;
+    nn::computed::linear(&matrix, &matrix, None)?;
     let started = Instant::now();
     let mut products = 0_u32;
     while started.elapsed() < TIME {
-        nn::linear(&matrix, &matrix, None)?;
+        nn::computed::linear(&matrix, &matrix, None)?;
         products += 1;
     }
     let operations = f64::from(products) * 2.0 * (SIDE * SIDE * SIDE) as f64;

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use crate::{
     checkpoint::{Block, CheckpointError, StoredTensor, Values},
-    nn::Weight,
+    nn::computed::Weight,
     precision::{Encoding, Format},
 };
 
@@ -45,6 +45,11 @@ impl TensorPlace {
     /// The dtype that it is held in.
     pub fn dtype(&self) -> DType {
         DTYPES[self.part]
+    }
+
+    /// What its bytes mean, if it is held as it is stored.
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.packed
     }
 
     /// Number of weights.

@@ -24,8 +24,6 @@ pub struct Executor {
     /// Number of the component in what is recorded.
     component: u8,
     walks: Arc<AtomicU32>,
-    /// Whether a block like the one before it is left out.
-    each_kind_once: bool,
 }
 
 impl Default for Executor {
@@ -37,18 +35,12 @@ impl Default for Executor {
 impl Executor {
     /// An executor that stops when `cancel` says so and tells `recorder` about each block.
     pub fn new(cancel: CancelToken, recorder: Recorder) -> Self {
-        Self { cancel, recorder, component: 0, walks: Arc::default(), each_kind_once: false }
+        Self { cancel, recorder, component: 0, walks: Arc::default() }
     }
 
     /// The same for the component of this number.
     pub fn of_component(&self, component: u8) -> Self {
         Self { component, walks: Arc::default(), ..self.clone() }
-    }
-
-    /// The same, leaving out every block whose tensors are like those of the block before it: to try a model out
-    /// whose blocks give what they get another value but not another shape.
-    pub fn of_each_kind(&self) -> Self {
-        Self { each_kind_once: true, ..self.clone() }
     }
 
     /// Calls `forward(index, weights)` for each block of `blocks` in order. Everything that needs a block
@@ -64,15 +56,11 @@ impl Executor {
     ) -> Result<(), RunError> {
         let walk = self.walks.fetch_add(1, Ordering::Relaxed);
         let done = (|| {
-            let first = blocks.start;
-            let used = blocks.clone().filter(|&index| {
-                !(self.each_kind_once && index > first && store.are_alike(index - 1, index))
-            });
             let (at, origin) = (self.recorder.now(), store.memory().moment()?);
             let report = |pass: Pass| self.report(store, walk, at, &origin, pass);
-            store.begin_walk(blocks.clone(), used.clone())?;
+            store.begin_walk(blocks.clone())?;
             let mut under_way = VecDeque::new();
-            for index in used {
+            for index in blocks {
                 if self.cancel.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
@@ -258,7 +246,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let device = Arc::new(Later { done: Mutex::new(Instant::now()) });
         let memory = Arc::clone(&device) as Arc<dyn DeviceMemory>;
-        let store = WeightStore::blank(component(folder.path()), DType::F32, memory, MemoryAccount::new());
+        let store = WeightStore::new(component(folder.path()), DType::F32, memory, MemoryAccount::new());
         let recorder = Recorder::new();
         let executor = Executor::new(CancelToken::default(), recorder.clone());
         let started = Instant::now();

@@ -4,6 +4,7 @@
 //! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk. Which blocks stay on
 //! the device and which pass through its slots is said by a [`ComponentPlan`](crate::memory::ComponentPlan).
 
+mod blocks;
 mod buffer;
 mod cancel;
 mod copies;
@@ -17,6 +18,7 @@ mod store;
 mod weight_source;
 mod weights;
 
+pub use blocks::{Blocks, TracedBlocks};
 pub use buffer::BlockLayout;
 pub use cancel::CancelToken;
 pub use device::{CpuMemory, DeviceMemory, SimulatedCard};

@@ -21,7 +21,7 @@ use crate::{
     checkpoint::{Component, LowRankTerm, Values},
     hardware::{MemoryAccount, unmetered},
     memory::{BlockPlan, ComponentPlan, Placement, Tier},
-    nn::LowRank,
+    nn::computed::LowRank,
 };
 
 /// How often a forward pass that waits looks whether it is still wanted.
@@ -149,23 +149,6 @@ impl WeightStore {
         Self { source, state: Mutex::new(state) }
     }
 
-    /// A store of zeros, for blocks that are tried out: one of them is there at a time, and no file is read.
-    pub fn blank(
-        component: Component,
-        dtype: DType,
-        memory: Arc<dyn DeviceMemory>,
-        account: Arc<MemoryAccount>,
-    ) -> Self {
-        let source = Arc::new(WeightSource::blank(component, dtype, memory, account));
-        let store = Self::with_source(source);
-        {
-            let mut state = store.state();
-            state.plan.fill(BlockPlan { placement: Placement::Streamed, home: Tier::Disk });
-            state.slots = 1;
-        }
-        store
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -225,23 +208,11 @@ impl WeightStore {
         self.state().announced = walks;
     }
 
-    /// Whether the tensors of two blocks have the same names and shapes.
-    pub fn are_alike(&self, one: usize, other: usize) -> bool {
-        let tensors = |block: usize| self.source.layouts[block].tensors.iter();
-        tensors(one)
-            .map(|place| (&place.name, &place.shape))
-            .eq(tensors(other).map(|place| (&place.name, &place.shape)))
-    }
-
-    /// Begins a walk through `range`: asks for those of its blocks that are `used` and not on the device.
-    pub fn begin_walk(
-        &self,
-        range: Range<usize>,
-        used: impl Iterator<Item = usize> + Clone,
-    ) -> Result<(), RunError> {
+    /// Begins a walk through `range`: asks for those of its blocks that are not on the device.
+    pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
         let mut state = self.state();
         let wanted = |state: &State, placement| -> Vec<Request> {
-            let blocks = used
+            let blocks = range
                 .clone()
                 .filter(|&block| state.plan[block].placement == placement && state.resident[block].is_none());
             let stays = placement == Placement::Resident;
@@ -388,10 +359,6 @@ impl WeightStore {
     /// # Errors
     /// When there is no such table or row, or the file has become unreadable.
     pub fn rows(&self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
-        if self.source.is_blank() {
-            let width = self.source.width(block, name);
-            return Ok(Tensor::zeros((rows.len(), width), self.dtype(), self.device())?);
-        }
         let own = &self.source.component.blocks[block];
         let stored = |name: &str| match own.tensors.iter().find(|(known, _)| known == name) {
             Some((_, stored)) => Ok(stored),

@@ -16,7 +16,7 @@ use crate::{
     checkpoint::Component,
     hardware::{MemoryAccount, Reservation, unmetered},
     memory::Tier,
-    nn::Weight,
+    nn::computed::Weight,
 };
 
 /// A copy of a block's weights in the host's memory, or a buffer for one.
@@ -40,8 +40,6 @@ pub struct WeightSource {
     pub memory: Arc<dyn DeviceMemory>,
     /// The memory account.
     pub account: Arc<MemoryAccount>,
-    /// Whether all weights are zero and no file is read.
-    blank: bool,
     state: Mutex<State>,
 }
 
@@ -67,7 +65,7 @@ impl WeightSource {
             host: layouts.iter().map(|_| None).collect(),
             patches: HashMap::new(),
         });
-        Self { component, layouts, dtype, memory, account, blank: false, state }
+        Self { component, layouts, dtype, memory, account, state }
     }
 
     /// The same weights as they are after adapters were put to other ones of them: `component` differs in the tensors
@@ -80,31 +78,9 @@ impl WeightSource {
         let copies = state.host.iter_mut().zip(&same);
         let host = copies.map(|(copy, same)| copy.take().filter(|_| *same)).collect();
         let state = State { kept: state.kept.clone(), host, patches: std::mem::take(&mut state.patches) };
-        let (dtype, blank) = (self.dtype, self.blank);
+        let dtype = self.dtype;
         let (memory, account) = (Arc::clone(&self.memory), Arc::clone(&self.account));
-        (Self { component, layouts, dtype, memory, account, blank, state: Mutex::new(state) }, same)
-    }
-
-    /// Zeros in the place of all weights.
-    pub fn blank(
-        component: Component,
-        dtype: DType,
-        memory: Arc<dyn DeviceMemory>,
-        account: Arc<MemoryAccount>,
-    ) -> Self {
-        Self { blank: true, ..Self::new(component, dtype, memory, account) }
-    }
-
-    /// Whether all weights are zero.
-    pub fn is_blank(&self) -> bool {
-        self.blank
-    }
-
-    /// Width of the rows of a table.
-    pub fn width(&self, block: usize, name: &str) -> usize {
-        let places = &self.layouts[block].tensors;
-        let table = places.iter().find(|place| place.name == name);
-        table.and_then(|place| place.shape.get(1).copied()).unwrap_or(1)
+        (Self { component, layouts, dtype, memory, account, state: Mutex::new(state) }, same)
     }
 
     /// Number of blocks.
@@ -136,7 +112,7 @@ impl WeightSource {
 
     /// Whether a block that passes through a slot is read from disk each time, through a buffer in the host's memory.
     pub fn is_staged(&self, block: usize) -> bool {
-        !self.blank && !self.memory.is_unified() && !self.state().kept[block]
+        !self.memory.is_unified() && !self.state().kept[block]
     }
 
     /// Puts `tensor` in the place of a stored one, until the end.
@@ -163,9 +139,6 @@ impl WeightSource {
 
     /// Reads a block from disk into a buffer; `false` if it was stopped.
     pub fn read(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
-        if self.blank {
-            return Ok(true);
-        }
         let layout = &self.layouts[block];
         let finished = to.read(&self.component.blocks[block], layout, go_on)?;
         let state = self.state();
@@ -185,7 +158,7 @@ impl WeightSource {
         to: &Buffer,
         go_on: &dyn Fn() -> bool,
     ) -> (Result<bool, RunError>, Tier) {
-        if self.blank || self.memory.is_unified() {
+        if self.memory.is_unified() {
             return (self.read(block, to, go_on), Tier::Disk);
         }
         if !self.state().kept[block] {

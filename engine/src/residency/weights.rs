@@ -5,17 +5,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use candle_core::{DType, Result, Tensor};
-
 use super::{
     RunError,
+    blocks::TracedBlock,
     buffer::layer_of,
     weight_source::{Leaf, WeightSource},
 };
 use crate::{
     checkpoint::LowRankTerm,
     hardware::MemoryAccount,
-    nn::{self, LowRank, Weight},
+    nn::{self, DType, LowRank, Result, Tensor, Weight, computed},
 };
 
 /// The weights of one block for the time of a forward pass, by their names inside the block.
@@ -23,11 +22,19 @@ use crate::{
 /// Tensors that are taken out are views of memory that is filled again after the pass: they must not be kept.
 #[derive(Debug)]
 pub struct Weights {
-    tensors: HashMap<String, Weight>,
-    leaves: Option<Leaves>,
+    tensors: Tensors,
     terms: Vec<LowRankTerm>,
     dtype: DType,
-    account: Arc<MemoryAccount>,
+}
+
+#[derive(Debug)]
+enum Tensors {
+    /// On the device.
+    There(HashMap<String, computed::Weight>, Arc<MemoryAccount>),
+    /// Brought up when they are read.
+    Leaves(Leaves),
+    /// Shapes alone.
+    Traced(Arc<TracedBlock>),
 }
 
 /// Tensors that are brought up when they are read.
@@ -50,8 +57,18 @@ struct LeafState {
 
 impl Weights {
     /// Weights that are on the device, for a computation in `dtype`.
-    pub fn new(tensors: HashMap<String, Weight>, dtype: DType, account: Arc<MemoryAccount>) -> Self {
-        Self { tensors, leaves: None, terms: Vec::new(), dtype, account }
+    pub fn new(
+        tensors: HashMap<String, computed::Weight>,
+        dtype: DType,
+        account: Arc<MemoryAccount>,
+    ) -> Self {
+        Self { tensors: Tensors::There(tensors, account), terms: Vec::new(), dtype }
+    }
+
+    /// The shapes of a block's weights, for a computation in `dtype`.
+    pub(super) fn traced(block: Arc<TracedBlock>, dtype: DType) -> Self {
+        let terms = block.terms().to_vec();
+        Self { tensors: Tensors::Traced(block), terms, dtype }
     }
 
     /// The same weights with terms that are added where their matrices are multiplied.
@@ -61,20 +78,27 @@ impl Weights {
 
     /// Weights of which only one layer at a time is on the device.
     pub(super) fn one_by_one(source: Arc<WeightSource>, block: usize) -> Self {
-        let (dtype, account) = (source.dtype, Arc::clone(&source.account));
+        let dtype = source.dtype;
         let terms = source.component.blocks[block].terms.clone();
         let leaves = Leaves { source, block, state: Mutex::default() };
-        Self { tensors: HashMap::new(), leaves: Some(leaves), terms, dtype, account }
+        Self { tensors: Tensors::Leaves(leaves), terms, dtype }
+    }
+
+    fn leaves(&self) -> Option<&Leaves> {
+        match &self.tensors {
+            Tensors::Leaves(leaves) => Some(leaves),
+            Tensors::There(..) | Tensors::Traced(_) => None,
+        }
     }
 
     /// Bytes that were brought up tensor by tensor.
     pub(super) fn moved_bytes(&self) -> u64 {
-        self.leaves.as_ref().map_or(0, |leaves| leaves.state().moved)
+        self.leaves().map_or(0, |leaves| leaves.state().moved)
     }
 
     /// Why a tensor could not be brought up, if one could not.
     pub(super) fn take_failure(&self) -> Option<RunError> {
-        self.leaves.as_ref().and_then(|leaves| leaves.state().failure.take())
+        self.leaves().and_then(|leaves| leaves.state().failure.take())
     }
 
     /// The tensor of this name, in the dtype of the computation.
@@ -83,7 +107,7 @@ impl Weights {
     /// Names the tensor if the block has none of this name. Components are checked against their
     /// architecture when they are opened, so this is a mistake in a model file of ours.
     pub fn get(&self, name: &str) -> Result<Tensor> {
-        self.find(name)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: name.to_owned() })
+        self.find(name)?.ok_or_else(|| nn::Error::CannotFindTensor { path: name.to_owned() })
     }
 
     /// The tensor of this name, if the block has it, in the dtype of the computation, with all terms added to it.
@@ -102,7 +126,7 @@ impl Weights {
         of_matrix
             .map(|term| {
                 let factor = |name: &str| {
-                    let missing = || candle_core::Error::CannotFindTensor { path: name.to_owned() };
+                    let missing = || nn::Error::CannotFindTensor { path: name.to_owned() };
                     self.held(name)?.ok_or_else(missing)
                 };
                 Ok(LowRank { down: factor(&term.down)?, up: factor(&term.up)?, scale: term.scale })
@@ -112,28 +136,40 @@ impl Weights {
 
     /// Whether the block has a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
-        match &self.leaves {
-            Some(leaves) => leaves.place(name).is_some(),
-            None => self.tensors.contains_key(name),
+        match &self.tensors {
+            Tensors::There(tensors, _) => tensors.contains_key(name),
+            Tensors::Leaves(leaves) => leaves.place(name).is_some(),
+            Tensors::Traced(block) => block.has(name),
         }
     }
 
     /// The tensor of this name as it is held: perhaps narrower than the computation.
     fn held(&self, name: &str) -> Result<Option<Weight>> {
-        if self.account.has_refused() {
-            candle_core::bail!("the device's memory is used up");
-        }
-        match &self.leaves {
-            Some(leaves) => leaves.read(name),
-            None => Ok(self.tensors.get(name).cloned()),
-        }
+        let available = |account: &MemoryAccount| {
+            if account.has_refused() {
+                nn::bail!("the device's memory is used up");
+            }
+            Ok(())
+        };
+        let held = match &self.tensors {
+            Tensors::There(tensors, account) => {
+                available(account)?;
+                tensors.get(name).cloned()
+            }
+            Tensors::Leaves(leaves) => {
+                available(&leaves.source.account)?;
+                leaves.read(name)?
+            }
+            Tensors::Traced(block) => return Ok(block.read(name)),
+        };
+        Ok(held.map(Weight::from))
     }
 
     /// `x` through the linear layer `name`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
         let full = format!("{name}.weight");
         let terms = self.terms(&full)?;
-        let weight = self.held(&full)?.ok_or_else(|| candle_core::Error::CannotFindTensor { path: full })?;
+        let weight = self.held(&full)?.ok_or_else(|| nn::Error::CannotFindTensor { path: full })?;
         nn::linear_with(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), &terms)
     }
 
@@ -150,7 +186,7 @@ impl Weights {
     /// `x` through the layer norm `name`, which has scale and bias.
     pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
         let (weight, bias) = self.norm(name)?;
-        nn::layer_norm(x, Some(&weight), Some(&bias), eps)
+        nn::layer_norm(x, Some((&weight, &bias)), eps)
     }
 
     /// `x` through the group norm `name`.
@@ -186,7 +222,7 @@ impl Leaves {
         self.source.layouts[self.block].tensors.iter().position(|place| place.name == name)
     }
 
-    fn read(&self, name: &str) -> Result<Option<Weight>> {
+    fn read(&self, name: &str) -> Result<Option<computed::Weight>> {
         let Some(place) = self.place(name) else { return Ok(None) };
         let layer = layer_of(name);
         let mut state = self.state();
@@ -206,7 +242,7 @@ impl Leaves {
             }
             Err(error) => {
                 state.failure = Some(error);
-                candle_core::bail!("{name} could not be brought up")
+                nn::bail!("{name} could not be brought up")
             }
         }
     }

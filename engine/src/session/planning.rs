@@ -13,6 +13,7 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
     models,
+    nn::Trace,
     pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
@@ -87,7 +88,7 @@ fn of_model(
     let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
     let prompts = pipeline::prompts(&model, request)?;
     let dtype = target.dtype(&model, request.dtype);
-    let workload = pipeline::workload(&model, request, dtype, &prompts, target.computes());
+    let workload = pipeline::workload(&model, request, dtype, &prompts, &Trace::new(target.computes()))?;
     let summary = pipeline::summarise(&model, &request.model)?;
     let mut footprint = pipeline::footprint(&model, &summary.name, dtype);
     for (part, errors) in footprint.components.iter_mut().zip(errors) {

@@ -1,6 +1,5 @@
 //! The text half of CLIP (Radford et al. 2021, arXiv:2103.00020).
 
-use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
 use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens, open_clip_names};
@@ -8,9 +7,8 @@ use crate::{
     checkpoint::{
         BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable,
     },
-    memory::{BlockWork, Work},
-    nn::{Costs, Mask, Tape, attention, gelu, quick_gelu},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{Mask, Result, Tensor, attention, gelu, quick_gelu},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// The number of the block with the tables of embeddings.
@@ -215,22 +213,21 @@ impl Clip {
     /// at its end. `clip_skip` is that of the request.
     pub fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         sequences: &[&[u32]],
         clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let mut states = Vec::new();
         for ids in sequences {
             let places: Vec<u32> = (0..ids.len() as u32).collect();
-            let tokens = store.rows(EMBEDDINGS, TOKENS, ids)?;
-            states.push((tokens + store.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
+            let tokens = blocks.rows(EMBEDDINGS, TOKENS, ids)?;
+            states.push((tokens + blocks.rows(EMBEDDINGS, PLACES, &places)?)?.unsqueeze(0)?);
         }
         let last = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let wanted = last.saturating_sub(self.usage.skipped(clip_skip)).max(EMBEDDINGS + 1);
         let mut early: Vec<Tensor> = Vec::new();
         let mut encoded = Vec::new();
-        executor.walk(store, EMBEDDINGS + 1..last + 1, |index, w| {
+        blocks.walk(EMBEDDINGS + 1..last + 1, |index, w| {
             if index == wanted && wanted < last {
                 early.clone_from(&states);
             }
@@ -292,64 +289,6 @@ impl Clip {
             if self.config.hidden_act == "gelu" { gelu(&h)? } else { quick_gelu(&h)? }
         };
         x + w.linear("mlp.fc2", &active)?
-    }
-
-    /// What the blocks have to do for sequences of these lengths. The tables of embeddings are looked up in and never
-    /// leased.
-    pub fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work {
-        let config = &self.config;
-        let skips = self.usage.skipped(clip_skip) > 0;
-        let kept = if skips { 2 } else { 1 };
-        let carried = sequences
-            .iter()
-            .map(|&tokens| (kept * tokens * config.hidden_size * costs.value_bytes) as u64)
-            .sum();
-        let used = |tapes: Vec<Tape>| BlockWork {
-            passes: 1,
-            operations: tapes.iter().map(|tape| tape.operations).sum(),
-            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
-            reads: sequences.len() as u32,
-        };
-        let layer = used(sequences.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
-        let head = |&tokens: &usize| {
-            let mut tape = Tape::default();
-            tape.run(costs.pointwise(tokens * config.hidden_size, 1));
-            if self.usage.is_projected {
-                tape.run(costs.linear(1, config.hidden_size, config.projection_dim));
-            }
-            if self.usage.is_normed && skips {
-                tape.run(costs.pointwise(tokens * config.hidden_size, 1));
-            }
-            tape
-        };
-        let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
-        blocks.extend(std::iter::repeat_n(layer, config.num_hidden_layers));
-        blocks.push(used(sequences.iter().map(head).collect()));
-        Work { tile: None, carried, blocks }
-    }
-
-    /// [`layer`](Self::layer), function by function.
-    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
-        let (width, inner) = (self.config.hidden_size, self.config.intermediate_size);
-        let heads = self.config.num_attention_heads;
-        let all = costs.pointwise(tokens * width, 1);
-        let mut tape = Tape::default();
-        let h = tape.run(all);
-        let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, width))).sum();
-        let attended = tape.run(costs.attention([1, tokens, heads, width / heads], tokens, heads));
-        tape.free(h + qkv);
-        let projected = tape.run(costs.linear(tokens, width, width));
-        tape.run(costs.copy(tokens * width));
-        tape.free(projected + attended);
-        let normed = tape.run(all);
-        let h = tape.run(costs.linear(tokens, width, inner));
-        tape.free(normed);
-        let active = tape.run(costs.activation(tokens * inner));
-        tape.free(h);
-        let projected = tape.run(costs.linear(tokens, inner, width));
-        tape.run(costs.copy(tokens * width));
-        tape.free(projected + active);
-        tape
     }
 }
 
@@ -428,15 +367,10 @@ impl TextEncoder for ClipEncoder {
 
     fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         sequences: &[&[u32]],
         clip_skip: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        self.model.encode(executor, store, sequences, clip_skip)
-    }
-
-    fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work {
-        self.model.work(sequences, clip_skip, costs)
+        self.model.encode(blocks, sequences, clip_skip)
     }
 }

@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-use candle_core::Tensor;
-
 use super::tokens::Tokens;
 use crate::{
     checkpoint::CheckpointError,
-    memory::Work,
-    nn::Costs,
-    residency::{Executor, RunError, WeightStore},
+    nn::Tensor,
+    residency::{Blocks, RunError},
 };
 
 /// What an encoder makes of one prompt, or of one sequence of it.
@@ -53,12 +50,8 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
     /// that of the request.
     fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         sequences: &[&[u32]],
         clip_skip: u32,
     ) -> Result<Vec<Encoded>, RunError>;
-
-    /// What the blocks have to do for sequences of these numbers of tokens.
-    fn work(&self, sequences: &[usize], clip_skip: u32, costs: Costs) -> Work;
 }

@@ -20,7 +20,7 @@ pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
 pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Manner, TextEncoder};
-pub use prompts::{encode, work};
+pub use prompts::encode;
 pub use qwen2_tokenizer::Qwen2Tokenizer;
 pub use qwen3::{Qwen3, Qwen3Chat, Qwen3Config};
 pub use t5::{T5, T5Config, T5Encoder};

@@ -1,25 +1,21 @@
 //! From sequences to prompts: weights of tokens, chunks side by side.
 
-use candle_core::{DType, Result, Tensor};
-
 use super::{Encoded, Sequence, TextEncoder, Tokens};
 use crate::{
-    memory::Work,
-    nn::Costs,
-    residency::{Executor, RunError, WeightStore},
+    nn::{Result, Tensor, on_host},
+    residency::{Blocks, RunError},
 };
 
 /// What an encoder makes of prompts: the states of a prompt's chunks are weighted and joined along the tokens, the
 /// pooled row is that of the first chunk.
 pub fn encode(
     encoder: &dyn TextEncoder,
-    executor: &Executor,
-    store: &WeightStore,
+    blocks: Blocks<'_>,
     prompts: &[&Tokens],
     clip_skip: u32,
 ) -> std::result::Result<Vec<Encoded>, RunError> {
     let sequences: Vec<&[u32]> = all(prompts).map(|sequence| sequence.ids.as_slice()).collect();
-    let mut encoded = encoder.encode(executor, store, &sequences, clip_skip)?.into_iter();
+    let mut encoded = encoder.encode(blocks, &sequences, clip_skip)?.into_iter();
     let mut joined = Vec::new();
     for prompt in prompts {
         let (mut states, mut pooled) = (Vec::new(), None);
@@ -33,27 +29,6 @@ pub fn encode(
     Ok(joined)
 }
 
-/// What [`encode`] takes: the encoder's own work, and what comes after its last block.
-pub fn work(encoder: &dyn TextEncoder, prompts: &[&Tokens], clip_skip: u32, costs: Costs) -> Work {
-    let lengths: Vec<usize> = all(prompts).map(|sequence| sequence.ids.len()).collect();
-    let mut work = encoder.work(&lengths, clip_skip, costs);
-    let value_bytes = costs.value_bytes;
-    let bytes = |tokens: usize, each: usize| (tokens * encoder.width() * each) as u64;
-    let after = |prompt: &&Tokens| {
-        let weighted = prompt.sequences.iter().filter(|sequence| sequence.is_weighted());
-        // Of the sequence that is weighted, a copy in f32 and the result, where those are two.
-        let wide = size_of::<f32>() + if value_bytes < size_of::<f32>() { size_of::<f32>() } else { 0 };
-        let weighting = weighted.map(|sequence| bytes(sequence.ids.len(), wide)).max().unwrap_or(0);
-        let joined = if prompt.sequences.len() > 1 { bytes(prompt.len(), value_bytes) } else { 0 };
-        weighting.max(joined)
-    };
-    if let Some(last) = work.blocks.last_mut() {
-        let after = prompts.iter().map(after).max().unwrap_or(0);
-        last.activations = last.activations.max(after);
-    }
-    work
-}
-
 fn all<'a>(prompts: &[&'a Tokens]) -> impl Iterator<Item = &'a Sequence> {
     prompts.iter().flat_map(|prompt| &prompt.sequences)
 }
@@ -64,20 +39,18 @@ fn weighted(states: Tensor, sequence: &Sequence) -> Result<Tensor> {
     if !sequence.is_weighted() {
         return Ok(states);
     }
-    let (shape, width, dtype, device) =
-        (states.dims2()?, states.dim(1)?, states.dtype(), states.device().clone());
-    let mut values = states.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
-    drop(states);
-    let sum = |values: &[f32]| values.iter().copied().map(f64::from).sum::<f64>();
-    let before = sum(&values);
-    for (row, weight) in values.chunks_exact_mut(width.max(1)).zip(&sequence.weights) {
-        row.iter_mut().for_each(|value| *value *= weight);
-    }
-    let factor = (before / sum(&values)) as f32;
-    if factor.is_finite() {
-        values.iter_mut().for_each(|value| *value *= factor);
-    }
-    Tensor::from_vec(values, shape, &device)?.to_dtype(dtype)
+    let width = states.dim(1)?.max(1);
+    on_host(states, |values| {
+        let sum = |values: &[f32]| values.iter().copied().map(f64::from).sum::<f64>();
+        let before = sum(values);
+        for (row, weight) in values.chunks_exact_mut(width).zip(&sequence.weights) {
+            row.iter_mut().for_each(|value| *value *= weight);
+        }
+        let factor = (before / sum(values)) as f32;
+        if factor.is_finite() {
+            values.iter_mut().for_each(|value| *value *= factor);
+        }
+    })
 }
 
 #[cfg(test)]

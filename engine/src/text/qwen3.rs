@@ -1,14 +1,12 @@
 //! Qwen3 (Yang et al. 2025, arXiv:2505.09388) as a text encoder.
 
-use candle_core::{Result, Tensor};
 use serde::Deserialize;
 
 use super::{Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    memory::{BlockWork, Work},
-    nn::{Costs, Mask, Rope, Tape, attention, rope_half, silu_mul},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{Mask, Result, Rope, Tensor, attention, rope_half, silu_mul},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// The number of the block with the table of embeddings.
@@ -153,75 +151,21 @@ impl Qwen3 {
     /// all prompts.
     pub fn penultimate(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         prompts: &[&[u32]],
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let mut states = Vec::new();
         for ids in prompts {
-            let x = store.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
+            let x = blocks.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
             states.push((self.rope(ids.len(), &x)?, x));
         }
-        executor.walk(store, EMBEDDINGS + 1..self.config.num_hidden_layers, |_, weights| {
+        blocks.walk(EMBEDDINGS + 1..self.config.num_hidden_layers, |_, weights| {
             for (rope, x) in &mut states {
                 *x = self.layer(weights, x, rope)?;
             }
             Ok(())
         })?;
         Ok(states.into_iter().map(|(_, x)| x.squeeze(0)).collect::<Result<_>>()?)
-    }
-
-    /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
-    /// leased.
-    pub fn work(&self, prompts: &[usize], costs: Costs) -> Work {
-        let config = &self.config;
-        let used = EMBEDDINGS + 1..config.num_hidden_layers;
-        let state = |tokens: usize| (tokens * config.hidden_size * costs.value_bytes) as u64;
-        let rope = |tokens: usize| (tokens * config.head_dim * size_of::<f32>()) as u64;
-        let carried = prompts.iter().map(|&tokens| state(tokens) + rope(tokens)).sum();
-        let tapes: Vec<Tape> = prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect();
-        let layer = BlockWork {
-            passes: 1,
-            operations: tapes.iter().map(|tape| tape.operations).sum(),
-            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
-            reads: prompts.len() as u32,
-        };
-        let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 };
-        let blocks = (0..config.num_hidden_layers + 2)
-            .map(|index| if used.contains(&index) { layer } else { unused })
-            .collect();
-        Work { tile: None, carried, blocks }
-    }
-
-    /// [`layer`](Self::layer), function by function.
-    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
-        let config = &self.config;
-        let (width, inner, head) = (config.hidden_size, config.intermediate_size, config.head_dim);
-        let (heads, kv_heads) = (config.num_attention_heads, config.num_key_value_heads);
-        let mut tape = Tape::default();
-        let all = costs.pointwise(tokens * width, 1);
-        let (queries, keys) =
-            (costs.pointwise(tokens * heads * head, 1), costs.pointwise(tokens * kv_heads * head, 1));
-        let h = tape.run(all);
-        let q = tape.run(costs.linear(tokens, width, heads * head));
-        tape.replace(queries);
-        let k = tape.run(costs.linear(tokens, width, kv_heads * head));
-        tape.replace(keys);
-        let v = tape.run(costs.linear(tokens, width, kv_heads * head));
-        let rotated = tape.run(queries) + tape.run(keys);
-        let attended = tape.run(costs.attention([1, tokens, heads, head], tokens, kv_heads));
-        tape.free(h + q + k + v + rotated);
-        let projected = tape.run(costs.linear(tokens, heads * head, width));
-        tape.run(costs.copy(tokens * width));
-        tape.free(projected + attended);
-        let h = tape.run(all);
-        let both: u64 = (0..2).map(|_| tape.run(costs.linear(tokens, width, inner))).sum();
-        let product = tape.run(costs.pointwise(tokens * inner, 2));
-        tape.free(both + h);
-        tape.run(costs.linear(tokens, inner, width));
-        tape.free(product);
-        tape.run(costs.copy(tokens * width));
-        tape
     }
 
     fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
@@ -253,7 +197,7 @@ impl Qwen3 {
         };
         let angles: Vec<f32> =
             (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
-        Rope::from_angles(&angles, tokens, half, like.device())
+        Rope::from_angles(&angles, tokens, half, &like.device())
     }
 }
 
@@ -300,16 +244,11 @@ impl TextEncoder for Qwen3Chat {
 
     fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         sequences: &[&[u32]],
         _: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        let states = self.model.penultimate(executor, store, sequences)?;
+        let states = self.model.penultimate(blocks, sequences)?;
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
-    }
-
-    fn work(&self, sequences: &[usize], _: u32, costs: Costs) -> Work {
-        self.model.work(sequences, costs)
     }
 }

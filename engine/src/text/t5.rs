@@ -2,15 +2,13 @@
 //!
 //! The residual stream is f32 whatever the rest is computed in: it exceeds the range of f16.
 
-use candle_core::{DType, Result, Tensor};
 use serde::Deserialize;
 
 use super::{Encoded, T5Tokenizer, TextEncoder, Tokens};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    memory::{BlockWork, Work},
-    nn::{Costs, Tape, attention_with_bias, gelu_tanh_mul},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{DType, Result, Tensor, attention_with_bias, gelu_tanh_mul},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// The number of the block with the table of embeddings.
@@ -164,17 +162,16 @@ impl T5 {
     /// For each prompt the last hidden states `[tokens, d_model]`, normed.
     pub fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         prompts: &[&[u32]],
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let mut states = Vec::new();
         for ids in prompts {
-            states.push(store.rows(EMBEDDINGS, TOKENS, ids)?.to_dtype(DType::F32)?.unsqueeze(0)?);
+            states.push(blocks.rows(EMBEDDINGS, TOKENS, ids)?.to_dtype(DType::F32)?.unsqueeze(0)?);
         }
         let mut biases = Vec::new();
         let (first, last) = (EMBEDDINGS + 1, EMBEDDINGS + 1 + self.config.num_layers);
-        executor.walk(store, first..last + 1, |index, w| {
+        blocks.walk(first..last + 1, |index, w| {
             if index == first {
                 biases = prompts.iter().map(|ids| self.bias(w, ids.len())).collect::<Result<_>>()?;
             }
@@ -182,12 +179,12 @@ impl T5 {
                 *x = if index == last {
                     w.rms_norm("encoder.final_layer_norm", x, self.config.layer_norm_epsilon)?
                 } else {
-                    self.layer(w, x, bias, store.dtype())?
+                    self.layer(w, x, bias, blocks.dtype())?
                 };
             }
             Ok(())
         })?;
-        Ok(states.into_iter().map(|x| x.squeeze(0)?.to_dtype(store.dtype())).collect::<Result<_>>()?)
+        Ok(states.into_iter().map(|x| x.squeeze(0)?.to_dtype(blocks.dtype())).collect::<Result<_>>()?)
     }
 
     fn layer(&self, w: &Weights, x: &Tensor, bias: &Tensor, dtype: DType) -> Result<Tensor> {
@@ -215,91 +212,12 @@ impl T5 {
 
     /// What distances are worth to the heads, f32 `[heads, 2 · tokens − 1]`.
     fn bias(&self, w: &Weights, tokens: usize) -> Result<Tensor> {
-        let table = w.get(BIAS)?.to_dtype(DType::F32)?.to_vec2::<f32>()?;
         let places = tokens as i64;
-        let rows: Vec<&Vec<f32>> =
-            (1 - places..places).map(|distance| &table[self.config.bucket(distance)]).collect();
-        let values: Vec<f32> =
-            (0..self.config.num_heads).flat_map(|head| rows.iter().map(move |row| row[head])).collect();
-        Tensor::from_vec(values, (self.config.num_heads, rows.len()), w.get(BIAS)?.device())
+        let distances = 1 - places..places;
+        let buckets: Vec<u32> = distances.map(|distance| self.config.bucket(distance) as u32).collect();
+        let rows = w.get(BIAS)?.to_dtype(DType::F32)?.index_select(&buckets)?;
+        rows.transpose(0, 1)?.contiguous()
     }
-
-    /// What the blocks have to do for prompts of these lengths. The table of embeddings is looked up in and never
-    /// leased.
-    pub fn work(&self, prompts: &[usize], costs: Costs) -> Work {
-        let config = &self.config;
-        let state = |tokens: usize| (tokens * config.d_model * size_of::<f32>()) as u64;
-        let bias = |tokens: usize| (2 * tokens * config.num_heads * size_of::<f32>()) as u64;
-        let carried = prompts.iter().map(|&tokens| state(tokens) + bias(tokens)).sum();
-        let used = |tapes: Vec<Tape>| BlockWork {
-            passes: 1,
-            operations: tapes.iter().map(|tape| tape.operations).sum(),
-            activations: tapes.iter().map(|tape| tape.peak).max().unwrap_or(0),
-            reads: prompts.len() as u32,
-        };
-        let layer = used(prompts.iter().map(|&tokens| self.layer_tape(costs, tokens)).collect());
-        let norm = |&tokens: &usize| {
-            let mut tape = Tape::default();
-            tape.run(wide(costs).pointwise(tokens * config.d_model, 1));
-            tape.run(narrowed(costs, tokens * config.d_model));
-            tape
-        };
-        let mut blocks = vec![BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 }];
-        blocks.extend(std::iter::repeat_n(layer, config.num_layers));
-        blocks.push(used(prompts.iter().map(norm).collect()));
-        Work { tile: None, carried, blocks }
-    }
-
-    /// [`layer`](Self::layer), function by function.
-    fn layer_tape(&self, costs: Costs, tokens: usize) -> Tape {
-        let config = &self.config;
-        let (width, inner, heads) = (config.d_model, config.d_ff, config.num_heads * config.d_kv);
-        let mut tape = Tape::default();
-        let exact = wide(costs);
-        let norm = |tape: &mut Tape| {
-            let normed = tape.run(exact.pointwise(tokens * width, 1));
-            if costs == exact {
-                return normed;
-            }
-            let h = tape.run(narrowed(costs, tokens * width));
-            tape.free(normed);
-            h
-        };
-        let widen =
-            |tape: &mut Tape, values: usize| if costs == exact { 0 } else { tape.run(exact.copy(values)) };
-        let h = norm(&mut tape);
-        let qkv: u64 = (0..3).map(|_| tape.run(costs.linear(tokens, width, heads))).sum();
-        let shape = [1, tokens, config.num_heads, config.d_kv];
-        let attended = tape.run(costs.attention_with_bias(shape, tokens, config.num_heads));
-        tape.free(h + qkv);
-        let wide = widen(&mut tape, tokens * heads);
-        let projected = tape.run(exact.linear(tokens, heads, width));
-        tape.run(exact.copy(tokens * width));
-        tape.free(projected + wide + attended);
-        let h = norm(&mut tape);
-        let both: u64 = (0..2).map(|_| tape.run(costs.linear(tokens, width, inner))).sum();
-        let product = tape.run(costs.pointwise(tokens * inner, 2));
-        tape.free(both + h);
-        let wide = widen(&mut tape, tokens * inner);
-        let projected = tape.run(exact.linear(tokens, inner, width));
-        tape.run(exact.copy(tokens * width));
-        tape.free(projected + wide + product);
-        tape
-    }
-}
-
-/// The residual stream and the norms are in f32 in any computation.
-fn wide(costs: Costs) -> Costs {
-    Costs {
-        value_bytes: size_of::<f32>(),
-        widens: costs.widens || costs.value_bytes < size_of::<f32>(),
-        ..costs
-    }
-}
-
-/// Rounding values to the dtype of the computation.
-fn narrowed(costs: Costs, values: usize) -> crate::nn::Cost {
-    if costs.value_bytes == size_of::<f32>() { crate::nn::Cost::default() } else { costs.copy(values) }
 }
 
 /// A T5 encoder and its tokenizer.
@@ -351,17 +269,12 @@ impl TextEncoder for T5Encoder {
 
     fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         sequences: &[&[u32]],
         _: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        let states = self.model.encode(executor, store, sequences)?;
+        let states = self.model.encode(blocks, sequences)?;
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
-    }
-
-    fn work(&self, sequences: &[usize], _: u32, costs: Costs) -> Work {
-        self.model.work(sequences, costs)
     }
 }
 

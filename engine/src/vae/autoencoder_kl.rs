@@ -1,12 +1,10 @@
 //! The autoencoder of Stable Diffusion and FLUX.1 (Rombach et al. 2022, arXiv:2112.10752, appendix G).
 
-use candle_core::{Result, Tensor};
-
 use super::{AutoencoderKlConfig, LatentScaling, Tiling, original_names::original_name};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Conv2d, Mask, add, attention, upsample_nearest_2x},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{Conv2d, Mask, Result, Tensor, add, attention, upsample_nearest_2x},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// Added to the variance in every group norm.
@@ -91,31 +89,25 @@ impl AutoencoderKl {
     /// borders differ slightly.
     pub fn decode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         latents: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<Tensor, RunError> {
-        let latents = latents.to_dtype(store.dtype())?;
+        let latents = latents.to_dtype(blocks.dtype())?;
         match tiling {
-            Some(tiling) => {
-                tiling.decode(&latents, self.scale(), |tile| self.decode_tile(executor, store, tile))
-            }
-            None => self.decode_tile(executor, store, &latents),
+            Some(tiling) => tiling.decode(&latents, self.scale(), |tile| {
+                blocks.by_shape(tile, |tile| self.decode_tile(blocks, tile))
+            }),
+            None => self.decode_tile(blocks, &latents),
         }
     }
 
-    fn decode_tile(
-        &self,
-        executor: &Executor,
-        store: &WeightStore,
-        latents: &Tensor,
-    ) -> std::result::Result<Tensor, RunError> {
+    fn decode_tile(&self, blocks: Blocks<'_>, latents: &Tensor) -> std::result::Result<Tensor, RunError> {
         let first = self.config.first_decoder_block();
         let levels = self.config.block_out_channels.len();
         let last = first + 2 + levels;
         let mut x = latents.clone();
-        executor.walk(store, first..last + 1, |index, w| {
+        blocks.walk(first..last + 1, |index, w| {
             x = match index - first {
                 0 => {
                     if self.config.use_post_quant_conv {
@@ -137,33 +129,27 @@ impl AutoencoderKl {
     /// [`decode`](Self::decode).
     pub fn encode(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         pictures: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<(Tensor, Tensor), RunError> {
-        let pictures = pictures.to_dtype(store.dtype())?;
+        let pictures = pictures.to_dtype(blocks.dtype())?;
         let moments = match tiling {
-            Some(tiling) => {
-                tiling.encode(&pictures, self.scale(), |tile| self.encode_tile(executor, store, tile))?
-            }
-            None => self.encode_tile(executor, store, &pictures)?,
+            Some(tiling) => tiling.encode(&pictures, self.scale(), |tile| {
+                blocks.by_shape(tile, |tile| self.encode_tile(blocks, tile))
+            })?,
+            None => self.encode_tile(blocks, &pictures)?,
         };
         let channels = self.config.latent_channels;
-        let log_variance = moments.narrow(1, channels, channels)?.clamp(-30f32, 20f32)?;
+        let log_variance = moments.narrow(1, channels, channels)?.clamp(-30.0, 20.0)?;
         Ok((moments.narrow(1, 0, channels)?, log_variance))
     }
 
-    fn encode_tile(
-        &self,
-        executor: &Executor,
-        store: &WeightStore,
-        pictures: &Tensor,
-    ) -> std::result::Result<Tensor, RunError> {
+    fn encode_tile(&self, blocks: Blocks<'_>, pictures: &Tensor) -> std::result::Result<Tensor, RunError> {
         let last = self.config.first_decoder_block() - 1;
         let levels = self.config.block_out_channels.len();
         let mut x = pictures.clone();
-        executor.walk(store, 0..last + 1, |index, w| {
+        blocks.walk(0..last + 1, |index, w| {
             x = match index {
                 0 => w.conv2d("conv_in", &x, Conv2d::SAME_3X3)?,
                 _ if index == last => {

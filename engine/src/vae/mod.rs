@@ -5,10 +5,8 @@ mod config;
 mod original_names;
 mod tiling;
 mod tiny;
-mod work;
 
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::{AutoencoderKlConfig, LatentScaling};
 pub use tiling::Tiling;
 pub use tiny::{TinyDecoder, TinyDecoderError};
-pub use work::{Plane, resnet_tape};

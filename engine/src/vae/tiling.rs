@@ -1,6 +1,6 @@
 //! Decoding and encoding in overlapping tiles.
 
-use candle_core::{DType, Result, Tensor};
+use crate::nn::{self, DType, Result, Tensor};
 
 /// How a picture is cut into tiles, in latents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,9 @@ pub struct Tiling {
 }
 
 impl Tiling {
+    /// Sides of tiles that a plan may choose, in latents.
+    pub const SIDES: [usize; 6] = [128, 96, 64, 48, 32, 16];
+
     /// Tiles of this side with a quarter of overlap, as diffusers has them.
     pub fn with_tile(tile: usize) -> Self {
         Self { tile, overlap: tile / 4 }
@@ -24,7 +27,7 @@ impl Tiling {
 
     /// Decodes tile by tile. `scale` is the number of pixels a latent. Where tiles overlap, the earlier one
     /// fades into the later one, first from above, then from the left.
-    pub fn decode<E: From<candle_core::Error>>(
+    pub fn decode<E: From<nn::Error>>(
         self,
         latents: &Tensor,
         scale: usize,
@@ -34,7 +37,7 @@ impl Tiling {
     }
 
     /// Encodes tile by tile, as [`decode`](Self::decode) decodes; it is the latents that fade.
-    pub fn encode<E: From<candle_core::Error>>(
+    pub fn encode<E: From<nn::Error>>(
         self,
         pictures: &Tensor,
         scale: usize,
@@ -44,7 +47,7 @@ impl Tiling {
     }
 
     /// What goes in and what comes out have this many values a latent, in each direction.
-    fn in_tiles<E: From<candle_core::Error>>(
+    fn in_tiles<E: From<nn::Error>>(
         self,
         x: &Tensor,
         [from, to]: [usize; 2],
@@ -96,7 +99,7 @@ fn fade(before: &Tensor, after: &Tensor, dim: usize, extent: usize) -> Result<Te
     shape[dim] = extent;
     let rising: Vec<f32> = (0..extent).map(|index| index as f32 / extent as f32).collect();
     let falling: Vec<f32> = (0..extent).map(|index| (1.0 - index as f64 / extent as f64) as f32).collect();
-    let weights = |values| Tensor::from_vec(values, &shape, after.device());
+    let weights = |values| Tensor::from_vec(values, &shape, &after.device());
     let end = before.narrow(dim, length_before - extent, extent)?.to_dtype(DType::F32)?;
     let start = after.narrow(dim, 0, extent)?.to_dtype(DType::F32)?;
     let blended = (end.broadcast_mul(&weights(falling)?)? + start.broadcast_mul(&weights(rising)?)?)?;

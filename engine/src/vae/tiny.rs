@@ -3,12 +3,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use candle_core::{DType, Device, Result, Tensor};
-
 use super::Tiling;
 use crate::{
-    checkpoint::{BlockSpec, CheckpointError, Component, Role, StoredName, TensorTable, read_header},
-    nn::{Conv2d, Costs, Tape, conv2d, upsample_nearest_2x},
+    checkpoint::{
+        BlockSpec, CheckpointError, Component, Role, StoredName, StoredTensor, TensorTable, read_header,
+    },
+    nn::{self, Computes, Conv2d, DType, Device, Result, Tensor, Trace, conv2d, upsample_nearest_2x},
 };
 
 /// What the names of the decoder's layers start with: in diffusers, and in files of others.
@@ -37,8 +37,6 @@ pub struct TinyDecoder {
     layers: Vec<Layer>,
     component: Component,
     channels: usize,
-    width: usize,
-    colours: usize,
 }
 
 impl TinyDecoder {
@@ -86,7 +84,7 @@ impl TinyDecoder {
             |name| StoredName::whole(name),
             path,
         )?;
-        Ok(Self { layers, component, channels, width, colours })
+        Ok(Self { layers, component, channels })
     }
 
     /// Channels of the latents.
@@ -106,17 +104,26 @@ impl TinyDecoder {
         latents: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<Tensor, TinyDecoderError> {
+        let load = |tensor: &StoredTensor| tensor.load(&candle_core::Device::Cpu).map(Tensor::from);
         let weights = self.component.blocks.iter().map(|block| {
-            let tensors = block.tensors.iter().map(|(_, tensor)| tensor.load(&Device::Cpu));
-            tensors.collect::<std::result::Result<Vec<_>, _>>()
+            block.tensors.iter().map(|(_, tensor)| load(tensor)).collect::<std::result::Result<Vec<_>, _>>()
         });
-        let weights: Vec<Vec<Tensor>> = weights.collect::<std::result::Result<_, _>>()?;
+        let weights = weights.collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(self.decode_with(&weights, latents, tiling)?)
+    }
+
+    fn decode_with(
+        &self,
+        weights: &[Vec<Tensor>],
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> Result<Tensor> {
         let latents = latents.to_dtype(DType::F32)?;
-        let decode = |tile: &Tensor| self.decode_tile(&weights, tile);
-        Ok(match tiling {
-            Some(tiling) => tiling.decode(&latents, self.scale(), decode)?,
-            None => decode(&latents)?,
-        })
+        let decode = |tile: &Tensor| self.decode_tile(weights, tile);
+        match tiling {
+            Some(tiling) => tiling.decode(&latents, self.scale(), decode),
+            None => decode(&latents),
+        }
     }
 
     fn decode_tile(&self, weights: &[Vec<Tensor>], latents: &Tensor) -> Result<Tensor> {
@@ -139,47 +146,22 @@ impl TinyDecoder {
         Ok(x)
     }
 
-    /// The most bytes that decoding latents of `height` by `width` takes, weights and picture included.
-    pub fn peak(&self, [height, width]: [usize; 2], tile: usize) -> u64 {
-        let costs = Costs::of_processor(size_of::<f32>());
-        let mut size = [height.min(tile), width.min(tile)];
-        let conv = |inputs: usize, outputs: usize, size| costs.conv([1, inputs, outputs], size, 3, 1);
-        let values = |size: [usize; 2]| self.width * size[0] * size[1];
-        let (mut tape, mut x) = (Tape::default(), 0);
-        tape.hold(self.component.blocks.iter().map(|block| block.parameters() * 4).sum());
-        tape.hold((3 * self.channels * height * width * size_of::<f32>()) as u64);
-        for layer in &self.layers {
-            match layer {
-                Layer::First => {
-                    x = tape.run(conv(self.channels, self.width, size));
-                    tape.replace(costs.copy(values(size)));
-                }
-                Layer::Residual => {
-                    let h = tape.run(conv(self.width, self.width, size));
-                    for _ in 0..2 {
-                        tape.replace(costs.copy(values(size)));
-                        tape.replace(conv(self.width, self.width, size));
-                    }
-                    tape.run(costs.copy(values(size)));
-                    tape.free(h);
-                    tape.replace(costs.copy(values(size)));
-                    tape.free(x);
-                }
-                Layer::Doubled => {
-                    let wide = tape.run(costs.upsample(values(size)));
-                    size = size.map(|side| 2 * side);
-                    let doubled = tape.run(conv(self.width, self.width, size));
-                    tape.free(x + wide);
-                    x = doubled;
-                }
-                Layer::Last => {
-                    tape.run(conv(self.width, self.colours, size));
-                }
-            }
-        }
-        // The picture in tiles, in rows and as a whole, and its values as they are turned into bytes.
-        let picture = self.colours * height * width * self.scale().pow(2) * size_of::<f32>();
-        tape.peak + 4 * picture as u64
+    /// The most bytes that decoding latents of `height` by `width` in tiles takes, weights and image included.
+    pub fn peak(&self, [height, width]: [usize; 2], tile: usize) -> Result<u64> {
+        let trace = Trace::new(Computes::Processor);
+        let device = Device::from(trace.clone());
+        let weights = self.component.blocks.iter().map(|block| {
+            let tensors = block.tensors.iter();
+            tensors.map(|(_, tensor)| Tensor::zeros(tensor.shape(), DType::F32, &device)).collect()
+        });
+        let weights: Vec<Vec<Tensor>> = weights.collect::<Result<_>>()?;
+        let latents = Tensor::zeros((1, self.channels, height, width), DType::F32, &device)?;
+        // The latents with and without their noise.
+        let _held = latents.pad_with_zeros(0, 0, 1)?;
+        let image = self.decode_with(&weights, &latents, Some(Tiling::with_tile(tile)))?;
+        // Its values in the order of pixels.
+        let _values = image.neg()?;
+        Ok(trace.take().peak)
     }
 }
 
@@ -191,7 +173,7 @@ pub enum TinyDecoderError {
     Checkpoint(#[from] CheckpointError),
     /// A tensor operation failed.
     #[error(transparent)]
-    Compute(#[from] candle_core::Error),
+    Compute(#[from] nn::Error),
 }
 
 /// The numbers of the layers that have weights, and whether each is a residual block.

@@ -9,10 +9,12 @@ use sluice_engine::{
     checkpoint::Role,
     memory::MemoryPreferences,
     nn::{
-        Computes, Mask, Rope, Weight, attention, attention_with_bias,
+        Computes,
+        computed::{
+            Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul, group_norm_silu,
+            layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu_mul,
+        },
         cuda::{enabled, switch},
-        gated_add, geglu, gelu_tanh_mul, group_norm_silu, layer_norm_modulated, rms_norm_modulated,
-        rope_half, rope_interleaved, scale_and_shift, silu_mul,
     },
     pipeline::dtype_of,
     precision::{Encoding, Format, NF4_GROUP, encode},

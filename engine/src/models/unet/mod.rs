@@ -11,9 +11,6 @@ mod original_names;
 mod published;
 mod shapes;
 mod trained;
-mod work;
-
-use candle_core::{DType, Result, Tensor};
 
 pub use self::{
     config::{Addition, Level, UnetConfig},
@@ -24,15 +21,16 @@ use self::{
     original_names::OriginalNames,
 };
 use super::{
-    Conditioning, Denoiser, DenoiserInput, DenoiserShape, Modulation, PrepareInput, Prepared,
+    Conditioning, Denoiser, DenoiserInput, Modulation, PrepareInput, Prepared,
     family::negative_first,
     modulated::{Waves, waves},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
-    memory::Work,
-    nn::{Conv2d, Mask, add, attention, conv2d, geglu, silu, upsample_nearest_2x},
-    residency::{Executor, RunError, WeightStore, Weights},
+    nn::{
+        Conv2d, DType, Mask, Result, Tensor, add, attention, bail, conv2d, geglu, silu, upsample_nearest_2x,
+    },
+    residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},
     text::Encoded,
 };
@@ -71,20 +69,8 @@ impl Branch {
     fn take_kept(&mut self) -> Result<Tensor> {
         match self.kept.pop() {
             Some(kept) => Ok(kept),
-            None => candle_core::bail!("more goes up than came down"),
+            None => bail!("more goes up than came down"),
         }
-    }
-
-    /// What an executor that tries a model out leaves out gives values of the shape that it is given.
-    fn leave_out(&mut self, node: &Node) -> Result<()> {
-        if matches!(node.kind, Kind::Resnet { kept: 1.., .. }) {
-            self.take_kept()?;
-        }
-        if node.is_kept {
-            self.x = self.x.copy()?;
-            self.kept.push(self.x.clone());
-        }
-        Ok(())
     }
 }
 
@@ -158,22 +144,17 @@ impl Denoiser for Unet {
         Ok(Conditioning { prompt: prompt.zeros_like()?, pooled })
     }
 
-    fn prompt_tokens(&self, ids: &[usize]) -> usize {
-        ids[0]
-    }
-
     fn prepare(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let mut modulations: Vec<Modulation> =
             input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
         let mut seen: Vec<Vec<[Tensor; 2]>> = vec![Vec::new(); input.branches.len()];
-        executor.walk(store, 0..self.first_node(), |index, w| {
+        blocks.walk(0..self.first_node(), |index, w| {
             if index == 0 {
-                let emb = self.embed_conditions(w, input, store)?;
+                let emb = self.embed_conditions(w, input, blocks)?;
                 for node in self.resnets() {
                     let all = w.linear(&format!("{}.time_emb_proj", node.name), &emb)?;
                     for (level, modulation) in modulations.iter_mut().enumerate() {
@@ -188,37 +169,27 @@ impl Denoiser for Unet {
             };
             let (keys, values) = (project("to_k")?, project("to_v")?);
             for (seen, both) in seen.iter_mut().zip(keys.into_iter().zip(values)) {
-                repeat_left_out(seen, index - 1)?;
                 seen.push(both.into());
             }
             Ok(())
         })?;
-        for seen in &mut seen {
-            repeat_left_out(seen, self.first_node() - 1)?;
-        }
         Ok(Prepared { branches: input.branches.to_vec(), modulations, seen })
     }
 
     fn predict(
         &self,
-        executor: &Executor,
-        store: &WeightStore,
+        blocks: Blocks<'_>,
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let times = prepared.modulation(input.sigma)?;
         let first = self.first_node();
         let mut branches: Vec<Branch> = Vec::new();
-        let mut next = 0;
-        executor.walk(store, first..first + self.nodes.len(), |index, w| {
+        blocks.walk(first..first + self.nodes.len(), |index, w| {
             let number = index - first;
-            for left_out in &self.nodes[next..number] {
-                branches.iter_mut().try_for_each(|branch| branch.leave_out(left_out))?;
-            }
-            next = number + 1;
             let node = &self.nodes[number];
             if number == 0 {
-                let x = w.conv2d("conv_in", &self.seen_latents(input, store.dtype())?, Conv2d::SAME_3X3)?;
+                let x = w.conv2d("conv_in", &self.seen_latents(input, blocks.dtype())?, Conv2d::SAME_3X3)?;
                 let branch = || Branch { x: x.clone(), kept: vec![x.clone()], tokens: None };
                 branches.extend(prepared.branches.iter().map(|_| branch()));
                 return Ok(());
@@ -249,10 +220,6 @@ impl Denoiser for Unet {
             Ok(())
         })?;
         Ok(branches.into_iter().map(|branch| branch.x).collect())
-    }
-
-    fn work(&self, shape: &DenoiserShape) -> Work {
-        self.pass_work(shape)
     }
 
     /// What the network says of the noise.
@@ -302,16 +269,16 @@ impl Unet {
         if let Some(beside) = input.beside {
             return Tensor::cat(&[&latents, &beside.to_dtype(dtype)?], 1);
         }
-        let mask = Tensor::ones((batch, 1, height, width), dtype, latents.device())?;
+        let mask = Tensor::ones((batch, 1, height, width), dtype, &latents.device())?;
         let others = self.config.in_channels - channels - 1;
-        let picture = Tensor::zeros((batch, others, height, width), dtype, latents.device())?;
+        let picture = Tensor::zeros((batch, others, height, width), dtype, &latents.device())?;
         Tensor::cat(&[latents, mask, picture], 1)
     }
 
     /// What residual blocks project: timestep, pooled prompt and sizes as one, `[noise levels, branches, width]`; with one
     /// branch where it is the same for all.
-    fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, store: &WeightStore) -> Result<Tensor> {
-        let (config, device) = (&self.config, store.device());
+    fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, blocks: Blocks<'_>) -> Result<Tensor> {
+        let (config, device) = (&self.config, &blocks.device());
         let mlp = |name: &str, x: &Tensor| {
             let h = silu(&w.linear(&format!("{name}.linear_1"), x)?)?;
             w.linear(&format!("{name}.linear_2"), &h)
@@ -319,7 +286,7 @@ impl Unet {
         let described = |numbers: &[f32], width: usize| {
             let spaced = (width / 2) as f64 - config.freq_shift;
             let kind = Waves { width, spaced, cosines_first: config.flip_sin_to_cos };
-            waves(numbers, kind, device)?.to_dtype(store.dtype())
+            waves(numbers, kind, device)?.to_dtype(blocks.dtype())
         };
         let times: Vec<f32> = input.sigmas.iter().map(|&sigma| self.training.timestep(sigma)).collect();
         let width = config.levels.first().map_or(0, |level| level.width);
@@ -327,7 +294,7 @@ impl Unet {
         let Some(Addition { time_dim, inputs }) = config.addition else { return silu(&emb) };
         let mut rows = Vec::new();
         for (place, branch) in input.branches.iter().enumerate() {
-            let Some(pooled) = &branch.pooled else { candle_core::bail!("a pooled prompt is missing") };
+            let Some(pooled) = &branch.pooled else { bail!("a pooled prompt is missing") };
             let count = inputs.saturating_sub(pooled.dim(0)?) / time_dim;
             let sizes = sizes(input.pixels, count, place);
             rows.push(Tensor::cat(&[pooled, &described(&sizes, time_dim)?.flatten_all()?], 0)?);
@@ -420,16 +387,6 @@ fn sizes([height, width]: [usize; 2], count: usize, branch: usize) -> Vec<f32> {
     let size = [height as f32, width as f32];
     let end = if count == 5 { &AESTHETIC_SCORES[branch.min(1)..][..1] } else { &size[..] };
     [&size[..], &[0.0, 0.0], end].concat()
-}
-
-/// An executor that tries a model out leaves out blocks like the one before: theirs are copies of that one's.
-fn repeat_left_out(seen: &mut Vec<[Tensor; 2]>, count: usize) -> Result<()> {
-    while seen.len() < count {
-        let Some([k, v]) = seen.last() else { candle_core::bail!("nothing was projected before") };
-        let copies = [k.copy()?, v.copy()?];
-        seen.push(copies);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

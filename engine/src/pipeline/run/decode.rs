@@ -1,27 +1,33 @@
 //! Latents to pictures.
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{Device, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage};
-use crate::{hardware::unmetered, output::Image, pipeline::dump::aside};
+use crate::{
+    hardware::unmetered,
+    output::Image,
+    pipeline::{dump::aside, estimate::finish},
+    residency::Blocks,
+};
 
 impl Run<'_> {
     /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
     pub(super) fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?)?;
+        let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?.into())?.into_computed()?;
         dump.add("vae.decode.in", &latents)?;
         let (mut decoded, mut finished) = (Vec::new(), Vec::new());
         let mut images = Vec::new();
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
             let picture = self.within_memory(Stage::Decode, || {
-                let latents = latents.to_device(store.device())?;
-                let picture = autoencoder.decode(&executor, store, &latents, self.tiling())?;
-                Ok(picture.to_device(&Device::Cpu)?)
+                let latents = latents.to_device(store.device())?.into();
+                let blocks = Blocks::stored(&executor, store);
+                let picture = autoencoder.decode(blocks, &latents, self.tiling())?;
+                Ok(picture.into_computed()?.to_device(&Device::Cpu)?)
             })?;
-            let scaled = picture.to_dtype(DType::F32)?.affine(0.5, 0.5)?;
+            let scaled = finish(picture.clone().into())?.into_computed()?;
             if dump.is_recording() {
                 finished.push(aside(&scaled)?);
                 decoded.push(aside(&picture)?);

@@ -15,8 +15,9 @@ use super::{
 use crate::{
     hardware::unmetered,
     models::{Conditioning, Denoiser, DenoiserInput},
+    nn,
     pipeline::dump::aside,
-    residency::WeightStore,
+    residency::{Blocks, WeightStore},
     sampling::{self, Inpaint, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
@@ -42,7 +43,7 @@ impl Run<'_> {
         let input = self.prepare_input(branches, &evaluated);
         let prepared = self.within_memory(Stage::Denoise, || {
             store.announce(0);
-            denoiser.prepare(&executor, store, &input)
+            denoiser.prepare(Blocks::stored(&executor, store), &input)
         })?;
         let prompt_alone = prepared.prompt_alone();
         let steps = sigmas.len() - 1;
@@ -52,20 +53,23 @@ impl Run<'_> {
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
         let is_computed = Cell::new(false);
-        let mut predict = |input: &DenoiserInput<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
+        let mut predict = |input: &Asked<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
             let prepared = if is_guided { &prepared } else { &prompt_alone };
             let outputs: Vec<Tensor> = self.within_memory(Stage::Denoise, || {
                 store.announce(calls_in_all - calls.get());
-                let latents = input.latents.to_device(store.device())?;
-                let beside = input.beside.map(|beside| beside.to_device(store.device())).transpose()?;
-                let there = DenoiserInput { latents: &latents, beside: beside.as_ref(), ..*input };
-                let outputs = denoiser.predict(&executor, store, &there, prepared)?;
-                outputs.iter().map(|output| Ok(output.to_device(&Device::Cpu)?)).collect()
+                let to_device = |tensor: &Tensor| -> nn::Result<_> {
+                    Ok(nn::Tensor::from(tensor.to_device(store.device())?))
+                };
+                let latents = to_device(input.latents)?;
+                let beside = input.beside.map(to_device).transpose()?;
+                let there = DenoiserInput { latents: &latents, sigma: input.sigma, beside: beside.as_ref() };
+                let outputs = denoiser.predict(Blocks::stored(&executor, store), &there, prepared)?;
+                outputs.iter().map(|output| Ok(output.computed()?.to_device(&Device::Cpu)?)).collect()
             })?;
             if calls.get() == 1 && recording {
                 outputs_seen = first_call(denoiser, &outputs)?;
             }
-            let direction = denoiser.velocity(input, &guide.join(&outputs)?)?;
+            let direction = velocity(denoiser, input, guide.join(&outputs)?)?;
             self.options.journal.borrow_mut().predicted(input.sigma, &direction);
             Ok(direction)
         };
@@ -77,7 +81,7 @@ impl Run<'_> {
                 _ => None,
             };
             let shown = put_back.as_ref().unwrap_or(latents);
-            let input = DenoiserInput { latents: shown, sigma, beside: beside.as_ref() };
+            let input = Asked { latents: shown, sigma, beside: beside.as_ref() };
             let is_guided = guide.is_guided(sigma);
             let seen = training.seen(shown, sigma)?;
             let direction = cache.borrow_mut().direction(&seen, is_guided, || {
@@ -153,6 +157,21 @@ impl Run<'_> {
     }
 }
 
+/// What one prediction is made of, on the host.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    latents: &'a Tensor,
+    sigma: f32,
+    beside: Option<&'a Tensor>,
+}
+
+/// The direction that a denoiser makes of its guided output.
+fn velocity(denoiser: &dyn Denoiser, asked: &Asked<'_>, output: Tensor) -> nn::Result<Tensor> {
+    let latents = asked.latents.clone().into();
+    let input = DenoiserInput { latents: &latents, sigma: asked.sigma, beside: None };
+    denoiser.velocity(&input, &output.into())?.into_computed()
+}
+
 /// Keeps count of what each step takes.
 struct Pace {
     started: Instant,
@@ -201,8 +220,9 @@ fn seen(
 
 /// The outputs of a call by their names in the reference.
 fn first_call(denoiser: &dyn Denoiser, outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> {
-    let named = unmetered(|| denoiser.recorded(outputs))?;
-    named.into_iter().map(|(name, output)| Ok((name, aside(&output)?))).collect()
+    let outputs: Vec<nn::Tensor> = outputs.iter().cloned().map(nn::Tensor::from).collect();
+    let named = unmetered(|| denoiser.recorded(&outputs))?;
+    named.into_iter().map(|(name, output)| Ok((name, aside(output.computed()?)?))).collect()
 }
 
 fn add_schedule(dump: &mut Dump, training: &Training, sigmas: &[f32]) -> candle_core::Result<()> {

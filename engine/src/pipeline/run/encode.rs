@@ -3,6 +3,7 @@
 use super::{Dump, PipelineError, Run, Stage};
 use crate::{
     models::{Conditioning, Prompt},
+    residency::Blocks,
     text::{self, Encoded, Tokens},
 };
 
@@ -22,8 +23,9 @@ impl Run<'_> {
             let (store, executor) = self.enter(index);
             let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[index]).collect();
             let (encoder, skip) = (part.encoder.as_ref(), new[0].clip_skip);
-            let encoded =
-                self.within_memory(Stage::Encode, || text::encode(encoder, &executor, store, &tokens, skip))?;
+            let encoded = self.within_memory(Stage::Encode, || {
+                text::encode(encoder, Blocks::stored(&executor, store), &tokens, skip)
+            })?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));
         }
         for (prompt, encoded) in new.into_iter().zip(fresh) {
@@ -36,9 +38,9 @@ impl Run<'_> {
             if branch == 1 && self.request.negative_prompt.is_empty() {
                 conditioning = self.loaded.model.denoiser.without_prompt(conditioning)?;
             }
-            dump.add(format!("encode_prompt.0.{branch}.0"), &conditioning.prompt)?;
+            dump.add(format!("encode_prompt.0.{branch}.0"), conditioning.prompt.computed()?)?;
             if let Some(pooled) = &conditioning.pooled {
-                dump.add(format!("encode_prompt.0.{branch}.1"), pooled)?;
+                dump.add(format!("encode_prompt.0.{branch}.1"), pooled.computed()?)?;
             }
             branches.push(conditioning);
         }

@@ -24,8 +24,7 @@ use crate::{
     source::LoadedSource,
     telemetry::{Recorder, TelemetryEvent},
 };
-use noise::evaluated;
-pub use noise::{called, guide, sigmas};
+pub use noise::{called, evaluated, guide, sigmas};
 
 /// Bytes that a driver's counts may be apart.
 const SLACK: u64 = 64 << 20;
@@ -96,8 +95,7 @@ impl LoadedModel {
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);
-        let planned =
-            PlannedRun::new(self, request, &prompts, &evaluated(&self.model, request, &sigmas), options)?;
+        let planned = PlannedRun::new(self, request, &prompts, options)?;
         let run = Run {
             loaded: self,
             request,

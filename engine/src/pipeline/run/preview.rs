@@ -4,7 +4,6 @@ use candle_core::Tensor;
 
 use super::{PipelineError, Run, Stage, decode::to_images};
 use crate::{
-    nn::Costs,
     output::Image,
     pipeline::{estimate::LISTS, preview::Preview},
     residency::RunError,
@@ -28,8 +27,7 @@ impl Run<'_> {
         let held = self.loaded.account.holdings().activations + LISTS;
         let free = planned.saturating_sub(held);
         let computes = self.options.target.computes();
-        let costs = Costs { value_bytes: store.dtype().size_in_bytes(), computes, widens: false };
-        let Some(side) = Preview::side(autoencoder, free, costs) else {
+        let Some(side) = Preview::side(autoencoder, store, free, computes)? else {
             tracing::warn!(free, "there is no room to fit previews");
             return Ok(());
         };
@@ -51,8 +49,9 @@ impl Run<'_> {
         };
         let mut images = Vec::new();
         for index in 0..latents.dim(0)? {
-            match decoder.decode(&latents.narrow(0, index, 1)?, Some(Tiling::with_tile(tile))) {
-                Ok(picture) => images.extend(to_images(&picture)?),
+            let latents = latents.narrow(0, index, 1)?.into();
+            match decoder.decode(&latents, Some(Tiling::with_tile(tile))) {
+                Ok(picture) => images.extend(to_images(picture.computed()?)?),
                 Err(TinyDecoderError::Compute(error)) => return Err(RunError::from(error).into()),
                 Err(TinyDecoderError::Checkpoint(error)) => {
                     tracing::warn!(%error, "there is no preview");
@@ -70,7 +69,8 @@ impl Run<'_> {
         let request = self.request;
         let [_, height, width] = self.loaded.model.denoiser.latents_shape(request.width, request.height);
         let free = self.planned.borrow().free_between_steps();
-        let tile = TILES.into_iter().find(|&tile| decoder.peak([height, width], tile) <= free)?;
+        let fits = |tile: &usize| decoder.peak([height, width], *tile).is_ok_and(|peak| peak <= free);
+        let tile = TILES.into_iter().find(fits)?;
         Some((decoder, tile))
     }
 }

@@ -4,6 +4,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, Stage, noise::Noise};
 use crate::{
+    residency::Blocks,
     sampling::{Inpaint, Training},
     vae::Tiling,
 };
@@ -79,16 +80,17 @@ impl Run<'_> {
         let autoencoder = &self.loaded.model.autoencoder;
         let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
         let (mean, log_variance) = self.within_memory(Stage::Decode, || {
-            let picture = picture.to_device(store.device())?;
-            let (mean, spread) = autoencoder.encode(&executor, store, &picture, self.tiling())?;
-            Ok((mean.to_device(&Device::Cpu)?, spread.to_device(&Device::Cpu)?))
+            let picture = picture.to_device(store.device())?.into();
+            let blocks = Blocks::stored(&executor, store);
+            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling())?;
+            Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
         })?;
         dump.add(format!("vae.encode.{number}.in"), &picture)?;
         dump.add(format!("vae.encode.{number}.mean"), &mean)?;
         drop(picture);
         let spread = (log_variance.to_dtype(DType::F32)? * 0.5)?.exp()?;
         let sample = mean.to_dtype(DType::F32)?.broadcast_add(&spread.broadcast_mul(noise)?)?;
-        Ok(autoencoder.rescale(&sample)?)
+        Ok(autoencoder.rescale(&sample.into())?.into_computed()?)
     }
 
     /// How the autoencoder's work is cut under the plan.

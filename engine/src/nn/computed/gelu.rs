@@ -5,8 +5,8 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::cpu::{by_processor, contiguous, values, zeros};
-use super::cuda::{self, Curve};
 use super::simd::{Tiled, exp2, run};
+use crate::nn::cuda::{self, Curve};
 
 /// Values to a piece of work.
 const PIECE: usize = 1 << 14;

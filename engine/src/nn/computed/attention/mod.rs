@@ -7,7 +7,7 @@ use std::ops::Range;
 use candle_core::{DType, Result, Tensor, bail};
 
 use super::cpu::{by_processor, values, zeros};
-use super::cuda;
+use crate::nn::cuda;
 
 /// Which keys a query may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,10 +132,10 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -
 }
 
 /// Scores, in f32, that the plain path computes at a time: as many are held before a function on them as after it.
-pub(super) const SCORES: usize = 32 << 20;
+pub(in crate::nn) const SCORES: usize = 32 << 20;
 
 /// Bytes that attention takes beside its inputs and its result.
-pub(super) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
+pub(in crate::nn) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
     tiled::scratch_bytes(q, keys, threads)
 }
 

@@ -4,7 +4,7 @@ use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::cpu::{by_processor, contiguous, values, zeros};
-use super::cuda;
+use crate::nn::cuda;
 
 /// Rows to a piece of work.
 const ROWS: usize = 8;

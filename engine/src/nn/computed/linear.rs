@@ -9,7 +9,8 @@ use crate::precision::{Encoding, Packed};
 
 use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
-use super::{cuda, few_rows, unpacked::unpacked};
+use super::{few_rows, unpacked::unpacked};
+use crate::nn::cuda;
 
 /// Register tiles of rows of the input that share the weights read into the cache.
 const PANELS: usize = 8;
@@ -303,7 +304,7 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
 }
 
 /// Bytes that a product takes beside its input and its result.
-pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
+pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
     if rows <= few_rows::MOST {
         return few_rows::scratch_bytes(rows, inputs, outputs, threads);
     }

@@ -7,8 +7,8 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::cpu::{by_processor, contiguous, values, zeros};
-use super::cuda::{self, Curve as Kernel};
 use super::simd::{Tiled, exp2, run};
+use crate::nn::cuda::{self, Curve as Kernel};
 
 /// Values to a piece of work.
 const PIECE: usize = 1 << 14;

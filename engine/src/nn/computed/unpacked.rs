@@ -14,7 +14,7 @@ const PIECE: usize = 1 << 21;
 const BYTES_A_WEIGHT: usize = 16;
 
 /// Bytes that unpacking so many weights takes beside the result.
-pub(super) fn scratch_bytes(elements: usize) -> usize {
+pub(in crate::nn) fn scratch_bytes(elements: usize) -> usize {
     elements.min(PIECE) * BYTES_A_WEIGHT
 }
 

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::activation::silu_of;
 use super::cpu::{by_processor, contiguous, values, zeros};
-use super::cuda::{self, RowNorm};
 use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
+use crate::nn::cuda::{self, RowNorm};
 
 /// Rows to a piece of work, at least.
 const ROWS: usize = 4;

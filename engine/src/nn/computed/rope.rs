@@ -4,7 +4,7 @@ use candle_core::{DType, Device, Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::cpu::{by_processor, contiguous, values, zeros};
-use super::cuda::{self, Rotation};
+use crate::nn::cuda::{self, Rotation};
 
 /// Tokens to a piece of work, at least.
 const TOKENS: usize = 4;

@@ -130,7 +130,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
 }
 
 /// Bytes that a convolution of one picture takes beside its input and its result.
-pub(super) fn scratch_bytes(
+pub(in crate::nn) fn scratch_bytes(
     [channels, out_channels]: [usize; 2],
     [out_height, out_width]: [usize; 2],
     kernel: usize,

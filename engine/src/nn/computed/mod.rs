@@ -1,0 +1,35 @@
+//! The functions of this room on candle's tensors.
+//!
+//! Every function is pure: weights come in as arguments and nothing is kept. The CPU paths are fused and
+//! parallel; each is checked against the plain composition of candle operations it stands for.
+
+mod activation;
+mod addition;
+mod attention;
+#[cfg(test)]
+mod check;
+mod conv;
+mod cpu;
+mod few_rows;
+mod gelu;
+mod linear;
+mod modulation;
+mod norm;
+mod rope;
+mod simd;
+mod unpacked;
+
+pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
+pub use addition::add;
+pub use attention::{Mask, attention, attention_with_bias};
+pub(in crate::nn) use attention::{SCORES, scratch_bytes as attention_scratch_bytes};
+pub(in crate::nn) use conv::scratch_bytes as conv_scratch_bytes;
+pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub use cpu::compute_as_on_cards;
+pub use gelu::{geglu, gelu};
+pub(in crate::nn) use linear::scratch_bytes as linear_scratch_bytes;
+pub use linear::{LowRank, Weight, linear, linear_with};
+pub use modulation::{gated_add, modulate, scale_and_shift};
+pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
+pub use rope::{Rope, rope_half, rope_interleaved};
+pub(in crate::nn) use unpacked::scratch_bytes as unpacked_scratch_bytes;

@@ -1,0 +1,367 @@
+//! Functions on tensors, computed or traced. What they compute stands in [`computed`]; what they take is said by their
+//! formulas.
+
+use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail};
+
+use super::{
+    Conv2d, Device, Mask, Tensor, computed,
+    cost::{Cost, Costs},
+    tensor::Kind,
+    trace::Traced,
+};
+
+/// Runs a function of tensors of one dtype: on values with `compute`, or on shapes, where it gives a tensor of the
+/// shape and at the cost that `take` says.
+fn apply<const N: usize>(
+    name: &'static str,
+    inputs: [&Tensor; N],
+    take: impl FnOnce(Costs) -> (Cost, Vec<usize>),
+    compute: impl Fn([&Values; N]) -> Result<Values>,
+) -> Result<Tensor> {
+    let Kind::Traced(first) = &inputs[0].0 else {
+        let mut values = [inputs[0].computed()?; N];
+        for (values, input) in values.iter_mut().zip(inputs) {
+            *values = input.computed()?;
+        }
+        return Ok(compute(values)?.into());
+    };
+    let (mut cost, dims) = take(first.trace().costs(first.dtype));
+    let mut traced = [first; N];
+    for (traced, input) in traced.iter_mut().zip(inputs) {
+        *traced = input.traced()?;
+        cost.peak += traced.reordering();
+    }
+    let result = first.trace().call(name, &traced, cost, (&dims, first.dtype), |values| {
+        compute(std::array::from_fn(|index| &values[index]))
+    })?;
+    Ok(result.into())
+}
+
+/// A function that gives a value for each of its first input's.
+fn pointwise<const N: usize>(
+    name: &'static str,
+    inputs: [&Tensor; N],
+    tensors: usize,
+    compute: impl Fn([&Values; N]) -> Result<Values>,
+) -> Result<Tensor> {
+    let (values, dims) = (inputs[0].elem_count(), inputs[0].dims().to_vec());
+    apply(name, inputs, |costs| (costs.pointwise(values, tensors), dims), compute)
+}
+
+/// A function of one value.
+fn activation(name: &'static str, x: &Tensor, compute: fn(&Values) -> Result<Values>) -> Result<Tensor> {
+    let dims = x.dims().to_vec();
+    apply(name, [x], |costs| (costs.activation(x.elem_count()), dims), |[x]| compute(x))
+}
+
+/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
+///
+/// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
+pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    if x.dim(candle_core::D::Minus1)? != inputs {
+        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+    }
+    let mut dims = x.dims().to_vec();
+    dims.pop();
+    let rows = dims.iter().product();
+    dims.push(outputs);
+    let take = |costs: Costs| (costs.linear(rows, inputs, outputs), dims);
+    match bias {
+        Some(bias) => apply("linear", [x, weight, bias], take, |[x, weight, bias]| {
+            computed::linear(x, weight, Some(bias))
+        }),
+        None => apply("linear", [x, weight], take, |[x, weight]| computed::linear(x, weight, None)),
+    }
+}
+
+/// `x · sigmoid(x)`.
+pub fn silu(x: &Tensor) -> Result<Tensor> {
+    activation("silu", x, computed::silu)
+}
+
+/// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
+pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    pointwise("silu_mul", [gate, up], 2, |[gate, up]| computed::silu_mul(gate, up))
+}
+
+/// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016).
+pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
+    activation("gelu_tanh", x, computed::gelu_tanh)
+}
+
+/// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
+pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    pointwise("gelu_tanh_mul", [gate, up], 2, |[gate, up]| computed::gelu_tanh_mul(gate, up))
+}
+
+/// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
+pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
+    activation("quick_gelu", x, computed::quick_gelu)
+}
+
+/// The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))`.
+pub fn gelu(x: &Tensor) -> Result<Tensor> {
+    activation("gelu", x, computed::gelu)
+}
+
+/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second is the gate (Shazeer
+/// 2020, arXiv:2002.05202).
+pub fn geglu(x: &Tensor) -> Result<Tensor> {
+    let mut dims = x.dims().to_vec();
+    if let Some(last) = dims.last_mut() {
+        *last /= 2;
+    }
+    let take = |costs: Costs| (costs.pointwise(x.elem_count() / 2, 2), dims);
+    apply("geglu", [x], take, |[x]| computed::geglu(x))
+}
+
+/// `x + y`, of the same shape.
+pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    if x.dims() != y.dims() {
+        bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
+    }
+    match &x.0 {
+        Kind::Computed(values) => Ok(computed::add(values, y.computed()?)?.into()),
+        Kind::Traced(traced) => {
+            let take = |costs: Costs| (costs.copy(x.elem_count()), traced.dims().to_vec());
+            apply("add", [x, y], take, |[x, y]| computed::add(x, y))
+        }
+    }
+}
+
+/// RMS norm over the last dimension: `x / sqrt(mean(x²) + eps) · weight` (Zhang and Sennrich 2019).
+pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
+    pointwise("rms_norm", [x, weight], 1, |[x, weight]| computed::rms_norm(x, weight, eps))
+}
+
+/// [`rms_norm`] followed by [`modulate`], in one pass where the device has it.
+pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
+    match (&x.0, &weight.0, &scale.0) {
+        (Kind::Computed(x), Kind::Computed(weight), Kind::Computed(scale)) => {
+            Ok(computed::rms_norm_modulated(x, weight, eps, scale)?.into())
+        }
+        _ => modulate(&rms_norm(x, weight, eps)?, scale),
+    }
+}
+
+/// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
+pub fn layer_norm(x: &Tensor, parameters: Option<(&Tensor, &Tensor)>, eps: f64) -> Result<Tensor> {
+    match parameters {
+        Some((weight, bias)) => pointwise("layer_norm", [x, weight, bias], 1, |[x, weight, bias]| {
+            computed::layer_norm(x, Some(weight), Some(bias), eps)
+        }),
+        None => pointwise("layer_norm", [x], 1, |[x]| computed::layer_norm(x, None, None, eps)),
+    }
+}
+
+/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] without a shift, in one
+/// pass where the device has it.
+pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<&Tensor>) -> Result<Tensor> {
+    if let Kind::Computed(values) = &x.0 {
+        let shift = shift.map(Tensor::computed).transpose()?;
+        return Ok(computed::layer_norm_modulated(values, eps, scale.computed()?, shift)?.into());
+    }
+    let normed = layer_norm(x, None, eps)?;
+    match shift {
+        Some(shift) => scale_and_shift(&normed, scale, shift),
+        None => modulate(&normed, scale),
+    }
+}
+
+/// Group norm (Wu and He 2018) of `x` `[batch, channels, …]`; `weight` and `bias` are `[channels]`.
+pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
+    pointwise("group_norm", [x, weight, bias], 1, |[x, weight, bias]| {
+        computed::group_norm(x, groups, weight, bias, eps)
+    })
+}
+
+/// [`group_norm`] followed by [`silu`], in one pass where the device has it.
+pub fn group_norm_silu(
+    x: &Tensor,
+    groups: usize,
+    weight: &Tensor,
+    bias: &Tensor,
+    eps: f64,
+) -> Result<Tensor> {
+    pointwise("group_norm_silu", [x, weight, bias], 1, |[x, weight, bias]| {
+        computed::group_norm_silu(x, groups, weight, bias, eps)
+    })
+}
+
+/// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
+pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
+    pointwise("modulate", [x, scale], 1, |[x, scale]| computed::modulate(x, scale))
+}
+
+/// `x · (1 + scale) + shift`: `x` is `[batch, tokens, width]`, `scale` and `shift` are `[batch, 1, width]` or
+/// `[1, 1, width]`.
+pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Tensor> {
+    pointwise("scale_and_shift", [x, scale, shift], 1, |[x, scale, shift]| {
+        computed::scale_and_shift(x, scale, shift)
+    })
+}
+
+/// `x + gate · y`: `x` and `y` are `[batch, tokens, width]`, `gate` is `[batch, 1, width]` or `[1, 1, width]`.
+pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
+    pointwise("gated_add", [x, gate, y], 2, |[x, gate, y]| computed::gated_add(x, gate, y))
+}
+
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`, scaled by
+/// `1 / sqrt(head_dim)`; the result has the shape of `q`. `heads` is a multiple of `kv_heads`: neighbouring query heads
+/// share a key head.
+///
+/// The scores of all keys and queries are never held at once.
+pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
+    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
+        return Ok(computed::attention(q, k, v, mask)?.into());
+    }
+    attend("attention", [q, k, v], None, |[q, k, v]| computed::attention(q, k, v, mask))
+}
+
+/// Attention without a mask whose scores are `q · k + bias`, not scaled, as in T5 (Raffel et al. 2020). `bias`, f32
+/// `[heads, tokens + keys − 1]`, is by the place of the key less that of the query, from `1 − tokens` to `keys − 1`.
+pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
+        return Ok(computed::attention_with_bias(q, k, v, bias.computed()?)?.into());
+    }
+    attend("attention_with_bias", [q, k, v], Some(bias), |[q, k, v]| {
+        let bias = Values::zeros(bias.dims(), bias.dtype(), q.device())?;
+        computed::attention_with_bias(q, k, v, &bias)
+    })
+}
+
+/// Attention on shapes.
+fn attend(
+    name: &'static str,
+    [q, k, v]: [&Tensor; 3],
+    bias: Option<&Tensor>,
+    compute: impl Fn([&Values; 3]) -> Result<Values>,
+) -> Result<Tensor> {
+    let (batch, tokens, heads, width) = q.dims4()?;
+    let (key_batch, keys, kv_heads, key_width) = k.dims4()?;
+    let fits = (key_batch, key_width) == (batch, width) && kv_heads > 0 && heads.is_multiple_of(kv_heads);
+    if k.dims() != v.dims() || !fits {
+        bail!("attention of {:?} over keys {:?} and values {:?}", q.dims(), k.dims(), v.dims());
+    }
+    let shape = [batch, tokens, heads, width];
+    let inputs = [q.traced()?, k.traced()?, v.traced()?];
+    let costs = inputs[0].trace().costs(inputs[0].dtype);
+    let mut cost = match bias {
+        Some(_) => costs.attention_with_bias(shape, keys, kv_heads),
+        None => costs.attention(shape, keys, kv_heads),
+    };
+    // Heads may stand apart; their values may not.
+    let apart = |input: &&&Traced| input.layout.stride().last() != Some(&1);
+    cost.peak += inputs.iter().filter(apart).map(|input| input.reordering()).sum::<u64>();
+    let result = inputs[0].trace().call(name, &inputs, cost, (&shape, q.dtype()), |values| {
+        compute(std::array::from_fn(|index| &values[index]))
+    })?;
+    Ok(result.into())
+}
+
+/// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias` `[out]`.
+///
+/// On the CPU 3×3 and 1×1 kernels are summed in f32 and rounded once.
+pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
+    let (batch, inputs, height, width) = x.dims4()?;
+    let (outputs, expected, side, _) = weight.dims4()?;
+    if inputs != expected {
+        bail!("a convolution over {expected} channels was given {inputs}");
+    }
+    let zeros = 2 * conv.padding + conv.trailing;
+    let steps = |length: usize| (length + zeros).saturating_sub(side) / conv.stride + 1;
+    let size = [steps(height), steps(width)];
+    let take = |costs: Costs| {
+        let cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
+        (cost, vec![batch, outputs, size[0], size[1]])
+    };
+    match bias {
+        Some(bias) => apply("conv2d", [x, weight, bias], take, |[x, weight, bias]| {
+            computed::conv2d(x, weight, Some(bias), conv)
+        }),
+        None => apply("conv2d", [x, weight], take, |[x, weight]| computed::conv2d(x, weight, None, conv)),
+    }
+}
+
+/// `x` `[batch, channels, height, width]` twice as high and wide, each value four times.
+pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
+    let (batch, channels, height, width) = x.dims4()?;
+    let take = |costs: Costs| (costs.upsample(x.elem_count()), vec![batch, channels, 2 * height, 2 * width]);
+    apply("upsample", [x], take, |[x]| computed::upsample_nearest_2x(x))
+}
+
+/// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
+#[derive(Debug, Clone)]
+pub struct Rope {
+    cos: Tensor,
+    sin: Tensor,
+}
+
+impl Rope {
+    /// From angles in row-major order, `tokens` rows of `pairs` columns. The sines and cosines are taken of
+    /// the angle rounded to f32, as the reference does.
+    pub fn from_angles(angles: &[f32], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
+        let cos = angles.iter().map(|angle| angle.cos()).collect();
+        let sin = angles.iter().map(|angle| angle.sin()).collect();
+        Self::of(cos, sin, (tokens, pairs), device)
+    }
+
+    /// From angles whose sines and cosines are taken before anything is rounded, as FLUX.1 does.
+    pub fn from_exact_angles(angles: &[f64], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
+        let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
+        let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
+        Self::of(cos, sin, (tokens, pairs), device)
+    }
+
+    fn of(cos: Vec<f32>, sin: Vec<f32>, shape: (usize, usize), device: &Device) -> Result<Self> {
+        Ok(Self { cos: Tensor::from_vec(cos, shape, device)?, sin: Tensor::from_vec(sin, shape, device)? })
+    }
+
+    /// The rotations of `self` followed by those of `other`, along the tokens.
+    pub fn concat(&self, other: &Self) -> Result<Self> {
+        Ok(Self {
+            cos: Tensor::cat(&[&self.cos, &other.cos], 0)?,
+            sin: Tensor::cat(&[&self.sin, &other.sin], 0)?,
+        })
+    }
+}
+
+type Rotate = fn(&Values, &computed::Rope) -> Result<Values>;
+
+fn rotate(name: &'static str, x: &Tensor, rope: &Rope, rotate: Rotate) -> Result<Tensor> {
+    pointwise(name, [x, &rope.cos, &rope.sin], 1, |[x, cos, sin]| {
+        rotate(x, &computed::Rope { cos: cos.clone(), sin: sin.clone() })
+    })
+}
+
+/// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
+pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    rotate("rope_interleaved", x, rope, computed::rope_interleaved)
+}
+
+/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
+/// language models. Computed in the dtype of `x`, as there.
+pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    rotate("rope_half", x, rope, computed::rope_half)
+}
+
+/// `change` is done to the values of `x`, row-major and in f32, on the host.
+pub fn on_host(x: Tensor, change: impl FnOnce(&mut [f32])) -> Result<Tensor> {
+    match x.0 {
+        Kind::Computed(values) => {
+            let (shape, dtype, device) = (values.shape().clone(), values.dtype(), values.device().clone());
+            let mut host = values.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
+            drop(values);
+            change(&mut host);
+            let changed = Values::from_vec(host, shape, &CandleDevice::Cpu)?;
+            Ok(changed.to_device(&device)?.to_dtype(dtype)?.into())
+        }
+        Kind::Traced(ref traced) => {
+            let wide = traced.copied(traced.dims(), DType::F32);
+            let dtype = traced.dtype;
+            drop(x);
+            Ok(Tensor::from(wide).to_dtype(dtype)?)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Runs of a forward pass on shapes: what it allocates and how much it computes, without a value.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use candle_core::{DType, Layout, Result, Tensor as Values};
+
+use super::{
+    Tensor,
+    cost::{Computes, Cost, Costs},
+    dryrun::DryRun,
+};
+
+/// The books of a traced run. Tensors that are traced allocate in them and give back when they are dropped.
+#[derive(Clone)]
+pub struct Trace(Arc<Books>);
+
+struct Books {
+    computes: Computes,
+    counts: Mutex<Counts>,
+    /// Tries functions out instead of believing their formulas.
+    dry_run: Option<Mutex<DryRun>>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    live: u64,
+    peak: u64,
+    operations: f64,
+}
+
+/// What a part of a traced run took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Passed {
+    /// The most bytes that were allocated at any moment.
+    pub peak: u64,
+    /// Floating-point operations.
+    pub operations: f64,
+}
+
+impl Trace {
+    /// Books for what computes; functions take what their formulas say.
+    pub fn new(computes: Computes) -> Self {
+        Self(Arc::new(Books { computes, counts: Mutex::default(), dry_run: None }))
+    }
+
+    /// Books for what computes; functions take what they take when `dry_run` runs them.
+    pub fn dry(computes: Computes, dry_run: DryRun) -> Self {
+        Self(Arc::new(Books { computes, counts: Mutex::default(), dry_run: Some(Mutex::new(dry_run)) }))
+    }
+
+    /// What computes.
+    pub fn computes(&self) -> Computes {
+        self.0.computes
+    }
+
+    /// Bytes that are allocated now.
+    pub fn live(&self) -> u64 {
+        self.counts().live
+    }
+
+    /// What was passed through since the last call. The next peak begins at what is allocated now.
+    pub fn take(&self) -> Passed {
+        let mut counts = self.counts();
+        let passed = Passed { peak: counts.peak, operations: counts.operations };
+        *counts = Counts { live: counts.live, peak: counts.live, operations: 0.0 };
+        passed
+    }
+
+    /// Floating-point operations a second of all functions that were tried out, each as often as it was called.
+    pub fn tried_rate(&self) -> Option<f64> {
+        self.dry_run().and_then(|dry_run| dry_run.rate())
+    }
+
+    /// A tensor of this shape.
+    pub fn tensor(&self, dims: &[usize], dtype: DType) -> Tensor {
+        let bytes = (dims.iter().product::<usize>() * dtype.size_in_bytes()) as u64;
+        self.run(Cost { peak: bytes, result: bytes, operations: 0.0 }, dims, dtype).into()
+    }
+
+    /// What functions over values of this dtype take.
+    pub(super) fn costs(&self, dtype: DType) -> Costs {
+        Costs { value_bytes: dtype.size_in_bytes(), computes: self.0.computes, widens: false }
+    }
+
+    /// A function runs and gives a tensor of this shape.
+    pub(super) fn run(&self, cost: Cost, dims: &[usize], dtype: DType) -> Traced {
+        let mut counts = self.counts();
+        counts.peak = counts.peak.max(counts.live + cost.peak.max(cost.result));
+        counts.live += cost.result;
+        counts.operations += cost.operations;
+        drop(counts);
+        let memory = Arc::new(Allocation { bytes: cost.result, trace: self.clone() });
+        Traced { layout: Layout::contiguous(dims), dtype, memory }
+    }
+
+    /// A function over `inputs` runs and gives a tensor of this shape: it takes `cost`, or what `compute` takes where
+    /// functions are tried out.
+    pub(super) fn call(
+        &self,
+        name: &'static str,
+        inputs: &[&Traced],
+        cost: Cost,
+        (dims, dtype): (&[usize], DType),
+        compute: impl Fn(&[Values]) -> Result<Values>,
+    ) -> Result<Traced> {
+        let cost = match self.dry_run() {
+            Some(mut dry_run) => {
+                let shapes: Vec<_> = inputs.iter().map(|input| (input.dims(), input.dtype)).collect();
+                dry_run.cost(name, &shapes, cost, &compute)?
+            }
+            None => cost,
+        };
+        Ok(self.run(cost, dims, dtype))
+    }
+
+    fn dry_run(&self) -> Option<MutexGuard<'_, DryRun>> {
+        self.0.dry_run.as_ref().map(|dry_run| dry_run.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trace").field("computes", &self.0.computes).field("counts", &*self.counts()).finish()
+    }
+}
+
+/// The shape of a tensor, and the memory that it would take.
+#[derive(Debug, Clone)]
+pub(super) struct Traced {
+    pub layout: Layout,
+    pub dtype: DType,
+    memory: Arc<Allocation>,
+}
+
+#[derive(Debug)]
+struct Allocation {
+    bytes: u64,
+    trace: Trace,
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.trace.counts().live -= self.bytes;
+    }
+}
+
+impl Traced {
+    /// The shape of a weight, whose memory is counted elsewhere.
+    pub fn weight(trace: &Trace, dims: &[usize], dtype: DType) -> Self {
+        let memory = Arc::new(Allocation { bytes: 0, trace: trace.clone() });
+        Self { layout: Layout::contiguous(dims), dtype, memory }
+    }
+
+    pub fn trace(&self) -> &Trace {
+        &self.memory.trace
+    }
+
+    pub fn dims(&self) -> &[usize] {
+        self.layout.dims()
+    }
+
+    pub fn elements(&self) -> usize {
+        self.dims().iter().product()
+    }
+
+    /// The same memory, looked at in another way.
+    pub fn view(&self, layout: Layout) -> Self {
+        Self { layout, ..self.clone() }
+    }
+
+    /// A copy by the tensor library, in a dtype.
+    pub fn copied(&self, dims: &[usize], dtype: DType) -> Self {
+        self.trace().run(self.trace().costs(dtype).copy(dims.iter().product()), dims, dtype)
+    }
+
+    pub fn contiguous(&self) -> Self {
+        if self.layout.is_contiguous() { self.clone() } else { self.copied(self.dims(), self.dtype) }
+    }
+
+    /// Bytes that a function of the processor takes to bring it into order, beyond those of widening.
+    pub fn reordering(&self) -> u64 {
+        let ordered = self.layout.is_contiguous() || self.dtype != DType::F32;
+        if ordered { 0 } else { (self.elements() * self.dtype.size_in_bytes()) as u64 }
+    }
+}

@@ -1,0 +1,191 @@
+//! Weights as they are held.
+
+use candle_core::{DType, Result, bail};
+
+use super::{
+    Tensor, Trace, computed,
+    cost::{Computes, Cost},
+    linear,
+    tensor::Kind,
+    trace::Traced,
+};
+use crate::precision::Encoding;
+
+/// A weight as it is held: computed, in a dtype of tensors or in the bytes that it is stored in, or traced.
+#[derive(Debug, Clone)]
+pub enum Weight {
+    /// With values.
+    Computed(computed::Weight),
+    /// With a shape.
+    Traced(TracedWeight),
+}
+
+/// How a weight would be held.
+#[derive(Debug, Clone)]
+pub struct TracedWeight {
+    /// The books that what is made of it is in.
+    pub trace: Trace,
+    /// Its shape.
+    pub dims: Vec<usize>,
+    /// The dtype that it is held in, if that is one of tensors.
+    pub dtype: DType,
+    /// What its bytes mean, if it is held as it is stored.
+    pub packed: Option<Encoding>,
+}
+
+impl From<computed::Weight> for Weight {
+    fn from(weight: computed::Weight) -> Self {
+        Self::Computed(weight)
+    }
+}
+
+impl TracedWeight {
+    fn dims2(&self) -> Result<(usize, usize)> {
+        match self.dims[..] {
+            [outputs, inputs] => Ok((outputs, inputs)),
+            _ => bail!("a weight of shape {:?} is no matrix", self.dims),
+        }
+    }
+
+    fn elements(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// What stands for it among the inputs of a function.
+    fn input(&self) -> Traced {
+        match self.packed {
+            Some(encoding) => Traced::weight(&self.trace, &[encoding.bytes(self.elements())], DType::U8),
+            None => Traced::weight(&self.trace, &self.dims, self.dtype),
+        }
+    }
+
+    /// Zeros in its place.
+    fn zeros(&self, input: &candle_core::Tensor) -> computed::Weight {
+        match self.packed {
+            Some(encoding) => {
+                computed::Weight::Packed { bytes: input.clone(), encoding, shape: self.dims.clone() }
+            }
+            None => computed::Weight::Floats(input.clone()),
+        }
+    }
+
+    /// Bytes that a card takes to widen it before a product.
+    fn unpacked(&self, dtype: DType) -> u64 {
+        self.packed.map_or(0, |_| self.trace.costs(dtype).unpacked(self.elements()))
+    }
+}
+
+impl Weight {
+    /// Its values in a dtype.
+    pub fn widened(&self, dtype: DType) -> Result<Tensor> {
+        match self {
+            Self::Computed(weight) => Ok(weight.widened(dtype)?.into()),
+            Self::Traced(weight) if weight.packed.is_none() && weight.dtype == dtype => {
+                Ok(Traced::weight(&weight.trace, &weight.dims, dtype).into())
+            }
+            Self::Traced(weight) => {
+                let mut cost = weight.trace.costs(dtype).copy(weight.elements());
+                cost.peak = cost.peak.max(weight.unpacked(dtype));
+                Ok(weight.trace.run(cost, &weight.dims, dtype).into())
+            }
+        }
+    }
+
+    fn computed(&self) -> Result<&computed::Weight> {
+        match self {
+            Self::Computed(weight) => Ok(weight),
+            Self::Traced(_) => bail!("a traced weight has no values"),
+        }
+    }
+
+    fn traced(&self) -> Result<&TracedWeight> {
+        match self {
+            Self::Traced(weight) => Ok(weight),
+            Self::Computed(_) => bail!("values among traced weights"),
+        }
+    }
+}
+
+/// A product of two thin matrices beside a weight.
+#[derive(Debug, Clone)]
+pub struct LowRank {
+    /// `[rank, in]`.
+    pub down: Weight,
+    /// `[out, rank]`.
+    pub up: Weight,
+    /// What the product is multiplied by.
+    pub scale: f32,
+}
+
+impl LowRank {
+    fn computed(&self) -> Result<computed::LowRank> {
+        let (down, up) = (self.down.computed()?.clone(), self.up.computed()?.clone());
+        Ok(computed::LowRank { down, up, scale: self.scale })
+    }
+
+    /// The whole product `scale · up · down`, `[out, in]`, in a dtype.
+    pub fn product(&self, dtype: DType) -> Result<Tensor> {
+        if matches!(self.down, Weight::Computed(_)) {
+            return Ok(self.computed()?.product(dtype)?.into());
+        }
+        let (up, down) = (self.up.widened(DType::F32)?, self.down.widened(DType::F32)?);
+        let turned = down.transpose(0, 1)?.contiguous()?;
+        (linear(&up, &turned, None)? * f64::from(self.scale))?.to_dtype(dtype)
+    }
+}
+
+/// `x · weightᵀ + bias`, with `scale · (x · downᵀ) · upᵀ` of each of `terms` added before the sum is rounded: `x` is
+/// `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
+pub fn linear_with(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) -> Result<Tensor> {
+    match &x.0 {
+        Kind::Computed(values) => {
+            let terms = terms.iter().map(LowRank::computed).collect::<Result<Vec<_>>>()?;
+            let bias = bias.map(Tensor::computed).transpose()?;
+            Ok(computed::linear_with(values, weight.computed()?, bias, &terms)?.into())
+        }
+        Kind::Traced(traced) => trace_linear(traced, weight.traced()?, bias, terms),
+    }
+}
+
+fn trace_linear(
+    x: &Traced,
+    weight: &TracedWeight,
+    bias: Option<&Tensor>,
+    terms: &[LowRank],
+) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    let Some((&last, rows)) = x.dims().split_last() else { bail!("a linear layer was given a number") };
+    if last != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
+        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+    }
+    let mut dims = rows.to_vec();
+    dims.push(outputs);
+    let rows: usize = rows.iter().product();
+    let trace = x.trace();
+    let mut costs = trace.costs(x.dtype);
+    costs.widens = weight.packed.is_none() && weight.dtype != x.dtype;
+    let mut cost = costs.linear(rows, inputs, outputs);
+    cost.peak += weight.unpacked(x.dtype) + x.reordering();
+    let on_card = trace.computes() == Computes::Card;
+    let ranks = terms.iter().map(|term| Ok(term.down.traced()?.dims2()?.0)).collect::<Result<Vec<_>>>()?;
+    if !on_card {
+        // The product with the first factor, in f32.
+        cost.peak += (rows * ranks.iter().max().unwrap_or(&0) * size_of::<f32>()) as u64;
+    }
+    let through = |rank: usize| 2.0 * rows as f64 * rank as f64 * (inputs + outputs) as f64;
+    cost.operations += ranks.iter().map(|&rank| through(rank)).sum::<f64>();
+    let input = weight.input();
+    let mut sum = trace.call("linear", &[x, &input], cost, (&dims, x.dtype), |values| {
+        let bias = bias.map(|bias| candle_core::Tensor::zeros(bias.dims(), bias.dtype(), values[0].device()));
+        computed::linear(&values[0], weight.zeros(&values[1]), bias.transpose()?.as_ref())
+    })?;
+    for &rank in ranks.iter().filter(|_| on_card) {
+        let plain = Cost { operations: 0.0, ..costs.linear(rows, inputs, rank) };
+        let _inner = trace.run(plain, &[rows, rank], x.dtype);
+        let plain = Cost { operations: 0.0, ..costs.linear(rows, rank, outputs) };
+        let product = trace.run(plain, &dims, x.dtype);
+        let _scaled = product.copied(&dims, x.dtype);
+        sum = sum.copied(&dims, x.dtype);
+    }
+    Ok(sum.into())
+}

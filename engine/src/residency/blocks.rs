@@ -1,0 +1,255 @@
+//! A component's blocks as a forward pass gets them.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{
+    BlockLayout, Executor, RunError, WeightStore, Weights,
+    buffer::{TensorPlace, layer_of},
+};
+use crate::{
+    checkpoint::{Block, Component, LowRankTerm},
+    memory::BlockWork,
+    nn::{self, DType, Device, Tensor, Trace, TracedWeight, Weight},
+};
+
+/// A component's blocks as a forward pass gets them, one after the other: with weights from a store, or with their
+/// shapes, to be traced.
+#[derive(Clone, Copy)]
+pub struct Blocks<'a>(Source<'a>);
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Stored(&'a Executor, &'a WeightStore),
+    Traced(&'a TracedBlocks),
+}
+
+impl<'a> Blocks<'a> {
+    /// The blocks of a store, as an executor walks through them.
+    pub fn stored(executor: &'a Executor, store: &'a WeightStore) -> Self {
+        Self(Source::Stored(executor, store))
+    }
+
+    /// Calls `forward(index, weights)` for each block of `range` in order. Everything that needs a block (all guidance
+    /// branches, all images of a batch) runs within one call, so that each block is leased once a walk.
+    pub fn walk(
+        self,
+        range: Range<usize>,
+        mut forward: impl FnMut(usize, &Weights) -> nn::Result<()>,
+    ) -> Result<(), RunError> {
+        match self.0 {
+            Source::Stored(executor, store) => executor.walk(store, range, forward),
+            Source::Traced(blocks) => {
+                range.into_iter().try_for_each(|index| blocks.pass(index, &mut forward))
+            }
+        }
+    }
+
+    /// `work(x)`. Where it is traced, what it takes depends on the shape of `x` alone: it is done once for each shape.
+    pub fn by_shape(
+        self,
+        x: &Tensor,
+        work: impl FnOnce(&Tensor) -> Result<Tensor, RunError>,
+    ) -> Result<Tensor, RunError> {
+        match self.0 {
+            Source::Stored(..) => work(x),
+            Source::Traced(blocks) => blocks.by_shape(x, work),
+        }
+    }
+
+    /// Rows `[rows.len(), width]` of the table `name` of a block, which is looked up in and never leased.
+    pub fn rows(self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
+        match self.0 {
+            Source::Stored(_, store) => Ok(store.rows(block, name, rows)?.into()),
+            Source::Traced(blocks) => Ok(blocks.rows(block, name, rows.len())?),
+        }
+    }
+
+    /// What it is computed in.
+    pub fn dtype(self) -> DType {
+        match self.0 {
+            Source::Stored(_, store) => store.dtype(),
+            Source::Traced(blocks) => blocks.dtype,
+        }
+    }
+
+    /// Where it is computed.
+    pub fn device(self) -> Device {
+        match self.0 {
+            Source::Stored(_, store) => store.device().clone().into(),
+            Source::Traced(blocks) => blocks.trace.clone().into(),
+        }
+    }
+}
+
+/// The shapes of a component's weights, and what passes through its blocks have taken.
+#[derive(Debug)]
+pub struct TracedBlocks {
+    trace: Trace,
+    dtype: DType,
+    blocks: Vec<Arc<TracedBlock>>,
+    passed: RefCell<Vec<BlockWork>>,
+    /// The most that was allocated since the last pass.
+    gap: Cell<u64>,
+    /// What was done by the shape of what it was given.
+    known: RefCell<HashMap<Vec<usize>, Known>>,
+}
+
+/// What something took that is done again for the same shape.
+#[derive(Debug, Clone)]
+struct Known {
+    dims: Vec<usize>,
+    dtype: DType,
+    /// Activations are beyond what was allocated before.
+    passed: Vec<BlockWork>,
+}
+
+/// The shapes of a block's weights.
+#[derive(Debug)]
+pub(super) struct TracedBlock {
+    name: String,
+    weights: HashMap<String, TracedWeight>,
+    terms: Vec<LowRankTerm>,
+    /// How often each layer was read in the pass under way.
+    reads: Mutex<Reads>,
+}
+
+#[derive(Debug, Default)]
+struct Reads {
+    last: String,
+    layers: HashMap<String, u32>,
+}
+
+impl TracedBlocks {
+    /// The blocks of a component as they would be held for a computation in `dtype`.
+    pub fn new(trace: &Trace, component: &Component, dtype: DType) -> Self {
+        let block = |block: &Block| Arc::new(TracedBlock::new(trace, block, dtype));
+        let blocks: Vec<Arc<TracedBlock>> = component.blocks.iter().map(block).collect();
+        let passed = RefCell::new(vec![BlockWork::UNUSED; blocks.len()]);
+        Self { trace: trace.clone(), dtype, blocks, passed, gap: Cell::new(0), known: RefCell::default() }
+    }
+
+    /// The blocks, to be walked through.
+    pub fn blocks(&self) -> Blocks<'_> {
+        Blocks(Source::Traced(self))
+    }
+
+    /// What the passes through each block since the last call have taken. A block's activations are all that was
+    /// allocated while it ran; what was allocated between two passes counts for the later one, at the end for the last
+    /// block.
+    pub fn take(&self) -> Vec<BlockWork> {
+        self.end_gap();
+        let mut passed = self.passed.replace(vec![BlockWork::UNUSED; self.blocks.len()]);
+        if let Some(last) = passed.iter_mut().rfind(|block| block.passes > 0) {
+            last.activations = last.activations.max(self.gap.take());
+        }
+        passed
+    }
+
+    fn pass(
+        &self,
+        index: usize,
+        forward: &mut impl FnMut(usize, &Weights) -> nn::Result<()>,
+    ) -> Result<(), RunError> {
+        self.end_gap();
+        let block = &self.blocks[index];
+        *block.reads() = Reads::default();
+        forward(index, &Weights::traced(Arc::clone(block), self.dtype))?;
+        let passed = self.trace.take();
+        let reads = block.reads().layers.values().copied().max().unwrap_or(0);
+        let activations = passed.peak.max(self.gap.take());
+        let pass = BlockWork { passes: 1, operations: passed.operations, activations, reads };
+        self.passed.borrow_mut()[index].join(&pass);
+        Ok(())
+    }
+
+    fn by_shape(
+        &self,
+        x: &Tensor,
+        work: impl FnOnce(&Tensor) -> Result<Tensor, RunError>,
+    ) -> Result<Tensor, RunError> {
+        self.end_gap();
+        let before = self.trace.live();
+        let known = self.known.borrow().get(x.dims()).cloned();
+        if let Some(known) = known {
+            let mut all = self.passed.borrow_mut();
+            for (all, again) in all.iter_mut().zip(known.passed) {
+                let activations = again.activations + if again.passes > 0 { before } else { 0 };
+                all.join(&BlockWork { activations, ..again });
+            }
+            return Ok(self.trace.tensor(&known.dims, known.dtype));
+        }
+        let outside = self.passed.replace(vec![BlockWork::UNUSED; self.blocks.len()]);
+        let result = work(x)?;
+        let mut passed = self.passed.replace(outside);
+        for (all, block) in self.passed.borrow_mut().iter_mut().zip(&mut passed) {
+            all.join(block);
+            block.activations = block.activations.saturating_sub(before);
+        }
+        let known = Known { dims: result.dims().to_vec(), dtype: result.dtype(), passed };
+        self.known.borrow_mut().insert(x.dims().to_vec(), known);
+        Ok(result)
+    }
+
+    fn end_gap(&self) {
+        self.gap.set(self.gap.get().max(self.trace.take().peak));
+    }
+
+    fn rows(&self, block: usize, name: &str, rows: usize) -> nn::Result<Tensor> {
+        let table = self.blocks[block].find(name)?;
+        let width = table.dims.get(1).copied().unwrap_or(1);
+        // They are read as f32.
+        let wide = self.trace.tensor(&[rows, width], DType::F32);
+        wide.to_dtype(self.dtype)
+    }
+}
+
+impl TracedBlock {
+    fn new(trace: &Trace, block: &Block, dtype: DType) -> Self {
+        let weight = |place: TensorPlace| {
+            let (packed, held) = (place.encoding(), place.dtype());
+            let weight = TracedWeight { trace: trace.clone(), dims: place.shape, dtype: held, packed };
+            (place.name, weight)
+        };
+        let weights = BlockLayout::new(block, dtype).tensors.into_iter().map(weight).collect();
+        Self { name: block.name.clone(), weights, terms: block.terms.clone(), reads: Mutex::default() }
+    }
+
+    pub fn terms(&self) -> &[LowRankTerm] {
+        &self.terms
+    }
+
+    fn reads(&self) -> MutexGuard<'_, Reads> {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.weights.contains_key(name)
+    }
+
+    /// A weight that is read.
+    pub fn read(&self, name: &str) -> Option<Weight> {
+        let weight = self.weights.get(name)?;
+        let layer = layer_of(name);
+        let mut reads = self.reads();
+        if reads.last != layer {
+            layer.clone_into(&mut reads.last);
+            match reads.layers.get_mut(layer) {
+                Some(times) => *times += 1,
+                None => {
+                    reads.layers.insert(layer.to_owned(), 1);
+                }
+            }
+        }
+        Some(Weight::Traced(weight.clone()))
+    }
+
+    fn find(&self, name: &str) -> nn::Result<&TracedWeight> {
+        let missing = || nn::Error::CannotFindTensor { path: format!("{}: {name}", self.name) };
+        self.weights.get(name).ok_or_else(missing)
+    }
+}
