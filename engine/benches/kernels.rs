@@ -11,7 +11,7 @@ use std::{cell::RefCell, hint::black_box, time::Instant};
 use candle_core::{DType, Device, Error, Result, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, Values, read_header},
-    nn::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
+    nn::computed::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
     precision::{Encoding, Format, Packed, Storage},
 };
 

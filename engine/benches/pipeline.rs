@@ -20,7 +20,7 @@ use sluice_engine::{
         unet::{Level, Unet, UnetConfig},
         z_image::{ZImageConfig, ZImageTransformer},
     },
-    residency::{CpuMemory, Executor, WeightStore},
+    residency::{Blocks, CpuMemory, Executor, WeightStore},
     sampling::{Discrete, PredictionType},
     vae::{AutoencoderKl, AutoencoderKlConfig},
 };
@@ -136,16 +136,16 @@ fn step(
         0 => None,
         width => Some(Tensor::randn(0f32, 1f32, width, &Device::Cpu)?),
     };
-    let branches = [Conditioning { prompt, pooled }];
+    let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
     let latents = model.latents_shape(pixels, pixels);
     let input =
         PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0, latents, pixels: [8 * side; 2] };
-    let prepared = model.prepare(&executor, &store, &input)?;
-    let latents = Tensor::randn(0f32, 1f32, (1, latents[0], side, side), &Device::Cpu)?;
+    let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
+    let latents = Tensor::randn(0f32, 1f32, (1, latents[0], side, side), &Device::Cpu)?.into();
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
     fastest(|| {
-        model.predict(&executor, &store, &input, &prepared)?;
+        model.predict(Blocks::stored(&executor, &store), &input, &prepared)?;
         Ok(())
     })
 }
@@ -153,10 +153,10 @@ fn step(
 /// Seconds of decoding latents of this side.
 fn decode(folder: &Path, config: AutoencoderKlConfig, side: usize) -> Result<f64> {
     let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
-    let latents = Tensor::randn(0f32, 1f32, (1, config.latent_channels, side, side), &Device::Cpu)?;
+    let latents = Tensor::randn(0f32, 1f32, (1, config.latent_channels, side, side), &Device::Cpu)?.into();
     let (vae, executor) = (AutoencoderKl::new(config), Executor::default());
     fastest(|| {
-        vae.decode(&executor, &store, &latents, None)?;
+        vae.decode(Blocks::stored(&executor, &store), &latents, None)?;
         Ok(())
     })
 }

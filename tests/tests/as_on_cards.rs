@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fs};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::{MemoryAccount, metered},
-    nn::{Computes, Costs, Weight, compute_as_on_cards},
+    nn::{Computes, Costs, compute_as_on_cards, computed::Weight},
     precision::{Encoding, Format},
 };
 use sluice_tests::{

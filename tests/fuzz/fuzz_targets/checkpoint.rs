@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sluice_engine::{
     models::{content, open},
-    nn::Computes,
+    nn::{Computes, Trace},
     pipeline::{footprint, prompts, summarise, workload},
     request::{ComputeDtype, ModelSource, Request},
 };
@@ -24,6 +24,7 @@ fn look(path: &Path) {
     if model.validate(&request).is_ok()
         && let Ok(prompts) = prompts(&model, &request)
     {
-        workload(&model, &request, ComputeDtype::F32, &prompts, Computes::Processor);
+        let trace = Trace::new(Computes::Processor);
+        let _ = workload(&model, &request, ComputeDtype::F32, &prompts, &trace);
     }
 }

@@ -205,7 +205,7 @@ fn every_tensor(
     Executor::default()
         .walk(&store, range, |index, weights| {
             for (name, _) in &component.blocks[index].tensors {
-                tensors.push(bits(&weights.get(name)?));
+                tensors.push(bits(weights.get(name)?.computed()?));
             }
             Ok(())
         })

@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
     models::{flux, stable_diffusion},
-    residency::{Executor, WeightStore},
+    residency::{Blocks, Executor, WeightStore},
     vae::{AutoencoderKl, Tiling},
 };
 use sluice_tests::{
@@ -47,14 +47,17 @@ impl Opened {
 
     fn encode(&self) -> Tensors {
         let executor = Executor::default();
-        let (mean, logvar) =
-            self.autoencoder.encode(&executor, &self.store, &self.golden["encode.in"], None).unwrap();
-        Tensors::from([("encode.mean".to_owned(), mean), ("encode.logvar".to_owned(), logvar)])
+        let blocks = Blocks::stored(&executor, &self.store);
+        let images = self.golden["encode.in"].clone().into();
+        let (mean, logvar) = self.autoencoder.encode(blocks, &images, None).unwrap();
+        let named = [("encode.mean", mean), ("encode.logvar", logvar)];
+        named.into_iter().map(|(name, tensor)| (name.to_owned(), tensor.into_computed().unwrap())).collect()
     }
 
     fn decode(&self, latents: &Tensor, tiling: Option<Tiling>) -> Tensor {
         let executor = Executor::default();
-        self.autoencoder.decode(&executor, &self.store, latents, tiling).unwrap()
+        let blocks = Blocks::stored(&executor, &self.store);
+        self.autoencoder.decode(blocks, &latents.clone().into(), tiling).unwrap().into_computed().unwrap()
     }
 
     fn check(&self, name: &str) {
@@ -94,10 +97,11 @@ fn scaling_goes_there_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let opened = Opened::new("flux", false, Placement::Streamed, folder.path());
     let latents = &opened.golden["decode.in"];
-    let unscaled = opened.autoencoder.unscale(latents).unwrap();
+    let unscaled = opened.autoencoder.unscale(&latents.clone().into()).unwrap();
     let by_hand = ((latents / 0.3611).unwrap() + 0.1159).unwrap();
-    distance("unscaled", &by_hand, &unscaled, 1e-7).unwrap();
-    distance("rescaled", latents, &opened.autoencoder.rescale(&unscaled).unwrap(), 1e-6).unwrap();
+    distance("unscaled", &by_hand, unscaled.computed().unwrap(), 1e-7).unwrap();
+    let rescaled = opened.autoencoder.rescale(&unscaled).unwrap();
+    distance("rescaled", latents, rescaled.computed().unwrap(), 1e-6).unwrap();
 }
 
 /// A picture that fits into one tile is not blended; the pixels of a tile away from the others' reach are

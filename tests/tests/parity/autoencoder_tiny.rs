@@ -33,13 +33,20 @@ fn tiny_decoders_give_what_diffusers_gives_under_both_names() {
             let decoder = open(&tensors, folder.path()).unwrap();
             assert_eq!((decoder.channels(), decoder.scale()), (channels, scale));
             for picture in 0..2 {
-                let latents = golden["decode.in"].narrow(0, picture, 1).unwrap();
+                let latents = golden["decode.in"].narrow(0, picture, 1).unwrap().into();
                 let expected = golden["decode.out"].narrow(0, picture, 1).unwrap();
                 // diffusers gives −1…1.
-                let found = decoder.decode(&latents, None).unwrap().affine(2.0, -1.0).unwrap();
+                let found = decoder
+                    .decode(&latents, None)
+                    .unwrap()
+                    .affine(2.0, -1.0)
+                    .unwrap()
+                    .into_computed()
+                    .unwrap();
                 let distance = distance(name, &expected, &found, AUTOENCODER).unwrap();
                 println!("{name}: {distance:.1e}");
-                let tiled = decoder.decode(&latents, Some(Tiling::with_tile(5))).unwrap();
+                let tiled =
+                    decoder.decode(&latents, Some(Tiling::with_tile(5))).unwrap().into_computed().unwrap();
                 assert_eq!(tiled.dims(), found.dims());
             }
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use candle_core::{D, DType, Device, Tensor};
 use sluice_engine::{
     nn::{
-        self, Mask, Rope,
+        computed::{self as nn, Mask, Rope},
         cuda::{self, Curve, Launches, Rotation, RowNorm},
     },
     precision::Format,

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
-use sluice_engine::nn::{self, Conv2d, Mask, Rope};
+use sluice_engine::nn::{
+    Conv2d, Mask,
+    computed::{self as nn, Rope},
+};
 use sluice_tests::{
     checkpoint::{fixtures, load},
     golden::{MODULE, distance},

@@ -95,8 +95,8 @@ fn the_encoders_work_is_what_is_measured() {
     use sluice_engine::{
         hardware::{MemoryAccount, metered},
         models,
-        nn::Costs,
-        residency::{CpuMemory, Executor, WeightStore},
+        nn::{Computes, Trace},
+        residency::{Blocks, CpuMemory, Executor, TracedBlocks, WeightStore},
         vae::Tiling,
     };
     let model = models::open(&starter(64, 1).model.resolve().unwrap(), &[]).unwrap();
@@ -104,15 +104,20 @@ fn the_encoders_work_is_what_is_measured() {
     for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
         for way in 0..4 {
             let [height, width] = [72, 88];
-            let works =
-                model.autoencoder.work(1, 1, [height, width], Costs::of_processor(dtype.size_in_bytes()));
-            let work = &works[way];
-            let blocks = work.blocks[..first_decoder_block].iter();
-            let foretold = work.carried + blocks.map(|block| block.activations).max().unwrap();
+            let tiling = [None, Some(64), Some(48), Some(32)][way].map(Tiling::with_tile);
+            let scale = model.autoencoder.scale();
+            let pixels = [1, 3, height * scale, width * scale];
+            let trace = Trace::new(Computes::Processor);
+            let blocks = TracedBlocks::new(&trace, &model.autoencoder_component, dtype);
+            let image = trace.tensor(&pixels, candle_core::DType::F32);
+            model.autoencoder.encode(blocks.blocks(), &image, tiling).unwrap();
+            let passed = blocks.take();
+            let foretold = passed.iter().map(|block| block.activations).max().unwrap();
+            assert!(passed[first_decoder_block..].iter().all(|block| block.passes == 0));
             let account = MemoryAccount::new();
             let component = model.autoencoder_component.clone();
             let store =
-                WeightStore::blank(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
+                WeightStore::new(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(2)
                 .spawn_handler(|thread| {
@@ -123,22 +128,17 @@ fn the_encoders_work_is_what_is_measured() {
                 .build()
                 .unwrap();
             pool.install(|| {
-                let scale = model.autoencoder.scale();
-                let picture = Tensor::zeros(
-                    (1, 3, height * scale, width * scale),
-                    candle_core::DType::F32,
-                    store.device(),
-                )
-                .unwrap();
+                let image = Tensor::zeros(&pixels, candle_core::DType::F32, store.device()).unwrap();
                 account.take_peaks();
-                let tiling = work.tile.map(|tile| Tiling::with_tile(tile as usize));
-                model.autoencoder.encode(&Executor::default(), &store, &picture, tiling).unwrap();
+                let executor = Executor::default();
+                let blocks = Blocks::stored(&executor, &store);
+                model.autoencoder.encode(blocks, &image.into(), tiling).unwrap();
             });
             let measured = account.take_peaks().activations;
             // Latents and lists that the stage carries are not there.
             let ratio = foretold as f64 / measured as f64;
-            println!("{dtype:?} {:?}: {ratio:.3} of {measured} bytes", work.tile);
-            assert!((0.99..1.12).contains(&ratio), "{dtype:?} {:?}: {foretold} for {measured}", work.tile);
+            println!("{dtype:?} {tiling:?}: {ratio:.3} of {measured} bytes");
+            assert!((0.99..1.12).contains(&ratio), "{dtype:?} {tiling:?}: {foretold} for {measured}");
         }
     }
 }

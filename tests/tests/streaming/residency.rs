@@ -11,6 +11,7 @@ use candle_core::{Device, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     memory::{Placement, Tier},
+    nn,
     residency::{CancelToken, CpuMemory, DeviceMemory, Executor, RunError, SimulatedCard, WeightStore},
     telemetry::Recorder,
 };
@@ -57,7 +58,7 @@ fn places(folder: &Path) -> Vec<(String, WeightStore)> {
 /// The first value of each block's matrix and vector, read in one walk.
 fn values(store: &WeightStore) -> Vec<(f32, f32)> {
     let mut values = Vec::new();
-    let first = |tensor: Tensor| tensor.flatten_all()?.get(0)?.to_scalar::<f32>();
+    let first = |tensor: nn::Tensor| tensor.computed()?.flatten_all()?.get(0)?.to_scalar::<f32>();
     Executor::default()
         .walk(store, 0..BLOCKS, |_, weights| {
             values.push((first(weights.get("layer.weight")?)?, first(weights.get("norm.weight")?)?));
