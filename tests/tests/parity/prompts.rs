@@ -123,9 +123,10 @@ fn states_of_clip_are_those_of_a1111_whatever_layer_is_taken() {
                 let store = stores::on_processor(component, Placement::Resident);
                 let tokens = encoder.tokenize(&prompts[number], 0).unwrap();
                 let found = encoded(&encoder, &store, &tokens, clip_skip);
-                let far = distance(&name, expected, &found.states, MODULE).unwrap();
+                let far = distance(&name, expected, found.states.computed().unwrap(), MODULE).unwrap();
                 let pooled = format!("{number}.pooled");
-                distance(&pooled, &golden[&pooled], &found.pooled.unwrap(), MODULE).unwrap();
+                distance(&pooled, &golden[&pooled], found.pooled.unwrap().computed().unwrap(), MODULE)
+                    .unwrap();
                 println!("{name}: {far:.1e}");
             }
         }
@@ -166,7 +167,7 @@ fn states_of_t5_are_weighted_as_forge_does() {
         assert_eq!(tokens.extent.room, length - 1);
         let name = format!("{number}.t5");
         let found = encoded(&encoder, &store, &tokens, 0);
-        let far = distance(&name, &golden[&name], &found.states, MODULE).unwrap();
+        let far = distance(&name, &golden[&name], found.states.computed().unwrap(), MODULE).unwrap();
         println!("{name}: {far:.1e}");
     }
 }
@@ -204,9 +205,9 @@ fn activations_of_long_prompts_are_foretold() {
                 prompts.iter().map(|prompt| encoder.tokenize(prompt, 0).unwrap()).collect();
             let tokens: Vec<&Tokens> = tokens.iter().collect();
             let (account, length) = (MemoryAccount::new(), tokens[0].sequences.len());
-            let trace = Trace::new(Computes::Processor);
-            let blocks = TracedBlocks::new(&trace, &component, dtype);
             let predicted = threads(&account).install(|| {
+                let trace = Trace::new(Computes::Processor);
+                let blocks = TracedBlocks::new(&trace, &component, dtype);
                 text::encode(&encoder, blocks.blocks(), &tokens, clip_skip).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()
             });
