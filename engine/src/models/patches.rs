@@ -41,15 +41,15 @@ pub fn unpatchify(
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
+    use candle_core::{Device, Tensor as Values};
 
     use super::*;
 
     #[test]
     fn patches_of_latents_come_back_in_their_places() {
-        let latents = Tensor::arange(0f32, 2.0 * 3.0 * 4.0 * 6.0, &Device::Cpu).unwrap();
-        let latents = latents.reshape((2, 3, 4, 6)).unwrap();
-        let values = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let latents = Values::arange(0f32, 2.0 * 3.0 * 4.0 * 6.0, &Device::Cpu).unwrap();
+        let latents = Tensor::from(latents.reshape((2, 3, 4, 6)).unwrap());
+        let values = |x: &Tensor| x.computed().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
         for (channels, start) in
             [(Channels::First, [0.0, 1.0, 6.0, 7.0]), (Channels::Last, [0.0, 24.0, 48.0, 1.0])]
         {

@@ -55,7 +55,7 @@ fn weighted(states: Tensor, sequence: &Sequence) -> Result<Tensor> {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Device;
+    use candle_core::{Device, Tensor as Values};
 
     use super::*;
 
@@ -63,26 +63,31 @@ mod tests {
         Sequence { ids: vec![0; weights.len()], weights: weights.to_vec() }
     }
 
+    fn states(rows: &[[f32; 2]]) -> Tensor {
+        Values::new(rows, &Device::Cpu).unwrap().into()
+    }
+
     #[test]
     fn weighted_states_keep_their_mean() {
-        let states = Tensor::new(&[[1.0_f32, 2.0], [3.0, 4.0], [-1.0, 3.0]], &Device::Cpu).unwrap();
+        let states = states(&[[1.0, 2.0], [3.0, 4.0], [-1.0, 3.0]]);
         let found = weighted(states, &sequence(&[1.0, 2.0, 0.5])).unwrap();
         // A sum of 12 becomes 3 + 14 + 1.
         let factor = 12.0 / 18.0;
         let expected = [[1.0, 2.0], [6.0, 8.0], [-0.5, 1.5]].map(|row| row.map(|value: f32| value * factor));
-        assert_eq!(found.to_vec2::<f32>().unwrap(), expected);
+        assert_eq!(found.computed().unwrap().to_vec2::<f32>().unwrap(), expected);
     }
 
     #[test]
     fn a_mean_of_nothing_is_not_restored() {
-        let states = Tensor::new(&[[1.0_f32, 1.0], [1.0, 1.0]], &Device::Cpu).unwrap();
+        let states = states(&[[1.0, 1.0], [1.0, 1.0]]);
         let found = weighted(states, &sequence(&[2.0, -2.0])).unwrap();
-        assert_eq!(found.to_vec2::<f32>().unwrap(), [[2.0, 2.0], [-2.0, -2.0]]);
+        assert_eq!(found.computed().unwrap().to_vec2::<f32>().unwrap(), [[2.0, 2.0], [-2.0, -2.0]]);
     }
 
     #[test]
     fn states_without_weights_are_not_touched() {
-        let states = Tensor::new(&[[0.1_f32, 0.2]], &Device::Cpu).unwrap();
-        assert_eq!(weighted(states.clone(), &sequence(&[1.0])).unwrap().id(), states.id());
+        let states = states(&[[0.1, 0.2]]);
+        let found = weighted(states.clone(), &sequence(&[1.0])).unwrap();
+        assert_eq!(found.computed().unwrap().id(), states.computed().unwrap().id());
     }
 }
