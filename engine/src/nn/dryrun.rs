@@ -1,10 +1,14 @@
 //! Tries functions out: each once for a shape, on zeros.
 
-use std::{collections::HashMap, fmt, time::Instant};
+use std::{collections::HashMap, fmt, time::{Duration, Instant}};
 
 use candle_core::{DType, Device, Result, Tensor};
 
 use super::cost::Cost;
+
+/// A function is run no more often than this, and not again after this time.
+const MOST_RUNS: u32 = 16;
+const ENOUGH: Duration = Duration::from_millis(5);
 
 /// Says what functions took that were run on zeros.
 pub struct DryRun {
@@ -53,15 +57,7 @@ impl DryRun {
             None => {
                 let zeros = inputs.iter().map(|(dims, dtype)| Tensor::zeros(*dims, *dtype, &self.device));
                 let zeros = zeros.collect::<Result<Vec<_>>>()?;
-                let mut seconds = 0.0;
-                let peak = (self.meter)(&mut || {
-                    let started = Instant::now();
-                    compute(&zeros)?;
-                    self.device.synchronize()?;
-                    seconds = started.elapsed().as_secs_f64();
-                    Ok(())
-                })?;
-                let taken = Taken { peak, seconds };
+                let taken = self.run(&zeros, compute)?;
                 self.known.insert(call, taken);
                 taken
             }
@@ -69,6 +65,29 @@ impl DryRun {
         self.operations += formula.operations;
         self.seconds += taken.seconds;
         Ok(Cost { peak: taken.peak.max(formula.result), ..formula })
+    }
+}
+
+impl DryRun {
+    /// Runs a function as often as it takes for all threads to have been at work at the same time.
+    fn run(&mut self, zeros: &[Tensor], compute: &dyn Fn(&[Tensor]) -> Result<Tensor>) -> Result<Taken> {
+        let mut taken = Taken { peak: 0, seconds: f64::INFINITY };
+        let begun = Instant::now();
+        for _ in 0..MOST_RUNS {
+            let mut seconds = 0.0;
+            let peak = (self.meter)(&mut || {
+                let started = Instant::now();
+                compute(zeros)?;
+                self.device.synchronize()?;
+                seconds = started.elapsed().as_secs_f64();
+                Ok(())
+            })?;
+            taken = Taken { peak: taken.peak.max(peak), seconds: taken.seconds.min(seconds) };
+            if begun.elapsed() > ENOUGH {
+                break;
+            }
+        }
+        Ok(taken)
     }
 }
 

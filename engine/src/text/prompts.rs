@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn states(rows: &[[f32; 2]]) -> Tensor {
-        Values::new(rows, &Device::Cpu).unwrap().into()
+        Values::from_vec(rows.concat(), (rows.len(), 2), &Device::Cpu).unwrap().into()
     }
 
     #[test]
