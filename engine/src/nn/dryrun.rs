@@ -1,6 +1,10 @@
 //! Tries functions out: each once for a shape, on zeros.
 
-use std::{collections::HashMap, fmt, time::{Duration, Instant}};
+use std::{
+    collections::HashMap,
+    fmt,
+    time::{Duration, Instant},
+};
 
 use candle_core::{DType, Device, Result, Tensor};
 

@@ -11,8 +11,9 @@ use sluice_engine::{
     nn::{
         Computes,
         computed::{
-            Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul, group_norm_silu,
-            layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu_mul,
+            Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul,
+            group_norm_silu, layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved,
+            scale_and_shift, silu_mul,
         },
         cuda::{enabled, switch},
     },
