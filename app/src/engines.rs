@@ -1,33 +1,33 @@
-//! The programs that can serve as the engine: they stand beside this one.
+//! The programs that can serve as the engine. They are installed next to this one.
 
 use std::{env, io, path::Path};
 
 use sluice_engine::session::{Failure, WorkerProgram};
 
-/// The engine for NVIDIA cards, as it is called in the window.
+/// The name of the engine for NVIDIA cards.
 pub const CUDA: &str = "CUDA";
-/// Its program; it needs libraries that not every machine has, so it is one of its own.
+/// Its program. It is a separate one, because it needs libraries that not every machine has.
 const CUDA_PROGRAM: &str = "sluice-cuda";
 
-/// What can serve, the fastest first.
+/// The engines that can be used, the fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engines {
     /// In the order in which they are tried.
     pub programs: Vec<WorkerProgram>,
-    /// Why the engine for NVIDIA cards is not among them.
+    /// Why the engine for NVIDIA cards is not one of them.
     pub without_cuda: Option<Failure>,
 }
 
 impl Engines {
-    /// Those beside the running program.
+    /// The engines next to the running program.
     ///
     /// # Errors
-    /// When the operating system does not say where that is.
+    /// When the operating system does not say where the program is.
     pub fn find() -> io::Result<Self> {
         Ok(Self::beside(&env::current_exe()?))
     }
 
-    /// Those beside a program, which is the last of them itself.
+    /// The engines next to a program, which is itself the last of them.
     pub fn beside(program: &Path) -> Self {
         let worker = |engine: &str, path: &Path| WorkerProgram {
             engine: engine.to_owned(),
@@ -40,8 +40,8 @@ impl Engines {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
         }
         let missing = Failure {
-            message: format!("The engine for NVIDIA cards is not installed: there is no {}.", cuda.display()),
-            advice: Some("The README says how it is built.".to_owned()),
+            message: format!("The engine for NVIDIA cards is not installed: {} is missing.", cuda.display()),
+            advice: Some("The README explains how to install it.".to_owned()),
         };
         Self { programs: vec![here], without_cuda: Some(missing) }
     }

@@ -1,23 +1,23 @@
-//! Where things are kept on this machine.
+//! Folders on this machine.
 
 use std::{env, path::PathBuf};
 
-/// Names folders, with the separator of `PATH` between them.
+/// The environment variable for model folders, separated as in `PATH`.
 const MODEL_FOLDERS: &str = "SLUICE_MODEL_FOLDERS";
 
-/// The folder `Sluice` among the user's pictures.
+/// The folder `Sluice` in the user's pictures folder.
 pub fn pictures_folder() -> Option<PathBuf> {
     let user = directories::UserDirs::new()?;
     let pictures = user.picture_dir().map_or_else(|| user.home_dir().join("Pictures"), PathBuf::from);
     Some(pictures.join("Sluice"))
 }
 
-/// The folder for what Sluice remembers of past runs; nowhere without a home.
+/// The folder for measurements of past runs; `None` without a home folder.
 pub fn data_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
 }
 
-/// The folders for models that the environment names.
+/// The model folders in the environment variable.
 pub fn model_folders() -> Vec<PathBuf> {
     let named = env::var_os(MODEL_FOLDERS).unwrap_or_default();
     env::split_paths(&named).filter(|folder| !folder.as_os_str().is_empty()).collect()

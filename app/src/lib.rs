@@ -1,9 +1,9 @@
-//! Sluice's window and command line. Both talk to the engine through its session only.
+//! Sluice's window and command line. Both talk to the engine through its session.
 
 pub mod cli;
 pub mod engines;
 pub mod folders;
 pub mod seed;
-pub mod units;
+pub use sluice_engine::units;
 #[cfg(feature = "window")]
 pub mod window;

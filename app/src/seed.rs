@@ -1,8 +1,8 @@
-//! Seeds that nobody chose.
+//! Random seeds.
 
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A new seed. It has 32 bits, so that every program can read it and a person can copy it.
+/// A random seed. It has 32 bits, so that every program can read it and people can copy it.
 pub fn random_seed() -> u64 {
     // The standard library seeds its hashers from the system; a seed for noise needs no more.
     RandomState::new().hash_one(0_u8) >> 32

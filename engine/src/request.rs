@@ -1,4 +1,4 @@
-//! What to draw.
+//! What to generate.
 
 mod guidance;
 mod source;
@@ -16,7 +16,7 @@ pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSource {
-    /// The small model that comes with the program.
+    /// The small model that comes with Sluice.
     Starter,
     /// A folder or a file.
     Path(PathBuf),
@@ -26,7 +26,7 @@ impl ModelSource {
     /// Where the model is on this machine.
     ///
     /// # Errors
-    /// When the starter model is not where the program was installed.
+    /// When the starter model is not where Sluice was installed.
     pub fn resolve(&self) -> Result<PathBuf, CheckpointError> {
         match self {
             Self::Starter => starter_folder(),
@@ -52,7 +52,7 @@ impl fmt::Display for ModelSource {
     }
 }
 
-/// The numbers that activations are computed in.
+/// The data type that activations are computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComputeDtype {
@@ -65,7 +65,7 @@ pub enum ComputeDtype {
 }
 
 impl ComputeDtype {
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::F32, Self::Bf16, Self::F16];
 
     /// The name on the command line and in files.
@@ -78,23 +78,23 @@ impl ComputeDtype {
     }
 }
 
-/// The method that walks from noise to picture.
+/// The sampling method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Sampler {
     /// One step along the predicted direction.
     #[default]
     #[serde(rename = "euler")]
     Euler,
-    /// Euler's steps with new noise in each.
+    /// Euler steps with new noise in each.
     #[serde(rename = "euler_ancestral")]
     EulerAncestral,
-    /// Two predictions a step, their mean followed: slower, more exact.
+    /// Follows the mean of two predictions per step: slower, more accurate.
     #[serde(rename = "heun")]
     Heun,
-    /// Two predictions a step, the second half-way followed.
+    /// Two predictions per step, the second at the midpoint.
     #[serde(rename = "dpm2")]
     Dpm2,
-    /// Two predictions of the picture a step, and new noise.
+    /// Two predictions of the clean image per step, and new noise.
     #[serde(rename = "dpmpp_2s_ancestral")]
     Dpmpp2sAncestral,
     /// Extrapolates the last two predictions.
@@ -106,7 +106,7 @@ pub enum Sampler {
     /// Extrapolates the last three predictions, with new noise in each step.
     #[serde(rename = "dpmpp_3m_sde")]
     Dpmpp3mSde,
-    /// Predicted picture and noise, mixed anew.
+    /// Mixes the predicted clean image and the predicted noise again for the next level.
     #[serde(rename = "ddim")]
     Ddim,
     /// Extrapolates the last four directions, for uneven steps.
@@ -115,25 +115,25 @@ pub enum Sampler {
     /// Extrapolates the last four directions, as if steps were even.
     #[serde(rename = "ipndm")]
     Ipndm,
-    /// Extrapolates two predictions, and corrects each step by the next prediction.
+    /// Extrapolates two predictions, and corrects each step with the next prediction.
     #[serde(rename = "uni_pc")]
     UniPc,
-    /// For models distilled into consistency models: the predicted picture with new noise.
+    /// For consistency models: the predicted clean image with new noise.
     #[serde(rename = "lcm")]
     Lcm,
-    /// Extrapolates the last three predictions, and takes back part of the noise.
+    /// Extrapolates the last three predictions, and removes part of the noise.
     #[serde(rename = "er_sde")]
     ErSde,
     /// Extrapolates the last two predictions exponentially.
     #[serde(rename = "res_multistep")]
     ResMultistep,
-    /// For models distilled into trajectory consistency models: goes below each level and comes back with new noise.
+    /// For trajectory consistency models: steps below each level and comes back with new noise.
     #[serde(rename = "tcd")]
     Tcd,
 }
 
 impl Sampler {
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order in which they are listed.
     pub const ALL: [Self; 16] = [
         Self::Euler,
         Self::EulerAncestral,
@@ -175,7 +175,7 @@ impl Sampler {
         }
     }
 
-    /// The name that people know it by, from AUTOMATIC1111's web UI where it has the sampler.
+    /// The display name: that of AUTOMATIC1111's web UI where it has the sampler.
     pub fn title(self) -> &'static str {
         match self {
             Self::Euler => "Euler",
@@ -197,7 +197,7 @@ impl Sampler {
         }
     }
 
-    /// Predictions that this many steps need, the last of which ends at noise level 0.
+    /// Number of predictions for this many steps, the last of which ends at noise level 0.
     pub fn calls(self, steps: usize) -> usize {
         match self {
             Self::Heun | Self::Dpm2 | Self::Dpmpp2sAncestral => (2 * steps).saturating_sub(1),
@@ -205,7 +205,7 @@ impl Sampler {
         }
     }
 
-    /// Noise levels at which so many steps call the model.
+    /// Number of noise levels at which this many steps call the model.
     pub fn levels(self, steps: usize) -> usize {
         match self {
             Self::Heun => steps,
@@ -213,8 +213,8 @@ impl Sampler {
         }
     }
 
-    /// Tensors of the latents' size, in f32, that it holds while the model is called, beside the latents and
-    /// the last prediction.
+    /// Number of f32 tensors of the latents' shape that the sampler holds while the model is called, besides the
+    /// latents and the last prediction.
     pub fn held(self) -> usize {
         match self {
             Self::Euler | Self::Heun => 0,
@@ -226,16 +226,16 @@ impl Sampler {
     }
 }
 
-/// How the noise levels of the steps are spaced.
+/// The noise schedule: how the noise levels of the steps are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
-    /// As the model's own scheduler configuration says.
+    /// The one in the model's scheduler configuration.
     #[default]
     Model,
     /// Even steps, shifted by the model's constant.
     StaticShift,
-    /// Even steps, shifted by an amount that grows with the size of the picture.
+    /// Even steps, shifted by an amount that grows with the size of the image.
     DynamicShift,
     /// Even steps in the model's own time, both ends included.
     Normal,
@@ -245,20 +245,20 @@ pub enum Schedule {
     Exponential,
     /// Even steps in the model's own time, the last of which would end at its lowest level.
     SgmUniform,
-    /// Every so manieth of the model's noise levels.
+    /// Every n-th of the model's noise levels.
     Simple,
     /// Denser at both ends, by the beta distribution.
     Beta,
-    /// Tiny even steps first, then ever longer ones.
+    /// Tiny even steps first, then longer and longer ones.
     LinearQuadratic,
     /// Even steps in the arc tangent of the noise level.
     KlOptimal,
-    /// Noise levels that were optimised for the model.
+    /// Noise levels that were optimized for the model family.
     AlignYourSteps,
 }
 
 impl Schedule {
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order in which they are listed.
     pub const ALL: [Self; 12] = [
         Self::Model,
         Self::StaticShift,
@@ -292,7 +292,7 @@ impl Schedule {
         }
     }
 
-    /// The name in the window, which is that of AUTOMATIC1111's web UI where it has the schedule.
+    /// The display name: that of AUTOMATIC1111's web UI where it has the schedule.
     pub fn title(self) -> &'static str {
         match self {
             Self::Model => "Model default",
@@ -316,18 +316,18 @@ impl Schedule {
 pub struct AdapterUse {
     /// Its file.
     pub path: PathBuf,
-    /// What its change is multiplied by; 1 is as it was trained, below 0 is the opposite.
+    /// The factor for its changes: 1 is as trained, negative is the opposite.
     pub weight: f32,
 }
 
-/// Everything that decides what a picture looks like.
+/// Everything that decides what an image looks like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Which model.
     pub model: ModelSource,
-    /// What the picture shows.
+    /// Describes the image.
     pub prompt: String,
-    /// What it must not show; used when `guidance` is above zero.
+    /// What to avoid; used when `guidance` is above zero.
     pub negative_prompt: String,
     /// Pixels.
     pub width: u32,
@@ -335,37 +335,36 @@ pub struct Request {
     pub height: u32,
     /// Denoising steps.
     pub steps: u32,
-    /// How strongly the prompt is followed, in the sense of the model's own pipeline.
+    /// How strongly to follow the prompt: the guidance scale of the model's own pipeline.
     pub guidance: f32,
-    /// Picks the noise: the same as PyTorch's CPU generator gives for this seed. Picture `i` of a batch has
-    /// the seed `seed + i`.
+    /// The seed of the noise, which is that of PyTorch's CPU generator. Image `i` of a batch has the seed `seed + i`.
     pub seed: u64,
-    /// Pictures drawn at once.
+    /// Images generated at once.
     pub batch: u32,
-    /// Method.
+    /// Sampling method.
     pub sampler: Sampler,
-    /// Spacing of the noise levels.
+    /// Noise schedule.
     pub schedule: Schedule,
-    /// Precision of the computation; what suits the model on the device that computes if absent.
+    /// Data type of the computation; what suits the model and the device if absent.
     #[serde(default)]
     pub dtype: Option<ComputeDtype>,
-    /// Longest prompt in tokens, chat template included; longer ones are cut. Text encoders that read in chunks read
-    /// all of it.
+    /// Longest prompt in tokens, chat template included; longer prompts are truncated. Text encoders that work in
+    /// chunks read all of it.
     pub max_sequence_length: u32,
-    /// What changes the model, in this order, beside what `<lora:name:weight>` in the prompts names.
+    /// LoRAs and other adapters, in this order, besides those that `<lora:name:weight>` in the prompts names.
     #[serde(default)]
     pub adapters: Vec<AdapterUse>,
-    /// Which layer's states of CLIP are taken, from the end: 1 is the last layer, 2 the one before it. 0 and whatever
-    /// is less than the family was trained with stand for the family's own.
+    /// Which layer of CLIP to use, counted from the end: 1 is the last layer, 2 the one before it. 0, and values below
+    /// what the family was trained with, mean the family's own.
     #[serde(default)]
     pub clip_skip: u32,
-    /// What guidance does beside its scale.
+    /// Guidance options besides the scale.
     #[serde(default)]
     pub guiding: GuidanceOptions,
-    /// How far predictions may be off, relative to their size, for the last one to be used again; 0 makes all of them.
+    /// Reuses the last prediction while the estimated relative change stays below this threshold; 0 turns it off.
     #[serde(default)]
     pub step_cache: f32,
-    /// The picture that is drawn over; nothing but noise if absent.
+    /// The input image for image to image and inpainting; absent for text to image.
     #[serde(default)]
     pub source: Option<SourceImage>,
 }
@@ -395,93 +394,96 @@ impl Default for Request {
     }
 }
 
-/// Longest side that is drawn, in pixels. Above it the tokens of a single step no longer fit any memory.
+/// Longest side of an image in pixels. Above it, the tokens of a single step no longer fit into any memory.
 pub const LONGEST_SIDE: u32 = 16_384;
-/// Most pictures that are drawn at once.
+/// Largest batch.
 pub const LARGEST_BATCH: u32 = 256;
-/// The largest clip skip: CLIP-L has as many layers.
+/// Largest clip skip: CLIP-L has this many layers.
 pub const LARGEST_CLIP_SKIP: u32 = 12;
 
 /// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RequestError {
-    /// A side that the model cannot draw.
-    #[error("{side} {pixels} is not a multiple of {multiple}; {below} or {above} would be")]
+    /// The model cannot generate this size.
+    #[error("{side} {pixels} is not a multiple of {multiple}; use {below} or {above}")]
     SizeNotMultiple {
         /// "width" or "height".
         side: &'static str,
-        /// What was asked for.
+        /// The requested value.
         pixels: u32,
         /// What it must be a multiple of.
         multiple: u32,
-        /// The next size below that works.
+        /// The next smaller size that works.
         below: u32,
-        /// The next size above that works.
+        /// The next larger size that works.
         above: u32,
     },
-    /// A side that no machine, or not this model, can draw.
-    #[error("{side} {pixels} is too long; use {longest} or less")]
+    /// No model, or not this one, can generate this size.
+    #[error("{side} {pixels} is too large; use {longest} or less")]
     SideTooLong {
         /// "width" or "height".
         side: &'static str,
-        /// What was asked for.
+        /// The requested value.
         pixels: u32,
-        /// The longest that can be drawn.
+        /// The largest that works.
         longest: u32,
     },
-    /// No step at all.
-    #[error("0 steps would leave nothing but noise; use 1 or more")]
+    /// No steps.
+    #[error("0 steps would leave only noise; use 1 or more")]
     NoSteps,
-    /// No picture at all.
-    #[error("a batch of 0 pictures is empty; use 1 or more")]
+    /// An empty batch.
+    #[error("batch size 0 produces nothing; use 1 or more")]
     EmptyBatch,
-    /// More pictures at once than any machine can hold.
-    #[error("a batch of {0} pictures is too large; use {LARGEST_BATCH} or less")]
+    /// A batch that no machine can hold.
+    #[error("batch size {0} is too large; use {LARGEST_BATCH} or less")]
     BatchTooLarge(u32),
-    /// A prompt of which nothing is read.
-    #[error("a longest prompt of 0 tokens leaves nothing to draw; use 1 or more")]
+    /// A limit of 0 prompt tokens.
+    #[error("a prompt limit of 0 tokens leaves no prompt; use 1 or more")]
     NoTokens,
-    /// A guidance that is no finite number of zero or more.
-    #[error("guidance {0} is not a number of 0 or more")]
+    /// A guidance scale that is negative or not finite.
+    #[error("guidance {0} is invalid; use 0 or more")]
     Guidance(f32),
-    /// An adapter's weight that is no finite number.
-    #[error("the weight {0} of a LoRA is not a number")]
+    /// An adapter weight that is not finite.
+    #[error("LoRA weight {0} is not a finite number")]
     AdapterWeight(f32),
-    /// More steps than there are noise levels to tell apart.
-    #[error("{0} steps are more than the model can tell apart; use 1000 or fewer")]
+    /// More steps than there are distinct noise levels.
+    #[error("{0} steps are too many; use 1000 or fewer")]
     TooManySteps(u32),
     /// A layer that CLIP does not have.
-    #[error("clip skip {0} is more than CLIP has layers; use {LARGEST_CLIP_SKIP} or less")]
+    #[error("clip skip {0} is more layers than CLIP has; use {LARGEST_CLIP_SKIP} or less")]
     ClipSkip(u32),
-    /// Something about guidance that makes no sense.
+    /// An invalid guidance option.
     #[error(transparent)]
     Guiding(#[from] GuidanceError),
-    /// A threshold that is no finite number of zero or more.
-    #[error("the step cache's threshold {0} is not a number of 0 or more")]
+    /// A step cache threshold that is negative or not finite.
+    #[error("step cache threshold {0} is invalid; use 0 or more")]
     StepCache(f32),
-    /// Noise levels that were not found for this kind of model.
-    #[error("the schedule {} has no noise levels for this model", .0.title())]
+    /// The schedule has no noise levels for this kind of model.
+    #[error("the schedule {} is not available for this model", .0.title())]
     NoSuchLevels(Schedule),
-    /// A strength that is no part of the steps.
-    #[error("strength {0} is not a number above 0 and at most 1")]
+    /// A denoising strength out of range.
+    #[error("denoising strength {0} is invalid; use a value above 0, up to 1")]
     Strength(f64),
-    /// A strength that leaves no step to take.
-    #[error("strength {strength} of {steps} steps leaves none to take; use {least} or more, or more steps")]
+    /// A denoising strength so low that no step is left.
+    #[error(
+        "denoising strength {strength} leaves none of the {steps} steps; use {least} or more, or more steps"
+    )]
     StrengthTakesNoStep {
-        /// What was asked for.
+        /// The requested value.
         strength: f64,
-        /// What was asked for.
+        /// The requested value.
         steps: u32,
-        /// The least strength that takes a step.
+        /// The lowest strength that leaves a step.
         least: f64,
     },
-    /// A mask that fades wider than pictures are.
-    #[error("a mask that fades over {0} pixels is too soft; use {WIDEST_BLUR} or less")]
+    /// A mask blur wider than images are.
+    #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),
 }
 
 impl Request {
-    /// Checks everything that needs no model but the multiple its sizes must have, and the longest side it can draw.
+    /// Checks everything that can be checked without the model, given the multiple that its sizes must have and the
+    /// longest side that it can generate.
     pub fn validate(&self, multiple: u32, longest: u32) -> Result<(), RequestError> {
         for (side, pixels) in [("width", self.width), ("height", self.height)] {
             if pixels > longest {

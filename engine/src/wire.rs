@@ -15,18 +15,18 @@ const PREFIX: usize = 12;
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// The other end closed in the middle of a record, or the file ends there.
-    #[error("it breaks off in the middle of a message")]
+    #[error("the connection ended in the middle of a message")]
     Truncated,
-    /// The bytes are no records, or some are missing.
-    #[error("a message announces {0} bytes, more than any message has")]
+    /// Not a record, or bytes are missing.
+    #[error("a message claims to have {0} bytes, more than any message has")]
     TooLong(u64),
-    /// Some bytes differ from those that were written.
-    #[error("a message was damaged on its way")]
+    /// The checksum does not match.
+    #[error("a message was damaged in transit")]
     Damaged,
-    /// The record is whole, but of another kind.
-    #[error("a message is not understood: {0}")]
+    /// The record is intact, but has another type.
+    #[error("a message cannot be parsed: {0}")]
     NotUnderstood(String),
-    /// The pipe or the file.
+    /// The pipe or the file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

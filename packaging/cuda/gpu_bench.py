@@ -99,14 +99,14 @@ class Bench:
 
     def sluice(self, workload, ways, budgets, *options):
         """Runs a workload in Sluice."""
-        command = [self.args.program, "bench", "run", "--model", self.checkpoint(workload["like"]), "--ways", ways]
+        command = [self.args.program, "bench", "run", "--model", self.checkpoint(workload["like"]), "--placements", ways]
         for option in ("width", "height", "steps", "batch"):
             command += [f"--{option}", str(workload[option])]
         if budgets:
             command += ["--budgets", ",".join(budgets)]
         command += ["--dtype", "bf16", "--min-free-vram", "0", *self.device, *options]
         # Decoding takes most of a tiny run, unless tiles are tiny too.
-        return self.measured([*command, *(["--tile", "8"] if self.args.tiny else [])])
+        return self.measured([*command, *(["--vae-tile-size", "8"] if self.args.tiny else [])])
 
     def budgets(self, workload, peak):
         """A workload's budgets; parts of what it takes resident where the model is tiny."""

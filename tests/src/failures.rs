@@ -75,7 +75,7 @@ impl Failures {
         }
         let advice = failure.advice.as_deref().unwrap_or_default();
         ensure!(advice.len() > 10, "{name}: no advice with {:?}", failure.message);
-        ensure!(!failure.message.contains("stumbled"), "{name}: the engine panicked");
+        ensure!(!failure.message.contains("internal error"), "{name}: the engine panicked");
         ensure!(!advice.contains("report"), "{name}: {:?} blames the engine: {advice:?}", failure.message);
         let folder = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
         let general =

@@ -1,15 +1,17 @@
-//! Adapters in words.
+//! Adapters as text.
 
 use std::path::Path;
 
 use sluice_engine::{
     adapters::{AdapterError, AdapterFile, AdapterReport, AdapterSummary, rank_in_words},
     models::adapter_summary,
+    units,
 };
 
-use super::{exit::refuse, units};
+use super::exit::refuse;
 
-/// What an adapter is; nothing if the file is something else or cannot be read, which is said where models are opened.
+/// The summary of an adapter; `None` if the file is something else or cannot be read, which is reported where models are
+/// opened.
 pub(super) fn summary(path: &Path) -> anyhow::Result<Option<AdapterSummary>> {
     match AdapterFile::open(path) {
         Ok(file) => Ok(Some(adapter_summary(&file))),
@@ -26,12 +28,12 @@ pub(super) fn describe(summary: &AdapterSummary) -> String {
         summary.name.clone(),
         format!("  kind    {}", summary.kind),
         format!("  rank    {}", summary.ranks.map_or_else(|| "none".to_owned(), rank_in_words)),
-        format!("  for     {}", summary.family.as_deref().unwrap_or("a family that its keys do not tell")),
+        format!("  for     {}", summary.family.as_deref().unwrap_or("unknown")),
         format!("  changes {}", targets.join(", ")),
         format!("  size    {} in {}", units::bytes(summary.bytes), counted(summary.keys, "key")),
     ];
     if let Some(first) = summary.unknown.first() {
-        lines.push(format!("  unknown {}, the first is {first}", counted(summary.unknown.len(), "key")));
+        lines.push(format!("  unknown {}, for example {first}", counted(summary.unknown.len(), "key")));
     }
     lines.join("\n")
 }
@@ -40,7 +42,7 @@ fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What became of an adapter in a run.
+/// What was applied of an adapter in a run.
 pub(super) fn in_a_line(report: &AdapterReport) -> String {
     let name = report.path.file_stem().unwrap_or_default().to_string_lossy();
     let rank = report.ranks.map_or_else(String::new, |ranks| format!(" of rank {}", rank_in_words(ranks)));
@@ -72,7 +74,7 @@ ink
   for     FLUX.1
   changes denoiser (304 layers), text encoder (72 layers)
   size    171 MiB in 1128 keys
-  unknown 1 key, the first is ema.weight";
+  unknown 1 key, for example ema.weight";
         assert_eq!(describe(&summary), expected);
         let report = AdapterReport {
             path: "loras/ink.safetensors".into(),
@@ -82,7 +84,7 @@ ink
             keys: 304,
             unmatched: vec!["a".to_owned(), "b".to_owned()],
         };
-        let expected = "ink: LoRA of rank 4 to 16, weight 0.8; 2 of 304 keys did not match; the first is a.";
+        let expected = "ink: LoRA of rank 4 to 16, weight 0.8; 2 of 304 keys did not match, for example a.";
         assert_eq!(in_a_line(&report), expected);
     }
 }

@@ -1,7 +1,8 @@
-//! `sluice convert`: stores a model's weights in another format.
+//! `sluice convert`: converts a model's weights to another format.
 
 use std::{fs, path::PathBuf};
 
+use sluice_engine::units;
 use sluice_tools::{Conversion, ConvertTo, convert};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     progress::tenths,
     stdout,
     table::{Align, table},
-    units,
 };
 
 const EXAMPLES: &str = "\
@@ -18,23 +18,23 @@ Examples:
   sluice convert z_image_bf16.safetensors z_image-Q8_0.gguf --type q8_0
   sluice convert ~/models/z-image/transformer z_image_fp8.safetensors --type fp8";
 
-/// Store weights in another format.
+/// Convert weights to another format.
 ///
-/// Matrices become smaller; norms, biases, embeddings and what modulates stay as they are. The weights pass through
-/// memory piece by piece, so that a file of any size can be converted.
+/// Only matrices become smaller: norms, biases, embeddings and modulation layers keep their type. Weights are converted
+/// in small pieces, so this needs little memory for files of any size.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A file of weights, or the folder of a component.
+    /// A file with weights, or the folder of a component.
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The file to write; an existing one is replaced.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format: q8_0 and q4_k make a GGUF file, the others a safetensors file.
+    /// The format: q8_0 and q4_k write a GGUF file, the others a safetensors file.
     #[arg(long = "type", value_name = "NAME", value_parser = named(&ConvertTo::ALL, ConvertTo::name))]
     to: ConvertTo,
-    /// Shows no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -42,8 +42,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let extension = if args.to.is_gguf() { "gguf" } else { "safetensors" };
     if args.output.extension().is_none_or(|own| !own.eq_ignore_ascii_case(extension)) {
-        let message = format!("{} is no name for {} weights", args.output.display(), args.to.name());
-        return Err(refuse(message, format!("Choose a name that ends in .{extension}.")));
+        let message =
+            format!("{} must end in .{extension} for {} weights", args.output.display(), args.to.name());
+        return Err(refuse(message, format!("Choose a file name that ends in .{extension}.")));
     }
     let interrupts = exit::interrupts()?;
     let mut told = tenths(args.quiet);
@@ -61,7 +62,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// A row for each format that was written, and one for the file.
+/// A row for each format that was written, and one for the whole file.
 fn describe(conversion: &Conversion, size: u64) -> String {
     let mut rows: Vec<_> = conversion
         .iter()
@@ -73,7 +74,7 @@ fn describe(conversion: &Conversion, size: u64) -> String {
                 units::count(share.weights),
                 units::bytes(share.before),
                 units::bytes(share.after),
-                if error == 0.0 { "none".to_owned() } else { format!("{:.3} %", error * 100.0) },
+                if error == 0.0 { "none".to_owned() } else { units::percent(error) },
             ]
         })
         .collect();

@@ -1,4 +1,4 @@
-//! A session as the commands use it: with Ctrl-C among the events.
+//! A session for the commands: with Ctrl-C as one of the events.
 
 use std::path::PathBuf;
 
@@ -17,20 +17,20 @@ use super::{
 };
 use crate::{engines::Engines, folders::data_folder};
 
-/// The engine and the keyboard.
+/// The engine, and Ctrl-C.
 pub(super) struct Engine {
     session: Session,
     interrupts: Receiver<()>,
 }
 
-/// What comes next from either.
+/// The next thing from either.
 pub(super) enum Heard {
     Event(Event),
     Interrupt,
 }
 
 impl Engine {
-    /// An engine that looks for missing parts of models and for adapters in these folders too.
+    /// Starts an engine that also searches these folders for missing parts of models and for adapters.
     pub fn start(
         threads: Option<usize>,
         models: &ModelFolderArgs,
@@ -48,7 +48,7 @@ impl Engine {
         }
     }
 
-    /// An engine that remembers what runs took in a folder of its own.
+    /// Starts an engine that keeps its measurements of runs in a folder of its own.
     pub fn start_apart(
         threads: Option<usize>,
         models: &ModelFolderArgs,
@@ -58,7 +58,7 @@ impl Engine {
         Self::start_with(SessionOptions { data: Some(data), ..Self::options(threads, models, adapters) })
     }
 
-    /// An engine that says what the machine has.
+    /// Starts an engine that reports the hardware.
     pub fn start_for_hardware() -> anyhow::Result<Self> {
         Self::start_with(SessionOptions { hardware: true, ..SessionOptions::default() })
     }
@@ -68,7 +68,7 @@ impl Engine {
         let options =
             SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
         let Engines { programs, without_cuda } = Engines::find()?;
-        // The processor needs no process of its own.
+        // Without a card there is nothing to isolate in a process of its own.
         let session = match without_cuda {
             Some(_) => Session::start(options),
             None => Session::in_process_of(programs, None, options),
@@ -90,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// Reads a model's headers; nothing if Ctrl-C came first.
+    /// Reads the headers of a model; `None` after Ctrl-C.
     pub fn load(&self, model: ModelSource) -> anyhow::Result<Option<ModelSummary>> {
         self.send(Command::Load { model })?;
         loop {
@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// Works out what a request would take, and what is read of its prompts; nothing if Ctrl-C came first.
+    /// Predicts what a request needs, and how much of its prompts the text encoders read; `None` after Ctrl-C.
     pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Vec<Vec<Reading>>)>> {
         let asked = query.id;
         self.send(Command::Plan(Box::new(query)))?;
@@ -121,7 +121,7 @@ impl Engine {
         }
     }
 
-    /// Reads the machine; nothing if Ctrl-C came first.
+    /// Reads the hardware; `None` after Ctrl-C.
     pub fn hardware(&self) -> anyhow::Result<Option<HardwareSample>> {
         loop {
             match self.next()? {
@@ -134,5 +134,5 @@ impl Engine {
 }
 
 fn ended() -> anyhow::Error {
-    anyhow!("the engine ended unexpectedly; SLUICE_LOG=debug says more")
+    anyhow!("the engine ended unexpectedly; set SLUICE_LOG=debug for details")
 }

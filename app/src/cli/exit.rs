@@ -1,4 +1,4 @@
-//! How the program ends: exit codes, and errors in words.
+//! How the program ends: exit codes and error messages.
 
 use std::{
     fmt,
@@ -13,20 +13,20 @@ use sluice_engine::session::Failure;
 const FAILED: u8 = 1;
 const CANCELLED: u8 = 130;
 
-/// How a command ended. Of several, the greatest is what is said.
+/// How a command ended. Of several outcomes, the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     Done,
-    /// What failed has been written to the standard error.
+    /// The failure has been written to the standard error.
     Failed,
     Cancelled,
 }
 
-/// A failure that says what to do about it.
+/// A failure with advice.
 #[derive(Debug)]
 pub(super) struct Explained(pub Failure);
 
-/// What cannot be done, and what can.
+/// An error with advice.
 pub(super) fn refuse(message: String, advice: String) -> anyhow::Error {
     Explained(Failure { message, advice: Some(advice) }).into()
 }
@@ -58,7 +58,7 @@ pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     }
 }
 
-/// Writes what went wrong and what to do about it to the standard error.
+/// Writes a failure and its advice to the standard error.
 pub(super) fn complain(Failure { message, advice }: &Failure) {
     stderr_line(&format!("error: {message}"));
     if let Some(advice) = advice {
@@ -66,7 +66,7 @@ pub(super) fn complain(Failure { message, advice }: &Failure) {
     }
 }
 
-/// Writes what clap has to say: help, the version, or what it did not understand.
+/// Writes clap's message: the help, the version, or what is wrong with the command line.
 pub(super) fn usage(message: &clap::Error) -> ExitCode {
     if let Err(error) = message.print() {
         // The reader of a long help text may leave early.
@@ -75,13 +75,13 @@ pub(super) fn usage(message: &clap::Error) -> ExitCode {
     u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// A line for the person at the terminal; when nobody is there to read it, nothing is to be done about that.
+/// Writes a line to the standard error. An error while writing it is ignored: nobody is there to read about it.
 pub(super) fn stderr_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The first Ctrl-C comes out here; the second ends the program at once.
+/// A channel that receives the first Ctrl-C; the second one ends the program at once.
 pub(super) fn interrupts() -> anyhow::Result<Receiver<()>> {
     static PRESSED: AtomicBool = AtomicBool::new(false);
     let (sender, receiver) = bounded(1);
@@ -90,6 +90,6 @@ pub(super) fn interrupts() -> anyhow::Result<Receiver<()>> {
             process::exit(CANCELLED.into());
         }
     })
-    .context("Ctrl-C cannot be listened to")?;
+    .context("cannot set a handler for Ctrl-C")?;
     Ok(receiver)
 }

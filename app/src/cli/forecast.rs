@@ -1,14 +1,16 @@
-//! A forecast for people: one sentence, and tables below it.
+//! A forecast as text: a sentence, and tables below it.
 
-use sluice_engine::memory::{
-    Accuracy, Alternative, BlockPlan, Bound, ComponentPlan, Forecast, Machine, Placement, Plan, Quality,
-    StagePlan, Tier,
+use sluice_engine::{
+    memory::{
+        Accuracy, Alternative, BlockPlan, Bound, ComponentPlan, Forecast, Machine, Placement, Plan, Quality,
+        StagePlan, Tier,
+    },
+    units,
 };
 
 use super::{
     progress::stage_name,
     table::{Align, table},
-    units,
 };
 
 /// All of a forecast.
@@ -32,21 +34,22 @@ pub(super) fn describe(forecast: &Forecast) -> String {
 
 fn available(machine: &Machine) -> String {
     let Machine { device, unified, device_total, device_budget, host_budget, .. } = machine;
-    let budget = units::memory(*device_budget);
     let of_device = match device_total > device_budget {
-        true => format!("{budget} of its {}", units::memory(*device_total)),
-        false => budget,
+        true => units::memory_of(*device_budget, *device_total),
+        false => units::memory(*device_budget),
     };
     match unified {
-        true => format!("on the {device}, which may take {of_device} of memory"),
-        false => format!(
-            "on the {device}, which may take {of_device} of VRAM and {} of RAM for weights",
-            units::memory(*host_budget)
-        ),
+        true => format!("{device}: up to {of_device} of memory"),
+        false => {
+            format!(
+                "{device}: up to {of_device} of VRAM, and {} of RAM for weights",
+                units::memory(*host_budget)
+            )
+        }
     }
 }
 
-/// What the device's memory is called.
+/// The name of the device's memory.
 fn memory_name(machine: &Machine) -> &'static str {
     if machine.unified { "memory" } else { "VRAM" }
 }
@@ -75,7 +78,7 @@ fn stages(plan: &Plan, machine: &Machine) -> Vec<String> {
         units::memory(plan.peak_device()),
         host(plan.peak_host(), machine),
         units::seconds(plan.seconds),
-        format!("{} a step", units::seconds(plan.seconds_per_step)),
+        format!("{} per step", units::seconds(plan.seconds_per_step)),
     ]);
     let columns = [
         ("stage", Align::Left),
@@ -91,9 +94,9 @@ fn stages(plan: &Plan, machine: &Machine) -> Vec<String> {
 
 fn bound_name(bound: Bound) -> &'static str {
     match bound {
-        Bound::Compute => "computes all the time",
-        Bound::Link => "waits for the link",
-        Bound::Disk => "waits for the disk",
+        Bound::Compute => "limited by computation",
+        Bound::Link => "limited by the link",
+        Bound::Disk => "limited by the disk",
     }
 }
 
@@ -105,7 +108,7 @@ fn placements(plan: &Plan) -> Vec<String> {
     table([("component", Align::Left), ("placement", Align::Left), ("blocks", Align::Left)], &rows)
 }
 
-/// How many blocks come how: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
+/// How many blocks are where: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
 fn blocks(component: &ComponentPlan) -> String {
     let ComponentPlan { blocks, slots, slot_bytes, tile, .. } = component;
     let count = |placement, home: Option<Tier>| {
@@ -113,12 +116,12 @@ fn blocks(component: &ComponentPlan) -> String {
             |block: &&BlockPlan| block.placement == placement && home.is_none_or(|home| block.home == home);
         blocks.iter().filter(alike).count()
     };
-    // A block that the run has no use for stays on disk like one that is streamed from there.
+    // A block that the run does not use stays on disk, like one that is streamed from there.
     let on_disk = if *slots == 0 { "unused" } else { "on disk" };
     let parts = [
         (count(Placement::Resident, None), "resident"),
         (count(Placement::Streamed, Some(Tier::Host)), "streamed from RAM"),
-        (count(Placement::Leaves, None), "tensor by tensor"),
+        (count(Placement::Leaves, None), "loaded tensor by tensor"),
         (count(Placement::Streamed, Some(Tier::Disk)), on_disk),
     ];
     let parts =
@@ -139,7 +142,7 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
             marks.push("recommended");
         }
         if !alternative.available {
-            marks.push("not built yet");
+            marks.push("not available");
         }
         [
             alternative.name.clone(),
@@ -158,7 +161,7 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
         (memory_name(machine), Align::Right),
         ("RAM", Align::Right),
         ("step", Align::Right),
-        ("picture", Align::Right),
+        ("image", Align::Right),
         ("quality", Align::Left),
         ("fits", Align::Left),
         ("", Align::Left),
@@ -166,27 +169,27 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
     table(columns, &rows)
 }
 
-/// In a word or two; with what the weights are off, where that was measured.
+/// In a word or two, with the error of the weights where it was measured.
 fn quality(alternative: &Alternative) -> String {
     let name = match alternative.quality {
-        Quality::Exact => "exact",
-        Quality::Blended => "tiles blend",
-        Quality::EightBit => "8 bits",
-        Quality::FourBit => "4 bits",
+        Quality::Exact => "identical",
+        Quality::Blended => "blended tiles",
+        Quality::EightBit => "8-bit",
+        Quality::FourBit => "4-bit",
     };
     alternative
         .error
-        .map_or_else(|| name.to_owned(), |error| format!("{name}, {} off", units::percent(error)))
+        .map_or_else(|| name.to_owned(), |error| format!("{name}, error {}", units::percent(error)))
 }
 
 fn fit(alternative: &Alternative, machine: &Machine) -> String {
-    let (device, host) = (units::memory(alternative.device_short), units::memory(alternative.host_short));
+    let [device, host] = [alternative.device_short, alternative.host_short].map(units::memory_needed);
     match (alternative.device_short, alternative.host_short) {
         (0, 0) => "yes".to_owned(),
-        (_, 0) if machine.unified => format!("short by {device}"),
-        (_, 0) => format!("short by {device} VRAM"),
-        (0, _) => format!("short by {host} RAM"),
-        _ => format!("short by {device} VRAM, {host} RAM"),
+        (_, 0) if machine.unified => format!("needs {device} more"),
+        (_, 0) => format!("needs {device} more VRAM"),
+        (0, _) => format!("needs {host} more RAM"),
+        _ => format!("needs {device} more VRAM, {host} more RAM"),
     }
 }
 
@@ -194,24 +197,24 @@ fn least(bytes: Option<u64>, machine: &Machine) -> String {
     let memory = memory_name(machine);
     match bytes {
         Some(bytes) if machine.unified => {
-            format!("The least {memory} that works is {}.", units::memory_needed(bytes))
+            format!("Minimum {memory}: {}", units::memory_needed(bytes))
         }
         Some(bytes) => format!(
-            "The least {memory} that works is {}, besides what the desktop and the driver take.",
+            "Minimum {memory}: {}, plus what the desktop and the driver use",
             units::memory_needed(bytes)
         ),
-        None => format!("No amount of {memory} is enough with these settings."),
+        None => format!("No amount of {memory} is enough for these settings."),
     }
 }
 
 fn past(accuracy: &Accuracy, machine: &Machine) -> String {
     let Accuracy { runs, memory_error, time_error } = accuracy;
-    let runs = if *runs == 1 { "the one run".to_owned() } else { format!("{runs} runs") };
+    let runs = if *runs == 1 { "the only run".to_owned() } else { format!("{runs} runs") };
     format!(
-        "In {runs} of this model so far, {} was foretold within {:.0} % and time within {:.0} %.",
+        "In {runs} of this model so far, the prediction was off by {} for {} and by {} for time.",
+        units::percent(*memory_error),
         memory_name(machine),
-        100.0 * memory_error,
-        100.0 * time_error
+        units::percent(*time_error)
     )
 }
 
@@ -317,7 +320,7 @@ mod tests {
             least_device: Some(2 * GB),
             alternatives: vec![
                 alternative("Streaming", 9 * GB, 0, true),
-                alternative("Everything on the card", 32 * GB, 32 * GB - 23 * GB / 2, false),
+                alternative("No offload", 32 * GB, 32 * GB - 23 * GB / 2, false),
             ],
             accuracy: Some(Accuracy { runs: 3, memory_error: 0.012, time_error: 0.04 }),
         }
@@ -326,39 +329,39 @@ mod tests {
     #[test]
     fn a_forecast_is_a_sentence_and_three_tables() {
         let expected = "\
-on the RTX 3060, which may take 11.5 GB of its 12.0 GB of VRAM and 28.0 GB of RAM for weights
+RTX 3060: up to 11.5 of 12.0 GB of VRAM, and 28.0 GB of RAM for weights
 
 A sentence.
 
 stage    weights  activations    VRAM      RAM        time
-denoise   9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  computes all the time
-decode    9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  waits for the link
-run                            9.5 GB  20.0 GB  1 min 20 s  2.0 s a step
+denoise   9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  limited by computation
+decode    9.0 GB       512 MB  9.5 GB  20.0 GB        40 s  limited by the link
+run                            9.5 GB  20.0 GB  1 min 20 s  2.0 s per step
 
 component    placement  blocks
 denoiser     streamed   1 resident, 2 streamed from RAM, 1 on disk, through 2 slots of 340 MB
 autoencoder  staged     1 resident, 1 unused, in tiles of 64×64 latents
 
-strategy                   VRAM   RAM   step     picture  quality  fits
-Streaming                9.0 GB  0 MB  1.0 s  1 min 10 s  exact    yes                    recommended
-Everything on the card  32.0 GB  0 MB  1.0 s  1 min 10 s  exact    short by 20.5 GB VRAM  not built yet
+strategy       VRAM   RAM   step       image  quality    fits
+Streaming    9.0 GB  0 MB  1.0 s  1 min 10 s  identical  yes                      recommended
+No offload  32.0 GB  0 MB  1.0 s  1 min 10 s  identical  needs 20.5 GB more VRAM  not available
 
-The least VRAM that works is 2.0 GB, besides what the desktop and the driver take.
-In 3 runs of this model so far, VRAM was foretold within 1 % and time within 4 %.";
+Minimum VRAM: 2.0 GB, plus what the desktop and the driver use
+In 3 runs of this model so far, the prediction was off by 1.2% for VRAM and by 4.0% for time.";
         assert_eq!(describe(&forecast()), expected);
     }
 
     #[test]
-    fn what_does_not_fit_has_the_table_of_strategies_alone() {
+    fn what_does_not_fit_has_only_the_table_of_strategies() {
         let error = PlanError::Device {
-            what: "The mode none".to_owned(),
+            what: "keeping everything on the device".to_owned(),
             device: "RTX 3060".to_owned(),
             stage: "denoise".to_owned(),
             needed: 32 * GB,
             budget: 8 * GB,
         };
         let text = describe(&Forecast { plan: Err(error), least_device: None, ..forecast() });
-        assert!(text.contains("No amount of VRAM is enough with these settings."), "{text}");
+        assert!(text.contains("No amount of VRAM is enough for these settings."), "{text}");
         assert!(text.contains("A sentence.\n\nstrategy"), "{text}");
     }
 
@@ -367,6 +370,6 @@ In 3 runs of this model so far, VRAM was foretold within 1 % and time within 4 %
         let machine = Machine { unified: true, device: "CPU".to_owned(), ..machine() };
         let text = describe(&Forecast { machine, ..forecast() });
         assert!(!text.contains("VRAM"), "{text}");
-        assert!(text.contains("The least memory that works is 2.0 GB."), "{text}");
+        assert!(text.contains("Minimum memory: 2.0 GB\n"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! `sluice generate`: draws pictures.
+//! `sluice generate`: generates images.
 
 use std::path::{Path, PathBuf};
 
@@ -24,74 +24,76 @@ use crate::{folders::pictures_folder, seed::random_seed};
 const EXAMPLES: &str = "\
 Examples:
   sluice generate --prompt \"a red circle above a blue square\"
-  sluice generate --prompt \"a green star\" --seed 7 --batch 4 --output star.png
+  sluice generate --prompt \"a green star\" --seed 7 --batch-size 4 --output star.png
       Writes star.png, star-2.png, star-3.png and star-4.png.
   sluice generate --model ~/models/z-image --prompt \"a fox\" --width 768 --height 512 --steps 20
   sluice generate --prompt \"a fox\" --card rtx-3060 --offload layer_streaming --vram-budget 6
-      Draws as a card with 12 GB would of which 6 GB may be taken.
-  sluice generate --image photo.jpg --strength 0.5 --prompt \"an oil painting of a harbour\"
-  sluice generate --image room.png --mask window.png --prompt \"a round window\"
-      Draws what is light in window.png anew, and leaves every other pixel as it is.
+      Simulates a GPU with 12 GB, of which Sluice may use 6 GB.
+  sluice generate --init-image photo.jpg --strength 0.5 --prompt \"an oil painting of a harbour\"
+      Image to image: turns a photo into a painting.
+  sluice generate --init-image room.png --mask window.png --prompt \"a round window\"
+      Inpaints the white area of window.png and leaves every other pixel unchanged.
   sluice generate --model ~/models/flux --prompt \"a fox <lora:ink:0.8>\" --lora ~/loras/film.safetensors:0.5
-      Draws with two LoRAs, one of them found by name beside the model.
-  sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'";
+      Uses two LoRAs; the one in the prompt is found by its name in a folder next to the model.
+  sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'
+      Prints one line of JSON for each step.";
 
-/// Draw pictures.
+/// Generate images.
 ///
-/// What is not said is as the model likes it. The files' names go to the standard output, progress goes to the
-/// standard error. Ctrl-C cancels; pressed twice, it ends the program at once.
+/// If you leave out an option, the model's default applies. The names of the files are written to the standard output,
+/// progress to the standard error. Ctrl-C cancels the run; pressing it twice ends the program at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
-    /// What the picture shows. Given several times, the prompts are drawn one after the other.
+    /// Describes the image. May be given several times, to generate one prompt after the other.
     #[arg(short, long = "prompt", value_name = "TEXT", required = true)]
     prompts: Vec<String>,
-    /// What it must not show; used when the guidance is above zero.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    negative: String,
-    /// A model's folder or file, or `starter` for the small one that comes with the program.
+    /// What to avoid in the image. Only has an effect with guidance.
+    #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
+    negative_prompt: String,
+    /// The folder or file of a model, or `starter` for the built-in one.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// Where the picture goes, a name that ends in .png; an existing file is replaced. A new file in the folder
-    /// Sluice among your pictures if absent.
+    /// The PNG file to write; an existing file is replaced. Without it, the image is saved under a new name in the
+    /// folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     request: RequestArgs,
-    /// Picks the noise; the same seed and settings give the same picture. Random if absent.
+    /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Spacing of the noise levels.
-    #[arg(long, value_name = "NAME", default_value = Schedule::default().name(), value_parser = named(&Schedule::ALL, Schedule::name))]
+    /// The noise schedule: how the noise levels of the steps are spaced.
+    #[arg(long, alias = "scheduler", value_name = "NAME", default_value = Schedule::default().name(), value_parser = named(&Schedule::ALL, Schedule::name))]
     schedule: Schedule,
-    /// Threads that compute; all of the machine's if absent.
+    /// Number of CPU threads; all by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// A safetensors file whose tensor `latents` takes the place of the seed's noise; its `noise.picture` and
-    /// `noise.masked_picture`, if there, are the noise of encoded pictures.
+    /// A safetensors file whose tensor `latents` replaces the noise of the seed. Its tensors `noise.picture` and
+    /// `noise.masked_picture`, if present, replace the noise for encoding the input image.
     #[arg(long, value_name = "FILE")]
     initial_latents: Option<PathBuf>,
-    /// A safetensors file to write the tensors of every stage to.
+    /// Write the tensors of every stage to this safetensors file.
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
-    /// A file for what the run says about itself, one line of JSON each.
+    /// Write telemetry of the run to this file, as lines of JSON.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     telemetry: Option<PathBuf>,
-    /// A file for the run as a timeline; Perfetto and Chrome open it.
+    /// Write a timeline of the run to this file, for Perfetto or Chrome's trace viewer.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     trace: Option<PathBuf>,
-    /// Lists after each step and stage how every block came to the card and how long it was waited for.
+    /// After each step and stage, list where each block was loaded from and how long the computation waited for it.
     #[arg(long, help_heading = "Reports")]
     offload_log: bool,
-    /// Writes the engine's events to the standard output, one line of JSON each, and nothing else.
+    /// Write only the engine's events to the standard output, as lines of JSON.
     #[arg(long)]
     json: bool,
-    /// Shows no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
-    #[command(flatten, next_help_heading = "Picture to draw over")]
+    #[command(flatten, next_help_heading = "Image to image and inpainting")]
     source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
@@ -106,7 +108,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
         stderr_line(&introduction(&summary, &request));
         if request.clip_skip > 1 && !summary.reads_clip_skip {
             stderr_line(&format!(
-                "Clip skip has no effect: {} does not take layers of CLIP.",
+                "--clip-skip has no effect: {} does not use hidden layers of CLIP.",
                 summary.family_name
             ));
         }
@@ -120,7 +122,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     follow(&engine, ids, &mut listener)
 }
 
-/// Listens until every job has ended. A job that fails does not keep the next from being drawn.
+/// Follows the jobs until all have ended. When one fails, the others still run.
 fn follow(engine: &Engine, mut open: Vec<JobId>, listener: &mut Listener) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     let mut not_saved = Vec::new();
@@ -128,7 +130,7 @@ fn follow(engine: &Engine, mut open: Vec<JobId>, listener: &mut Listener) -> any
         let event = match engine.next()? {
             Heard::Event(event) => event,
             Heard::Interrupt => {
-                // Those that wait go first, so that none of them begins.
+                // Waiting jobs are cancelled first, so that none of them starts.
                 for &job in open.iter().rev() {
                     engine.send(Command::Cancel { job })?;
                 }
@@ -170,7 +172,7 @@ impl Args {
     fn request(&self, summary: &ModelSummary) -> Request {
         Request {
             model: self.model.clone(),
-            negative_prompt: self.negative.clone(),
+            negative_prompt: self.negative_prompt.clone(),
             seed: self.seed.unwrap_or_else(random_seed),
             schedule: self.schedule,
             source: self.source.source(),
@@ -178,7 +180,7 @@ impl Args {
         }
     }
 
-    /// A job for each prompt. Where there are several, the names of their files are numbered.
+    /// A job for each prompt. With several prompts, the names of their files are numbered.
     fn jobs(&self, request: &Request) -> Vec<Job> {
         let one = self.prompts.len() == 1;
         let prompts = (1..).zip(&self.prompts);
@@ -218,12 +220,11 @@ fn numbered(file: &Path, number: u64) -> PathBuf {
 }
 
 fn introduction(summary: &ModelSummary, request: &Request) -> String {
-    let over = request
-        .source
-        .as_ref()
-        .map(|source| format!(", over {} with strength {}", source.path.display(), source.strength));
-    let over = over.unwrap_or_default();
-    format!("{}: {}, seed {}{over}", summary.name, in_words(request, 1), request.seed)
+    let source = request.source.as_ref().map(|source| {
+        format!(", from {} with denoising strength {}", source.path.display(), source.strength)
+    });
+    let source = source.unwrap_or_default();
+    format!("{}: {}, seed {}{source}", summary.name, in_words(request, 1), request.seed)
 }
 
 #[cfg(test)]

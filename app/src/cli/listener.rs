@@ -1,4 +1,4 @@
-//! Who hears what the engine says while it draws.
+//! Passes the events of the engine on to the outputs of the command line.
 
 use anyhow::Context;
 use serde_json::json;
@@ -6,7 +6,7 @@ use sluice_engine::session::{Event, JobId, Picture};
 
 use super::{adapter, measured::Measured, offload_log::OffloadLog, progress::Progress, stdout};
 
-/// Passes events on to whoever wants them.
+/// Passes events on: as JSON, to the offload log and to the progress display.
 pub(super) struct Listener {
     json: bool,
     log: Option<OffloadLog>,
@@ -16,29 +16,28 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// `offload_log` asks for tables of blocks, or, where events are written as JSON, for the events that they are
-    /// made from.
+    /// `offload_log` asks for tables of blocks or, with `json`, for the telemetry events that they are made from.
     pub fn new(prompts: &[String], json: bool, quiet: bool, offload_log: bool) -> Self {
         let log = offload_log.then(OffloadLog::default);
         let progress = Progress::new(quiet || json);
         Self { json, log, progress, measured: Measured::default(), prompts: prompts.to_vec() }
     }
 
-    /// Whether the standard output is for events alone.
+    /// Whether the standard output is for events only.
     pub fn json(&self) -> bool {
         self.json
     }
 
     pub fn hear(&mut self, event: &Event) -> anyhow::Result<()> {
         if self.json {
-            // Telemetry is thousands of lines a minute, which few readers want.
+            // Telemetry is thousands of lines per minute, which few readers want.
             let wanted = self.log.is_some() || !matches!(event, Event::Telemetry { .. });
             return if wanted { stdout::line(&json_line(event)?) } else { Ok(()) };
         }
         if let (Some(log), Event::Telemetry { events, .. }) = (&mut self.log, event) {
             events.iter().filter_map(|event| log.hear(event)).for_each(|text| self.progress.write(&text));
         }
-        // The log has it already.
+        // The offload log has its own line for it.
         if self.log.is_none() || !matches!(event, Event::Replanned { .. }) {
             self.progress.show(event);
         }
@@ -51,7 +50,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Which prompt begins, where there are several.
+    /// Names the prompt that starts, if there are several.
     fn prompt_line(&self, event: &Event) -> Option<String> {
         let Event::Started { job: JobId(number) } = event else { return None };
         let prompt = self.prompts.get(usize::try_from(*number).ok()?.checked_sub(1)?)?;
@@ -60,16 +59,16 @@ impl Listener {
     }
 }
 
-/// What became of each adapter.
+/// What was applied of each adapter.
 fn adapter_lines(event: &Event) -> Vec<String> {
     let Event::Adapted { job: Some(_), reports } = event else { return Vec::new() };
     reports.iter().map(adapter::in_a_line).collect()
 }
 
-/// An event without its pixels, which would be megabytes of numbers.
+/// An event as JSON, without pixels, which would be megabytes of numbers.
 fn json_line(event: &Event) -> anyhow::Result<String> {
     let Event::Finished { job, pictures, seconds } = event else {
-        return serde_json::to_string(event).context("an event cannot be written as JSON");
+        return serde_json::to_string(event).context("an event cannot be converted to JSON");
     };
     let pictures = pictures.iter().map(|Picture { image, seed, path }| {
         let image = json!({ "width": image.width, "height": image.height });

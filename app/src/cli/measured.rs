@@ -1,19 +1,17 @@
-//! What a run took, in one line beside what had been foretold.
+//! What a run used, in one line next to the prediction.
 
-use sluice_engine::{memory::Outcome, session::Event, telemetry::TelemetryEvent};
+use sluice_engine::{memory::Outcome, session::Event, telemetry::TelemetryEvent, units};
 
-use super::units;
-
-/// Remembers of a run what its outcome does not repeat.
+/// What the events of a run say and its outcome does not repeat.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     budget: u64,
-    /// Bytes in the host's memory at their peak.
+    /// Peak of the host's memory, in bytes.
     host: u64,
 }
 
 impl Measured {
-    /// The line, when the run has told everything.
+    /// The line, once the outcome is known.
     pub fn hear(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::Started { .. } => *self = Self::default(),
@@ -34,19 +32,19 @@ impl Measured {
 
     fn line(&self, outcome: &Outcome) -> String {
         let memory = if outcome.device == "CPU" { "memory" } else { "VRAM" };
-        let of = if self.budget > 0 { format!(" of {}", units::memory(self.budget)) } else { String::new() };
-        let mut parts = vec![format!(
-            "{memory} {}{of} (predicted {})",
-            units::memory(outcome.measured_device),
-            units::memory(outcome.predicted_device)
-        )];
+        let used = match self.budget {
+            0 => units::memory(outcome.measured_device),
+            budget => units::memory_of(outcome.measured_device, budget),
+        };
+        let mut parts =
+            vec![format!("{memory} {} (predicted {})", used, units::memory(outcome.predicted_device))];
         if self.host > 0 {
             parts.push(format!("RAM {}", units::memory(self.host)));
         }
-        // A run of one step has none after the first.
+        // The first step is not measured, so a run of one step has no such time.
         if outcome.measured_step_seconds > 0.0 {
             parts.push(format!(
-                "{} a step (predicted {})",
+                "{} per step (predicted {})",
                 units::seconds(outcome.measured_step_seconds),
                 units::seconds(outcome.predicted_step_seconds)
             ));
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_compared_with_its_forecast() {
+    fn a_run_is_compared_with_its_prediction() {
         let mut measured = Measured::default();
         let mark = PlanMark {
             at: 0,
@@ -99,7 +97,7 @@ mod tests {
         let sample = |host| TelemetryEvent::Memory(MemorySample { host, ..MemorySample::default() });
         let events = vec![TelemetryEvent::Plan(mark), sample(2 << 30), sample(1 << 30)];
         assert_eq!(measured.hear(&Event::Telemetry { job: JOB, events }), None);
-        let line = "VRAM 6.5 GB of 8.0 GB (predicted 7.0 GB) · RAM 2.0 GB · 3.2 s a step (predicted 3.1 s)";
+        let line = "VRAM 6.5 of 8.0 GB (predicted 7.0 GB) · RAM 2.0 GB · 3.2 s per step (predicted 3.1 s)";
         assert_eq!(measured.hear(&outcome("RTX 3060", 3.2)).unwrap(), line);
 
         measured.hear(&Event::Started { job: JOB });

@@ -1,4 +1,4 @@
-//! What can be said about memory, for every command that draws or plans.
+//! Memory options, for every command that generates or plans.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sluice_engine::{
@@ -10,63 +10,116 @@ use sluice_engine::{
     precision::Storage,
 };
 
-use super::{names::named, size};
+use super::{
+    names::{explained, named},
+    size,
+};
 
-/// Flags about memory. They change no bit of a picture, except where tiles of the decoder blend or weights are held in
-/// fewer bits.
+/// Memory options. They do not change a single bit of an image, except for VAE tiling and weights in fewer bits.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct MemoryArgs {
-    /// Which parts of the model are on the card, and when.
-    #[arg(long, value_name = "MODE", default_value = OffloadMode::default().name(), value_parser = named(OffloadMode::ALL, OffloadMode::name))]
+    /// Which parts of the model stay on the GPU and which are offloaded.
+    #[arg(long, value_name = "MODE", default_value = OffloadMode::default().name(), value_parser = explained(OffloadMode::ALL, OffloadMode::name, mode_help))]
     offload: OffloadMode,
-    /// What `auto` aims at.
-    #[arg(long, value_name = "NAME", default_value = Wish::default().name(), value_parser = named(Wish::ALL, Wish::name))]
-    wish: Wish,
-    /// Simulates a graphics card, its memory and its link enforced; `sluice probe` says what each has.
+    /// What offload mode `auto` optimizes for.
+    #[arg(long, alias = "wish", value_name = "NAME", default_value = Wish::default().name(), value_parser = explained(Wish::ALL, Wish::name, goal_help))]
+    optimize_for: Wish,
+    /// Simulate this GPU: its memory and the speed of its link are enforced. `sluice probe` lists all of them.
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = card_names())]
     pub card: Option<String>,
-    /// Computes on the processor, also where there is a card.
+    /// Run on the CPU, even if there is a GPU.
     #[arg(long, conflicts_with = "card")]
     cpu: bool,
-    /// The most VRAM to take, such as 6, 7.5GB or 900MB.
+    /// Use at most this much VRAM, such as 6, 7.5GB or 900MB.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     pub vram_budget: Option<u64>,
-    /// The most RAM to take for weights; what is beyond it comes from disk.
+    /// Use at most this much RAM for weights; the rest is read from disk.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     pub ram_budget: Option<u64>,
-    /// VRAM that stays free for the desktop and other programs.
+    /// VRAM to leave free for the desktop and other programs.
     #[arg(long, value_name = "MB", default_value_t = DEFAULT_MIN_FREE_VRAM >> 20, value_parser = size::megabytes)]
     min_free_vram: u64,
-    /// Blocks that are on their way while another one computes; the planner's choice if absent.
+    /// Number of blocks to load ahead of the computation; chosen automatically by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=64))]
     prefetch: Option<u32>,
-    /// Which blocks stay where not all do: those with which a step is shortest, or the first ones, as in other programs.
-    #[arg(long, value_name = "NAME", default_value = Residents::default().name(), value_parser = named(Residents::ALL, Residents::name))]
-    residents: Residents,
-    /// Overrides the mode for the text encoders.
-    #[arg(long, value_name = "PLACEMENT", value_parser = named(Residence::ALL, Residence::name))]
-    text_encoder: Option<Residence>,
-    /// Overrides the mode for the denoiser.
-    #[arg(long, value_name = "PLACEMENT", value_parser = named(Residence::ALL, Residence::name))]
-    denoiser: Option<Residence>,
-    /// Overrides the mode for the autoencoder.
-    #[arg(long, value_name = "PLACEMENT", value_parser = named(Residence::ALL, Residence::name))]
-    vae: Option<Residence>,
-    /// What the denoiser's matrices are held as, whatever its file has; this changes the picture.
-    #[arg(long, value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
-    precision: Storage,
-    /// What the matrices of the text encoders are held as; this changes the picture, too.
-    #[arg(long, value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
-    text_precision: Storage,
-    /// Side of the tiles that the picture is decoded in; the planner's choice if absent.
-    #[arg(long, value_name = "LATENTS", value_parser = clap::value_parser!(u32).range(1..))]
-    tile: Option<u32>,
-    /// How the memory of activations is foretold: from the shapes, or by trying one block and one tile.
-    #[arg(long, value_name = "NAME", default_value = Estimate::default().name(), value_parser = named(Estimate::ALL, Estimate::name))]
+    /// Which blocks stay on the GPU when not all of them fit.
+    #[arg(long, alias = "residents", value_name = "NAME", default_value = Residents::default().name(), value_parser = explained(Residents::ALL, Residents::name, residents_help))]
+    resident_blocks: Residents,
+    /// Where to keep the text encoders, whatever the offload mode.
+    #[arg(long, alias = "text-encoder", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
+    text_encoder_placement: Option<Residence>,
+    /// Where to keep the denoiser, whatever the offload mode.
+    #[arg(long, alias = "denoiser", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
+    denoiser_placement: Option<Residence>,
+    /// Where to keep the VAE, whatever the offload mode.
+    #[arg(long, alias = "vae", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
+    vae_placement: Option<Residence>,
+    /// Quantize the weights of the denoiser to this type while loading; this changes the image.
+    #[arg(long, alias = "precision", value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
+    weight_type: Storage,
+    /// Quantize the weights of the text encoders to this type while loading; this changes the image.
+    #[arg(long, alias = "text-precision", value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
+    text_encoder_weight_type: Storage,
+    /// Decode the image in tiles of this many latents per side; chosen automatically by default.
+    #[arg(long, alias = "tile", value_name = "LATENTS", value_parser = clap::value_parser!(u32).range(1..))]
+    vae_tile_size: Option<u32>,
+    /// How to predict the memory of activations.
+    #[arg(long, value_name = "NAME", default_value = Estimate::default().name(), value_parser = explained(Estimate::ALL, Estimate::name, estimate_help))]
     estimate: Estimate,
-    /// What stays in memory for the next prompt.
-    #[arg(long, value_name = "NAME", default_value = Keep::default().name(), value_parser = named(Keep::ALL, Keep::name))]
-    keep: Keep,
+    /// What to keep loaded for the next prompt.
+    #[arg(long, alias = "keep", value_name = "NAME", default_value = Keep::default().name(), value_parser = explained(Keep::ALL, Keep::name, keep_help))]
+    keep_loaded: Keep,
+}
+
+fn mode_help(mode: OffloadMode) -> &'static str {
+    match mode {
+        OffloadMode::Auto => "The best placement that fits",
+        OffloadMode::None => "Keep the whole model on the GPU",
+        OffloadMode::CondOnly => "Offload the text encoders after encoding the prompt",
+        OffloadMode::CondDiffusion => "Offload the text encoders and the denoiser when not in use",
+        OffloadMode::Aggressive => "Keep only the part in use on the GPU",
+        OffloadMode::LayerStreaming => "Stream the blocks of each part, and keep as many on the GPU as fit",
+    }
+}
+
+fn goal_help(goal: Wish) -> &'static str {
+    match goal {
+        Wish::Balanced => "The lightest offloading that leaves a fifth of the VRAM free",
+        Wish::Quality => "The highest precision that fits",
+        Wish::Speed => "The shortest time",
+        Wish::Memory => "The least VRAM",
+    }
+}
+
+fn placement_help(placement: Residence) -> &'static str {
+    match placement {
+        Residence::Resident => "On the GPU all the time",
+        Residence::Staged => "On the GPU while in use, otherwise in RAM",
+        Residence::Streamed => "Some blocks on the GPU while in use, the rest streamed from RAM",
+        Residence::OnDemand => "Streamed from disk when needed, and not kept",
+    }
+}
+
+fn residents_help(residents: Residents) -> &'static str {
+    match residents {
+        Residents::Best => "Those that make a step fastest",
+        Residents::First => "The first ones, as in other programs",
+    }
+}
+
+fn estimate_help(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::Formula => "Calculate it from the shapes of the tensors",
+        Estimate::Dryrun => "Run one block and one tile, and measure",
+    }
+}
+
+fn keep_help(keep: Keep) -> &'static str {
+    match keep {
+        Keep::Auto => "What the plan keeps anyway",
+        Keep::None => "Nothing",
+        Keep::All => "Everything that fits into the budgets",
+    }
 }
 
 /// The identifiers of the cards that can be simulated.
@@ -79,24 +132,24 @@ impl MemoryArgs {
     pub fn preferences(&self) -> MemoryPreferences {
         MemoryPreferences {
             mode: self.offload,
-            wish: self.wish,
-            text_encoder: self.text_encoder,
-            denoiser: self.denoiser,
-            autoencoder: self.vae,
-            denoiser_precision: self.precision,
-            text_precision: self.text_precision,
-            residents: self.residents,
+            wish: self.optimize_for,
+            text_encoder: self.text_encoder_placement,
+            denoiser: self.denoiser_placement,
+            autoencoder: self.vae_placement,
+            denoiser_precision: self.weight_type,
+            text_precision: self.text_encoder_weight_type,
+            residents: self.resident_blocks,
             prefetch: self.prefetch,
             min_free_vram: self.min_free_vram,
             vram_budget: self.vram_budget,
             ram_budget: self.ram_budget,
-            tile: self.tile,
+            tile: self.vae_tile_size,
             device: match &self.card {
                 Some(card) => DeviceChoice::Simulated(card.clone()),
                 None if self.cpu => DeviceChoice::Processor,
                 None => DeviceChoice::Auto,
             },
-            keep: self.keep,
+            keep: self.keep_loaded,
             estimate: self.estimate,
         }
     }
@@ -120,16 +173,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_the_engines_default() {
+    fn omitted_options_have_the_engines_defaults() {
         assert_eq!(preferences(&[]).unwrap(), MemoryPreferences::default());
     }
 
     #[test]
-    fn every_preference_has_a_flag() {
-        let arguments = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
+    fn every_preference_has_an_option() {
+        let arguments = "--offload layer_streaming --optimize-for speed --card RTX-3060 --vram-budget 7.5 \
+            --ram-budget 900MB --min-free-vram 0 --prefetch 3 --text-encoder-placement on-demand \
+            --denoiser-placement streamed --vae-placement staged --vae-tile-size 32 --weight-type fp8 \
+            --text-encoder-weight-type q4_k --estimate dryrun --keep-loaded all --resident-blocks first";
+        let former = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
             --min-free-vram 0 --prefetch 3 --text-encoder on-demand --denoiser streamed --vae staged --tile 32 \
             --precision fp8 --text-precision q4_k --estimate dryrun --keep all --residents first";
-        let arguments: Vec<_> = arguments.split_whitespace().collect();
+        let [arguments, former] = [arguments, former].map(|text| text.split_whitespace().collect::<Vec<_>>());
         let expected = MemoryPreferences {
             mode: OffloadMode::LayerStreaming,
             wish: Wish::Speed,
@@ -149,12 +206,13 @@ mod tests {
             estimate: Estimate::Dryrun,
         };
         assert_eq!(preferences(&arguments).unwrap(), expected);
+        assert_eq!(preferences(&former).unwrap(), expected, "scripts may use the former names");
         assert_eq!(preferences(&["--cpu"]).unwrap().device, DeviceChoice::Processor);
         assert!(preferences(&["--cpu", "--card", "rtx-3060"]).is_err());
     }
 
     #[test]
-    fn an_unknown_card_is_answered_with_those_that_are_known() {
+    fn an_unknown_card_is_answered_with_the_known_ones() {
         let message = preferences(&["--card", "rtx-3600"]).unwrap_err().to_string();
         assert!(message.contains("rtx-3060") && message.contains("rtx-4090"), "{message}");
     }

@@ -1,4 +1,4 @@
-//! The command line. Each subcommand is a file with an `Args` and a `run`.
+//! The command line. Each subcommand is a file with `Args` and a `run` function.
 
 mod adapter;
 mod bench;
@@ -33,7 +33,6 @@ use std::{
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-use crate::units;
 use exit::Outcome;
 
 const EXAMPLES: &str = "\
@@ -41,36 +40,36 @@ Examples:
   sluice
       Opens the window.
   sluice generate --prompt \"a red circle above a blue square\"
-      Draws with the small model that comes with the program.
+      Generates an image with the built-in starter model.
   sluice generate --model ~/models/z-image --prompt \"a fox in the snow\" --output fox.png
-      Draws with a model of yours.
+      Generates an image with a model of your own.
   sluice inspect ~/models/z-image
-      Says what a model is made of, or what every file of a folder is.
+      Shows what a model consists of, or what the files in a folder are.
   sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
-      Stores weights in another format.
+      Converts weights to another format.
   sluice plan --model flux.1-dev --card rtx-3060
-      Says what a run would take, before anything is downloaded.
+      Predicts memory and time before you download anything.
   sluice probe
-      Says what this machine has, and which cards can be simulated.";
+      Shows your hardware and the GPUs that can be simulated.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    it worked
-  1    it failed; what happened and what to do is on the standard error
-  2    the command line was not understood
-  130  it was cancelled with Ctrl-C
+  0    success
+  1    failure; the standard error says what happened and what to do
+  2    invalid command line
+  130  cancelled with Ctrl-C
 
 Environment:
-  SLUICE_LOG            what is logged to the standard error, such as `info` or `sluice_engine=debug`
-  SLUICE_MODEL_FOLDERS  folders that models are kept in, separated as in PATH";
+  SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
+  SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH";
 
-/// Generates images on the graphics card you already own.
+/// Generate images on the graphics card you already own.
 ///
-/// Without a command, the window opens.
+/// Without a command, Sluice opens its window.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 struct CommandLine {
-    /// Keeps the window's engine in the window's own process: it takes the window along when it dies. For debugging.
+    /// Run the engine inside the window's process, for debugging: if the engine crashes, the window closes too.
     #[arg(long)]
     in_process: bool,
     #[command(subcommand)]
@@ -89,7 +88,7 @@ enum Command {
     Worker(worker::Args),
 }
 
-/// Does what the program's arguments say.
+/// Runs the command that the program's arguments name.
 pub fn run() -> ExitCode {
     let (command, in_process) = match CommandLine::try_parse() {
         Ok(CommandLine { command, in_process }) => (command, in_process),
@@ -116,7 +115,7 @@ fn open_window(in_process: bool) -> anyhow::Result<Outcome> {
 
 #[cfg(not(feature = "window"))]
 fn open_window(_: bool) -> anyhow::Result<Outcome> {
-    anyhow::bail!("this is the engine for NVIDIA cards; the window is the program `sluice` beside it")
+    anyhow::bail!("this program is the engine for NVIDIA cards; run `sluice`, next to it, to open the window")
 }
 
 fn log_to_stderr() {

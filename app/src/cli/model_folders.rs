@@ -1,20 +1,20 @@
-//! Where a person keeps models.
+//! The folders that are searched for parts of models.
 
 use std::path::PathBuf;
 
 use crate::folders::model_folders;
 
-/// Flags about where models are.
+/// The options about them.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ModelFolderArgs {
-    /// A folder that models are kept in: what the model's file does not hold is looked for there too. May be given
-    /// several times, and comes before those in SLUICE_MODEL_FOLDERS.
+    /// A folder to search for parts that the model's file lacks, such as text encoders. May be given several times; these
+    /// folders are searched before those in SLUICE_MODEL_FOLDERS.
     #[arg(long = "model-folder", value_name = "PATH")]
     folders: Vec<PathBuf>,
 }
 
 impl ModelFolderArgs {
-    /// All of them, the ones to look into first before the others.
+    /// All folders, in the order in which they are searched.
     pub fn all(&self) -> Vec<PathBuf> {
         self.folders.iter().cloned().chain(model_folders()).collect()
     }

@@ -1,19 +1,19 @@
-//! The log of blocks: how each came to the device, and how long it was waited for.
+//! The offload log: where each block was loaded from, and how long the computation waited for it.
 
 use std::collections::BTreeMap;
 
 use sluice_engine::{
     memory::{Placement, Tier},
     telemetry::{BlockMark, BlockRecord, ComponentMark, MemorySample, StepRecord, TelemetryEvent},
+    units,
 };
 
 use super::{
     progress::stage_name,
     table::{Align, table},
-    units,
 };
 
-/// Adds up what a run says about its blocks and sets it in a table after each step and stage.
+/// Sums up the events about blocks, and lists them in a table after each step and stage.
 #[derive(Debug, Default)]
 pub(super) struct OffloadLog {
     components: Vec<ComponentMark>,
@@ -34,13 +34,13 @@ struct Uses {
 }
 
 impl OffloadLog {
-    /// What there is to say after an observation; mostly nothing.
+    /// The text to write after an event; mostly nothing.
     pub fn hear(&mut self, event: &TelemetryEvent) -> Option<String> {
         match event {
             TelemetryEvent::Plan(mark) => {
                 self.components.clone_from(&mark.components);
                 let budget = units::memory(mark.device_budget);
-                Some(format!("plan for the {}: at most {budget} of its memory", mark.device))
+                Some(format!("plan for the {}: up to {budget} of its memory", mark.device))
             }
             TelemetryEvent::StageStarted { at, .. } => {
                 self.stage_began = *at;
@@ -57,7 +57,7 @@ impl OffloadLog {
             TelemetryEvent::Step(StepRecord { step, steps, took, wait, bytes, reused, .. }) => {
                 let reused = match reused {
                     0 => "",
-                    _ => ", with an earlier prediction",
+                    _ => ", prediction reused",
                 };
                 let (took, wait) = (milliseconds(*took), milliseconds(*wait));
                 let moved = units::memory(*bytes);
@@ -78,7 +78,7 @@ impl OffloadLog {
         let none = Uses { count: 0, tier, bytes: 0, wait: 0, load: 0, compute: 0 };
         let uses = self.uses.entry((component, block)).or_insert(none);
         uses.count += 1;
-        // A block that was brought up once is there afterwards; where it came from is worth more.
+        // A block that was loaded once stays; where it came from says more.
         uses.tier = uses.tier.min(tier);
         uses.bytes += bytes;
         uses.wait += wait;
@@ -107,7 +107,7 @@ impl OffloadLog {
         ];
         let mut lines = vec![match &self.memory {
             Some(MemorySample { weights, activations, host, .. }) => format!(
-                "{heading}; {} of weights and {} of activations on the device, {} in the host's memory",
+                "{heading}; {} of weights and {} of activations on the device, {} in RAM",
                 units::memory(*weights),
                 units::memory(*activations),
                 units::memory(*host)
@@ -146,7 +146,7 @@ fn placement_name(placement: Placement) -> &'static str {
     match placement {
         Placement::Resident => "resident",
         Placement::Streamed => "streamed",
-        Placement::Leaves => "leaves",
+        Placement::Leaves => "by tensor",
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_step_lists_the_means_of_its_blocks() {
         let mut log = OffloadLog::default();
-        assert_eq!(log.hear(&plan()).unwrap(), "plan for the RTX 3060: at most 11.0 GB of its memory");
+        assert_eq!(log.hear(&plan()).unwrap(), "plan for the RTX 3060: up to 11.0 GB of its memory");
         for (block, tier, wait) in
             [(0, Tier::Host, 4000), (1, Tier::Host, 100), (0, Tier::Device, 0), (1, Tier::Host, 300)]
         {
@@ -228,8 +228,8 @@ step 1 of 8: 25.0 ms, 4.4 ms of it waiting, 9.0 MB moved
         let sample = MemorySample { weights: 1 << 30, activations: 5 << 20, ..MemorySample::default() };
         log.hear(&TelemetryEvent::Memory(sample));
         let text = log.hear(&TelemetryEvent::StageFinished { at: 3500, stage: Stage::Encode }).unwrap();
-        let heading = "encode: 2.5 ms; 1.0 GB of weights and 5.0 MB of activations on the device, 0 MB in the \
-                       host's memory";
+        let heading =
+            "encode: 2.5 ms; 1.0 GB of weights and 5.0 MB of activations on the device, 0 MB in RAM";
         assert_eq!(text.lines().next(), Some(heading));
         assert!(text.contains("layers.1  streamed   disk"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! `sluice plan`: says what a run would take, without running it.
+//! `sluice plan`: predicts what a run needs, without running it.
 
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use sluice_engine::{
     },
     request::{ModelSource, Request},
     session::{Defaults, PlanQuery, PlanSubject, Reading},
+    units,
 };
 
 use super::{
@@ -22,49 +23,51 @@ use super::{
     request_args::{RequestArgs, in_words},
     size,
     source_args::SourceArgs,
-    stdout, units,
+    stdout,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   sluice plan --model flux.1-dev --card rtx-3060
-      What would this model take on such a card? Nothing needs to be downloaded.
+      Predicts memory and time on this GPU. Nothing needs to be downloaded.
   sluice plan --model ~/models/z-image --vram 8 --ram 32 --width 1536
-  sluice plan --model wan-2.2-5b --card rtx-4090 --frames 81 --json | jq .least_device";
+      The same for a machine with 8 GB of VRAM and 32 GB of RAM.
+  sluice plan --model wan-2.2-5b --card rtx-4090 --frames 81 --json | jq .least_device
+      Prints the smallest amount of VRAM that works, in bytes.";
 
-/// Say what a run would take: memory, time, and what else could be done.
+/// Predict the memory and time of a run, and compare offloading strategies.
 ///
-/// No weight is read, and a well-known model need not be on this machine. That a run does not fit is an answer,
-/// not an error: the exit code is 0 all the same.
+/// Sluice reads no weights for this, and does not need the files of well-known models. The exit code is 0 even if the
+/// run does not fit.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = after_long_help(), args_override_self = true)]
 pub(super) struct Args {
-    /// A model's folder or file, the identifier of a well-known model, or `starter` for the small one that comes
-    /// with the program.
+    /// The folder or file of a model, the name of a well-known model, or `starter` for the built-in one.
     #[arg(short, long, value_name = "MODEL", default_value = "starter")]
     model: String,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// VRAM of the card, such as 8, 12GB or 900MB. Without `--card`, the slowest known card that has it is meant.
+    /// VRAM of the GPU, such as 8, 12GB or 900MB. Without `--card`, the plan is for the slowest known GPU with this
+    /// much VRAM.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     vram: Option<u64>,
-    /// RAM of the machine; an eighth of it, at least 2 GB, is left to the system and other programs.
+    /// RAM of the machine. An eighth of it, but at least 2 GB, is reserved for the system and other programs.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     ram: Option<u64>,
-    /// A prompt; only its length counts.
+    /// The prompt; only its length matters.
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prompt: String,
-    /// A negative prompt; only its length counts.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    negative: String,
-    /// Frames of a video.
+    /// The negative prompt; only its length matters.
+    #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
+    negative_prompt: String,
+    /// Number of frames of a video.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     frames: Option<u32>,
     #[command(flatten)]
     request: RequestArgs,
-    #[command(flatten, next_help_heading = "Picture to draw over")]
+    #[command(flatten, next_help_heading = "Image to image and inpainting")]
     source: SourceArgs,
-    /// Writes all of it as JSON.
+    /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten, next_help_heading = "Memory")]
@@ -90,7 +93,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let asked = in_words(&request, frames);
     let request = Request {
         prompt: args.prompt.clone(),
-        negative_prompt: args.negative.clone(),
+        negative_prompt: args.negative_prompt.clone(),
         source: args.source.source(),
         ..request
     };
@@ -102,15 +105,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             &serde_json::to_string_pretty(&forecast).context("the forecast cannot be written as JSON")?,
         )?;
     } else {
-        stdout::line(&format!("{}: {asked}, in {},", forecast.model, forecast.dtype.name()))?;
+        stdout::line(&format!("{}: {asked}, computed in {}", forecast.model, forecast.dtype.name()))?;
         stdout::line(&forecast::describe(&forecast))?;
         for (name, readings) in ["prompt", "negative prompt"].iter().zip(&readings) {
             for words in readings.iter().filter_map(Reading::unread) {
-                stdout::line(&format!("Of the {name}: {words}"))?;
+                stdout::line(&format!("In the {name}, {words}"))?;
             }
         }
         if has_step_cache {
-            stdout::line("All times are upper bounds: the step cache leaves out predictions.")?;
+            stdout::line("Times are upper bounds, because the step cache skips some predictions.")?;
         }
     }
     Ok(Outcome::Done)
@@ -134,7 +137,7 @@ impl Args {
     }
 }
 
-/// What of a machine's memory a run may take for weights.
+/// How much of a machine's RAM a run may use for weights.
 fn ram_for_weights(ram: u64) -> u64 {
     const LEAST_FOR_OTHERS: u64 = 2 << 30;
     ram - (ram / 8).max(LEAST_FOR_OTHERS).min(ram / 2)
@@ -153,8 +156,8 @@ fn card_with(vram: u64, id: Option<&str>) -> anyhow::Result<&'static CardProfile
         let largest = cards().iter().filter(named).max_by_key(|card| card.vram);
         let (name, most) = largest.map_or(("largest", 0), |card| (card.name.as_str(), card.vram));
         refuse(
-            format!("there is no simulated card with {} of VRAM", units::memory(vram)),
-            format!("The {name} has {}; `sluice probe` lists all cards.", units::memory(most)),
+            format!("no simulated GPU has {} of VRAM", units::memory(vram)),
+            format!("The {name} has {}. `sluice probe` lists all of them.", units::memory(most)),
         )
     })
 }
@@ -179,8 +182,8 @@ impl Subject {
         let guess = nearest(model, ids.iter().copied());
         let guess = guess.map_or_else(String::new, |id| format!("Did you mean {id}? "));
         Err(refuse(
-            format!("there is no file or folder {model}, and no well-known model is called so"),
-            format!("{guess}Check the path, or use one of {}.", ids.join(", ")),
+            format!("there is no file, folder or well-known model named {model}"),
+            format!("{guess}Check the path, or use one of these models: {}.", ids.join(", ")),
         ))
     }
 }
@@ -196,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_the_machines_memory_is_left_to_others() {
+    fn part_of_the_ram_is_reserved_for_other_programs() {
         const GB: u64 = 1 << 30;
         for (ram, expected) in
             [(64 * GB, 56 * GB), (16 * GB, 14 * GB), (8 * GB, 6 * GB), (2 * GB, GB), (0, 0)]

@@ -1,21 +1,23 @@
-//! `sluice probe`: says what the machine has, and which cards can be simulated.
+//! `sluice probe`: shows the hardware, and the cards that can be simulated.
 
 use anyhow::Context;
 use serde_json::json;
-use sluice_engine::hardware::{CardProfile, GpuSample, HardwareSample, cards};
+use sluice_engine::{
+    hardware::{CardProfile, GpuSample, HardwareSample, cards},
+    units,
+};
 
 use super::{
     engine::Engine,
     exit::Outcome,
     stdout,
     table::{Align, table},
-    units,
 };
 
-/// Say what the machine has, and which cards can be simulated.
+/// Show the hardware of this machine and the GPUs that can be simulated.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Writes all of it as JSON, with the sources of the cards' figures.
+    /// Print the result as JSON, with the sources of the figures for each GPU.
     #[arg(long)]
     json: bool,
 }
@@ -34,7 +36,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 fn describe(sample: &HardwareSample, cards: &[CardProfile]) -> String {
     let mut lines = machine(sample);
     lines.push(String::new());
-    lines.push("cards that can be simulated with --card".to_owned());
+    lines.push("GPUs that you can simulate with --card".to_owned());
     lines.extend(card_table(cards).into_iter().map(|line| format!("  {line}")));
     lines.join("\n")
 }
@@ -43,15 +45,13 @@ fn machine(sample: &HardwareSample) -> Vec<String> {
     let HardwareSample { cpu, threads, ram_total, ram_available, gpus, gpu_note, .. } = sample;
     let cpu = if cpu.is_empty() { "unknown" } else { cpu };
     let (total, available) = (units::memory(*ram_total), units::memory(*ram_available));
-    let mut lines = vec![
-        format!("processor  {cpu}, {threads} threads"),
-        format!("RAM        {total}, {available} available"),
-    ];
+    let mut lines =
+        vec![format!("CPU   {cpu}, {threads} threads"), format!("RAM   {total}, {available} available")];
     lines.extend(gpus.iter().map(|GpuSample { name, vram_total, vram_used, .. }| {
         let (total, used) = (units::memory(*vram_total), units::memory(*vram_used));
-        format!("card       {name}: {total} of VRAM, {used} in use")
+        format!("GPU   {name}: {total} of VRAM, {used} in use")
     }));
-    lines.extend(gpu_note.iter().map(|note| format!("card       {note}")));
+    lines.extend(gpu_note.iter().map(|note| format!("GPU   {note}")));
     lines
 }
 
@@ -69,11 +69,11 @@ fn card_table(cards: &[CardProfile]) -> Vec<String> {
     let rows: Vec<_> = cards.iter().map(row).collect();
     let columns = [
         ("name", Align::Left),
-        ("card", Align::Left),
+        ("GPU", Align::Left),
         ("VRAM", Align::Right),
         ("link", Align::Right),
         ("memory", Align::Right),
-        ("16-bit rate", Align::Right),
+        ("16-bit speed", Align::Right),
     ];
     table(columns, &rows)
 }

@@ -6,15 +6,18 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sluice_engine::session::{Event, Stage};
+use sluice_engine::{
+    session::{Event, Stage},
+    units,
+};
 
-use super::{exit::stderr_line, units};
+use super::exit::stderr_line;
 
 const BAR: &str = "{msg:8} {bar:32} {pos}/{len}  {prefix}";
 const NOTHING: &str = "{msg}";
 const SPINNER: &str = "{msg:8} {spinner}  {elapsed}";
 
-/// Shows how far a job is.
+/// Shows the progress of a job.
 pub(super) enum Progress {
     Bar(ProgressBar),
     Lines,
@@ -32,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// Whether nobody wants to see it.
+    /// Whether progress is not shown.
     pub fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }
@@ -68,7 +71,7 @@ impl Drop for Progress {
 
 fn show_on_bar(bar: &ProgressBar, event: &Event) {
     match event {
-        // The bar of the job before has finished.
+        // The bar of the previous job has finished.
         Event::Started { .. } => {
             bar.set_style(style(NOTHING));
             bar.set_message("");
@@ -85,7 +88,7 @@ fn show_on_bar(bar: &ProgressBar, event: &Event) {
             bar.set_length(u64::from(*steps));
             bar.set_position(u64::from(*step));
             let (step, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
-            bar.set_prefix(format!("{step} a step, {left} left"));
+            bar.set_prefix(format!("{step} per step, {left} left"));
         }
         Event::Finished { .. } | Event::Cancelled { .. } | Event::Failed { .. } => bar.finish_and_clear(),
         _ => {}
@@ -98,7 +101,7 @@ fn show_on_bar(bar: &ProgressBar, event: &Event) {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // The templates are constants, and the tests see that they are understood.
+    // The templates are constants, and a test makes sure that they are valid.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
@@ -117,13 +120,13 @@ fn line(event: &Event) -> Option<String> {
     }
 }
 
-/// Writes a line for each tenth that is done, when told the part from 0 to 1.
+/// Writes a line whenever another tenth is done; takes the share that is done, from 0 to 1.
 pub(super) fn tenths(quiet: bool) -> impl FnMut(f64) {
     let mut told = 0;
     move |part| {
         let tenths = (part * 10.0) as u32;
         if tenths > told && !quiet {
-            stderr_line(&format!("{} %", tenths * 10));
+            stderr_line(&format!("{}%", tenths * 10));
             told = tenths;
         }
     }
@@ -143,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_templates_are_understood() {
+    fn the_templates_are_valid() {
         for template in [BAR, NOTHING, SPINNER] {
             ProgressStyle::with_template(template).unwrap();
         }

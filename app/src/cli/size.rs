@@ -1,17 +1,17 @@
-//! Amounts of memory as people write them.
+//! Parses amounts of memory as people write them.
 
 const KB: f64 = 1024.0;
 const MB: f64 = 1024.0 * KB;
 const GB: f64 = 1024.0 * MB;
 const TB: f64 = 1024.0 * GB;
 
-/// Bytes of `12`, `7.5`, `8GB`, `8 GiB` or `512MB`; a number alone is in GB. A GB is 2³⁰ bytes, as cards and memory
+/// Parses `12`, `7.5`, `8GB`, `8 GiB` or `512MB` to bytes. A bare number is in GB. A GB is 2³⁰ bytes, as graphics cards
 /// are sold, whether it is written GB or GiB.
 pub(super) fn gigabytes(text: &str) -> Result<u64, String> {
     bytes(text, GB)
 }
 
-/// The same, but a number alone is in MB.
+/// The same, but a bare number is in MB.
 pub(super) fn megabytes(text: &str) -> Result<u64, String> {
     bytes(text, MB)
 }
@@ -26,13 +26,13 @@ fn bytes(text: &str, unit_of_bare_numbers: f64) -> Result<u64, String> {
         "m" | "mb" | "mib" => MB,
         "g" | "gb" | "gib" => GB,
         "t" | "tb" | "tib" => TB,
-        _ => return Err("a number with GB or MB is expected, such as 7.5GB or 512MB".to_owned()),
+        _ => return Err("expected a number with GB or MB, such as 7.5GB or 512MB".to_owned()),
     };
     match number.trim_end().parse::<f64>() {
-        Ok(number) if number.is_sign_negative() => Err("an amount of memory is not below zero".to_owned()),
+        Ok(number) if number.is_sign_negative() => Err("an amount of memory cannot be negative".to_owned()),
         Ok(number) if number * unit > 1024.0 * TB => Err("no machine has that much memory".to_owned()),
         Ok(number) => Ok((number * unit).round() as u64),
-        Err(_) => Err("a number is expected, such as 12, 7.5GB or 512MB".to_owned()),
+        Err(_) => Err("expected a number, such as 12, 7.5GB or 512MB".to_owned()),
     }
 }
 
@@ -64,12 +64,12 @@ mod tests {
     #[test]
     fn what_is_no_amount_is_refused_in_words() {
         for (text, word) in [
-            ("", "a number is expected"),
-            ("lots", "a number with GB"),
-            ("8 GHz", "a number with GB"),
-            ("-1", "below zero"),
-            ("-0", "below zero"),
-            ("1.2.3", "a number is expected"),
+            ("", "expected a number,"),
+            ("lots", "expected a number with GB"),
+            ("8 GHz", "expected a number with GB"),
+            ("-1", "negative"),
+            ("-0", "negative"),
+            ("1.2.3", "expected a number,"),
             ("9999999TB", "no machine"),
         ] {
             assert!(gigabytes(text).unwrap_err().contains(word), "{text}");

@@ -1,13 +1,13 @@
 //! Tables in plain text.
 
-/// How a column's cells are set.
+/// How the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
 }
 
-/// Sets rows under a heading, columns two blanks apart and no blanks at the ends of lines.
+/// Formats rows under a heading: columns are two spaces apart, and lines have no trailing spaces.
 pub(super) fn table<const N: usize>(columns: [(&str, Align); N], rows: &[[String; N]]) -> Vec<String> {
     let heading = columns.map(|(title, _)| title.to_owned());
     let mut widths = [0; N];

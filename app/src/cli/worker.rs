@@ -1,4 +1,4 @@
-//! `sluice worker`: the engine at the other end of the window's pipes.
+//! `sluice worker`: the engine in a process of its own.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use anyhow::Context as _;
 
 use super::exit::Outcome;
 
-/// Serves as the engine of a window that talks to it through its standard input and output.
+/// Run the engine for a window that talks to it through the standard input and output.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
 pub(super) fn run() -> anyhow::Result<Outcome> {
-    sluice_engine::session::ready().context("there is no NVIDIA card that can be used")?;
+    sluice_engine::session::ready().context("there is no usable NVIDIA card")?;
     sluice_engine::session::serve(io::stdin().lock(), io::stdout())
-        .context("this program is started by Sluice's window")?;
+        .context("only Sluice's window can start this program")?;
     Ok(Outcome::Done)
 }

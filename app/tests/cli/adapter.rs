@@ -51,7 +51,7 @@ ink
     assert_eq!(summary["targets"], json!({ "denoiser": 1 }));
 
     write(&folder.path().join("half.safetensors"), &FLUX[..1]);
-    let what = "half.safetensors: the change of lora_unet_single_blocks_0_linear1 cannot be put together: \
+    let what = "half.safetensors: the tensors for layer lora_unet_single_blocks_0_linear1 do not fit together: \
                 lora_B or lora_up is missing";
     assert_fails(&run(folder.path(), &["inspect", "half.safetensors"]), what, "The file is damaged");
 }
@@ -60,13 +60,13 @@ ink
 fn adapters_that_cannot_be_used_are_refused_before_a_step() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("mine/ink.safetensors"), &FLUX);
-    let what = "mine/ink.safetensors is for FLUX.1, this model is Z-Image";
-    let help = "Take it out, or open a FLUX.1 model.";
+    let what = "mine/ink.safetensors is for FLUX.1, but this model is Z-Image";
+    let help = "Remove it, or open a FLUX.1 model.";
     assert_fails(&draw(folder.path(), &["--lora", "mine/ink.safetensors:0.8"]), what, help);
     let prompt = |prompt| run(folder.path(), &["generate", "--prompt", prompt, "--lora-folder", "mine"]);
     assert_fails(&prompt("a fox <lora:ink:0.8>"), what, help);
-    let what = "there is no LoRA called inc; there is ink";
-    assert_fails(&prompt("a fox <lora:inc>"), what, "Take it out of the prompt, or put its file into");
+    let what = "there is no LoRA named inc; similar names: ink";
+    assert_fails(&prompt("a fox <lora:inc>"), what, "Remove it from the prompt, or put its file into");
     let missing = draw(folder.path(), &["--lora", "gone.safetensors"]);
     assert_fails(&missing, "there is no file or folder gone.safetensors", "Check the path");
 }

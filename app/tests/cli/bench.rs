@@ -10,8 +10,9 @@ use super::{assert_fails, assert_fine, run, stdout};
 #[test]
 fn ways_are_compared_within_budgets() {
     let folder = TempDir::new().unwrap();
-    let size = ["--width", "64", "--height", "64", "--steps", "2", "--card", "rtx-3060", "--tile", "8"];
-    let ways = ["--ways", "resident,streamed,prefix", "--budgets", "5.5MB,1KB", "--json", "rows.json"];
+    let size =
+        ["--width", "64", "--height", "64", "--steps", "2", "--card", "rtx-3060", "--vae-tile-size", "8"];
+    let ways = ["--placements", "resident,streamed,prefix", "--budgets", "5.5MB,1KB", "--json", "rows.json"];
     let output = run(folder.path(), &[&["bench", "run", "--quiet", "--check"], &size[..], &ways].concat());
     assert_fine(&output);
     let report: Value = serde_json::from_slice(&fs::read(folder.path().join("rows.json")).unwrap()).unwrap();
@@ -37,7 +38,7 @@ fn nothing_that_could_be_run_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let output = run(
         folder.path(),
-        &["bench", "run", "--quiet", "--card", "rtx-3060", "--ways", "streamed", "--budgets", "1KB"],
+        &["bench", "run", "--quiet", "--card", "rtx-3060", "--placements", "streamed", "--budgets", "1KB"],
     );
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("the smallest placement needs"), "{}", stdout(&output));
@@ -58,5 +59,5 @@ fn the_link_of_a_simulated_card_is_measured() {
 fn kernels_need_a_card() {
     let folder = TempDir::new().unwrap();
     let output = run(folder.path(), &["bench", "kernels"]);
-    assert_fails(&output, "this program computes on no graphics card", "Run `sluice-cuda bench kernels`");
+    assert_fails(&output, "this program does not use a graphics card", "Run `sluice-cuda bench kernels`");
 }

@@ -18,7 +18,7 @@ fn a_component_is_converted_and_the_error_is_said() {
     assert_fine(&output);
     let text = stdout(&output);
     assert!(text.starts_with("stored as  tensors"), "{text}");
-    assert!(text.contains("\nQ8_0 ") && text.contains(" %") && text.contains("\nfile "), "{text}");
+    assert!(text.contains("\nQ8_0 ") && text.contains('%') && text.contains("\nfile "), "{text}");
     assert_eq!(stderr(&output), "");
     assert!(fs::read(folder.path().join("small.gguf")).unwrap().starts_with(b"GGUF"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
@@ -30,8 +30,8 @@ fn a_name_of_another_kind_is_refused() {
     let output = run(folder.path(), &["convert", &transformer(), "small.safetensors", "--type", "q4_k"]);
     assert_fails(
         &output,
-        "small.safetensors is no name for q4_k weights",
-        "Choose a name that ends in .gguf",
+        "small.safetensors must end in .gguf for q4_k weights",
+        "Choose a file name that ends in .gguf",
     );
     let output = run(folder.path(), &["convert", "nothing.safetensors", "out.gguf", "--type", "q4_k"]);
     assert_fails(&output, "nothing.safetensors cannot be read", "Check");

@@ -59,7 +59,7 @@ fn a_folder_of_files_is_listed() {
         "{lines:?}"
     );
     assert!(lines[2].starts_with("old.ckpt") && lines[2].contains("it is a pickle"), "{lines:?}");
-    assert_eq!(lines[4], "1 other file is no model by the name");
+    assert_eq!(lines[4], "1 other file is not a model");
 
     let json = run(folder.path(), &["inspect", ".", "--json"]);
     let json: Value = serde_json::from_str(stdout(&json)).unwrap();
@@ -73,7 +73,7 @@ fn a_folder_of_files_is_listed() {
     let empty = TempDir::new().unwrap();
     super::assert_fails(
         &run(empty.path(), &["inspect", "."]),
-        "no model was found in",
+        "no model found in",
         "Choose a diffusers folder",
     );
 }

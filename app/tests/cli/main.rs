@@ -107,7 +107,7 @@ fn the_version_and_the_help_are_on_the_standard_output() {
         "[default: starter]",
         "Examples:",
         "Memory:",
-        "--keep",
+        "--keep-loaded",
     ] {
         assert!(stdout(&help).contains(word), "{word}");
     }
@@ -132,8 +132,8 @@ fn a_command_line_that_is_not_understood_has_code_2() {
         (vec!["generate", "--prompt", "x", "--offload", "all"], "[possible values: auto, none, cond_only,"),
         (vec!["generate", "--prompt", "x", "--card", "rtx-3600"], "rtx-3060"),
         (vec!["generate", "--prompt", "x", "--vram-budget", "lots"], "such as 7.5GB or 512MB"),
-        (vec!["generate", "--prompt", "x", "--vram-budget=-1"], "not below zero"),
-        (vec!["generate", "--prompt", "x", "--tile", "0"], "'0'"),
+        (vec!["generate", "--prompt", "x", "--vram-budget=-1"], "cannot be negative"),
+        (vec!["generate", "--prompt", "x", "--vae-tile-size", "0"], "'0'"),
         (vec!["plan", "--card", "voodoo-2"], "rtx-4090"),
         (vec!["plan", "--frames", "0"], "'0'"),
         (vec!["inspect"], "<PATH>"),
@@ -167,13 +167,13 @@ fn settings_that_cannot_be_drawn_are_named() {
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(stderr(&output).contains(&format!("error: {what}")), "{}", stderr(&output));
     };
-    fails(&["--width", "100"], "width 100 is not a multiple of 16; 96 or 112 would be\n");
-    fails(&["--height", "0"], "height 0 is not a multiple of 16; 16 or 32 would be\n");
-    fails(&["--steps", "0"], "0 steps would leave nothing but noise; use 1 or more\n");
-    fails(&["--steps", "1001"], "1001 steps are more than the model can tell apart");
-    fails(&["--batch", "0"], "a batch of 0 pictures is empty");
-    fails(&["--guidance", "-1"], "guidance -1 is not a number of 0 or more");
-    fails(&["--guidance", "NaN"], "guidance NaN is not a number of 0 or more");
+    fails(&["--width", "100"], "width 100 is not a multiple of 16; use 96 or 112\n");
+    fails(&["--height", "0"], "height 0 is not a multiple of 16; use 16 or 32\n");
+    fails(&["--steps", "0"], "0 steps would leave only noise; use 1 or more\n");
+    fails(&["--steps", "1001"], "1001 steps are too many");
+    fails(&["--batch-size", "0"], "batch size 0 produces nothing");
+    fails(&["--guidance", "-1"], "guidance -1 is invalid; use 0 or more");
+    fails(&["--guidance", "NaN"], "guidance NaN is invalid; use 0 or more");
 }
 
 #[test]
@@ -181,9 +181,9 @@ fn a_picture_that_cannot_be_written_is_known_before_the_run() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     for (output, what, help) in [
-        ("a.jpg", "a.jpg is no name for a PNG picture", "End the name in .png."),
+        ("a.jpg", "a.jpg does not end in .png", "Choose a file name that ends in .png."),
         (".", ". is a folder", "Add a file name that ends in .png."),
-        ("file/a.png", "file is a file", "Choose a folder that you may write to."),
+        ("file/a.png", "file is a file", "Choose a folder that you can write to."),
     ] {
         let failed = draw(folder.path(), &["--output", output]);
         assert_fails(&failed, what, help);
@@ -191,7 +191,7 @@ fn a_picture_that_cannot_be_written_is_known_before_the_run() {
     }
     if cfg!(target_os = "linux") {
         let failed = draw(folder.path(), &["--output", "/proc/self/a.png"]);
-        assert_fails(&failed, "pictures cannot be written to the folder /proc/self", "Choose a folder");
+        assert_fails(&failed, "the folder /proc/self is not writable", "Choose a folder");
     }
 }
 
@@ -213,11 +213,13 @@ fn the_same_settings_give_the_same_bytes() {
 #[test]
 fn the_settings_are_in_the_file_and_the_standard_error_tells_the_story() {
     let folder = TempDir::new().unwrap();
-    let output =
-        draw(folder.path(), &["--negative", "fog, \"mist\"", "--guidance", "2.5", "--output", "a.png"]);
+    let output = draw(
+        folder.path(),
+        &["--negative-prompt", "fog, \"mist\"", "--guidance", "2.5", "--output", "a.png"],
+    );
     assert_fine(&output);
     let lines: Vec<_> = stderr(&output).lines().collect();
-    assert!(lines[0].ends_with(": a picture of 64×64, 2 steps, guidance 2.5, seed 7"), "{lines:?}");
+    assert!(lines[0].ends_with(": 1 image of 64×64, 2 steps, guidance 2.5, seed 7"), "{lines:?}");
     for start in ["encode: ", "step 1 of 2: ", "step 2 of 2: ", "denoise: ", "decode: ", "done in "] {
         assert!(lines.iter().any(|line| line.starts_with(start)), "{lines:?}");
     }
@@ -235,7 +237,7 @@ fn the_settings_are_in_the_file_and_the_standard_error_tells_the_story() {
 #[test]
 fn a_batch_has_a_file_for_each_picture() {
     let folder = TempDir::new().unwrap();
-    let output = draw(folder.path(), &["--batch", "2", "--output", "a.png", "--quiet"]);
+    let output = draw(folder.path(), &["--batch-size", "2", "--output", "a.png", "--quiet"]);
     assert_fine(&output);
     assert_eq!((stdout(&output), stderr(&output)), ("a.png\na-2.png\n", ""));
     assert_fine(&draw(folder.path(), &["--seed", "8", "--output", "alone.png"]));
@@ -327,7 +329,7 @@ fn the_stages_can_be_dumped_and_the_latents_given() {
     assert!(pixels("a.png") == pixels("b.png"), "the noise decides, not the seed that it did not come from");
 
     let missing = draw(folder.path(), &["--initial-latents", "none.safetensors", "--output", "c.png"]);
-    assert_fails(&missing, "the initial latents in none.safetensors", "Give a safetensors file");
+    assert_fails(&missing, "the initial latents in none.safetensors", "Use a safetensors file");
 }
 
 #[test]
@@ -417,7 +419,7 @@ fn ctrl_c_cancels() {
 fn pictures_whose_folder_vanishes_are_kept() {
     let folder = TempDir::new().unwrap();
     let (child, mut story) =
-        start(folder.path(), &["--steps", "12", "--batch", "2", "--output", "out/a.png"]);
+        start(folder.path(), &["--steps", "12", "--batch-size", "2", "--output", "out/a.png"]);
     fs::remove_dir(folder.path().join("out")).unwrap();
     let mut rest = String::new();
     story.read_to_string(&mut rest).unwrap();
@@ -429,7 +431,7 @@ fn pictures_whose_folder_vanishes_are_kept() {
     let kept: Vec<_> = stdout(&output).lines().collect();
     assert_eq!(kept.len(), 2);
     for path in kept {
-        assert!(rest.contains(&format!("; the picture was kept as {path}\n")), "{rest}");
+        assert!(rest.contains(&format!("; the image was saved as {path} instead\n")), "{rest}");
         assert_eq!(read_settings(Path::new(path)).unwrap().settings.request.prompt, "x");
     }
 }

@@ -40,7 +40,7 @@ impl AdapterReport {
     /// What did not match, in a sentence; nothing if all did.
     pub fn sentence(&self) -> Option<String> {
         let first = self.unmatched.first()?;
-        Some(format!("{} of {} keys did not match; the first is {first}.", self.unmatched.len(), self.keys))
+        Some(format!("{} of {} keys did not match, for example {first}.", self.unmatched.len(), self.keys))
     }
 }
 

@@ -68,7 +68,7 @@ fn read(tensor: &StoredTensor) -> Result<Matrix, CheckpointError> {
 
 /// Says that two numbers have to be the same.
 fn same(one: usize, other: usize, what: &str) -> Result<(), String> {
-    if one == other { Ok(()) } else { Err(format!("{what} is {one} in one part and {other} in another")) }
+    if one == other { Ok(()) } else { Err(format!("{what} is {one} in one tensor and {other} in another")) }
 }
 
 impl Content {

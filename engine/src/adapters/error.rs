@@ -1,4 +1,4 @@
-//! What can be wrong with an adapter, in the words of the person who chose it.
+//! Errors about adapters, worded for the person who chose them.
 
 use std::path::PathBuf;
 
@@ -10,29 +10,29 @@ pub enum AdapterError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] CheckpointError),
-    /// The file has no key of any kind of adapter.
-    #[error("{} is no LoRA or other adapter that Sluice knows; its first tensor is {first}", .path.display())]
+    /// The file has no key that belongs to a known kind of adapter.
+    #[error("{} is not a LoRA or any other adapter that Sluice supports; its first tensor is {first}", .path.display())]
     NotAnAdapter {
         /// Which file.
         path: PathBuf,
         /// The name of its first tensor.
         first: String,
     },
-    /// Parts of one layer's change do not fit each other.
-    #[error("{}: the change of {layer} cannot be put together: {reason}", .path.display())]
+    /// The tensors for one layer do not fit together.
+    #[error("{}: the tensors for layer {layer} do not fit together: {reason}", .path.display())]
     Layer {
         /// Which file.
         path: PathBuf,
-        /// Which layer, as it is called there.
+        /// The layer, by its name in the file.
         layer: String,
         /// Why.
         reason: String,
     },
     /// The file is for another family of models.
     #[error(
-        "{} is {}, this model is {model}{}", .path.display(),
+        "{} is {}, but this model is {model}{}", .path.display(),
         .adapter.map_or_else(|| "for another model".to_owned(), |family| format!("for {family}")),
-        if *.matched == 0 { String::new() } else { format!(" (only {matched} of its {layers} layers would fit)") }
+        if *.matched == 0 { String::new() } else { format!(" (only {matched} of its {layers} layers match)") }
     )]
     OtherFamily {
         /// Which file.
@@ -41,25 +41,25 @@ pub enum AdapterError {
         adapter: Option<&'static str>,
         /// The model's family.
         model: String,
-        /// Layers of the adapter that have a place in the model.
+        /// Layers of the adapter that the model has too.
         matched: usize,
-        /// All its layers.
+        /// All layers of the adapter.
         layers: usize,
     },
-    /// A prompt names an adapter that is in none of the folders.
-    #[error("there is no LoRA called {name}{}", reminder(.near))]
+    /// A prompt names an adapter that is in none of the folders searched.
+    #[error("there is no LoRA named {name}{}", reminder(.near))]
     Unknown {
         /// The name.
         name: String,
-        /// Names that are like it.
+        /// Similar names.
         near: Vec<String>,
-        /// The folders that were looked in.
+        /// The folders that were searched.
         looked: Vec<PathBuf>,
     },
-    /// A prompt names an adapter with something else than one weight.
-    #[error("<lora:{tag}> was not understood")]
+    /// A tag in a prompt cannot be parsed.
+    #[error("cannot parse <lora:{tag}>")]
     Tag {
-        /// What stands between the brackets.
+        /// The text after `lora:`.
         tag: String,
     },
 }
@@ -67,7 +67,7 @@ pub enum AdapterError {
 fn reminder(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        names => format!("; there is {}", names.join(", ")),
+        names => format!("; similar names: {}", names.join(", ")),
     }
 }
 
@@ -81,17 +81,18 @@ impl AdapterError {
             }
             Self::Layer { .. } => "The file is damaged or incomplete. Download it again.".to_owned(),
             Self::OtherFamily { adapter: Some(family), .. } => {
-                format!("Take it out, or open a {family} model.")
+                format!("Remove it, or open a {family} model.")
             }
             Self::OtherFamily { adapter: None, .. } => {
-                "Take it out, or open the model that it was made for.".to_owned()
+                "Remove it, or open the model that it was made for.".to_owned()
             }
             Self::Unknown { looked, .. } if looked.is_empty() => {
-                "Put the file into a folder loras beside the model, or give it with --lora.".to_owned()
+                "Put its file into a folder named loras next to the model, or add the LoRA by its file."
+                    .to_owned()
             }
             Self::Unknown { looked, .. } => {
                 let folders: Vec<String> = looked.iter().map(|folder| folder.display().to_string()).collect();
-                format!("Take it out of the prompt, or put its file into {}.", folders.join(" or "))
+                format!("Remove it from the prompt, or put its file into {}.", folders.join(" or "))
             }
             Self::Tag { .. } => "Write <lora:name> or <lora:name:0.8>.".to_owned(),
         }

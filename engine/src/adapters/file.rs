@@ -203,7 +203,7 @@ impl Parts {
             Some(alpha) if alpha.elements() == 1 => {
                 Some(alpha.values().map_err(Problem::File)?[0]).filter(|alpha| alpha.is_finite())
             }
-            Some(_) => return Err(Problem::Parts("its alpha is no single number".to_owned())),
+            Some(_) => return Err(Problem::Parts("its alpha is not a single number".to_owned())),
             None => None,
         };
         let (magnitude, bias) = (self.tensors.remove(&Part::Magnitude), self.tensors.remove(&Part::Bias));
@@ -212,7 +212,7 @@ impl Parts {
             content.dims().map_err(Problem::Parts)?;
         }
         if let Some(part) = self.tensors.keys().next() {
-            return Err(Problem::Parts(format!("{} belongs to nothing", end_of(*part))));
+            return Err(Problem::Parts(format!("{} has no counterpart", end_of(*part))));
         }
         let scale = match content.as_ref().and_then(Content::rank) {
             Some(rank) => scales.of(name, alpha, rank),

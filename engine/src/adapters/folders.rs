@@ -45,7 +45,7 @@ fn collect(folder: &Path, depth: usize, all: &mut BTreeMap<String, PathBuf>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => {
-            tracing::warn!(%error, folder = %folder.display(), "a folder of adapters cannot be read");
+            tracing::warn!(%error, folder = %folder.display(), "a LoRA folder cannot be read");
             return;
         }
     };
@@ -146,9 +146,9 @@ mod tests {
         assert_eq!(find("Ink wash", &folders).unwrap(), ink);
         assert_eq!(find("ink WASH", &folders).unwrap(), ink);
         let error = find("ink was", &folders).unwrap_err();
-        assert_eq!(error.to_string(), "there is no LoRA called ink was; there is Ink wash");
+        assert_eq!(error.to_string(), "there is no LoRA named ink was; similar names: Ink wash");
         assert!(error.advice().contains("loras"), "{}", error.advice());
-        assert_eq!(find("zebra", &[]).unwrap_err().to_string(), "there is no LoRA called zebra");
+        assert_eq!(find("zebra", &[]).unwrap_err().to_string(), "there is no LoRA named zebra");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What can be wrong with a model's files, in the words of the person who chose them.
+//! Errors about a model's files, worded for the person who chose them.
 
 use std::{io, path::PathBuf};
 
@@ -7,13 +7,13 @@ use super::Role;
 /// A model that cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// Nothing is there.
+    /// There is nothing at this path.
     #[error("there is no file or folder {}", .path.display())]
     NotFound {
-        /// What was asked for.
+        /// The path.
         path: PathBuf,
     },
-    /// The operating system refused.
+    /// The file cannot be read.
     #[error("{} cannot be read: {source}", .path.display())]
     Io {
         /// Which file.
@@ -21,7 +21,7 @@ pub enum CheckpointError {
         /// Why.
         source: io::Error,
     },
-    /// A result has no place.
+    /// The file cannot be written.
     #[error("{} cannot be written: {source}", .path.display())]
     Write {
         /// Which file.
@@ -29,40 +29,40 @@ pub enum CheckpointError {
         /// Why.
         source: io::Error,
     },
-    /// A folder without any model in it.
-    #[error("no model was found in {}", .path.display())]
+    /// The folder holds no model.
+    #[error("no model found in {}", .path.display())]
     NoModel {
         /// Which folder.
         path: PathBuf,
     },
-    /// A file of the program's own is not where it was installed.
-    #[error("{name}, which comes with Sluice, was not found in {}", .looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    /// A file that is part of Sluice is not where it was installed.
+    #[error("{name} is part of Sluice but was not found in {}", .looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
     NoAsset {
         /// Its name.
         name: String,
         /// Every place that was tried.
         looked: Vec<PathBuf>,
     },
-    /// A file of another kind.
-    #[error("{} is not a model file that Sluice reads", .path.display())]
+    /// The file is not a model.
+    #[error("{} is not a model file that Sluice can read", .path.display())]
     NotAModelFile {
         /// Which file.
         path: PathBuf,
     },
-    /// A Python pickle, which may hold a program.
-    #[error("{} is a pickle, which can run any program when it is opened", .path.display())]
+    /// A Python pickle, which may contain a program.
+    #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     Pickle {
         /// Which file.
         path: PathBuf,
     },
-    /// A file without content.
+    /// The file is empty.
     #[error("{} is empty", .path.display())]
     EmptyFile {
         /// Which file.
         path: PathBuf,
     },
     /// The header is longer than the file.
-    #[error("{} ends inside its header: {header} bytes of header are announced, the file has {length} bytes", .path.display())]
+    #[error("{} is damaged or incomplete: its header should have {header} bytes, but the file has only {length} bytes", .path.display())]
     HeaderPastEnd {
         /// Which file.
         path: PathBuf,
@@ -71,16 +71,16 @@ pub enum CheckpointError {
         /// Bytes that the file has.
         length: u64,
     },
-    /// The header is no description of tensors.
+    /// The header does not describe tensors.
     #[error("the header of {} is damaged: {reason}", .path.display())]
     Header {
         /// Which file.
         path: PathBuf,
-        /// What the reader says.
+        /// What the parser says.
         reason: String,
     },
-    /// The weights are shorter than the header says.
-    #[error("{} is cut off: it should have {expected} bytes and has {length}", .path.display())]
+    /// The file ends before its last tensor.
+    #[error("{} is incomplete: it should have {expected} bytes but has only {length}", .path.display())]
     Truncated {
         /// Which file.
         path: PathBuf,
@@ -89,23 +89,23 @@ pub enum CheckpointError {
         /// Bytes that the file has.
         length: u64,
     },
-    /// A configuration that is not valid JSON, or has a value of the wrong kind.
-    #[error("{} cannot be understood: {reason}", .path.display())]
+    /// A configuration is not valid JSON, or has a value of the wrong type.
+    #[error("{} cannot be parsed: {reason}", .path.display())]
     Json {
         /// Which file.
         path: PathBuf,
-        /// What the reader says.
+        /// What the parser says.
         reason: String,
     },
-    /// An index that names a file which is not there.
-    #[error("{} is missing; {} names it", .shard.display(), .index.display())]
+    /// An index refers to a file that is missing.
+    #[error("{} is missing, but {} refers to it", .shard.display(), .index.display())]
     MissingShard {
         /// The index.
         index: PathBuf,
         /// The file.
         shard: PathBuf,
     },
-    /// A whole part of the model is not there.
+    /// A whole part of the model is missing.
     #[error("the {role} of {} is missing: {expected}{}{}", .model.display(), looked_in(.looked), also(.unreadable))]
     MissingPart {
         /// The model.
@@ -114,19 +114,19 @@ pub enum CheckpointError {
         role: Role,
         /// What was looked for.
         expected: String,
-        /// In which folders.
+        /// The folders that were searched.
         looked: Vec<PathBuf>,
-        /// What is wrong with files there that could not be used.
+        /// Why files there could not be used.
         unreadable: Vec<String>,
     },
-    /// A model of a family that Sluice does not draw with.
-    #[error("{} is a model that Sluice does not know{}", .path.display(), .kind.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default())]
+    /// A model of a family that Sluice does not support.
+    #[error("{} is a model that Sluice does not support{}", .path.display(), .kind.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default())]
     UnknownFamily {
         /// Which model.
         path: PathBuf,
         /// What it calls itself.
         kind: Option<String>,
-        /// The families that are known.
+        /// The supported families.
         known: Vec<&'static str>,
     },
     /// A weight that the architecture needs is not in the files.
@@ -139,8 +139,8 @@ pub enum CheckpointError {
         /// How many are missing in all.
         missing: usize,
     },
-    /// A weight has another shape than the configuration says.
-    #[error("tensor {name} in {} has the shape {found:?} where {expected:?} is needed", .path.display())]
+    /// A weight does not have the shape that the configuration requires.
+    #[error("tensor {name} in {} has shape {found:?} instead of {expected:?}", .path.display())]
     Shape {
         /// Which file.
         path: PathBuf,
@@ -151,8 +151,8 @@ pub enum CheckpointError {
         /// What the configuration says.
         expected: Vec<usize>,
     },
-    /// A weight is stored in a way that cannot be computed with.
-    #[error("tensor {name} in {} is stored as {found}, which Sluice cannot use here", .path.display())]
+    /// A weight is stored in a format that cannot be used.
+    #[error("tensor {name} in {} is stored as {found}, which Sluice does not support here", .path.display())]
     Dtype {
         /// Which file.
         path: PathBuf,
@@ -161,8 +161,8 @@ pub enum CheckpointError {
         /// How it is stored.
         found: String,
     },
-    /// A value in a configuration that cannot be right.
-    #[error("{} says {field} = {value}, but {reason}", .path.display())]
+    /// A configuration has a value that cannot be right.
+    #[error("{} has {field} = {value}, but {reason}", .path.display())]
     Config {
         /// Which file.
         path: PathBuf,
@@ -173,7 +173,7 @@ pub enum CheckpointError {
         /// Why that cannot be.
         reason: String,
     },
-    /// A tokenizer that does not load.
+    /// A tokenizer cannot be loaded.
     #[error("the tokenizer {} cannot be used: {reason}", .path.display())]
     Tokenizer {
         /// Which file.
@@ -197,7 +197,7 @@ fn also(unreadable: &[String]) -> String {
     let told: String = unreadable.iter().take(MOST).map(|reason| format!("; {reason}")).collect();
     match unreadable.len().saturating_sub(MOST) {
         0 => told,
-        more => format!("{told}; {more} more of the files there cannot be read"),
+        more => format!("{told}; {more} more files there cannot be read"),
     }
 }
 
@@ -214,24 +214,27 @@ impl CheckpointError {
     pub fn advice(&self) -> String {
         match self {
             Self::NotFound { .. } => "Check the path, or choose the model again.".to_owned(),
-            Self::Io { .. } => "Check that the file may be read and that its drive is connected.".to_owned(),
+            Self::Io { .. } => {
+                "Check that you are allowed to read the file and that its drive is connected.".to_owned()
+            }
             Self::Write { .. } => {
-                "Check that the folder is there, may be written to, and has room left.".to_owned()
+                "Check that the folder exists, that you can write to it, and that its disk is not full."
+                    .to_owned()
             }
             Self::NoModel { .. } => "Choose a diffusers folder (with model_index.json), a folder with \
                 diffusion_models, text_encoders and vae inside, or a .safetensors or .gguf file."
                 .to_owned(),
-            Self::NoAsset { .. } => {
-                "Install Sluice again, or set SLUICE_ASSETS to its assets folder.".to_owned()
+            Self::NoAsset { .. } => "Reinstall Sluice, or set SLUICE_ASSETS to its assets folder.".to_owned(),
+            Self::NotAModelFile { .. } => {
+                "Choose a .safetensors file, a .gguf file or a model folder.".to_owned()
             }
-            Self::NotAModelFile { .. } => "Choose a .safetensors or .gguf file or a model folder.".to_owned(),
             Self::Pickle { .. } => "Sluice never opens such files. Look for a .safetensors version of the \
-                same model."
+                model."
                 .to_owned(),
             Self::EmptyFile { .. } | Self::HeaderPastEnd { .. } | Self::Truncated { .. } => {
                 "The download probably stopped early. Download the file again.".to_owned()
             }
-            Self::Header { .. } => "The file is damaged or of another kind. Download it again.".to_owned(),
+            Self::Header { .. } => "The file is damaged or is not a model. Download it again.".to_owned(),
             Self::Json { .. } => "The file is damaged. Download it again.".to_owned(),
             Self::MissingShard { shard, .. } => {
                 format!("Download {} into the same folder.", file_name(shard))
@@ -240,11 +243,11 @@ impl CheckpointError {
                 "Put the missing files there and open the model again.".to_owned()
             }
             Self::MissingPart { .. } => {
-                "Put the file into one of these folders and open the model again, or \
-                name the folder that it is in with --model-folder or SLUICE_MODEL_FOLDERS."
+                "Put the file into one of these folders and open the model again, or add its folder to \
+                 SLUICE_MODEL_FOLDERS (on the command line also with --model-folder)."
                     .to_owned()
             }
-            Self::UnknownFamily { known, .. } => format!("Sluice draws with {}.", known.join(", ")),
+            Self::UnknownFamily { known, .. } => format!("Sluice supports {}.", known.join(", ")),
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \
                 both from the same place."
@@ -252,8 +255,8 @@ impl CheckpointError {
             Self::Dtype { .. } => {
                 "Use a version of the model stored as f32, f16, bf16, fp8 or GGUF.".to_owned()
             }
-            Self::Config { .. } => "Use the configuration that came with the model.".to_owned(),
-            Self::Tokenizer { .. } => "Download the tokenizer files of the model again.".to_owned(),
+            Self::Config { .. } => "Use the configuration file that came with the model.".to_owned(),
+            Self::Tokenizer { .. } => "Download the model's tokenizer files again.".to_owned(),
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
             described.push(Description::read(&mut cursor)?);
         }
         let data = match header.alignment {
-            0 => return Err(cursor.damaged("it aligns tensors to 0 bytes".to_owned())),
+            0 => return Err(cursor.damaged("its alignment is 0 bytes".to_owned())),
             alignment => cursor.position.checked_next_multiple_of(alignment).unwrap_or(u64::MAX),
         };
         let whole = whole.get_or_insert(header);
@@ -76,7 +76,7 @@ pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
             let tensor = described.tensor(file, &cursor, data, &whole.shapes)?;
             let name = llama_names::renamed(&whole.architecture, &name).unwrap_or(name);
             if table.insert(name.clone(), tensor).is_some() {
-                return Err(cursor.damaged(format!("it describes {name} twice")));
+                return Err(cursor.damaged(format!("it lists {name} twice")));
             }
         }
     }
@@ -145,7 +145,7 @@ impl Description {
             sides.into_iter().rev().map(|side| usize::try_from(side).ok()).collect();
         let product = |shape: &[usize]| shape.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
         let Some((own, elements)) = own.and_then(|own| product(&own).map(|elements| (own, elements))) else {
-            return Err(cursor.damaged(format!("{name} has more values than can be counted")));
+            return Err(cursor.damaged(format!("{name} has too many values")));
         };
         let columns = own.last().copied().unwrap_or(1);
         let original = shapes.get(&name).filter(|shape| product(shape) == Some(elements));
@@ -156,7 +156,7 @@ impl Description {
         };
         let (block, _) = format.block();
         if !columns.is_multiple_of(block) {
-            let reason = format!("rows of {name} are no whole blocks of {}", format.name());
+            let reason = format!("rows of {name} are not a whole number of {} blocks", format.name());
             return Err(cursor.damaged(reason));
         }
         let start = data.saturating_add(offset);
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
         let mut cursor = Self { file, position: 4, window: Vec::new(), start: 0 };
         let version = cursor.u32()?;
         if !VERSIONS.contains(&version) {
-            return Err(cursor.damaged(format!("it is of version {version}, which Sluice does not read")));
+            return Err(cursor.damaged(format!("it has version {version}, which Sluice does not support")));
         }
         let (tensors, values) = (cursor.u64()?, cursor.u64()?);
         Ok((cursor, tensors, values))
@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn string(&mut self) -> Result<String, CheckpointError> {
         let length = self.u64()?;
         if length > LONGEST_NAME {
-            return Err(self.damaged(format!("a name has {length} bytes")));
+            return Err(self.damaged(format!("a name is {length} bytes long")));
         }
         String::from_utf8(self.bytes(length)?).map_err(|_| self.damaged("a name is not UTF-8".to_owned()))
     }
@@ -275,7 +275,7 @@ impl<'a> Cursor<'a> {
                 return Ok(Some(numbers));
             }
             ARRAY if depth >= DEEPEST_LIST => {
-                return Err(self.damaged("it has lists in lists in lists".to_owned()));
+                return Err(self.damaged("its lists are nested too deeply".to_owned()));
             }
             STRING | ARRAY => {
                 for _ in 0..count {
@@ -297,7 +297,7 @@ impl<'a> Cursor<'a> {
             2 | 3 => Ok(2),
             UINT32..=FLOAT32 => Ok(4),
             10..=12 => Ok(8),
-            other => Err(self.damaged(format!("it has a value of the unknown kind {other}"))),
+            other => Err(self.damaged(format!("it has a value of unknown type {other}"))),
         }
     }
 }

@@ -58,7 +58,9 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     }
     let damaged = |reason: String| CheckpointError::Header { path: path(), reason };
     if header > LONGEST_HEADER {
-        return Err(damaged(format!("it has {header} bytes, and the format allows {LONGEST_HEADER}")));
+        return Err(damaged(format!(
+            "it has {header} bytes, but the format allows at most {LONGEST_HEADER}"
+        )));
     }
     let mut described = vec![0; header as usize];
     file.read_at(&mut described, LENGTH_BYTES)?;
@@ -69,7 +71,7 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     match expected.cmp(&length) {
         std::cmp::Ordering::Greater => Err(CheckpointError::Truncated { path: path(), expected, length }),
         std::cmp::Ordering::Less => {
-            Err(damaged(format!("it describes {expected} bytes and the file has {length}")))
+            Err(damaged(format!("it describes {expected} bytes, but the file has {length}")))
         }
         std::cmp::Ordering::Equal => Ok((metadata, start)),
     }
@@ -163,7 +165,7 @@ fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError
         let state: NormalFloats = match serde_json::from_slice(&state.read_raw()?) {
             Ok(state) => state,
             Err(error) => {
-                let reason = format!("what it says about {name} is not understood: {error}");
+                let reason = format!("its entry for {name} cannot be parsed: {error}");
                 return Err(CheckpointError::Header { path: state.path().to_owned(), reason });
             }
         };

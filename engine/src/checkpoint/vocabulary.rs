@@ -60,7 +60,7 @@ pub fn read_vocabulary(path: &Path) -> Result<Option<Vocabulary>, CheckpointErro
 fn strings(cursor: &mut Cursor<'_>) -> Result<Vec<String>, CheckpointError> {
     let (kind, count) = (cursor.u32()?, cursor.u64()?);
     if kind != STRING {
-        return Err(cursor.damaged("its tokenizer has pieces that are no text".to_owned()));
+        return Err(cursor.damaged("its tokenizer has entries that are not text".to_owned()));
     }
     (0..count).map(|_| cursor.string()).collect()
 }
@@ -68,7 +68,7 @@ fn strings(cursor: &mut Cursor<'_>) -> Result<Vec<String>, CheckpointError> {
 fn plain(cursor: &mut Cursor<'_>, kinds: &[u32], value_bytes: u64) -> Result<Vec<u8>, CheckpointError> {
     let (kind, count) = (cursor.u32()?, cursor.u64()?);
     if !kinds.contains(&kind) {
-        return Err(cursor.damaged("its tokenizer has numbers of an unexpected kind".to_owned()));
+        return Err(cursor.damaged("its tokenizer has numbers of an unexpected type".to_owned()));
     }
     cursor.bytes(count.saturating_mul(value_bytes))
 }

@@ -9,6 +9,8 @@ use std::{
     },
 };
 
+use crate::units;
+
 /// No budget.
 const UNLIMITED: u64 = u64::MAX;
 
@@ -79,11 +81,11 @@ pub struct Peaks {
     pub host: u64,
 }
 
-/// The device's memory is used up.
+/// The device ran out of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the device's memory is used up: {} MB are needed, {} MB may be taken", .needed.div_ceil(1 << 20), .budget >> 20)]
+#[error("the device ran out of memory: {} needed, {} allowed", units::memory_needed(*.needed), units::memory(*.budget))]
 pub struct OutOfMemory {
-    /// Bytes that the device would have had to hold.
+    /// Bytes that the device would have to hold.
     pub needed: u64,
     /// Bytes that it may hold.
     pub budget: u64,

@@ -55,14 +55,14 @@ pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
     static START: Once = Once::new();
     START.call_once(|| {
         if AllocationRegistry::set_global_tracker(Meter).is_err() {
-            tracing::warn!("another meter counts allocations; activations are not measured");
+            tracing::warn!("another allocation tracker is active; activations are not measured");
         }
         AllocationRegistry::enable_tracking();
     });
     let Some(mut token) = AllocationGroupToken::register() else { return work() };
     let place = ACCOUNTS.get(token.id().as_usize().get());
     if place.is_none_or(|place| place.set(Arc::clone(account)).is_err()) {
-        tracing::debug!("a thread cannot be metered any more");
+        tracing::debug!("a thread can no longer be metered");
     }
     let _guard = token.enter();
     work()

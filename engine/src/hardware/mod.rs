@@ -59,14 +59,17 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Opens NVML and sysinfo. A machine without NVIDIA's driver is no error: the sample says so.
+    /// Opens NVML and sysinfo. A machine without the NVIDIA driver is not an error: the samples say so.
     pub fn new() -> Self {
         let kinds = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing().with_usage())
             .with_memory(MemoryRefreshKind::nothing().with_ram());
         let nvml = nvml_wrapper::Nvml::init().map_err(|error| {
             tracing::debug!(%error, "NVML is not available");
-            format!("no NVIDIA card found ({error})")
+            match error {
+                nvml_wrapper::error::NvmlError::LibloadingError(_) => "no NVIDIA driver found".to_owned(),
+                error => format!("no NVIDIA card found ({error})"),
+            }
         });
         Self { system: open_system(kinds), nvml }
     }
@@ -76,7 +79,7 @@ impl Probe {
         let (gpus, gpu_note) = match &self.nvml {
             Ok(nvml) => match read_gpus(nvml) {
                 Ok(gpus) => (gpus, None),
-                Err(error) => (Vec::new(), Some(format!("the NVIDIA driver does not answer ({error})"))),
+                Err(error) => (Vec::new(), Some(format!("the NVIDIA driver does not respond ({error})"))),
             },
             Err(note) => (Vec::new(), Some(note.clone())),
         };
@@ -169,7 +172,7 @@ fn own_memory(system: &mut System) -> u64 {
 
 fn open_system(kinds: RefreshKind) -> Option<System> {
     System::new_with_specifics(kinds)
-        .inspect_err(|error| tracing::warn!(%error, "the machine's memory and processor cannot be read"))
+        .inspect_err(|error| tracing::warn!(%error, "the memory and the CPU of this machine cannot be read"))
         .ok()
 }
 

@@ -44,7 +44,7 @@ pub use preferences::{
     Residents, Wish,
 };
 pub use presets::{CardPreset, PresetModel, card_presets};
-pub use sentence::{sentence, size, size_up};
+pub use sentence::{remedy, sentence};
 pub use simulate::{BlockCost, BlockUse, Simulation, block_costs, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};

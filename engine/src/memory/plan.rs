@@ -2,11 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    OffloadMode, Residence, Stage,
-    sentence::{size, size_up},
-};
-use crate::checkpoint::Role;
+use super::{OffloadMode, Residence, Stage};
+use crate::{checkpoint::Role, units};
 
 /// Where weights are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,8 +140,8 @@ impl Plan {
 pub enum PlanError {
     /// Even the smallest placement that the preferences allow takes more than there is.
     #[error(
-        "{what} needs {} of the {device}'s memory in the {stage} stage, and {} may be taken",
-        size_up(*.needed), size(*.budget)
+        "{what} needs {} of memory on the {device} in the {stage} stage, but only {} is allowed",
+        units::memory_needed(*.needed), units::memory(*.budget)
     )]
     Device {
         /// The mode or placement in words.
@@ -160,8 +157,8 @@ pub enum PlanError {
     },
     /// The host's memory cannot hold even the buffers that blocks pass through.
     #[error(
-        "{} of RAM are needed to pass weights through, and {} may be taken",
-        size_up(*.needed), size(*.budget)
+        "loading the weights needs {} of RAM, but only {} is allowed",
+        units::memory_needed(*.needed), units::memory(*.budget)
     )]
     Host {
         /// Bytes.

@@ -223,11 +223,11 @@ impl<'a> Planner<'a> {
 
     fn in_words(&self) -> &'static str {
         match self.mode {
-            OffloadMode::None => "everything on the device",
-            OffloadMode::CondOnly => "everything but the text encoder on the device",
-            OffloadMode::CondDiffusion => "the autoencoder beside the component in use",
-            OffloadMode::Aggressive => "the component in use",
-            OffloadMode::LayerStreaming | OffloadMode::Auto => "the smallest placement",
+            OffloadMode::None => "keeping everything on the device",
+            OffloadMode::CondOnly => "keeping everything but the text encoder on the device",
+            OffloadMode::CondDiffusion => "keeping the autoencoder next to the part in use",
+            OffloadMode::Aggressive => "the largest part alone",
+            OffloadMode::LayerStreaming | OffloadMode::Auto => "even the smallest placement",
         }
     }
 }

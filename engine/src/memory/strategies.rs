@@ -26,10 +26,10 @@ type Strategy = (&'static str, &'static str, Movement);
 
 /// Those that this program cannot do. Groups are of one block.
 const OTHERS: [Strategy; 5] = [
-    ("block_groups", "Block groups", Movement::Blocks { stream: false }),
-    ("block_groups_stream", "Block groups with a stream", Movement::Blocks { stream: true }),
-    ("leaf_groups", "Leaf groups", Movement::Tensors { stream: false }),
-    ("leaf_groups_stream", "Leaf groups with a stream", Movement::Tensors { stream: true }),
+    ("block_groups", "Group offload, block level", Movement::Blocks { stream: false }),
+    ("block_groups_stream", "Group offload, block level, stream", Movement::Blocks { stream: true }),
+    ("leaf_groups", "Group offload, leaf level", Movement::Tensors { stream: false }),
+    ("leaf_groups_stream", "Group offload, leaf level, stream", Movement::Tensors { stream: true }),
     ("sequential", "Sequential offload", Movement::Tensors { stream: false }),
 ];
 
@@ -38,20 +38,20 @@ type Smaller = (&'static str, &'static str, Storage, OffloadMode);
 
 /// Those that are held smaller than they are stored.
 const SMALLER: [Smaller; 8] = [
-    ("fp8", "FP8 on the card", Storage::Fp8, OffloadMode::None),
-    ("fp8_model_offload", "FP8 and model offload", Storage::Fp8, OffloadMode::Aggressive),
-    ("fp8_layer_streaming", "FP8 and layer streaming", Storage::Fp8, OffloadMode::LayerStreaming),
-    ("int8", "INT8 on the card", Storage::Int8, OffloadMode::None),
-    ("int8_model_offload", "INT8 and model offload", Storage::Int8, OffloadMode::Aggressive),
-    ("nf4", "NF4 on the card", Storage::Nf4, OffloadMode::None),
-    ("nf4_model_offload", "NF4 and model offload", Storage::Nf4, OffloadMode::Aggressive),
-    ("nf4_layer_streaming", "NF4 and layer streaming", Storage::Nf4, OffloadMode::LayerStreaming),
+    ("fp8", "FP8, no offload", Storage::Fp8, OffloadMode::None),
+    ("fp8_model_offload", "FP8, model offload", Storage::Fp8, OffloadMode::Aggressive),
+    ("fp8_layer_streaming", "FP8, layer streaming", Storage::Fp8, OffloadMode::LayerStreaming),
+    ("int8", "INT8, no offload", Storage::Int8, OffloadMode::None),
+    ("int8_model_offload", "INT8, model offload", Storage::Int8, OffloadMode::Aggressive),
+    ("nf4", "NF4, no offload", Storage::Nf4, OffloadMode::None),
+    ("nf4_model_offload", "NF4, model offload", Storage::Nf4, OffloadMode::Aggressive),
+    ("nf4_layer_streaming", "NF4, layer streaming", Storage::Nf4, OffloadMode::LayerStreaming),
 ];
 
 /// Sluice's own modes under the names that they have in the table. The first two are what others call so,
 /// too.
 const OWN: [(&str, &str, OffloadMode); 6] = [
-    ("everything", "Everything on the card", OffloadMode::None),
+    ("everything", "No offload", OffloadMode::None),
     ("model_offload", "Model offload", OffloadMode::Aggressive),
     ("cond_only", "Text encoder offload", OffloadMode::CondOnly),
     ("cond_diffusion", "Text encoder and denoiser offload", OffloadMode::CondDiffusion),
@@ -103,8 +103,7 @@ pub fn alternatives(
 
 /// The rows in which weights are held otherwise than the person wants it so far.
 fn other_precisions(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative> {
-    const STORED: [Smaller; 1] =
-        [("stored", "Weights as they are stored", Storage::Stored, OffloadMode::Auto)];
+    const STORED: [Smaller; 1] = [("stored", "Original weights", Storage::Stored, OffloadMode::Auto)];
     let mut rows = Vec::new();
     for group in SMALLER.chunk_by(|one, next| one.2 == next.2).chain([&STORED[..]]) {
         let Some((.., storage, _)) = group.first() else { continue };
@@ -174,7 +173,7 @@ pub fn forecast(
     let plan = planner.plan(machine.device_budget);
     let least_device = planner.least().map(|(bytes, _)| bytes);
     let alternatives = alternatives(footprint, workload, machine, preferences);
-    let mut sentence = sentence(&held, machine, &plan, least_device);
+    let mut sentence = sentence(&held, machine, &plan, least_device, preferences.mode);
     if let Some(row) = worth_saying(&alternatives, &plan, workload, machine, preferences) {
         sentence += &format!(" {}", offer(row));
     }

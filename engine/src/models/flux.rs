@@ -108,16 +108,16 @@ impl FluxConfig {
             Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
         };
         if self.in_channels == 0 || !self.in_channels.is_multiple_of(PATCH * PATCH) {
-            let reason = "a patch of two by two latents has a multiple of four values".to_owned();
+            let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
             return wrong("in_channels", self.in_channels.to_string(), reason);
         }
         if self.num_attention_heads == 0 {
-            return wrong("num_attention_heads", "0".to_owned(), "attention needs one at least".to_owned());
+            return wrong("num_attention_heads", "0".to_owned(), "it must be at least 1".to_owned());
         }
         let sum: usize = self.axes_dims_rope.iter().sum();
         let odd = self.axes_dims_rope.iter().any(|width| !width.is_multiple_of(2));
         if self.axes_dims_rope.len() != 3 || sum != self.attention_head_dim || odd {
-            let reason = format!("it takes three even numbers that sum to {}", self.attention_head_dim);
+            let reason = format!("it must be three even numbers with the sum {}", self.attention_head_dim);
             return wrong("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
         Ok(())

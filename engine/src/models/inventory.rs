@@ -181,7 +181,7 @@ fn in_words(checkpoint: &Checkpoint) -> (String, bool) {
         Some(words) if parts.is_empty() => (words, true),
         _ => {
             let what = stranger(&last.tensors).map(|what| format!(": {what}")).unwrap_or_default();
-            (format!("not a model that Sluice draws with{what}"), false)
+            (format!("not a model that Sluice supports{what}"), false)
         }
     }
 }

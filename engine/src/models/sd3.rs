@@ -150,24 +150,24 @@ impl Sd3Config {
             ("pos_embed_max_size", self.pos_embed_max_size),
         ];
         if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return wrong(field, "0".to_owned(), "it takes one at least".to_owned());
+            return wrong(field, "0".to_owned(), "it must be at least 1".to_owned());
         }
         let dim = self.heads().dim();
         if self.caption_projection_dim != dim {
-            let reason = format!("text tokens are as wide as image tokens, {dim}");
+            let reason = format!("it must be {dim}, the width of image tokens");
             return wrong("caption_projection_dim", self.caption_projection_dim.to_string(), reason);
         }
         if let Some(channels) = self.out_channels.filter(|&channels| channels != self.in_channels) {
-            let reason = format!("what is predicted has the channels of the latents, {}", self.in_channels);
+            let reason = format!("it must be {}, the number of latent channels", self.in_channels);
             return wrong("out_channels", channels.to_string(), reason);
         }
         if let Some(block) = self.dual_attention_layers.iter().find(|&&block| block >= self.num_layers) {
-            let reason = format!("there are {} blocks, counted from 0", self.num_layers);
+            let reason = format!("there are only {} blocks, counted from 0", self.num_layers);
             return wrong("dual_attention_layers", block.to_string(), reason);
         }
         match &self.qk_norm {
             Some(norm) if norm != "rms_norm" => {
-                let reason = "queries and keys are normed by rms_norm or not at all".to_owned();
+                let reason = "only rms_norm and no norm are supported".to_owned();
                 wrong("qk_norm", norm.clone(), reason)
             }
             _ => Ok(()),
@@ -442,18 +442,18 @@ fn clip_parts<'a>(
                 path: denoiser.path.join("config.json"),
                 field: "joint_attention_dim",
                 value: config.joint_attention_dim.to_string(),
-                reason: format!("both CLIP text encoders together are {} wide", width + other),
+                reason: format!("both CLIP text encoders together have a width of {}", width + other),
             });
         }
         return Ok([first, second]);
     }
     let expected = match &clips[..] {
         [(only, _, pooled)] if *pooled < wanted => format!(
-            "beside {} it needs another CLIP text encoder, of width {}, in text_encoders",
+            "besides {}, it needs another CLIP text encoder of width {} in text_encoders",
             only.path.display(),
             wanted - pooled
         ),
-        _ => format!("no two CLIP text encoders of widths that make {wanted} were found in text_encoders"),
+        _ => format!("no two CLIP text encoders whose widths add up to {wanted} were found in text_encoders"),
     };
     Err(checkpoint.missing(Role::TextEncoder, &expected))
 }

@@ -127,17 +127,17 @@ impl ZImageConfig {
             return wrong(
                 "all_patch_size",
                 format!("{:?}", self.all_patch_size),
-                "there is no patch".to_owned(),
+                "it must have a patch size of at least 1".to_owned(),
             );
         }
         if self.n_heads == 0 || !self.dim.is_multiple_of(self.n_heads) {
-            let reason = format!("{} is not divisible by it", self.dim);
+            let reason = format!("it must divide the width {} evenly", self.dim);
             return wrong("n_heads", self.n_heads.to_string(), reason);
         }
         let sum: usize = self.axes_dims.iter().sum();
         let odd = self.axes_dims.iter().any(|width| !width.is_multiple_of(2));
         if self.axes_dims.len() != 3 || sum != self.head_dim() || odd {
-            let reason = format!("it takes three even numbers that sum to {}", self.head_dim());
+            let reason = format!("it must be three even numbers with the sum {}", self.head_dim());
             return wrong("axes_dims", format!("{:?}", self.axes_dims), reason);
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Settings as AUTOMATIC1111's web UI writes them: the prompt, the negative prompt, and one line of
-//! `Name: value` pairs, with values in JSON's quotes where they would not be told apart otherwise.
+//! Settings in the format of AUTOMATIC1111's web UI: the prompt, the negative prompt, and one line of `Name: value`
+//! pairs, with values quoted as in JSON where they would be ambiguous.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ const INTERVAL: &str = "Guidance interval";
 const TRUE_CFG: &str = "True CFG";
 const STEP_CACHE: &str = "Step cache";
 
-/// Pairs that the last line must have to be more than a line of the prompt; A1111 counts the same way.
+/// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
 
 pub(super) fn write(settings: &Settings) -> String {
     let Request { prompt, negative_prompt, width, height, steps, guidance, sampler, schedule, .. } =
         &settings.request;
-    // Adapters that were chosen elsewhere stand where that program would have them.
+    // Adapters that are not in the prompt are written where that program would have them.
     let named = settings.request.adapters.iter().map(|adapter| {
         let name = adapter.path.file_stem().unwrap_or_default().to_string_lossy();
         format!(" <lora:{name}:{}>", adapter.weight)
@@ -58,7 +58,7 @@ pub(super) fn write(settings: &Settings) -> String {
     format!("{prompt}{negative}\n{pairs}").trim().to_owned()
 }
 
-/// What is not as it is without being asked for; A1111 has no such settings.
+/// Settings that A1111 does not have, where they differ from their defaults.
 fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
     let (Request { guiding, step_cache, .. }, plain) = (request, Request::default());
     let pairs = [
@@ -74,7 +74,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Never fails: what is not understood is left at its default, and the notes say so.
+/// Never fails: what cannot be parsed keeps its default, and the notes say so.
 pub(super) fn parse(text: &str) -> RestoredSettings {
     let text = text.trim();
     let (prompts, last) = text.rsplit_once('\n').unwrap_or(("", text));
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     let mut notes = Vec::new();
     let prompts = if pairs.len() < FEWEST_PAIRS {
         pairs.clear();
-        notes.push("Only a prompt was found; everything else has its default.".to_owned());
+        notes.push("Only a prompt was found; all other settings have their defaults.".to_owned());
         text
     } else {
         prompts
@@ -109,7 +109,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
 }
 
 fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
-    let misread = || format!("{name} “{value}” was not understood and has its default.");
+    let misread = || format!("{name} “{value}” is not valid here; the default is used.");
     let request = &mut settings.request;
     match name {
         "Steps" => request.steps = value.parse().map_err(|_| misread())?,
@@ -133,7 +133,7 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
             request.schedule = schedule.unwrap_or(request.schedule);
             if !known {
                 let chosen = sampler.title();
-                return Err(format!("The sampler “{name}” is not known here; {chosen} takes its place."));
+                return Err(format!("The sampler “{name}” is not available; {chosen} is used instead."));
             }
         }
         // A1111 has two names for what is the same in models with a table of levels.
@@ -141,7 +141,7 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         "Schedule type" => match Schedule::ALL.into_iter().find(|&known| schedule_name(known) == value) {
             Some(schedule) => request.schedule = schedule,
             None => {
-                return Err(format!("The schedule “{value}” is not known here; the model's own is used."));
+                return Err(format!("The schedule “{value}” is not available; the model default is used."));
             }
         },
         "Clip skip" => {
@@ -163,23 +163,23 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
     Ok(())
 }
 
-/// What made the picture and cannot be taken over.
+/// What was used to make the image and cannot be restored.
 fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String> {
     let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
     let mut notes = Vec::new();
     if has("Denoising strength") && !has("Hires upscale") {
-        notes.push("It was drawn over another picture, which is not inside.".to_owned());
+        notes.push("This image was made from an input image, which is not included.".to_owned());
     }
     if has("Hires upscale") || has("Hires resize") {
-        notes.push("It was enlarged afterwards; the size is the one before that.".to_owned());
+        notes.push("This image was upscaled afterwards; the size is the one before upscaling.".to_owned());
     }
     if settings.request.prompt.contains("<lora:") {
-        notes.push("The prompt names a LoRA, which is looked for beside the model.".to_owned());
+        notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());
     }
     notes
 }
 
-/// The sampler that walks most like the named one, and whether it is the same.
+/// The sampler that is most like the named one, and whether it is the same.
 fn nearest_sampler(name: &str) -> (Sampler, bool) {
     // Programs that write like A1111 do not agree on capitals: Forge has “Res Multistep”.
     if let Some(sampler) = Sampler::ALL.into_iter().find(|known| known.title().eq_ignore_ascii_case(name)) {
@@ -192,7 +192,7 @@ fn nearest_sampler(name: &str) -> (Sampler, bool) {
     (alike.max_by_key(|known| known.title().len()).unwrap_or_default(), false)
 }
 
-/// A sampler's name without the schedule that older versions wrote behind it, and that schedule.
+/// A sampler's name without the schedule that older versions appended, and that schedule.
 fn split_schedule(name: &str) -> (&str, Option<Schedule>) {
     let with = |schedule: Schedule| name.strip_suffix(schedule.title()).map(|rest| (rest, schedule));
     match [Schedule::Karras, Schedule::Exponential].into_iter().find_map(with) {

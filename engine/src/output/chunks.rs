@@ -1,4 +1,4 @@
-//! The texts in a PNG file, found by walking its chunks: nothing is decoded and nothing large is read.
+//! Reads the text chunks of a PNG file without decoding it.
 
 use std::io::{self, BufReader, Read, Seek};
 
@@ -6,10 +6,10 @@ use flate2::{Crc, read::ZlibDecoder};
 
 /// Keyword of the text that holds [`Settings`](super::Settings) as JSON.
 pub(super) const SLUICE: &str = "Sluice";
-/// Keyword of the text in A1111's form.
+/// Keyword of the text in A1111's format.
 pub(super) const PARAMETERS: &str = "parameters";
 
-/// No settings are longer than this, in bytes; it bounds the memory that a file can claim.
+/// Limit for the settings in bytes, so that a file cannot claim any amount of memory.
 pub(super) const TEXT_LIMIT: u32 = 1 << 20;
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
@@ -100,7 +100,7 @@ fn read_text(
         },
         _ => international_text(&data, keyword)?,
     };
-    place.get_or_insert(text.ok_or(ChunkError::Damaged("a part of it is missing"))?);
+    place.get_or_insert(text.ok_or(ChunkError::Damaged("part of it is missing"))?);
     Ok(())
 }
 
@@ -117,7 +117,7 @@ fn inflate(packed: &[u8], keyword: &'static str) -> Result<Vec<u8>, ChunkError> 
     ZlibDecoder::new(packed)
         .take(u64::from(TEXT_LIMIT) + 1)
         .read_to_end(&mut text)
-        .map_err(|_| ChunkError::Damaged("it cannot be unpacked"))?;
+        .map_err(|_| ChunkError::Damaged("it cannot be decompressed"))?;
     if text.len() > TEXT_LIMIT as usize { Err(ChunkError::TooLarge(keyword)) } else { Ok(text) }
 }
 

@@ -1,4 +1,4 @@
-//! Where pictures are written.
+//! Where images are written.
 
 use std::{
     env, fs,
@@ -12,23 +12,21 @@ use super::{
     png_file::{folder_of, temporary_file, write_new_png, write_png},
 };
 
-/// Where pictures are written.
+/// Where images are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
-    /// This file; further pictures of a batch get `-2`, `-3`, … before the extension. Files of these names are
-    /// replaced.
+    /// This file; further images of a batch get `-2`, `-3`, … before the extension. Existing files are replaced.
     File(PathBuf),
-    /// A new file in this folder, named by date, number and seed. The folder is made when it is missing.
+    /// A new file in this folder, named by date, number and seed. The folder is created if it is missing.
     Folder(PathBuf),
 }
 
-/// How often a new name is looked for when other programs take names in the same folder at the same time.
+/// How many names are tried when other programs take names in the same folder at the same time.
 const ATTEMPTS: u32 = 100;
 
 impl Output {
-    /// Makes the folder and tries to write to it, so that a long run does not end with a picture that has no
-    /// place to go.
+    /// Creates the folder and tries to write to it, so that a long run does not end with an image that cannot be saved.
     pub fn prepare(&self) -> Result<(), OutputError> {
         let folder = match self {
             Self::File(path) => {
@@ -54,7 +52,7 @@ impl Output {
         Ok(())
     }
 
-    /// The name for picture `index` of a batch. In a folder it is the next that is free.
+    /// The path for image `index` of a batch. In a folder it is the next free name.
     pub fn path_for(&self, index: u32, seed: u64, date: Date) -> PathBuf {
         match self {
             Self::File(path) if index == 0 => path.clone(),
@@ -73,8 +71,8 @@ impl Output {
         }
     }
 
-    /// Writes picture `index` of a batch and says where. When that fails, the picture goes to
-    /// [`fallback_folder`] and the error is [`OutputError::KeptElsewhere`].
+    /// Writes image `index` of a batch and returns its path. If that fails, the image goes to [`fallback_folder`] and the
+    /// error is [`OutputError::KeptElsewhere`].
     pub fn save(
         &self,
         index: u32,
@@ -88,7 +86,7 @@ impl Output {
             match kept {
                 Ok(path) => OutputError::KeptElsewhere { path, cause: Box::new(cause) },
                 Err(error) => {
-                    tracing::warn!(%error, "the picture could not be kept elsewhere");
+                    tracing::warn!(%error, "the image could not be saved elsewhere either");
                     cause
                 }
             }
@@ -118,13 +116,13 @@ impl Output {
     }
 }
 
-/// Where pictures go that could not be written where they should.
+/// The folder for images that could not be written where they should.
 pub fn fallback_folder() -> PathBuf {
     env::temp_dir().join("sluice-pictures")
 }
 
-/// The highest number that a picture of this day has in the folder. A folder that cannot be read has none; the
-/// write that follows says why.
+/// The highest number of an image of this day in the folder. A folder that cannot be read has none; the write that
+/// follows reports why.
 fn highest_number(folder: &Path, date: Date) -> u64 {
     let prefix = format!("{date}-");
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());

@@ -1,70 +1,70 @@
-//! What can go wrong with a picture's file.
+//! Errors about image files that Sluice writes or reads settings from.
 
 use std::{
     io,
     path::{Path, PathBuf},
 };
 
-/// Why a picture could not be written or its settings could not be read. [`OutputError::advice`] says what to
-/// do about it.
+/// Why an image could not be written or its settings could not be read. [`OutputError::advice`] says what to do
+/// about it.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// A file name for something else than a PNG.
-    #[error("{} is no name for a PNG picture, and pictures are written as PNG only", path.display())]
+    /// The file name does not end in `.png`.
+    #[error("{} does not end in .png, and images are written as PNG only", path.display())]
     Extension {
         /// The name.
         path: PathBuf,
     },
-    /// A folder stands where the picture should go.
-    #[error("{} is a folder, not the name of a picture", path.display())]
+    /// There is a folder where the image should go.
+    #[error("{} is a folder, not a file name", path.display())]
     IsFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// Something else stands where the folder should be.
-    #[error("{} is a file, so no picture can be put into it", path.display())]
+    /// There is a file where the folder should be.
+    #[error("{} is a file, not a folder", path.display())]
     NotAFolder {
         /// The file.
         path: PathBuf,
     },
-    /// The folder was missing and could not be made.
-    #[error("the folder {} cannot be made: {cause}", folder.display())]
+    /// The folder was missing and could not be created.
+    #[error("the folder {} cannot be created: {cause}", folder.display())]
     CreateFolder {
         /// The folder.
         folder: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
-    /// The folder takes no files.
-    #[error("pictures cannot be written to the folder {}: {cause}", folder.display())]
+    /// The folder is not writable.
+    #[error("the folder {} is not writable: {cause}", folder.display())]
     NotWritable {
         /// The folder.
         folder: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
-    /// No room is left.
-    #[error("no room is left on the disk for {}", path.display())]
+    /// The disk is full.
+    #[error("{} cannot be written: the disk is full", path.display())]
     DiskFull {
-        /// The picture.
+        /// The image.
         path: PathBuf,
     },
     /// Writing failed in another way.
     #[error("{} cannot be written: {cause}", path.display())]
     Write {
-        /// The picture.
+        /// The image.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
-    /// Nothing may be overwritten and the name is taken.
-    #[error("{} is already there", path.display())]
+    /// The file exists and must not be overwritten.
+    #[error("{} already exists", path.display())]
     Exists {
         /// The name.
         path: PathBuf,
     },
-    /// The picture is no picture.
-    #[error("a picture of {width}×{height} pixels with {bytes} bytes cannot be written")]
+    /// The number of bytes does not match the size of the image.
+    #[error("an image of {width}×{height} pixels with {bytes} bytes cannot be written")]
     Pixels {
         /// Pixels in a row.
         width: u32,
@@ -73,12 +73,12 @@ pub enum OutputError {
         /// Bytes of pixels.
         bytes: usize,
     },
-    /// The picture could not go where it should, and was put elsewhere.
-    #[error("{cause}; the picture was kept as {}", path.display())]
+    /// The image could not be saved where it should go, and was saved elsewhere.
+    #[error("{cause}; the image was saved as {} instead", path.display())]
     KeptElsewhere {
         /// Where it is now.
         path: PathBuf,
-        /// Why it is not where it should be.
+        /// Why it could not be saved where it should go.
         cause: Box<OutputError>,
     },
     /// The file cannot be opened or read.
@@ -89,19 +89,19 @@ pub enum OutputError {
         /// What the system said.
         cause: io::Error,
     },
-    /// Another kind of file.
-    #[error("{} is not a PNG picture", path.display())]
+    /// The file is not a PNG.
+    #[error("{} is not a PNG image", path.display())]
     NotPng {
         /// The file.
         path: PathBuf,
     },
-    /// The file ends before its end.
-    #[error("{} is cut off", path.display())]
+    /// The file is incomplete.
+    #[error("{} is incomplete", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
     },
-    /// The text with the settings is broken.
+    /// The settings cannot be parsed.
     #[error("the settings in {} are damaged: {detail}", path.display())]
     Damaged {
         /// The file.
@@ -109,22 +109,22 @@ pub enum OutputError {
         /// In what way.
         detail: String,
     },
-    /// The text with the settings is larger than settings can be.
-    #[error("the text {keyword:?} in {} is too large to be settings", path.display())]
+    /// The text chunk with the settings is larger than any settings.
+    #[error("the text chunk {keyword:?} in {} is too large for settings", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The text's keyword.
+        /// The keyword of the chunk.
         keyword: &'static str,
     },
-    /// A picture without settings.
-    #[error("{} has no settings inside", path.display())]
+    /// The image has no settings.
+    #[error("{} contains no generation settings", path.display())]
     NoSettings {
         /// The file.
         path: PathBuf,
     },
-    /// Settings in a form that this program does not know yet.
-    #[error("{} was made by a newer Sluice: its settings have version {found}, and {known} is known here", path.display())]
+    /// The settings have a newer version than this program can read.
+    #[error("{} was made by a newer version of Sluice: its settings have version {found}, and this version reads up to {known}", path.display())]
     NewerVersion {
         /// The file.
         path: PathBuf,
@@ -136,7 +136,7 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    /// Where the picture is, if it was put elsewhere.
+    /// Where the image is, if it was saved elsewhere.
     pub fn kept_at(&self) -> Option<&Path> {
         match self {
             Self::KeptElsewhere { path, .. } => Some(path),
@@ -144,26 +144,26 @@ impl OutputError {
         }
     }
 
-    /// What to do about it, for the person at the window.
+    /// What the user can do about it.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Extension { .. } => "End the name in .png.",
+            Self::Extension { .. } => "Choose a file name that ends in .png.",
             Self::IsFolder { .. } => "Add a file name that ends in .png.",
             Self::NotAFolder { .. } | Self::CreateFolder { .. } | Self::NotWritable { .. } => {
-                "Choose a folder that you may write to."
+                "Choose a folder that you can write to."
             }
-            Self::DiskFull { .. } => "Free some room, or choose a folder on another disk.",
-            Self::Write { .. } => "Choose another place for the picture.",
-            Self::Exists { .. } => "Choose another name.",
+            Self::DiskFull { .. } => "Free some disk space, or choose a folder on another disk.",
+            Self::Write { .. } => "Choose another folder for the image.",
+            Self::Exists { .. } => "Choose another file name.",
             Self::KeptElsewhere { .. } => {
-                "Move the picture to a safe place: the folder for temporary files is emptied now and then."
+                "Move the image to a safe place: the system deletes temporary files from time to time."
             }
-            Self::NotPng { .. } => "Choose a picture that Sluice or A1111's web UI wrote as PNG.",
+            Self::NotPng { .. } => "Choose a PNG image made by Sluice or AUTOMATIC1111's web UI.",
             Self::Truncated { .. } | Self::Damaged { .. } => {
-                "Use the original file: copying or sending it may have been broken off."
+                "Use the original file: this copy may be the result of an interrupted transfer."
             }
             Self::TooLarge { .. } | Self::NoSettings { .. } => {
-                "Use the original file: many programs and web sites remove settings when they save a picture."
+                "Use the original file: many programs and websites strip settings when they save an image."
             }
             Self::NewerVersion { .. } => "Update Sluice.",
             Self::Pixels { .. } | Self::Read { .. } => return None,

@@ -1,4 +1,4 @@
-//! Pictures and where they go: PNG files with the settings that made them inside.
+//! Images as PNG files that contain the settings they were generated with.
 
 mod a1111;
 mod chunks;
@@ -21,7 +21,7 @@ pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 /// 8-bit RGB pixels, row by row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u32,
     /// Rows.
     pub height: u32,

@@ -15,15 +15,15 @@ use super::{
     settings::{JsonError, Origin, SETTINGS_VERSION},
 };
 
-/// Writes a picture with its settings inside: as JSON for Sluice and in A1111's form for other programs. A file
-/// of that name is replaced, in one step. The same picture and settings give the same bytes.
+/// Writes an image with its settings: as JSON for Sluice and in A1111's format for other programs. An existing file is
+/// replaced atomically. The same image and settings give the same bytes.
 pub fn write_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
     let file = write_beside(path, image, settings)?;
     file.persist(path).map_err(|error| write_error(path, error.error))?;
     Ok(())
 }
 
-/// As [`write_png`], but a file of that name is an error.
+/// Like [`write_png`], but an existing file is an error.
 pub(super) fn write_new_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
     let file = write_beside(path, image, settings)?;
     file.persist_noclobber(path).map_err(|error| match error.error.kind() {
@@ -33,7 +33,7 @@ pub(super) fn write_new_png(path: &Path, image: &Image, settings: &Settings) -> 
     Ok(())
 }
 
-/// Reads the settings inside a picture: Sluice's own or, where there are none, A1111's.
+/// Reads the settings in an image: Sluice's own or, if there are none, A1111's.
 pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
     let owned = || path.to_owned();
     let file = File::open(path).map_err(|cause| OutputError::Read { path: owned(), cause })?;
@@ -103,9 +103,9 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file that vanishes unless it gets a name.
+/// A temporary file that is deleted unless it is renamed.
 pub(super) fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
-    // Made by the standard library, it has the rights of any new file; tempfile would make it private.
+    // The standard library creates it with the usual permissions; tempfile would make it private.
     tempfile::Builder::new().prefix(".sluice-").suffix(".tmp").make_in(folder, |path| File::create_new(path))
 }
 

@@ -1,4 +1,4 @@
-//! The settings that made a picture, as they stand inside its file.
+//! The settings of an image, as stored in its file.
 
 use std::{
     env,
@@ -12,35 +12,35 @@ use crate::{
     request::{ModelSource, Request, SourceImage},
 };
 
-/// The version of [`Settings`] that is written. It rises when a reader of the version before would
-/// misunderstand what is written; a new field alone does not raise it.
+/// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
+/// alone does not raise it.
 pub const SETTINGS_VERSION: u32 = 1;
 
-/// Everything needed to draw a picture again.
+/// Everything needed to generate an image again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// [`SETTINGS_VERSION`] of the program that wrote them.
     pub version: u32,
-    /// What was asked for; the whole batch's request.
+    /// The request for the whole batch.
     pub request: Request,
-    /// What the model is called.
+    /// The name of the model.
     pub model_name: String,
     /// Identifier of the model's family.
     pub family: String,
-    /// The program that drew the picture.
+    /// The version of Sluice that generated the image.
     pub sluice_version: String,
-    /// The seed of this picture of the batch.
+    /// The seed of this image of the batch.
     pub seed: u64,
-    /// What the denoiser's matrices were held as.
+    /// The weight type of the denoiser.
     #[serde(default, skip_serializing_if = "Storage::is_stored")]
     pub denoiser_precision: Storage,
-    /// What those of the text encoders were held as.
+    /// The weight type of the text encoders.
     #[serde(default, skip_serializing_if = "Storage::is_stored")]
     pub text_precision: Storage,
 }
 
 impl Settings {
-    /// The settings of picture `index` of a batch.
+    /// The settings of image `index` of a batch.
     pub fn new(request: &Request, model_name: &str, family: &str, index: u32) -> Self {
         Self {
             version: SETTINGS_VERSION,
@@ -54,24 +54,28 @@ impl Settings {
         }
     }
 
-    /// The same with what the matrices of denoiser and text encoders were held as.
+    /// The same, with the weight types of the denoiser and the text encoders.
     pub fn held_as(self, [denoiser_precision, text_precision]: [Storage; 2]) -> Self {
         Self { denoiser_precision, text_precision, ..self }
     }
 
-    /// What a person has to know who draws the picture again: how weights are held is said elsewhere.
+    /// What to know before generating the image again: the format of weights is a memory setting, not part of a request.
     pub(super) fn note_on_precision(&self) -> Option<String> {
-        let held = [("denoiser", self.denoiser_precision), ("text encoders", self.text_precision)];
+        let held = [("denoiser", self.denoiser_precision), ("text encoder", self.text_precision)];
         let parts: Vec<String> = held
             .iter()
             .filter(|(_, storage)| !storage.is_stored())
-            .map(|(part, storage)| format!("weights of the {part} in {}", storage.title()))
+            .map(|(part, storage)| format!("{part} weights in {}", storage.title()))
             .collect();
-        (!parts.is_empty())
-            .then(|| format!("It was drawn with {}, which the memory settings decide.", parts.join(" and ")))
+        (!parts.is_empty()).then(|| {
+            format!(
+                "This image was generated with {}, which is a memory setting and is not restored.",
+                parts.join(" and ")
+            )
+        })
     }
 
-    /// The request that draws this picture alone.
+    /// The request that generates only this image.
     pub fn picture_request(&self) -> Request {
         Request { seed: self.seed, batch: 1, ..self.request.clone() }
     }
@@ -104,7 +108,7 @@ impl Settings {
     }
 }
 
-/// Why JSON is no [`Settings`].
+/// Why JSON cannot be read as [`Settings`].
 #[derive(Debug)]
 pub(super) enum JsonError {
     Newer(u64),
@@ -120,21 +124,21 @@ impl From<serde_json::Error> for JsonError {
 /// Who wrote the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Sluice: all of them are known.
+    /// Sluice: all settings are known.
     Sluice,
-    /// A1111's web UI or a program that writes like it: the model is a bare name, so
-    /// [`Request::model`] means nothing, and what was not said has its default.
+    /// A1111's web UI or a compatible program: the model is only a name, so [`Request::model`] means nothing, and
+    /// missing settings have their defaults.
     A1111,
 }
 
-/// Settings as read back from a picture.
+/// Settings that were read from an image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestoredSettings {
     /// The settings.
     pub settings: Settings,
     /// Who wrote them.
     pub origin: Origin,
-    /// What could not be taken over as it was, each in a sentence.
+    /// What could not be restored exactly, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -152,13 +156,13 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     paths
 }
 
-/// A picture is passed on; the name of its maker's home folder is nobody's business.
+/// Replaces the home folder in a path by `~`: images are shared, and the name of the home folder is private.
 fn hide_home(path: &Path, home: Option<&Path>) -> PathBuf {
     let hidden = match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) => Path::new("~").join(rest),
         None => path.to_owned(),
     };
-    // JSON is UTF-8; a name that is not would otherwise lose the picture.
+    // JSON is UTF-8; without this, a path that is not could not be saved at all.
     hidden.to_string_lossy().into_owned().into()
 }
 

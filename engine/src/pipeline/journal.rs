@@ -76,7 +76,7 @@ impl Journal {
                 Ok(Some(Record::Run { .. }) | None) => break,
                 Err(WireError::Io(error)) => return Err(error),
                 Err(error) => {
-                    tracing::info!(%error, "the record of a run that broke off ends in the middle");
+                    tracing::info!(%error, "the journal of an interrupted run is incomplete");
                     file.set_len(place)?;
                     break;
                 }
@@ -106,7 +106,7 @@ impl Journal {
                 Some(tensor)
             }
             _ => {
-                tracing::warn!("the record of a run that broke off does not fit it; it is computed anew");
+                tracing::warn!("the journal of an interrupted run does not match it; the run starts over");
                 self.ahead.clear();
                 if let Some(file) = &self.file
                     && let Err(error) = file.set_len(place)
@@ -133,7 +133,7 @@ impl Journal {
                 let tensor = Tensor::from_raw_buffer(&values, DType::F32, &shape, &Device::Cpu)?;
                 Ok((sigma, tensor))
             }
-            _ => Err(candle_core::Error::Msg("no prediction stands there".to_owned()).into()),
+            _ => Err(candle_core::Error::Msg("the journal has no prediction here".to_owned()).into()),
         }
     }
 
@@ -174,7 +174,7 @@ impl Journal {
     }
 
     fn give_up(&mut self, error: &dyn std::error::Error) {
-        tracing::warn!(%error, "what a run has computed cannot be kept; if its process dies, it begins anew");
+        tracing::warn!(%error, "the journal cannot be written; if its process dies, the run starts over");
         self.file = None;
         self.ahead.clear();
     }

@@ -5,13 +5,14 @@ use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
-        Residence, Stage, StagePeak, Technique, Workload, block_costs, size, size_up,
+        Residence, Stage, StagePeak, Technique, Workload, block_costs,
     },
     models::Prompt,
     nn::Trace,
     request::Request,
     residency::{self, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark},
+    units,
 };
 
 /// What a run was planned from, its plan, and what was measured.
@@ -74,7 +75,8 @@ impl PlannedRun {
         let plan =
             unmetered(|| memory::plan(&footprint, &workload, &machine, &preferences)).map_err(|error| {
                 let least = memory::least_device_budget(&footprint, &workload, &machine, &preferences);
-                PipelineError::DoesNotFit { error, least }
+                let advice = memory::remedy(&machine, &error, least, preferences.mode);
+                PipelineError::DoesNotFit { error: Box::new(error), advice }
             })?;
         Ok(Self {
             footprint,
@@ -141,7 +143,8 @@ impl PlannedRun {
         let moved =
             component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
         self.plan.components[self.denoiser] = better;
-        Some(format!("{moved} blocks changed places after the first step, by what it took"))
+        let blocks = if moved == 1 { "1 block".to_owned() } else { format!("{moved} blocks") };
+        Some(format!("The timings of the first step changed the placement of {blocks}"))
     }
 
     /// Takes down what the denoiser's blocks took since the last call.
@@ -248,20 +251,23 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
         };
         let (was, is) = (resident(before), resident(after));
         if is < was {
-            words.push(format!("{} of the {}'s blocks stay instead of {was}", is, after.role));
+            words.push(format!("{is} instead of {was} {} blocks stay on the device", after.role));
         }
         if before.tile != after.tile
             && let Some(tile) = after.tile
         {
-            words.push(format!("the picture is decoded in tiles of {tile} latents"));
+            words.push(format!("the image is decoded in tiles of {tile}×{tile} latents"));
         }
         if after.slots < before.slots && after.slots > 0 {
-            words.push(format!("{} slots instead of {}", after.slots, before.slots));
+            words.push(format!(
+                "blocks are streamed through {} instead of {} slots",
+                after.slots, before.slots
+            ));
         }
     }
     if words.is_empty() {
-        words.push("weights come in smaller pieces".to_owned());
+        words.push("weights are loaded in smaller pieces".to_owned());
     }
-    let (needed, budget) = (size_up(error.needed), size(error.budget));
-    format!("Memory ran out ({needed} needed, {budget} may be taken), so {}", words.join(", "))
+    let (needed, budget) = (units::memory_needed(error.needed), units::memory(error.budget));
+    format!("Ran out of memory ({needed} needed, {budget} allowed). Now {}", words.join(", "))
 }

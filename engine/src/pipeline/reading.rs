@@ -26,9 +26,9 @@ impl Reading {
         let encoder = &self.encoder;
         match (self.is_summary, chunks) {
             (true, _) if cut > 0 => {
-                format!("{encoder} sums up the first {} of {tokens} tokens", tokens - cut)
+                format!("{encoder} summarizes the first {} of {tokens} tokens", tokens - cut)
             }
-            (true, _) => format!("{encoder} sums up {tokens} of {room} tokens"),
+            (true, _) => format!("{encoder} summarizes {tokens} of {room} tokens"),
             (false, 1) => format!("{encoder} reads {} of {room} tokens", tokens - cut),
             (false, _) => format!("{encoder} reads {tokens} of {room} tokens in {chunks} chunks"),
         }
@@ -41,8 +41,8 @@ impl Reading {
         match self.extent.cut {
             _ if self.is_summary => None,
             0 => None,
-            1 => Some(format!("The last token is not read ({encoder}).")),
-            cut => Some(format!("The last {cut} tokens are not read ({encoder}).")),
+            1 => Some(format!("{encoder} ignores the last token.")),
+            cut => Some(format!("{encoder} ignores the last {cut} tokens.")),
         }
     }
 }
@@ -75,17 +75,17 @@ mod tests {
         for (reading, sentence, unread) in [
             (reading(false, 43, 75, 1), "CLIP-L reads 43 of 75 tokens", None),
             (reading(false, 118, 150, 2), "CLIP-L reads 118 of 150 tokens in 2 chunks", None),
-            (reading(true, 43, 75, 1), "CLIP-L sums up 43 of 75 tokens", None),
-            (reading(true, 118, 75, 1), "CLIP-L sums up the first 75 of 118 tokens", None),
+            (reading(true, 43, 75, 1), "CLIP-L summarizes 43 of 75 tokens", None),
+            (reading(true, 118, 75, 1), "CLIP-L summarizes the first 75 of 118 tokens", None),
             (
                 reading(false, 80, 75, 1),
                 "CLIP-L reads 75 of 75 tokens",
-                Some("The last 5 tokens are not read (CLIP-L)."),
+                Some("CLIP-L ignores the last 5 tokens."),
             ),
             (
                 reading(false, 76, 75, 1),
                 "CLIP-L reads 75 of 75 tokens",
-                Some("The last token is not read (CLIP-L)."),
+                Some("CLIP-L ignores the last token."),
             ),
         ] {
             assert_eq!(reading.sentence(), sentence);

@@ -223,7 +223,7 @@ fn processor_rate() -> f64 {
 pub fn measure_processor() {
     RATE.get_or_init(|| {
         measure_rate().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the processor's speed could not be measured");
+            tracing::warn!(%error, "the speed of the CPU could not be measured");
             processor_rate()
         })
     });

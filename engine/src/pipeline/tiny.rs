@@ -22,7 +22,7 @@ pub fn find(model: &Model) -> Option<TinyDecoder> {
             Some(decoder)
         }
         Ok(_) => {
-            tracing::warn!(path = %path.display(), "the tiny decoder is for other latents; it is not used");
+            tracing::warn!(path = %path.display(), "the tiny decoder is for other latents and is not used");
             None
         }
         Err(error) => {

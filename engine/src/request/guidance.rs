@@ -1,18 +1,19 @@
-//! What guidance does beside its scale.
+//! Guidance options besides the scale.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// How strongly and when the prompt is followed, beside the scale.
+/// Guidance options besides the scale.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GuidanceOptions {
-    /// How far the deviation of a guided prediction is brought back to that of the prompt's branch, 0 to 1.
+    /// Guidance rescale, 0 to 1: how far the standard deviation of a guided prediction is brought back to that of the
+    /// conditional one.
     pub rescale: f32,
-    /// The part of the steps that are guided.
+    /// The steps that use guidance.
     pub interval: Interval,
-    /// Weight of the prompt against the negative prompt in models that are told the guidance scale; 1 for none.
+    /// Classifier-free guidance scale for guidance-distilled models such as FLUX.1; 1 turns it off.
     pub true_cfg: f32,
 }
 
@@ -22,12 +23,12 @@ impl Default for GuidanceOptions {
     }
 }
 
-/// A part of the steps, from 0 for the first to 1 for the end of the last.
+/// A range of steps, from 0 for the start of the first to 1 for the end of the last.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Where it starts.
     pub start: f32,
-    /// Where it ends; what begins there is outside.
+    /// Where it ends; a step that begins there is outside.
     pub end: f32,
 }
 
@@ -43,9 +44,9 @@ impl fmt::Display for Interval {
     }
 }
 
-/// Text that is no interval.
+/// The text is not an interval.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("an interval is written as two numbers from 0 to 1, such as 0.2..0.8")]
+#[error("expected two numbers from 0 to 1, such as 0.2..0.8")]
 pub struct NoInterval;
 
 impl FromStr for Interval {
@@ -58,17 +59,17 @@ impl FromStr for Interval {
     }
 }
 
-/// What is wrong with [`GuidanceOptions`].
+/// Why [`GuidanceOptions`] are invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GuidanceError {
-    /// A part that is none.
-    #[error("guidance rescale {0} is not a number from 0 to 1")]
+    /// Guidance rescale out of range.
+    #[error("guidance rescale {0} is invalid; use 0 to 1")]
     Rescale(f32),
-    /// An interval that is none.
-    #[error("the guidance interval {0} does not lead from a number to a larger one, both from 0 to 1")]
+    /// An empty interval, or one out of range.
+    #[error("guidance interval {0} is invalid; use two increasing numbers from 0 to 1")]
     Interval(Interval),
-    /// A weight that is none.
-    #[error("true CFG {0} is not a number of 1 or more")]
+    /// True CFG out of range.
+    #[error("true CFG {0} is invalid; use 1 or more")]
     TrueCfg(f32),
 }
 

@@ -1,4 +1,4 @@
-//! The image that a request starts from.
+//! The input image of a request, for image to image and inpainting.
 
 use std::path::PathBuf;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestError;
 
-/// How an image of another shape is brought to the size of the request.
+/// How an input image with another aspect ratio is fitted to the requested size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
-    /// It fills the size; what stands out is cut off on both sides alike.
+    /// Scale to fill, and crop both sides equally.
     #[default]
     Crop,
-    /// It fills the size and loses its proportions.
+    /// Stretch, without keeping the aspect ratio.
     Stretch,
-    /// All of it is there; its outermost pixels are repeated beside it.
+    /// Scale to fit, and repeat the edge pixels in the rest.
     Pad,
 }
 
 impl Fit {
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::Crop, Self::Stretch, Self::Pad];
 
     /// The name on the command line.
@@ -42,18 +42,17 @@ impl Fit {
     }
 }
 
-/// The source of image to image and inpainting.
+/// An input image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceImage {
     /// Its file: PNG, JPEG or WebP.
     pub path: PathBuf,
-    /// Denoising strength: the part of the steps that is taken, above 0 and at most 1. The higher, the less of the image
-    /// is left.
+    /// Denoising strength, above 0 and at most 1: the higher it is, the less of the input image is left.
     pub strength: f64,
-    /// How it is brought to the size of the request; the mask is brought there in the same way.
+    /// How it is fitted to the requested size; the mask is fitted in the same way.
     pub fit: Fit,
-    /// Where it may change; everywhere if absent.
+    /// The area to inpaint; the whole image if absent.
     pub mask: Option<SourceMask>,
 }
 
@@ -63,16 +62,16 @@ impl Default for SourceImage {
     }
 }
 
-/// The mask for inpainting.
+/// The area to inpaint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceMask {
-    /// An image: light parts are inpainted, dark parts stay.
+    /// Its file: an image whose white area is inpainted, and whose black area stays.
     pub path: PathBuf,
-    /// Pixels of the finished image over which what is new fades into what stayed.
+    /// Mask blur: pixels over which the inpainted area fades into the rest.
     pub blur: u32,
-    /// Whether the pixels that are not masked are put back in the end, so that they are the source's to the bit.
-    /// Otherwise they are what the autoencoder makes of them.
+    /// Whether the unmasked pixels of the input image are pasted back, so that they do not change by a bit. Otherwise
+    /// they have gone through the autoencoder.
     pub keeps_the_rest: bool,
 }
 
@@ -82,11 +81,11 @@ impl Default for SourceMask {
     }
 }
 
-/// The most pixels over which a mask may fade.
+/// Largest mask blur in pixels.
 pub const WIDEST_BLUR: u32 = 256;
 
 impl SourceImage {
-    /// Checks what needs neither the files nor a model.
+    /// Checks what can be checked without the files and the model.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if !(self.strength > 0.0 && self.strength <= 1.0) {
             return Err(RequestError::Strength(self.strength));

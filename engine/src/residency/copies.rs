@@ -246,7 +246,7 @@ impl Drop for Copies {
         self.free = None;
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread that brings weights up panicked");
+                tracing::error!("a thread that loads weights panicked");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Why a run fails.
+//! Errors of forward passes.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use crate::{
     hardware::{MemoryAccount, OutOfMemory},
 };
 
-/// Why a walk ended early.
+/// Why a forward pass ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Somebody asked for it.
+    /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// The weights could not be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The device's memory is used up.
+    /// The device ran out of memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// The operating system gives no thread.
-    #[error("the threads that bring weights up could not be started: {0}")]
+    /// The operating system cannot start a thread.
+    #[error("the threads that load weights could not be started: {0}")]
     Thread(io::Error),
-    /// Blocks were asked for in another order than they were announced: a mistake in a model file of ours.
-    #[error("block {block} was not expected now")]
+    /// Blocks were requested in another order than announced, because of a bug in a model family.
+    #[error("block {block} was requested out of order")]
     OutOfOrder {
         /// Its number.
         block: usize,
@@ -31,7 +31,7 @@ pub enum RunError {
     /// A tensor operation failed.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
-    /// The card cannot be used by this process any more.
+    /// This process can no longer use the card.
     #[error("the graphics card stopped working: {0}")]
     DeviceLost(candle_core::Error),
 }

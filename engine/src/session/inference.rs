@@ -98,8 +98,11 @@ impl InferenceThread {
                     self.emitter.emit(result.unwrap_or_else(|_| {
                         self.current = None;
                         let failure = Failure {
-                            message: "the engine stumbled over a mistake of its own".to_owned(),
-                            advice: Some("Please report this with the model and the settings.".to_owned()),
+                            message: "an internal error occurred in the engine".to_owned(),
+                            advice: Some(
+                                "Please report this bug, with the model and the settings that you used."
+                                    .to_owned(),
+                            ),
                         };
                         Event::Failed { job: Some(id), failure }
                     }));
@@ -124,7 +127,7 @@ impl InferenceThread {
                 if self.ends_with_card =>
             {
                 // The journal has what was computed, and the next process goes on from there.
-                tracing::error!(%error, "the graphics card is lost to this process, which ends");
+                tracing::error!(%error, "the graphics card is lost to this process, which exits");
                 std::process::exit(CARD_LOST);
             }
             Err(error) => {
@@ -231,7 +234,7 @@ impl InferenceThread {
         };
         let latents = job.initial_latents.as_deref();
         Journal::open(path, loaded.model(), &job.request, latents).unwrap_or_else(|error| {
-            tracing::warn!(%error, path = %path.display(), "what this run computes cannot be kept");
+            tracing::warn!(%error, path = %path.display(), "the journal of this run cannot be written");
             Journal::default()
         })
     }

@@ -27,7 +27,7 @@ impl Outcomes {
         let text = match &file {
             Some(file) => fs::read_to_string(file).unwrap_or_else(|error| {
                 if error.kind() != io::ErrorKind::NotFound {
-                    tracing::warn!(%error, file = %file.display(), "past outcomes cannot be read");
+                    tracing::warn!(%error, file = %file.display(), "the measurements of past runs cannot be read");
                 }
                 String::new()
             }),
@@ -63,7 +63,7 @@ impl Outcomes {
             writeln!(OpenOptions::new().create(true).append(true).open(file)?, "{line}")
         });
         if let Err(error) = written {
-            tracing::warn!(%error, file = %file.display(), "the outcome of a run cannot be kept");
+            tracing::warn!(%error, file = %file.display(), "the measurements of a run cannot be saved");
         }
     }
 
@@ -73,7 +73,7 @@ impl Outcomes {
         let lines: Vec<String> =
             self.all().iter().filter_map(|outcome| serde_json::to_string(outcome).ok()).collect();
         if let Err(error) = fs::write(file, lines.join("\n") + "\n") {
-            tracing::warn!(%error, file = %file.display(), "past outcomes cannot be written");
+            tracing::warn!(%error, file = %file.display(), "the measurements of past runs cannot be written");
         }
     }
 }

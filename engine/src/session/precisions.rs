@@ -37,7 +37,7 @@ impl MeasuredErrors {
             return errors.clone();
         }
         let errors = sampled_errors(component).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what weights lose in fewer bits cannot be measured");
+            tracing::warn!(%error, "the error of smaller weights cannot be measured");
             Errors::new()
         });
         self.known.truncate(REMEMBERED - 1);

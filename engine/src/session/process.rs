@@ -99,7 +99,7 @@ impl Process {
     /// Sends a message. One that finds no room goes to a worker that hangs and is started again, or is dead.
     pub fn tell(&self, message: ToWorker) {
         if self.outgoing.try_send(message).is_err() {
-            tracing::warn!("the engine's process takes no messages");
+            tracing::warn!("the engine process does not accept messages");
         }
     }
 
@@ -113,7 +113,7 @@ impl Process {
             match child.try_wait() {
                 Ok(found) => status = found,
                 Err(error) => {
-                    tracing::warn!(%error, "the engine's process cannot be waited for");
+                    tracing::warn!(%error, "cannot wait for the engine process");
                     break;
                 }
             }
@@ -123,22 +123,21 @@ impl Process {
         }
         if status.is_none() {
             if let Err(error) = child.kill() {
-                tracing::warn!(%error, "the engine's process cannot be ended");
+                tracing::warn!(%error, "cannot end the engine process");
             }
             status = child.wait().ok();
         }
         for thread in threads {
             if thread.join().is_err() {
-                tracing::error!("a thread of the engine's process panicked");
+                tracing::error!("a thread that serves the engine process panicked");
             }
         }
         let words = std::mem::take(&mut *last_words.lock().unwrap_or_else(PoisonError::into_inner));
         if status.is_some_and(|status| status.code() == Some(CARD_LOST)) {
             return Failure {
-                message: "the graphics card failed while the engine computed on it".to_owned(),
+                message: "the graphics card failed during computation".to_owned(),
                 advice: Some(
-                    "Update the card's driver, and undo overclocking if there is any; the log says more."
-                        .to_owned(),
+                    "Update the card's driver, and remove any overclocking. The log has details.".to_owned(),
                 ),
             };
         }
@@ -147,7 +146,7 @@ impl Process {
             (Some(how), false) => format!("{how}: {words}"),
             (None, _) => words,
         };
-        let advice = "Give it less memory to use, or a smaller picture; the log says more.";
+        let advice = "Allow less memory, or use a smaller image. The log has details.";
         Failure { message, advice: Some(advice.to_owned()) }
     }
 }
@@ -157,7 +156,7 @@ fn write(pipe: ChildStdin, messages: &Receiver<ToWorker>) {
     for message in messages {
         if let Err(error) = write_record(&mut pipe, &message) {
             // That it is gone is heard from the other pipe.
-            tracing::debug!(%error, "the engine's process does not listen");
+            tracing::debug!(%error, "the engine process does not listen");
             return;
         }
     }
@@ -200,9 +199,9 @@ fn described(status: ExitStatus) -> String {
         return words;
     }
     match status.code() {
-        Some(0) => "the engine's process ended by itself".to_owned(),
-        Some(code) => format!("the engine's process ended with the code {code:#x}"),
-        None => "the engine's process ended".to_owned(),
+        Some(0) => "the engine process exited".to_owned(),
+        Some(code) => format!("the engine process ended with code {code:#x}"),
+        None => "the engine process ended".to_owned(),
     }
 }
 
@@ -212,11 +211,8 @@ fn signal(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt as _;
     const KILLED: i32 = 9;
     Some(match status.signal()? {
-        KILLED => {
-            "the engine's process was ended from outside, as the operating system does when memory runs out"
-                .to_owned()
-        }
-        number => format!("the engine's process was ended by the signal {number}"),
+        KILLED => "the engine process was killed, probably because the system ran out of memory".to_owned(),
+        number => format!("the engine process was ended by signal {number}"),
     })
 }
 

@@ -17,13 +17,13 @@ use crate::wire::{WireError, read_record, write_record};
 /// Why a worker ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The pipe from the window.
-    #[error("the window cannot be understood: {0}")]
+    /// The pipe from the window failed.
+    #[error("the messages from the window cannot be read: {0}")]
     Pipe(#[from] WireError),
-    /// The window did not begin as it should.
-    #[error("the window said something else than hello")]
+    /// The first message was not a greeting.
+    #[error("the window did not begin with a greeting")]
     NoHello,
-    /// No threads.
+    /// The threads could not be started.
     #[error("the engine's threads could not be started: {0}")]
     Threads(std::io::Error),
 }

@@ -126,7 +126,7 @@ impl Supervisor {
     fn look(&mut self) {
         match &self.worker {
             Some(worker) if worker.silent_since.elapsed() > PATIENCE => {
-                self.died(Some("the engine does not answer any more".to_owned()));
+                self.died(Some("the engine stopped responding".to_owned()));
             }
             None if self.closing.is_none() && Instant::now() >= self.start_at => self.start(),
             _ => {}
@@ -200,7 +200,7 @@ impl Supervisor {
             Heard::Message(FromWorker::Hello(hello)) => self.greet(&hello),
             Heard::Message(FromWorker::Event(event)) => self.hear(*event),
             Heard::Message(FromWorker::Alive) => {}
-            Heard::Garbage(error) => self.died(Some(format!("the engine cannot be understood: {error}"))),
+            Heard::Garbage(error) => self.died(Some(format!("the engine sent an invalid message: {error}"))),
             Heard::Closed if self.closing.is_some() => {
                 self.worker.take().map(Process::end);
             }
@@ -214,7 +214,7 @@ impl Supervisor {
         if *hello != own {
             self.deaths = DEATHS_AT_START;
             let message = format!(
-                "the engine beside this window is another one: its version is {} ({}), the window's {} ({})",
+                "the engine has version {} ({}), but the window has version {} ({})",
                 hello.version, hello.source, own.version, own.source
             );
             return self.not_started(Failure { message, advice: Some(REINSTALL.to_owned()) });
@@ -304,8 +304,8 @@ impl Supervisor {
         if !serves {
             return self.not_started(ended);
         }
-        tracing::warn!(ended.message, "the engine's process is started again");
-        let advice = "It is started again; nothing that was finished is lost.".to_owned();
+        tracing::warn!(ended.message, "restarting the engine process");
+        let advice = "The engine is restarting. Finished images are safe.".to_owned();
         let failure = Failure { message: ended.message.clone(), advice: Some(advice) };
         self.emitter.emit(Event::Restarting { failure });
         if let Some(entry) = self.jobs.running() {
@@ -335,7 +335,7 @@ impl Supervisor {
         tracing::error!(failure.message, "an engine cannot be started");
         self.deaths = 0;
         self.programs.pop_front();
-        let advice = "Pictures are drawn by another engine.".to_owned();
+        let advice = "Another engine generates images instead.".to_owned();
         if self.programs.is_empty() {
             let failure = fatal(failure);
             let jobs: Vec<JobId> = self.jobs.entries().iter().map(|entry| entry.job.id).collect();
@@ -350,9 +350,9 @@ impl Supervisor {
 }
 
 /// What to do about an engine that is not what it should be.
-const REINSTALL: &str = "Install Sluice again; the log says more.";
+const REINSTALL: &str = "Reinstall Sluice. The log has details.";
 
 /// What is said of a job, or an engine, that is given up.
 fn fatal(failure: Failure) -> Failure {
-    Failure { message: format!("the engine's process ended again and again: {}", failure.message), ..failure }
+    Failure { message: format!("the engine process failed repeatedly: {}", failure.message), ..failure }
 }

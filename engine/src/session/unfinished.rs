@@ -65,7 +65,7 @@ impl Unfinished {
         let folder = match kept {
             Some(Ok(Some(folder))) => folder,
             Some(Err(error)) => {
-                tracing::warn!(%error, "jobs cannot be kept for the next time");
+                tracing::warn!(%error, "unfinished jobs cannot be saved");
                 Folder::Temporary(tempfile::tempdir()?)
             }
             Some(Ok(None)) | None => Folder::Temporary(tempfile::tempdir()?),
@@ -140,7 +140,7 @@ impl Unfinished {
             file.persist(self.folder.path().join(LIST)).map_err(io::Error::from)
         });
         if let Err(error) = written {
-            tracing::warn!(%error, "the list of unfinished jobs cannot be kept");
+            tracing::warn!(%error, "the list of unfinished jobs cannot be written");
         }
     }
 }
@@ -167,7 +167,7 @@ fn read(list: &Path) -> Vec<Job> {
         }
     };
     serde_json::from_str(&text).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the list of unfinished jobs is not understood");
+        tracing::warn!(%error, "the list of unfinished jobs cannot be parsed");
         Vec::new()
     })
 }
@@ -177,7 +177,7 @@ fn forget_journal(job: &Job) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != io::ErrorKind::NotFound
     {
-        tracing::warn!(%error, path = %path.display(), "a record of a finished run cannot be removed");
+        tracing::warn!(%error, path = %path.display(), "the journal of a finished run cannot be removed");
     }
 }
 

@@ -1,36 +1,36 @@
-//! Where an image may change.
+//! The mask of an inpainting request.
 
 use candle_core::{Device, Result, Tensor};
 
 use crate::output::Image;
 
-/// The lightness from which on a pixel is drawn anew.
+/// Pixels with at least this lightness are inpainted.
 const LIGHT: u32 = 128;
-/// Steps of a pixel, straight and aslant, in thirds: the distance they add up to is that of a ruler to 8 %.
+/// Costs of a straight and a diagonal step between pixels, in thirds of a pixel: sums are within 8% of the distance.
 const STRAIGHT: u32 = 3;
 const ASLANT: u32 = 4;
 
-/// One value for each pixel of the finished image.
+/// A value for each pixel of the generated image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mask {
     width: usize,
-    /// Whether a pixel is drawn anew, row by row.
+    /// Whether each pixel is inpainted, row by row.
     open: Vec<bool>,
 }
 
 impl Mask {
-    /// What is light in `picture`.
+    /// The white area of `picture`.
     pub fn of(picture: &Image) -> Self {
         let pixels = picture.pixels.as_chunks::<3>().0.iter();
         Self { width: picture.width as usize, open: pixels.map(|pixel| lightness(*pixel) >= LIGHT).collect() }
     }
 
-    /// Whether a pixel is drawn anew, row by row.
+    /// Whether each pixel is inpainted, row by row.
     pub fn open(&self) -> &[bool] {
         &self.open
     }
 
-    /// Whether each latent of `height` by `width` is drawn anew: what its first pixel says, as diffusers has it.
+    /// Whether each latent of `height` by `width` is inpainted: its first pixel decides, as in diffusers.
     pub fn of_latents(&self, [height, width]: [usize; 2]) -> Vec<bool> {
         let rows = self.open.len() / self.width.max(1);
         let pixel =
@@ -38,8 +38,7 @@ impl Mask {
         (0..height * width).map(|place| self.open[pixel(place / width, place % width)]).collect()
     }
 
-    /// How much of the new image each pixel takes: none where nothing may change, and more from there over `blur`
-    /// pixels until all.
+    /// The share of the inpainted image in each pixel: 0 outside the mask, rising to 1 over `blur` pixels inside.
     pub fn shares(&self, blur: u32) -> Vec<f32> {
         let most = (blur + 1) * STRAIGHT;
         let height = self.open.len() / self.width.max(1);
@@ -67,7 +66,7 @@ impl Mask {
     }
 }
 
-/// Shortens the distance of a place by way of those near it.
+/// Lowers the distance at a pixel by the distances of its neighbors.
 fn shorten(
     depth: &mut [u32],
     here: usize,
@@ -84,7 +83,7 @@ fn shorten(
     }
 }
 
-/// Pillow's lightness of a pixel.
+/// The lightness of a pixel, as in Pillow.
 fn lightness([red, green, blue]: [u8; 3]) -> u32 {
     (u32::from(red) * 19_595 + u32::from(green) * 38_470 + u32::from(blue) * 7_471 + 0x8000) >> 16
 }
@@ -111,7 +110,7 @@ mod tests {
         for (share, open) in shares.iter().zip(&mask.open) {
             assert_eq!(*share > 0.0, *open);
         }
-        // The border of the image is no border of the mask.
+        // The edge of the image is not an edge of the mask.
         let row: Vec<f32> = shares[18..].iter().map(|share| (share * 9.0).round()).collect();
         assert_eq!(row, [0.0, 3.0, 6.0, 9.0, 9.0, 9.0]);
         assert!(

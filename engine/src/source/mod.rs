@@ -1,4 +1,4 @@
-//! Images that a run starts from: files read, brought to size, and put back where nothing may change.
+//! Input images and masks: reading their files, fitting them to the requested size, pasting unmasked pixels back.
 
 mod error;
 mod mask;
@@ -18,20 +18,19 @@ use resample::Side;
 
 pub use error::SourceError;
 
-/// A request's image and its mask in the size of the request.
+/// The input image of a request and its mask, in the requested size.
 #[derive(Debug, Clone)]
 pub struct LoadedSource {
     picture: Image,
     mask: Option<(Mask, Vec<bool>)>,
     /// Height and width in latents.
     latents: [usize; 2],
-    /// Over how many pixels the new image fades in; absent if nothing is put back.
+    /// Mask blur in pixels; absent if nothing is pasted back.
     blur: Option<u32>,
 }
 
 impl LoadedSource {
-    /// Reads the files of `wanted` for an image of this `size`, width and height, with latents of this height and
-    /// width.
+    /// Reads the files of `wanted` for an image of this `size` (width and height) with latents of this height and width.
     pub fn open(
         wanted: &SourceImage,
         (width, height): (u32, u32),
@@ -51,22 +50,22 @@ impl LoadedSource {
         Ok(Self { picture, mask: mask.transpose()?, latents, blur })
     }
 
-    /// The image `[1, 3, height, width]` in −1…1.
+    /// The image, `[1, 3, height, width]` in −1…1.
     pub fn picture(&self) -> TensorResult<Tensor> {
         self.tensor(|_| true)
     }
 
-    /// The image with grey in the place of what is drawn anew, `[1, 3, height, width]` in −1…1.
+    /// The image with gray in the masked area, `[1, 3, height, width]` in −1…1.
     pub fn masked_picture(&self) -> TensorResult<Tensor> {
         self.tensor(|place| self.mask.as_ref().is_none_or(|(mask, _)| !mask.open()[place]))
     }
 
-    /// Where latents are drawn anew, `[1, 1, height, width]`: 1 there, 0 where they stay.
+    /// The mask of latents, `[1, 1, height, width]`: 1 where they are inpainted, 0 where they stay.
     pub fn mask(&self) -> TensorResult<Option<Tensor>> {
         self.mask.as_ref().map(|(_, mask)| mask::tensor(mask, self.latents)).transpose()
     }
 
-    /// Puts the pixels back that may not change.
+    /// Pastes the unmasked pixels back.
     pub fn restore(&self, drawn: &mut Image) {
         let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };
         let old = self.picture.pixels.as_chunks::<3>().0;
@@ -93,7 +92,7 @@ impl LoadedSource {
     }
 }
 
-/// Reads an image of any format that is known, upright, without transparency.
+/// Reads an image of any supported format, upright and without transparency.
 pub fn read(path: &Path) -> Result<Image, SourceError> {
     let unreadable = |cause| SourceError::Read { path: path.to_owned(), cause };
     let not_a_picture = |error: image::ImageError| SourceError::NotAPicture {
@@ -113,7 +112,7 @@ pub fn read(path: &Path) -> Result<Image, SourceError> {
     Ok(Image { width, height, pixels: picture.into_raw() })
 }
 
-/// An image in another size; the sides are those of diffusers' resize modes.
+/// An image in another size, fitted as in diffusers' resize modes.
 fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
     let [own_width, own_height] = [picture.width, picture.height].map(u64::from);
     let (wide, high) = (u64::from(width), u64::from(height));
@@ -228,7 +227,7 @@ mod tests {
         assert!(matches!(missing, SourceError::Read { .. }) && missing.to_string().contains("notes.png"));
         std::fs::write(&path, "no picture").unwrap();
         let wrong = read(&path).unwrap_err();
-        assert!(wrong.to_string().contains("is no picture"), "{wrong}");
+        assert!(wrong.to_string().contains("is not an image"), "{wrong}");
         std::fs::write(&path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
         assert!(matches!(read(&path).unwrap_err(), SourceError::NotAPicture { .. }));
     }

@@ -1,33 +1,33 @@
-//! Lanczos resampling as Pillow has it, to the bit: diffusers brings images to size with it.
+//! Lanczos resampling, bit-identical to Pillow, which diffusers uses to resize images.
 
 use crate::output::Image;
 
-/// Bytes of a pixel.
+/// Bytes per pixel.
 const CHANNELS: usize = 3;
-/// Bits behind the point of Pillow's weights.
+/// Fractional bits of Pillow's weights.
 const PRECISION: u32 = 32 - 8 - 2;
-/// How far the kernel reaches in pixels of the smaller scale.
+/// Radius of the kernel, in pixels of the smaller image.
 const REACH: f64 = 3.0;
 
-/// The weights of the pixels that one pixel of the result is made of, from the first on.
+/// The first source pixel of an output pixel, and the weights of the source pixels from there on.
 struct Taps {
     first: usize,
     weights: Vec<i64>,
 }
 
-/// A side of an image in another size, of which a part is wanted.
+/// A resized side of an image, of which a part is needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
     /// Pixels of the whole side.
     pub whole: u32,
-    /// The first pixel that is wanted.
+    /// The first pixel that is needed.
     pub first: u32,
-    /// How many are wanted.
+    /// The number of pixels that are needed.
     pub length: u32,
 }
 
-/// A part of `picture` in another size: its rows are resampled and its columns, each time rounded to bytes. Which of
-/// them come first is as in Pillow 13, which goes by how many of each are saved.
+/// A part of the resized `picture`. Rows and columns are resampled one after the other and rounded to bytes each time,
+/// in the same order as in Pillow 13, which does first what leaves less to do.
 pub(super) fn resize(picture: &Image, width: Side, height: Side) -> Image {
     let saved = |from: u32, side: Side| i64::from(from) - i64::from(side.whole);
     let (columns, rows) = (saved(picture.width, width), saved(picture.height, height));

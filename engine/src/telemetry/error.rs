@@ -1,4 +1,4 @@
-//! What can go wrong with telemetry. None of it ends a run.
+//! Errors about telemetry. None of them ends a run.
 
 use std::{io, path::PathBuf};
 
@@ -7,22 +7,22 @@ use super::TelemetrySummary;
 /// Why telemetry could not be written or read. [`TelemetryError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// Both files have one name.
-    #[error("{} cannot hold both the telemetry and the trace", path.display())]
+    /// Both files have the same name.
+    #[error("{} cannot be both the telemetry file and the trace file", path.display())]
     SameFile {
         /// The name.
         path: PathBuf,
     },
-    /// The file cannot be made.
-    #[error("{} cannot be made for telemetry: {cause}", path.display())]
+    /// The file cannot be created.
+    #[error("the telemetry file {} cannot be created: {cause}", path.display())]
     Create {
         /// The file.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
-    /// No room is left.
-    #[error("no room is left on the disk for telemetry in {}", path.display())]
+    /// The disk is full.
+    #[error("telemetry cannot be written to {}: the disk is full", path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -35,21 +35,21 @@ pub enum TelemetryError {
         /// What the system said.
         cause: io::Error,
     },
-    /// The file was removed while it was written.
-    #[error("{} was removed while telemetry was written to it", path.display())]
+    /// The file was deleted while it was being written.
+    #[error("{} was deleted while telemetry was being written to it", path.display())]
     Gone {
         /// The file.
         path: PathBuf,
     },
-    /// The thread that samples ended early: a mistake in what it calls.
-    #[error("the thread that samples memory ended early, and the rest of the telemetry is lost")]
+    /// The sampling thread ended early, because of a bug in what it calls.
+    #[error("the thread that samples memory stopped early; the rest of the telemetry is lost")]
     Stopped,
-    /// The run is over, and not all of its telemetry was written.
+    /// The run is over, and part of its telemetry was not written.
     #[error("{cause}")]
     Incomplete {
-        /// The first thing that went wrong.
+        /// The first error.
         cause: Box<TelemetryError>,
-        /// What is known of the run all the same.
+        /// What is known about the run anyway.
         summary: Box<TelemetrySummary>,
     },
     /// The file cannot be opened or read.
@@ -60,14 +60,14 @@ pub enum TelemetryError {
         /// What the system said.
         cause: io::Error,
     },
-    /// Another kind of file.
-    #[error("{} is not telemetry that Sluice wrote: its first line is no header", path.display())]
+    /// The file is not telemetry.
+    #[error("{} is not a telemetry file from Sluice: its first line is not a header", path.display())]
     NotTelemetry {
         /// The file.
         path: PathBuf,
     },
-    /// Telemetry in a form that this program does not know.
-    #[error("the telemetry in {} has version {found}, and {known} is known here", path.display())]
+    /// The telemetry has a version that this program cannot read.
+    #[error("the telemetry in {} has version {found}, but this version of Sluice reads version {known}", path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -76,7 +76,7 @@ pub enum TelemetryError {
         /// The version that can be read.
         known: u32,
     },
-    /// A line is broken.
+    /// A line cannot be parsed.
     #[error("line {line} of {} is damaged: {detail}", path.display())]
     Damaged {
         /// The file.
@@ -89,7 +89,7 @@ pub enum TelemetryError {
 }
 
 impl TelemetryError {
-    /// What is known of a run whose telemetry was not all written.
+    /// What is known about a run whose telemetry is incomplete.
     pub fn summary(&self) -> Option<&TelemetrySummary> {
         match self {
             Self::Incomplete { summary, .. } => Some(summary),
@@ -97,20 +97,22 @@ impl TelemetryError {
         }
     }
 
-    /// What to do about it, for the person at the window.
+    /// What the user can do about it.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
             Self::SameFile { .. } => "Give the two files different names.",
-            Self::Create { .. } => "Choose a folder that is there and that you may write to.",
-            Self::DiskFull { .. } => "Free some room, or choose a folder on another disk.",
-            Self::Write { .. } | Self::Gone { .. } => "Choose another place for the file.",
-            Self::Stopped => "Please report this with the model and the settings.",
+            Self::Create { .. } => "Choose an existing folder that you can write to.",
+            Self::DiskFull { .. } => "Free some disk space, or choose a folder on another disk.",
+            Self::Write { .. } | Self::Gone { .. } => "Choose another folder for the file.",
+            Self::Stopped => "Please report this bug, with the model and the settings that you used.",
             Self::Incomplete { cause, .. } => return cause.advice(),
-            Self::NotTelemetry { .. } => "Choose a file that was written with --telemetry.",
+            Self::NotTelemetry { .. } => "Choose a telemetry file written by Sluice.",
             Self::Version { found, known, .. } if *found > u64::from(*known) => "Update Sluice.",
-            Self::Version { .. } => "Read it with the Sluice that wrote it; its header says which that was.",
+            Self::Version { .. } => {
+                "Read it with the version of Sluice that wrote it, which is in the file's header."
+            }
             Self::Damaged { .. } => {
-                "Use the original file: copying or sending it may have been broken off, or it was edited."
+                "Use the original file: this copy may have been edited, or its transfer interrupted."
             }
             Self::Read { .. } => return None,
         })

@@ -227,9 +227,16 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_with_both_numbers() {
-        for (found, advice) in [(2, "Update Sluice."), (0, "Read it with the Sluice that wrote it")] {
+        for (found, advice) in
+            [(2, "Update Sluice."), (0, "Read it with the version of Sluice that wrote it")]
+        {
             let error = read(&format!("{{\"kind\":\"header\",\"version\":{found}}}\n")).unwrap_err();
-            assert!(error.to_string().contains(&format!("version {found}, and 1 is known")), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains(&format!("version {found}, but this version of Sluice reads version 1")),
+                "{error}"
+            );
             assert!(error.advice().unwrap().starts_with(advice));
         }
     }

@@ -292,9 +292,9 @@ mod tests {
         recorder.record(TelemetryEvent::Block(record(1, 0, 0)));
         let error = sampler.finish().unwrap_err();
         let summary = error.summary().unwrap();
-        assert_eq!(summary.failures, ["no room is left on the disk for telemetry in run.jsonl"]);
+        assert_eq!(summary.failures, ["telemetry cannot be written to run.jsonl: the disk is full"]);
         assert_eq!(error.to_string(), summary.failures[0]);
-        assert_eq!(error.advice(), Some("Free some room, or choose a folder on another disk."));
+        assert_eq!(error.advice(), Some("Free some disk space, or choose a folder on another disk."));
         assert_eq!(blocks(&heard.lock().unwrap().concat()), 1);
         let trace: serde_json::Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
         assert!(trace["traceEvents"].as_array().unwrap().iter().any(|event| event["name"] == "block 0"));

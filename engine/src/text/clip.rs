@@ -129,19 +129,19 @@ impl ClipConfig {
         };
         if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let value = self.num_attention_heads.to_string();
-            return wrong("num_attention_heads", value, "heads have to share the width evenly");
+            return wrong("num_attention_heads", value, "the number of heads must divide the width evenly");
         }
         if self.max_position_embeddings < 3 {
             let value = self.max_position_embeddings.to_string();
             return wrong(
                 "max_position_embeddings",
                 value,
-                "start and end are two tokens, and a prompt has one",
+                "it must be at least 3: the start, the end and one token of the prompt",
             );
         }
         if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
             let value = self.hidden_act.clone();
-            return wrong("hidden_act", value, "CLIP has quick_gelu or gelu");
+            return wrong("hidden_act", value, "only quick_gelu and gelu are supported");
         }
         Ok(())
     }

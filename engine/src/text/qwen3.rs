@@ -82,17 +82,17 @@ impl Qwen3Config {
         };
         let (heads, shared) = (self.num_attention_heads, self.num_key_value_heads);
         if self.num_hidden_layers == 0 {
-            return wrong("num_hidden_layers", 0, "the prompt goes through one layer at least".to_owned());
+            return wrong("num_hidden_layers", 0, "it must be at least 1".to_owned());
         }
         if shared == 0 || !heads.is_multiple_of(shared) {
             return wrong(
                 "num_key_value_heads",
                 shared,
-                format!("{heads} query heads are to share them evenly"),
+                format!("it must divide the {heads} query heads evenly"),
             );
         }
         if self.head_dim == 0 || !self.head_dim.is_multiple_of(2) {
-            return wrong("head_dim", self.head_dim, "heads are rotated in pairs of numbers".to_owned());
+            return wrong("head_dim", self.head_dim, "it must be even".to_owned());
         }
         Ok(())
     }

@@ -87,16 +87,16 @@ impl T5Config {
         };
         if self.feed_forward_proj != "gated-gelu" {
             let value = self.feed_forward_proj.clone();
-            return wrong("feed_forward_proj", value, "only T5 1.1 with gated-gelu is known here");
+            return wrong("feed_forward_proj", value, "only gated-gelu is supported (T5 1.1)");
         }
         let buckets = self.relative_attention_num_buckets;
         if buckets < 4 || !buckets.is_multiple_of(4) {
-            let reason = "half of them are for each direction, and half of those for single places";
+            let reason = "it must be a multiple of 4";
             return wrong("relative_attention_num_buckets", buckets.to_string(), reason);
         }
         let distance = self.relative_attention_max_distance;
         if distance <= buckets / 4 {
-            let reason = "it has to be beyond the single places";
+            let reason = "it must be more than a quarter of relative_attention_num_buckets";
             return wrong("relative_attention_max_distance", distance.to_string(), reason);
         }
         Ok(())

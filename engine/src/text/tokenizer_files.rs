@@ -30,7 +30,7 @@ pub fn find_folder(
 /// A model without the tokenizer `name`, which consists of `files`.
 pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointError {
     let folder = checkpoint.root.join(name);
-    let expected = format!("its tokenizer is not there, put {files} into {}", folder.display());
+    let expected = format!("its tokenizer is missing, put {files} into {}", folder.display());
     let (model, role) = (checkpoint.path.clone(), Role::TextEncoder);
     CheckpointError::MissingPart { model, role, expected, looked: Vec::new(), unreadable: Vec::new() }
 }
@@ -56,7 +56,7 @@ pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), C
     if tokens <= embeddings {
         return Ok(());
     }
-    let reason = format!("it has {tokens} tokens, the text encoder has embeddings for {embeddings}");
+    let reason = format!("it has {tokens} tokens, but the text encoder has embeddings for only {embeddings}");
     Err(CheckpointError::Tokenizer { path: path.to_owned(), reason })
 }
 

@@ -45,7 +45,7 @@ impl AutoencoderKl {
         }
         if !config.scaling_factor.is_finite() || config.scaling_factor == 0.0 {
             let value = config.scaling_factor.to_string();
-            return Err(wrong("scaling_factor", value, "latents are divided by it"));
+            return Err(wrong("scaling_factor", value, "it must be a finite number other than 0"));
         }
         let levels = config.block_out_channels.len();
         let component = Component::bind(

@@ -75,13 +75,13 @@ pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Ve
     let target = target(&MemoryPreferences::default())?;
     if target.computes() != Computes::Card {
         return Err(Failure {
-            message: "this program computes on no graphics card, and kernels are for cards".to_owned(),
+            message: "this program does not use a graphics card, and kernels need one".to_owned(),
             advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA card.".to_owned()),
         });
     }
     let dtype = dtype_of(Role::Denoiser, dtype);
     trials(target.memory().device(), dtype, rows).map_err(|error| Failure {
-        message: format!("{} failed in the middle of a trial: {error}", target.machine.device),
+        message: format!("{} failed during a trial: {error}", target.machine.device),
         advice: None,
     })
 }

@@ -25,7 +25,7 @@ fn damaged_weight_files() {
         let file = fs::OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(file.metadata().unwrap().len() - 1000).unwrap();
     };
-    all.file("truncated", TRANSFORMER, shorten, &[name, "cut off"]).unwrap();
+    all.file("truncated", TRANSFORMER, shorten, &[name, "incomplete"]).unwrap();
     all.file("empty", TRANSFORMER, |path| fs::write(path, "").unwrap(), &[name, "empty"]).unwrap();
     all.file("three bytes", TRANSFORMER, |path| fs::write(path, "abc").unwrap(), &[name, "3 bytes"]).unwrap();
     all.file("no header", TRANSFORMER, |path| fs::write(path, [0; 64]).unwrap(), &[name, "header"]).unwrap();

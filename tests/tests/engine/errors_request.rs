@@ -64,14 +64,14 @@ fn pictures_that_cannot_be_drawn_over() {
     let soft = SourceImage { path: file("picture.png"), mask: Some(soft), ..SourceImage::default() };
     for (name, request, words) in [
         ("no file", over("none.png", 0.5, None), &["none.png", "cannot be read"][..]),
-        ("no picture", over("notes.png", 0.5, None), &["notes.png", "no picture"]),
-        ("half a picture", over("half.png", 0.5, None), &["half.png", "no picture"]),
+        ("no picture", over("notes.png", 0.5, None), &["notes.png", "not an image"]),
+        ("half a picture", over("half.png", 0.5, None), &["half.png", "not an image"]),
         ("strength 0", over("picture.png", 0.0, None), &["strength 0 "]),
         ("strength 1.5", over("picture.png", 1.5, None), &["strength 1.5"]),
         ("strength NaN", over("picture.png", f64::NAN, None), &["strength NaN"]),
         ("no mask", over("picture.png", 0.5, Some("none of it.png")), &["none of it.png"]),
-        ("dark mask", over("picture.png", 0.5, Some("dark.png")), &["dark.png", "no part of it is light"]),
-        ("tiny mask", over("picture.png", 0.5, Some("speck.png")), &["speck.png", "smaller than a latent"]),
+        ("dark mask", over("picture.png", 0.5, Some("dark.png")), &["dark.png", "it has no white area"]),
+        ("tiny mask", over("picture.png", 0.5, Some("speck.png")), &["speck.png", "smaller than one latent"]),
         ("soft mask", Request { source: Some(soft), ..healthy.clone() }, &["9999"]),
     ] {
         let job = all.new_job(request);
@@ -109,7 +109,7 @@ fn files_that_cannot_be_used() {
     all.job("no latents", job, &["none"]).unwrap();
     save_latents("noise", &[1, 16, 2, 2]);
     let job = Job { initial_latents: Some(latents.clone()), ..all.new_job(healthy.clone()) };
-    all.job("latents by another name", job, &["latents.safetensors", "no tensor latents"]).unwrap();
+    all.job("latents by another name", job, &["latents.safetensors", "no tensor named latents"]).unwrap();
     save_latents("latents", &[1, 16, 4, 2]);
     let job = Job { initial_latents: Some(latents.clone()), ..all.new_job(healthy) };
     all.job("latents of another shape", job, &["latents.safetensors", "[1, 16, 4, 2]", "[1, 16, 2, 2]"])

@@ -165,13 +165,13 @@ fn gguf_files_that_boast_are_refused_in_words() {
         changed
     };
     refused(&[], "empty");
-    refused(b"GGUF", "ends inside its header");
+    refused(b"GGUF", "is damaged or incomplete: its header");
     refused(&with(4, &9u32.to_le_bytes()), "version 9");
     refused(&with(8, &u64::MAX.to_le_bytes()), "header");
     refused(&with(16, &u64::MAX.to_le_bytes()), "header");
-    refused(&with(24, &u64::MAX.to_le_bytes()), "a name has 18446744073709551615 bytes");
-    refused(&original[..original.len() - 4096], "cut off");
-    refused(&original[..100], "ends inside its header");
+    refused(&with(24, &u64::MAX.to_le_bytes()), "a name is 18446744073709551615 bytes long");
+    refused(&original[..original.len() - 4096], "incomplete");
+    refused(&original[..100], "is damaged or incomplete: its header");
     fs::write(&path, [0x80, 2, b'}', b'q', 0, b'.', 0, 0, 0, 0]).unwrap();
     assert!(matches!(read_header(&path), Err(CheckpointError::Pickle { .. })));
     fs::write(&path, b"PK\x03\x04 archive of pickles").unwrap();

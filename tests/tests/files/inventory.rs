@@ -98,7 +98,8 @@ fn mixed(folder: &Path) -> BTreeMap<PathBuf, &'static str> {
         fs::write(file("old.ckpt", "it is a pickle"), b"\x80\x02}q\x00.").unwrap();
         // A pickle under another name, and what is no header.
         fs::write(file("renamed.safetensors", "it is a pickle"), b"PK\x03\x04 archive of pickles").unwrap();
-        fs::write(file("garbage.safetensors", "it ends inside its header"), [0xa5; 999]).unwrap();
+        fs::write(file("garbage.safetensors", "it is damaged or incomplete: its header"), [0xa5; 999])
+            .unwrap();
     }
     fs::remove_dir_all(parts).unwrap();
     fs::remove_dir_all(folder.join("single")).unwrap();
@@ -173,7 +174,7 @@ fn what_is_no_model_is_named() {
         assert!(content.roles.is_empty() || !content.what.starts_with("not a model"), "{content:?}");
         content.what
     };
-    let unknown = "not a model that Sluice draws with";
+    let unknown = "not a model that Sluice supports";
     assert_eq!(says(&[("something.weight", &[2, 2])]), unknown);
     for (names, what) in [
         (["decoder.layers.0.weight", "encoder.layers.0.weight"], "TAESD, a small autoencoder for previews"),

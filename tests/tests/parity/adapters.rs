@@ -278,9 +278,9 @@ fn prompts_name_adapters_in_the_folders_beside_the_model() {
 
     let mut runner = Runner::start().unwrap();
     for (prompt, message, advice) in [
-        ("<lora:Ink wsh:1>", "there is no LoRA called Ink wsh; there is Ink wash", "put its file into"),
-        ("<lora:zebra>", "there is no LoRA called zebra", "put its file into"),
-        ("<lora:Ink wash:strong>", "<lora:Ink wash:strong> was not understood", "<lora:name:0.8>"),
+        ("<lora:Ink wsh:1>", "there is no LoRA named Ink wsh; similar names: Ink wash", "put its file into"),
+        ("<lora:zebra>", "there is no LoRA named zebra", "put its file into"),
+        ("<lora:Ink wash:strong>", "cannot parse <lora:Ink wash:strong>", "<lora:name:0.8>"),
     ] {
         let job = runner.job(named(prompt.to_owned()));
         let failure = runner.run(job).unwrap().failure().unwrap();
@@ -311,34 +311,35 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
         })
         .collect();
     let cases: Vec<(&str, Tensors, String)> = vec![
-        ("flux", flux, "is for FLUX.1, this model is Z-Image".to_owned()),
-        ("sdxl", sdxl, "is for Stable Diffusion XL, this model is Z-Image".to_owned()),
+        ("flux", flux, "is for FLUX.1, but this model is Z-Image".to_owned()),
+        ("sdxl", sdxl, "is for Stable Diffusion XL, but this model is Z-Image".to_owned()),
         (
             "no adapter",
             [("a.weight".to_owned(), filled(&[2, 2]))].into(),
-            "is no LoRA or other adapter that Sluice knows; its first tensor is a.weight".to_owned(),
+            "is not a LoRA or any other adapter that Sluice supports; its first tensor is a.weight"
+                .to_owned(),
         ),
         (
             "half",
             changed(&|tensors| drop(tensors.remove(&format!("{layer}.lora_B.weight")))),
-            format!("the change of {layer} cannot be put together: lora_B or lora_up is missing"),
+            format!("the tensors for layer {layer} do not fit together: lora_B or lora_up is missing"),
         ),
         (
             "ranks",
             changed(&|tensors| drop(tensors.insert(format!("{layer}.lora_B.weight"), filled(&[128, 5])))),
             format!(
-                "the change of {layer} cannot be put together: the rank is 4 in one part and 5 in another"
+                "the tensors for layer {layer} do not fit together: the rank is 4 in one tensor and 5 in another"
             ),
         ),
         (
             "alpha",
             changed(&|tensors| drop(tensors.insert(format!("{layer}.alpha"), filled(&[2])))),
-            format!("the change of {layer} cannot be put together: its alpha is no single number"),
+            format!("the tensors for layer {layer} do not fit together: its alpha is not a single number"),
         ),
         (
             "two kinds",
             changed(&|tensors| drop(tensors.insert(format!("{layer}.hada_w1_a"), filled(&[2, 2])))),
-            format!("the change of {layer} cannot be put together: hada_w1_a belongs to nothing"),
+            format!("the tensors for layer {layer} do not fit together: hada_w1_a has no counterpart"),
         ),
     ];
     let mut runner = Runner::start().unwrap();
@@ -349,7 +350,9 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
         assert!(failure.advice.is_some(), "{name}");
     }
     fs::write(tiny.file("cut"), &fs::read(tiny.file("half")).unwrap()[..900]).unwrap();
-    for (name, message) in [("cut", "ends inside its header"), ("gone", "there is no file or folder")] {
+    for (name, message) in
+        [("cut", "is damaged or incomplete: its header"), ("gone", "there is no file or folder")]
+    {
         let job = runner.job(tiny.with(&[(name, 1.0)]));
         let failure = runner.run(job).unwrap().failure().unwrap();
         assert!(failure.message.contains(message), "{name}: {}", failure.message);
@@ -385,7 +388,7 @@ fn what_does_not_match_is_named() {
     let [report] = &reports[..] else { panic!("{reports:?}") };
     assert_eq!((report.kind.as_str(), report.ranks, report.keys), ("LoRA", Some([4, 4]), tensors.len()));
     let sentence = format!(
-        "5 of {} keys did not match; the first is diffusion_model.cap_embedder.1.lora_A.weight.",
+        "5 of {} keys did not match, for example diffusion_model.cap_embedder.1.lora_A.weight.",
         tensors.len()
     );
     assert_eq!(report.sentence().unwrap(), sentence);

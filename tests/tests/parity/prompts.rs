@@ -335,7 +335,7 @@ fn a_plan_says_what_is_read() {
     assert!(clip.extent.cut > 0 && clip.unread().is_none());
     assert_eq!((t5.encoder.as_str(), t5.is_summary, t5.extent.room), ("T5 encoder", false, 39));
     assert_eq!(t5.extent.cut, t5.extent.tokens - 39);
-    assert_eq!(t5.unread().unwrap(), format!("The last {} tokens are not read (T5 encoder).", t5.extent.cut));
+    assert_eq!(t5.unread().unwrap(), format!("T5 encoder ignores the last {} tokens.", t5.extent.cut));
 
     let starter = Request { prompt: "a (red) boat".to_owned(), ..Request::default() };
     let [prompt, negative] = <[Vec<Reading>; 2]>::try_from(readings(&starter)).unwrap();

@@ -40,7 +40,7 @@ fn the_smallest_budget_works_and_five_percent_less_is_refused_before_the_run() {
         let begun = refused.events.iter().any(|event| matches!(event, Event::StageStarted { .. }));
         assert!(!begun, "{} began although it cannot fit", mode.name());
         let failure = refused.failure().unwrap();
-        assert!(failure.message.contains("may be taken"), "{}", failure.message);
+        assert!(failure.message.contains("allowed"), "{}", failure.message);
         assert!(failure.advice.unwrap().contains("Allow"));
     }
 }

@@ -32,7 +32,7 @@ fn a_file_that_is_cut_off_during_a_run_is_named_and_the_next_job_runs() {
     while !matches!(runner.event().unwrap(), Event::Step { step: 2.., .. }) {}
     fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(whole.len() as u64 / 4).unwrap();
     let failure = runner.wait(id).unwrap().failure().unwrap();
-    assert!(failure.message.contains("is cut off"), "{}", failure.message);
+    assert!(failure.message.contains("is incomplete"), "{}", failure.message);
     assert!(failure.message.contains(file.file_name().unwrap().to_str().unwrap()), "{}", failure.message);
     assert!(failure.advice.is_some());
 

@@ -1,4 +1,4 @@
-//! `sluice bench kernels`: what the kernels for cards compute, and how fast.
+//! `sluice bench kernels`: tests the CUDA kernels and measures their speed.
 
 use std::{fs, path::PathBuf};
 
@@ -13,20 +13,20 @@ use crate::cli::{
     table::{Align, table},
 };
 
-/// Run every kernel for NVIDIA cards on this machine's card.
+/// Test and measure every CUDA kernel on the GPU of this machine.
 ///
-/// What a kernel computes is held against the processor in f32, and its time against that of the composition which is
-/// used without it. The kernels are off where `SLUICE_CUDA_KERNELS=1` is not set; here all of them run. The exit code is
-/// 1 if one of them is further off than rounding explains.
+/// The result of a kernel is compared with that of the CPU in f32, and its time with that of the operations that it
+/// replaces. In normal runs, the kernels are off unless `SLUICE_CUDA_KERNELS=1` is set. The exit code is 1 if an error is
+/// larger than rounding explains.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What is computed in; all if absent, and may be given several times.
+    /// Data type of the computation; all by default. May be given several times.
     #[arg(long = "dtype", value_name = "NAME", value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
     dtypes: Vec<ComputeDtype>,
-    /// Rows of the functions that are timed: the tokens of a picture of 1024×1024 if absent.
+    /// Number of rows in the measured operations. The default is the number of tokens of a 1024×1024 image.
     #[arg(long, value_name = "COUNT", default_value_t = 4096, value_parser = clap::value_parser!(u16).range(1..))]
     rows: u16,
-    /// A file for the figures as JSON.
+    /// Write the results to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -41,7 +41,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         stdout::line(&line)?;
     }
     if let Some(file) = &args.json {
-        let text = serde_json::to_string_pretty(&trials).context("the figures cannot be written as JSON")?;
+        let text =
+            serde_json::to_string_pretty(&trials).context("the results cannot be converted to JSON")?;
         fs::write(file, text + "\n").with_context(|| format!("{} cannot be written", file.display()))?;
     }
     Ok(if trials.iter().all(|trial| trial.is_right) { Outcome::Done } else { Outcome::Failed })
@@ -52,11 +53,11 @@ fn lines(trials: &[Trial]) -> Vec<String> {
         ("kernel", Align::Left),
         ("dtype", Align::Left),
         ("error", Align::Right),
-        ("without it", Align::Right),
-        ("right", Align::Left),
+        ("error without", Align::Right),
+        ("correct", Align::Left),
         ("time", Align::Right),
-        ("without it", Align::Right),
-        ("times as fast", Align::Right),
+        ("time without", Align::Right),
+        ("speedup", Align::Right),
     ];
     let microseconds = |seconds: f64| format!("{:.0} µs", 1e6 * seconds);
     let rows: Vec<_> = trials
@@ -95,8 +96,8 @@ mod tests {
         assert_eq!(
             lines(&[trial]),
             [
-                "kernel     dtype   error  without it  right   time  without it  times as fast",
-                "gated sum  bf16   2.3e-3      4.1e-3  NO     20 µs       90 µs           4.50",
+                "kernel     dtype   error  error without  correct   time  time without  speedup",
+                "gated sum  bf16   2.3e-3         4.1e-3  NO       20 µs         90 µs     4.50",
             ]
         );
     }

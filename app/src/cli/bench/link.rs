@@ -1,4 +1,4 @@
-//! `sluice bench link`: what the device does at most.
+//! `sluice bench link`: measures the limits of the device.
 
 use std::{env, fs, path::PathBuf, process};
 
@@ -19,22 +19,22 @@ use crate::{
     engines::Engines,
 };
 
-/// What is measured in if nothing is said.
+/// The data type that is measured by default.
 pub(super) const USUAL_DTYPE: ComputeDtype = ComputeDtype::Bf16;
 
-/// Measure how fast weights come to the device, and how fast it multiplies matrices.
+/// Measure how fast weights can be copied to the device, and how fast it multiplies matrices.
 ///
-/// No run is faster than these two figures allow. On the processor, weights are copied within the machine's memory; a
-/// simulated card has the link that its profile says.
+/// No run can be faster than these two figures allow. On the CPU, weights are copied within RAM. A simulated GPU has the
+/// link speed of its profile.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Precision of the matrices.
+    /// Data type of the matrices.
     #[arg(long, value_name = "NAME", default_value = USUAL_DTYPE.name(), value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
     dtype: ComputeDtype,
-    /// Threads that compute; all of the machine's if absent.
+    /// Number of CPU threads; all by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// A file for the figures as JSON.
+    /// Write the results to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Memory")]
@@ -48,52 +48,52 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     if let Some(file) = &args.json {
         let text =
-            serde_json::to_string_pretty(&measured).context("the figures cannot be written as JSON")?;
+            serde_json::to_string_pretty(&measured).context("the results cannot be converted to JSON")?;
         fs::write(file, text + "\n").with_context(|| format!("{} cannot be written", file.display()))?;
     }
     Ok(Outcome::Done)
 }
 
-/// What the device does at most on which an engine would draw. A card is measured by a process of its own, which takes
-/// its memory along when it ends.
+/// The limits of the device that an engine would use. A card is measured in a process of its own, which frees its memory
+/// when it ends.
 pub(super) fn device_ceilings(
     preferences: &MemoryPreferences,
     threads: Option<u16>,
     dtype: ComputeDtype,
 ) -> anyhow::Result<Ceilings> {
-    let engines = Engines::find().context("this program does not know where it is")?;
+    let engines = Engines::find().context("the path of this program is unknown")?;
     let card = engines.programs.first().filter(|_| engines.without_cuda.is_none());
     let card = card.filter(|_| preferences.device == DeviceChoice::Auto && env::var_os(INSIDE).is_none());
     if let Some(program) = card {
-        let folder = tempfile::tempdir().context("there is no temporary folder")?;
+        let folder = tempfile::tempdir().context("a temporary folder cannot be created")?;
         let file = folder.path().join("link.json");
         let mut measure = process::Command::new(&program.path);
         measure.env(INSIDE, "1").args(["bench", "link", "--dtype", dtype.name(), "--json"]).arg(&file);
         let ended = measure.stdout(process::Stdio::null()).status();
         match ended {
             Ok(status) if status.success() => return Ok(serde_json::from_slice(&fs::read(&file)?)?),
-            // The engine goes on with the processor, too.
+            // The engine falls back to the CPU, too.
             ended => tracing::warn!(?ended, "the card could not be measured"),
         }
     }
     Ok(ceilings(preferences, threads.map(usize::from), dtype).map_err(Explained)?)
 }
 
-/// Set where a program is started to measure its own device.
+/// Set in the process that is started to measure the card.
 const INSIDE: &str = "SLUICE_BENCH_INSIDE";
 
-/// The figures in words.
+/// The results as text.
 pub(super) fn lines(measured: &Ceilings) -> Vec<String> {
     let gigabytes = |rate: f64| format!("{:.1} GB/s", rate / 1e9);
     let mut lines = vec![measured.device.clone()];
     if measured.unified {
-        lines.push(format!("copies within the memory: {}", gigabytes(measured.pageable_bytes_per_second)));
+        lines.push(format!("copies within RAM: {}", gigabytes(measured.pageable_bytes_per_second)));
     } else {
-        lines.push(format!("from pinned memory: {}", gigabytes(measured.pinned_bytes_per_second)));
-        lines.push(format!("from pageable memory: {}", gigabytes(measured.pageable_bytes_per_second)));
+        lines.push(format!("copies from pinned memory: {}", gigabytes(measured.pinned_bytes_per_second)));
+        lines.push(format!("copies from pageable memory: {}", gigabytes(measured.pageable_bytes_per_second)));
     }
     lines.push(format!(
-        "{} products of {side}×{side}: {:.2} · 10¹² operations a second",
+        "{} matrix products of {side}×{side}: {:.2} TFLOPS",
         measured.dtype,
         measured.operations_per_second / 1e12,
         side = measured.matrix_side,

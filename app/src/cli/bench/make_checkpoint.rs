@@ -1,53 +1,55 @@
-//! `sluice bench make-checkpoint`: a published model's shape with random weights.
+//! `sluice bench make-checkpoint`: writes a checkpoint with the shapes of a published model and random weights.
 
 use std::{path::PathBuf, time::Instant};
 
-use sluice_engine::memory::{known_model, known_models};
+use sluice_engine::{
+    memory::{known_model, known_models},
+    units,
+};
 use sluice_tools::{Likeness, LikenessError, RandomDtype};
 
 use crate::cli::{
     exit::{self, Outcome, refuse},
     names::{named, nearest},
     progress::tenths,
-    stdout, units,
+    stdout,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   sluice bench make-checkpoint --like sd-1.5 --output /tmp/sd --dtype f16
   sluice bench make-checkpoint --like z-image --output /tmp/z-image --text-layers 1
-      The text encoder is as wide as it is and one layer deep: what the denoiser is told has its true shape.
+      The text encoder keeps its width but has only one layer, so that the denoiser gets input of its real shape.
   sluice bench make-checkpoint --like flux.1-dev --output /tmp/tiny --tiny";
 
-/// Write a checkpoint of a published model's shape with random weights.
+/// Write a checkpoint with the shapes of a published model and random weights.
 ///
-/// Its configurations are the published ones and its tokenizers those that come with the program, so that it draws as
-/// fast, and takes as much memory, as the model itself; what it draws is noise. The same seed writes the same file. The
-/// weights pass through memory piece by piece.
+/// The checkpoint is as large and as fast as the real model, but generates only noise. The same seed writes the same
+/// files. Weights are written in small pieces, so this needs little memory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The model, as `sluice plan` names it: flux.1-dev, flux.1-schnell, z-image, sdxl, sd-1.5, sd2.1, sd3-medium,
-    /// sd3.5-large or sd3.5-medium; or qwen-image or wan-2.2-5b, which Sluice writes and does not draw with yet.
+    /// The model, by its name in `sluice plan`: flux.1-dev, flux.1-schnell, z-image, sdxl, sd-1.5, sd2.1, sd3-medium,
+    /// sd3.5-large, sd3.5-medium, qwen-image or wan-2.2-5b. Sluice cannot generate with the last two yet.
     #[arg(long, value_name = "MODEL")]
     like: String,
-    /// The folder to write, which must not be there or be empty; diffusers reads it too.
+    /// The folder to write, in the diffusers layout. It must be empty or not exist.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-    /// How the weights are stored.
+    /// Data type of the stored weights.
     #[arg(long, value_name = "NAME", default_value = RandomDtype::default().name(), value_parser = named(&RandomDtype::ALL, RandomDtype::name))]
     dtype: RandomDtype,
-    /// Picks the weights.
+    /// Seed of the random weights.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// Layers of each text encoder; all of them if absent. With fewer a run encodes its prompt in less time, and the
-    /// denoiser is told something of the same shape.
+    /// Number of layers of each text encoder; all by default. Fewer layers encode the prompt faster, and the denoiser
+    /// gets input of the same shape.
     #[arg(long, value_name = "COUNT")]
     text_layers: Option<usize>,
-    /// Few and narrow layers everywhere, to try out in seconds what is meant for the whole model.
+    /// Write a tiny model with few and narrow layers, to try things out quickly.
     #[arg(long)]
     tiny: bool,
-    /// Shows no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -82,19 +84,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The model of this name, or what is wrong with it.
+/// The model with this name, or an error with advice.
 fn likeness(name: &str) -> anyhow::Result<Likeness> {
     let ids: Vec<&str> = Likeness::ids().collect();
     let choice = format!("Choose one of {}.", ids.join(", "));
     let Some(known) = known_model(name) else {
         let guess = nearest(name, known_models().iter().map(|known| known.id.as_str()));
         let guess = guess.map_or_else(String::new, |id| format!("Did you mean {id}? "));
-        return Err(refuse(format!("no well-known model is called {name}"), format!("{guess}{choice}")));
+        return Err(refuse(format!("there is no well-known model named {name}"), format!("{guess}{choice}")));
     };
     Likeness::of(&known.id).ok_or_else(|| {
         refuse(
             format!(
-                "Sluice does not know the names and shapes of the tensors of {}, only how many weights its blocks have",
+                "Sluice cannot write a checkpoint of {}: it knows only the sizes of its blocks",
                 known.name
             ),
             choice,
@@ -108,15 +110,16 @@ mod tests {
     use crate::cli::exit::Explained;
 
     #[test]
-    fn models_have_the_names_of_plans() {
+    fn models_have_the_same_names_as_in_plans() {
         for name in ["flux.1-dev", "sd-1.5", "SDXL", "z-image", "sd3.5-large", "flux-schnell", "Wan-5b"] {
             likeness(name).unwrap();
         }
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_with_what_can() {
-        for (name, word) in [("ltx-13b", "LTX"), ("wan-2.2-14b", "does not know"), ("sdxxl", "no well-known")]
+    fn what_cannot_be_written_is_refused_with_alternatives() {
+        for (name, word) in
+            [("ltx-13b", "LTX"), ("wan-2.2-14b", "cannot write"), ("sdxxl", "there is no well-known")]
         {
             let error = likeness(name).unwrap_err();
             let Explained(failure) = error.downcast_ref().unwrap();

@@ -1,8 +1,10 @@
-//! `sluice bench`: measures this machine, and makes what is needed for that.
+//! `sluice bench`: measures this machine, and writes checkpoints for that.
 
+mod digest;
 mod kernels;
 mod link;
 mod make_checkpoint;
+mod measurement;
 mod report;
 mod run;
 mod way;
@@ -11,7 +13,7 @@ use clap::Subcommand;
 
 use super::exit::Outcome;
 
-/// Measure this machine, and write checkpoints to measure it with.
+/// Measure the speed of this machine, and write checkpoints for such measurements.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]

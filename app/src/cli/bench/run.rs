@@ -1,4 +1,4 @@
-//! `sluice bench run`: a workload under several budgets and ways of placing weights.
+//! `sluice bench run`: runs a workload with several budgets and placements of weights.
 
 use std::{
     fs,
@@ -8,15 +8,17 @@ use std::{
 use anyhow::Context;
 use serde_json::{Value, json};
 use sluice_engine::{
-    memory::Outcome as Measured,
     request::{ModelSource, Request},
-    session::{Command, Event, Failure, Job, JobId, Picture, Reports},
+    session::{Command, Event, Failure, Job, JobId, Reports},
     telemetry::{Telemetry, read_jsonl},
+    units,
 };
 
 use super::{
+    digest::latents_digest,
     link,
-    report::{Row, Run, Table},
+    measurement::{Ended, Run},
+    report::{Row, Table},
     way::Way,
 };
 use crate::cli::{
@@ -27,58 +29,58 @@ use crate::cli::{
     names::named,
     progress::Progress,
     request_args::{RequestArgs, in_words},
-    size, stdout, units,
+    size, stdout,
 };
 
 const EXAMPLES: &str = "\
 Examples:
-  sluice bench run --model /tmp/z-image --width 688 --height 1024 --steps 12 --batch 4 --dtype bf16 \\
-      --budgets 8,12,16 --ways resident,streamed,synchronous,prefix --json z-image.json
+  sluice bench run --model /tmp/z-image --width 688 --height 1024 --steps 12 --batch-size 4 --dtype bf16 \\
+      --budgets 8,12,16 --placements resident,streamed,synchronous,prefix --json z-image.json
   sluice bench run --model /tmp/tiny --card rtx-3060 --budgets 0.05 --check
       Streams over the link of a simulated card and compares the latents of every step.";
 
-/// Measure a workload under several budgets and ways of placing weights.
+/// Measure a workload with several memory budgets and placements of weights.
 ///
-/// The same pictures are drawn again and again with one engine. Printed are times, memory and what was moved, beside
-/// what had been foretold and beside the floor: the larger of all computing and of all streamed bytes over the link.
-/// What past runs took is not known to the engine here, and what these take is forgotten. The exit code is 1 if nothing
-/// could be drawn, or latents that are compared differ.
+/// Generates the same images again and again, and prints times, memory and moved bytes next to the predictions. The lower
+/// bound of a step is its computing time or the time that the link needs for the streamed bytes, whichever is longer.
+/// Measurements of earlier runs are not used, and none are saved. The exit code is 1 if no run succeeds, or if compared
+/// latents differ.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A model's folder or file.
+    /// The folder or file of a model, or `starter` for the built-in one.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// Amounts of VRAM that may be taken, such as 8,12,16; what the device has if absent.
+    /// VRAM budgets, such as 8,12,16; all of the VRAM by default.
     #[arg(long, value_name = "GB", value_delimiter = ',', value_parser = size::gigabytes)]
     budgets: Vec<u64>,
-    /// How weights are placed: resident (all of them, whatever the budgets), streamed, auto, synchronous (no copy
-    /// while something computes) or prefix (the first blocks stay).
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "resident,streamed", value_parser = named(&Way::ALL, Way::name))]
-    ways: Vec<Way>,
-    /// How often each is run; the last run counts, and its forecast knows those before it.
+    /// Placements of weights: resident (all weights on the device, whatever the budget), streamed, auto, synchronous
+    /// (streamed, but not during computation) or prefix (streamed, but the first blocks stay).
+    #[arg(long, alias = "ways", value_name = "NAMES", value_delimiter = ',', default_value = "resident,streamed", value_parser = named(&Way::ALL, Way::name))]
+    placements: Vec<Way>,
+    /// How often to run each case. The last run counts, and its prediction uses the measurements of those before it.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
-    /// Compares the latents of every step, which have to be the same to the last bit however weights are placed.
+    /// Compare the latents of every step: they must be bit-identical for all placements.
     #[arg(long)]
     check: bool,
-    /// What the pictures show. The weights may be random, and its tokens are as good as any.
+    /// The prompt of the images.
     #[arg(short, long, value_name = "TEXT", default_value = "a lighthouse on a cliff above the sea at dusk")]
     prompt: String,
     #[command(flatten)]
     request: RequestArgs,
-    /// Picks the noise.
+    /// Seed of the noise.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// Threads that compute; all of the machine's if absent.
+    /// Number of CPU threads; all by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// A file for all figures as JSON.
+    /// Write all results to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Shows no progress.
+    /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten, next_help_heading = "Memory")]
@@ -86,7 +88,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let scratch = tempfile::tempdir().context("there is no temporary folder")?;
+    let scratch = tempfile::tempdir().context("a temporary folder cannot be created")?;
     let threads = args.threads.map(usize::from);
     let base = args.memory.preferences();
     let dtype = args.request.dtype().unwrap_or(link::USUAL_DTYPE);
@@ -119,7 +121,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             None => return Ok(Outcome::Cancelled),
         }
     }
-    let nothing_was_drawn = rows.iter().all(|row| row.run.is_err());
+    let nothing_succeeded = rows.iter().all(|row| row.run.is_err());
     let table = Table::new(rows, &measured);
     for line in table.lines() {
         stdout::line(&line)?;
@@ -132,7 +134,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         });
         write_json(file, &all)?;
     }
-    let failed = nothing_was_drawn || table.exact() == Some(false);
+    let failed = nothing_succeeded || table.exact() == Some(false);
     Ok(if failed { Outcome::Failed } else { Outcome::Done })
 }
 
@@ -141,10 +143,10 @@ fn write_json(file: &Path, content: &Value) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// What is run, in its order.
+    /// The cases to run, in order.
     fn cases(&self) -> Vec<(Way, Option<u64>)> {
         let mut cases = Vec::new();
-        for way in Way::ALL.into_iter().filter(|way| self.ways.contains(way)) {
+        for way in Way::ALL.into_iter().filter(|way| self.placements.contains(way)) {
             if way.has_no_budget() || self.budgets.is_empty() {
                 cases.push((way, None));
             } else {
@@ -155,7 +157,7 @@ impl Args {
     }
 }
 
-/// One engine that runs case after case.
+/// An engine that runs case after case.
 struct Bench<'a> {
     args: &'a Args,
     engine: Engine,
@@ -165,7 +167,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The last run of a case, or why there is none; nothing if Ctrl-C was pressed.
+    /// The last run of a case, or why it failed; `None` after Ctrl-C.
     fn case(&mut self, way: Way, budget: Option<u64>) -> anyhow::Result<Option<Result<Run, String>>> {
         let mut last = None;
         for _ in 0..self.args.repeats {
@@ -228,51 +230,10 @@ impl Bench<'_> {
     }
 }
 
-/// What the engine said about a run.
-#[derive(Debug, Default)]
-pub(super) struct Ended {
-    pub stages: Vec<(sluice_engine::session::Stage, f64)>,
-    /// Why it went on under other plans.
-    pub replanned: Vec<String>,
-    pub outcome: Option<Measured>,
-    pub seconds: f64,
-    pub pictures: Vec<Picture>,
-}
-
 enum End {
     Drawn(Box<Ended>),
     Failed(Failure),
     Cancelled,
-}
-
-/// FNV-1a over bytes: equal for equal ones, whatever the machine.
-pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let hash = parts.flatten().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
-}
-
-/// That of the latents after each step in a safetensors file of a run.
-fn latents_digest(file: &Path) -> anyhow::Result<String> {
-    let damaged = || format!("{} is not what a run writes", file.display());
-    let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    let (length, rest) = bytes.split_first_chunk().with_context(damaged)?;
-    let header = rest.get(..u64::from_le_bytes(*length) as usize).with_context(damaged)?;
-    let described: serde_json::Map<String, Value> = serde_json::from_slice(header)?;
-    let values = &rest[header.len()..];
-    let mut latents = Vec::new();
-    for (name, row) in &described {
-        if !(name.starts_with("step.") && name.ends_with(".latents")) {
-            continue;
-        }
-        let place = |index: usize| row["data_offsets"][index].as_u64().map(|offset| offset as usize);
-        let range = place(0).with_context(damaged)?..place(1).with_context(damaged)?;
-        latents.push((name, values.get(range).with_context(damaged)?));
-    }
-    anyhow::ensure!(!latents.is_empty(), damaged());
-    latents.sort_unstable();
-    Ok(digest(latents.into_iter().map(|(_, values)| values)))
 }
 
 #[cfg(test)]
@@ -288,35 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn budgets_hold_for_all_ways_but_one() {
-        let args = ["example", "--budgets", "8,0.5", "--ways", "prefix,resident"];
+    fn budgets_apply_to_all_placements_but_one() {
+        let args = ["example", "--budgets", "8,0.5", "--placements", "prefix,resident"];
         let cases = Example::try_parse_from(args).unwrap().args.cases();
         let prefix = |budget| (Way::Prefix, Some(budget));
         assert_eq!(cases, [(Way::Resident, None), prefix(8 << 30), prefix(1 << 29)]);
         let cases = Example::try_parse_from(["example"]).unwrap().args.cases();
         assert_eq!(cases, [(Way::Resident, None), (Way::Streamed, None)]);
-    }
-
-    #[test]
-    fn latents_are_told_apart_by_their_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("dump.safetensors");
-        let write = |name: &str, first: u8| {
-            let header = json!({
-                name: { "dtype": "U8", "shape": [2], "data_offsets": [0, 2] },
-                "output": { "dtype": "U8", "shape": [1], "data_offsets": [2, 3] },
-            });
-            let header = header.to_string().into_bytes();
-            let values = [first, 2, first];
-            fs::write(&path, [&(header.len() as u64).to_le_bytes()[..], &header, &values].concat()).unwrap();
-            latents_digest(&path)
-        };
-        let one = write("step.0.latents", 1).unwrap();
-        assert_eq!(one, write("step.0.latents", 1).unwrap());
-        assert_ne!(one, write("step.0.latents", 3).unwrap());
-        assert_eq!(one, digest([[1, 2].as_slice()].into_iter()));
-        assert!(write("latents.start", 1).is_err());
-        fs::write(&path, [9; 9]).unwrap();
-        assert!(latents_digest(&path).is_err());
     }
 }

@@ -1,17 +1,17 @@
-//! The ways of placing weights that are compared.
+//! The placements of weights that are compared.
 
 use sluice_engine::memory::{MemoryPreferences, OffloadMode, Residents, Wish};
 
-/// A way of placing weights.
+/// A placement of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Everything stays on the device, whatever it has.
+    /// Everything stays on the device, whatever the budget.
     Resident,
-    /// As many blocks stay as fit, those with which a step is shortest, and the others come while others compute.
+    /// As many blocks stay as fit, chosen so that a step is fastest; the rest are streamed during computation.
     Streamed,
-    /// What the planner does by itself when time matters most.
+    /// What the planner chooses when it optimizes for speed.
     Auto,
-    /// Blocks come only when nothing computes: one slot.
+    /// Blocks are loaded only while nothing computes: one slot.
     Synchronous,
     /// The first blocks stay instead of the best ones.
     Prefix,
@@ -37,7 +37,7 @@ impl Way {
         self == Self::Resident
     }
 
-    /// What the engine is asked for, within so many bytes of the device.
+    /// The preferences for the engine, with this budget of the device in bytes.
     pub fn preferences(self, base: &MemoryPreferences, budget: Option<u64>) -> MemoryPreferences {
         let vram_budget = budget.or(base.vram_budget);
         let streamed = MemoryPreferences { mode: OffloadMode::LayerStreaming, vram_budget, ..base.clone() };

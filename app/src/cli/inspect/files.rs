@@ -1,18 +1,18 @@
-//! Files in words: one by itself, or a table of many.
+//! Files as text: a single one, or a table of many.
 
 use std::path::Path;
 
-use sluice_engine::models::{Content, Finding, Inventory};
-
-use crate::cli::{
-    table::{Align, table},
+use sluice_engine::{
+    models::{Content, Finding, Inventory},
     units,
 };
 
-/// Dtypes with less of the bytes are left out of a row.
+use crate::cli::table::{Align, table};
+
+/// Dtypes with a smaller share of the bytes are left out of a row.
 const LEAST_SHARE: f64 = 0.05;
 
-/// A file that is no whole model.
+/// A file that is not a whole model.
 pub(super) fn describe(path: &Path, content: &Content) -> String {
     let Content { what, format, parameters, bytes, .. } = content;
     let name =
@@ -58,14 +58,14 @@ pub(super) fn list(folder: &Path, inventory: &Inventory) -> String {
     ];
     let mut lines = table(columns, &rows);
     if inventory.others > 0 {
-        let files = if inventory.others == 1 { "file is" } else { "files are" };
+        let files = if inventory.others == 1 { "file is not a model" } else { "files are not models" };
         lines.push(String::new());
-        lines.push(format!("{} other {files} no model by the name", inventory.others));
+        lines.push(format!("{} other {files}", inventory.others));
     }
     lines.join("\n")
 }
 
-/// The dtypes that most of the weights have, the most frequent first.
+/// The dtypes of most of the weights, the most frequent first.
 fn stored_as(content: &Content) -> String {
     let all: u64 = content.dtypes.values().sum();
     let mut dtypes: Vec<_> = content.dtypes.iter().collect();
@@ -123,7 +123,7 @@ file         what it is                      format  stored as       size
 unet/a.gguf  FLUX.1 denoiser                 GGUF    Q4_K, Q6_K  6.34 GiB
 b.ckpt       cannot be used: it is a pickle
 
-1 other file is no model by the name";
+1 other file is not a model";
         assert_eq!(list(Path::new("m"), &inventory), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `sluice inspect`: says what a model is made of, or what files are.
+//! `sluice inspect`: shows what a model consists of, or what files are.
 
 mod files;
 mod model;
@@ -22,25 +22,26 @@ use super::{
     stdout,
 };
 
-/// Say what a model is made of, or what files are.
+/// Show what a model consists of, or what files are.
 ///
-/// A model's folder or file is described with everything that it needs; any other file, such as a LoRA, for what it is;
-/// a folder of files is listed. Only headers are read, so this is quick for models of any size.
+/// For the folder or file of a model, this lists all its parts. For any other file, such as a LoRA, it says what the
+/// file is. For a folder with several models, it lists the files. It reads only headers, so it is quick for models of
+/// any size.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A model's folder or file, a folder of files, or `starter` for the small model that comes with the program.
+    /// The folder or file of a model, a folder of files, or `starter` for the built-in model.
     #[arg(value_name = "PATH")]
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// Lists every block; blocks in a row that are alike share a line otherwise.
+    /// List every block. By default, consecutive blocks of the same size share a line.
     #[arg(long)]
     blocks: bool,
-    /// Measures what the weights take and lose in fewer bits, on a sample of their own; see `--precision` of
+    /// Show the size and the error of the weights in each type, measured on a sample of them; see `--weight-type` of
     /// `generate`.
     #[arg(long, conflicts_with = "blocks")]
     precisions: bool,
-    /// Writes all of it as JSON.
+    /// Print the result as JSON.
     #[arg(long, conflicts_with = "blocks")]
     json: bool,
 }
@@ -66,8 +67,8 @@ fn model(args: &Args) -> anyhow::Result<Outcome> {
     say(args, &summary, || model::describe(&summary, args.blocks))
 }
 
-/// An adapter is described as one. A file that can be drawn with is described as a model; if something is missing for
-/// that, what is there comes first.
+/// Describes an adapter as such, and a file with a denoiser as a model. If the model lacks a part, the file itself is
+/// described first.
 fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
     if let Some(summary) = adapter::summary(path)? {
         return say(args, &summary, || adapter::describe(&summary));
@@ -83,7 +84,7 @@ fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
     outcome
 }
 
-/// A folder that is laid out as one model may be where somebody keeps many: if it is none, its files are listed.
+/// A folder that is laid out as one model may hold many: if it cannot be opened as one, its files are listed.
 fn folder(folder: &Path, args: &Args) -> anyhow::Result<Outcome> {
     let outcome = model(args);
     if outcome.is_err() && !is_diffusers(folder) {
@@ -106,7 +107,9 @@ fn explained(error: &CheckpointError) -> anyhow::Error {
 
 fn say(args: &Args, value: &impl Serialize, words: impl FnOnce() -> String) -> anyhow::Result<Outcome> {
     if args.json {
-        stdout::line(&serde_json::to_string_pretty(value).context("it cannot be written as JSON")?)?;
+        stdout::line(
+            &serde_json::to_string_pretty(value).context("the result cannot be converted to JSON")?,
+        )?;
     } else {
         stdout::line(&words())?;
     }

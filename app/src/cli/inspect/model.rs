@@ -1,16 +1,14 @@
-//! A model in words: its family, its components, their blocks.
+//! A model as text: its family, its components, their blocks.
 
 use std::path::PathBuf;
 
 use sluice_engine::{
     precision::Storage,
     session::{BlockSummary, ComponentSummary, ModelSummary, PrecisionSummary},
-};
-
-use crate::cli::{
-    table::{Align, table},
     units,
 };
+
+use crate::cli::table::{Align, table};
 
 pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
     let ModelSummary { name, family, family_name, layout, components, size_multiple, defaults, .. } = summary;
@@ -19,14 +17,14 @@ pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
         format!("  family  {family_name} ({family})"),
         format!("  layout  {layout}"),
         format!(
-            "  likes   {}×{} (sides are multiples of {size_multiple}), {} steps, guidance {}",
+            "  default {}×{}, {} steps, guidance {} (sizes are multiples of {size_multiple})",
             defaults.width, defaults.height, defaults.steps, defaults.guidance
         ),
         String::new(),
     ];
     lines.extend(component_table(components));
     for component in components {
-        let (role, blocks) = (&component.role, component.blocks.len());
+        let (role, blocks) = (role_name(component), component.blocks.len());
         lines.push(String::new());
         let from = from_files(&component.files);
         lines.push(format!("{role}: {blocks} {}{from}", if blocks == 1 { "block" } else { "blocks" }));
@@ -35,12 +33,17 @@ pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
     lines.join("\n")
 }
 
+/// The role of a component in words: `text encoder`.
+fn role_name(component: &ComponentSummary) -> String {
+    component.role.replace('_', " ")
+}
+
 fn component_table(components: &[ComponentSummary]) -> Vec<String> {
     let mut rows: Vec<_> = components
         .iter()
         .map(|component| {
             [
-                component.role.clone(),
+                role_name(component),
                 component.architecture.clone(),
                 units::count(component.parameters),
                 units::bytes(component.bytes),
@@ -86,7 +89,7 @@ fn stored_as(component: &ComponentSummary) -> String {
     }
 }
 
-/// A row for each storage of each component.
+/// A row for each weight type of each component.
 pub(super) fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
     let row = |summary: &PrecisionSummary| {
         let error = if summary.storage == Storage::Stored {
@@ -105,14 +108,14 @@ pub(super) fn precision_table(precisions: &[PrecisionSummary]) -> Vec<String> {
     let columns = [
         ("component", Align::Left),
         ("architecture", Align::Left),
-        ("held as", Align::Left),
+        ("type", Align::Left),
         ("size", Align::Right),
         ("error", Align::Right),
     ];
     table(columns, &precisions.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The list that a block such as `layers.3` is an entry of.
+/// The list that a block such as `layers.3` belongs to.
 fn list(block: &str) -> &str {
     block.rsplit_once('.').map_or(block, |(list, _)| list)
 }
@@ -207,7 +210,7 @@ mod tests {
 Example
   family  Z-Image (z_image)
   layout  a diffusers folder
-  likes   1024×768 (sides are multiples of 16), 8 steps, guidance 0
+  default 1024×768, 8 steps, guidance 0 (sizes are multiples of 16)
 
 component    architecture   parameters      size  stored as
 denoiser     Z-Image            6.15 B  11.5 GiB  bf16 11.5 GiB, f32 400 B
@@ -237,9 +240,9 @@ autoencoder: 1 block
         };
         let rows = [row(Storage::Stored, 1 << 30, 0.0), row(Storage::Fp8, 1 << 29, 0.0263)];
         let expected = "\
-component  architecture  held as      size  error
-denoiser   Z-Image       stored   1.00 GiB   none
-denoiser   Z-Image       fp8       512 MiB   2.6%";
+component  architecture  type        size  error
+denoiser   Z-Image       stored  1.00 GiB   none
+denoiser   Z-Image       fp8      512 MiB   2.6%";
         assert_eq!(precision_table(&rows).join("\n"), expected);
     }
 

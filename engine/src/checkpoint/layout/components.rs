@@ -69,7 +69,7 @@ fn configuration(path: &Path) -> Option<Value> {
     if !HUB_NAMES.iter().any(|hub| name.starts_with(hub)) || !beside.is_file() {
         return None;
     }
-    read_json(&beside).inspect_err(|error| tracing::warn!(%error, "a configuration is left out")).ok()
+    read_json(&beside).inspect_err(|error| tracing::warn!(%error, "a configuration file is ignored")).ok()
 }
 
 struct Found {

@@ -43,7 +43,7 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
                 index.get(name).and_then(|entry| entry.get(0)).is_some_and(|library| !library.is_null());
             if !path.is_dir() {
                 if named {
-                    let expected = format!("the folder {} is not there", path.display());
+                    let expected = format!("there is no folder {}", path.display());
                     return Err(checkpoint.missing(role, &expected));
                 }
                 continue;

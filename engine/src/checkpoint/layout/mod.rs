@@ -143,7 +143,7 @@ impl Checkpoint {
         if has_split_folders(path) {
             let checkpoint = Self::of_split_folder(path, folders);
             if checkpoint.candidates(Role::Denoiser).next().is_none() {
-                return Err(checkpoint.missing(Role::Denoiser, "no file of weights was found"));
+                return Err(checkpoint.missing(Role::Denoiser, "no weights file was found"));
             }
             return Ok(checkpoint);
         }

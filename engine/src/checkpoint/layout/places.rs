@@ -64,7 +64,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     let extensions: Vec<&str> = WEIGHTS.into_iter().chain(PICKLES).collect();
     match files_with_extension(folder, &extensions) {
         Ok(found) => files.extend(found),
-        Err(error) => tracing::warn!(%error, "a folder is left out"),
+        Err(error) => tracing::warn!(%error, "a folder is ignored"),
     }
     if depth > 0 {
         folders_in(folder).iter().for_each(|inner| collect(inner, depth - 1, files));

@@ -127,7 +127,7 @@ impl StoredTensor {
     }
 
     fn unwritable(&self) -> CheckpointError {
-        let reason = "rows that are no whole blocks cannot be converted".to_owned();
+        let reason = "rows that are not a whole number of blocks cannot be converted".to_owned();
         CheckpointError::Header { path: self.path().to_owned(), reason }
     }
 }

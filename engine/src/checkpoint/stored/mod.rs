@@ -233,7 +233,7 @@ impl StoredTensor {
         let mut part = Self { shape, ..self.clone() };
         if part.is_changed() {
             part.changes.clear();
-            part.encoding = Err(format!("{}, changed as a whole", self.dtype_name()));
+            part.encoding = Err(format!("{}, modified as a whole", self.dtype_name()));
         }
         let Ok(encoding) = part.encoding else { return part };
         let start = self.range.start + encoding.format.bytes(first) as u64;
@@ -250,7 +250,7 @@ impl StoredTensor {
             }
         }
         if !whole {
-            part.encoding = Err(format!("{} in blocks that reach over parts of it", self.dtype_name()));
+            part.encoding = Err(format!("{} in blocks that span several parts", self.dtype_name()));
         }
         part
     }
@@ -409,7 +409,7 @@ impl StoredTensor {
         if index >= rows {
             return Err(CheckpointError::Header {
                 path: self.path().to_owned(),
-                reason: format!("row {index} of {rows} was asked for"),
+                reason: format!("row {index} of {rows} was requested"),
             });
         }
         let mut row = self.parts(index..index + 1, rows);

@@ -84,13 +84,13 @@ fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
     };
     // As they are stored, they come from disk in every step.
     let slow = sentence(4 * GIB, 2 * GIB, Wish::Speed);
-    assert!(slow.contains("NF4") && slow.ends_with("with weights that are 9.4 % off."), "{slow}");
+    assert!(slow.contains("NF4") && slow.ends_with("with a weight error of 9.4%."), "{slow}");
     // Tensor by tensor, little is there at a time whatever it is stored in.
     let memory = sentence(12 * GIB, 64 * GIB, Wish::Memory);
-    assert!(!memory.contains(" would take "), "{memory}");
+    assert!(!memory.contains(" would use "), "{memory}");
     for wish in [Wish::Quality, Wish::Balanced] {
         let exact = sentence(80 * GIB, 64 * GIB, wish);
-        assert!(!exact.contains(" would take "), "{exact}");
+        assert!(!exact.contains(" would use "), "{exact}");
     }
 }
 
@@ -130,21 +130,34 @@ fn the_sentence_says_what_why_and_how_much() {
     let forecast = forecast(&footprint, &workload, &machine, &preferences, None);
     assert_eq!(
         forecast.sentence,
-        "18 of 31 blocks of the denoiser stay on the card and the others stream behind the computation, as \
-         all 11.2 GB at once do not fit; 7.9 of 12.0 GB, 1.8 s a step."
+        "18 of 31 denoiser blocks stay on the GPU and the rest are streamed during computation, because all \
+         11.2 GB do not fit at once. Uses 7.9 of 12.0 GB, 1.8 s per step."
     );
     let preferences = MemoryPreferences { mode: OffloadMode::None, ..preferences };
     let refused = super::super::forecast(&footprint, &workload, &machine, &preferences, None);
     assert!(matches!(refused.plan, Err(PlanError::Device { .. })));
     assert_eq!(
         refused.sentence,
-        "This does not fit the card: everything on the device takes 19.1 GB in the denoise stage, 11.1 GB \
-         more than the 8.0 GB that may be taken; it would fit with 19.1 GB, with a smaller picture, or \
-         perhaps with another mode."
+        "Does not fit on the GPU: keeping everything on the device needs 19.1 GB in the denoise stage, 11.1 GB \
+         more than the 8.0 GB allowed. Use a smaller image or batch, or choose the automatic offload mode."
     );
     let host = Err(PlanError::Host { needed: 2 * GIB, budget: GIB });
-    let short = sentence(&footprint, &machine, &host, None);
-    assert!(short.contains("allow 1.0 GB more"), "{short}");
+    let short = sentence(&footprint, &machine, &host, None, OffloadMode::Auto);
+    assert!(short.ends_with("Allow 1.0 GB more RAM, or use a smaller image or batch."), "{short}");
+    let device = PlanError::Device {
+        what: "even the smallest placement".to_owned(),
+        device: machine.device.clone(),
+        stage: "decode".to_owned(),
+        needed: 9 * GIB,
+        budget: 8 * GIB,
+    };
+    // The card has it, and only the limit keeps it from fitting.
+    let limited = sentence(&footprint, &machine, &Err(device), Some(9 * GIB), OffloadMode::Auto);
+    assert_eq!(
+        limited,
+        "Does not fit on the GPU: even the smallest placement needs 9.0 GB in the decode stage, 1.0 GB more \
+         than the 8.0 GB allowed. Allow at least 9.0 GB of VRAM, or use a smaller image or batch."
+    );
 }
 
 proptest! {

@@ -92,29 +92,36 @@ impl UnetConfig {
         }
         for Level { width, heads, .. } in &self.levels {
             if *heads == 0 || !width.is_multiple_of(*heads) {
-                let reason = format!("that many heads have to share a width of {width} evenly");
+                let reason = format!("the number of heads must divide the width {width} evenly");
                 return wrong("attention_head_dim", heads.to_string(), reason);
             }
         }
         if self.levels.iter().any(|level| level.down.is_empty() || level.up.len() != level.down.len() + 1) {
-            let reason = "every level has one at least, and one more on the way up".to_owned();
+            let reason =
+                "every level needs at least one on the way down and one more on the way up".to_owned();
             return wrong("layers_per_block", format!("{:?}", self.levels), reason);
         }
         if !(self.norm_eps >= 0.0 && self.norm_eps.is_finite()) {
-            return wrong("norm_eps", self.norm_eps.to_string(), "it is added to a variance".to_owned());
+            return wrong(
+                "norm_eps",
+                self.norm_eps.to_string(),
+                "it must be a finite number of at least 0".to_owned(),
+            );
         }
         let (alone, filling) = (self.out_channels, 2 * self.out_channels + 1);
         if alone == 0 || ![alone, filling].contains(&self.in_channels) {
             let reason = format!(
-                "the {alone} channels of the latents go in, or {filling} with a mask and a picture to fill in; \
-                 networks that are shown a depth or a picture to follow are not drawn with"
+                "Sluice supports {alone} (the latents) or {filling} (inpainting models with a mask and an image), not \
+                 models with other inputs such as depth"
             );
             return wrong("in_channels", self.in_channels.to_string(), reason);
         }
         if let Some(Addition { time_dim, inputs }) = self.addition
             && (time_dim == 0 || !time_dim.is_multiple_of(2) || inputs < 5 * time_dim)
         {
-            let reason = "sines and cosines of five or six sizes go in".to_owned();
+            let reason =
+                "it must be even, and 5 times it must not exceed projection_class_embeddings_input_dim"
+                    .to_owned();
             return wrong("addition_time_embed_dim", time_dim.to_string(), reason);
         }
         Ok(())

@@ -105,7 +105,7 @@ impl TryFrom<Published> for UnetConfig {
         published.refuse_unknown()?;
         let count = published.block_out_channels.len();
         if published.down_block_types.len() != count || published.up_block_types.len() != count {
-            return Err(format!("down_block_types and up_block_types have to name {count} levels"));
+            return Err(format!("down_block_types and up_block_types must have {count} entries"));
         }
         let levels = (0..count).map(|level| published.level(level)).collect::<Result<_, _>>()?;
         let middle = match &published.mid_block_type {
@@ -122,7 +122,7 @@ impl TryFrom<Published> for UnetConfig {
             None => None,
         };
         let Each::All(cross_attention_dim) = published.cross_attention_dim else {
-            return Err("cross_attention_dim has to be one number".to_owned());
+            return Err("cross_attention_dim must be a single number".to_owned());
         };
         Ok(Self {
             in_channels: published.in_channels,
@@ -142,13 +142,13 @@ impl TryFrom<Published> for UnetConfig {
 
 impl Published {
     fn level(&self, level: usize) -> Result<Level, String> {
-        let of = |name: &str| format!("{name} says nothing about level {level}");
+        let of = |name: &str| format!("{name} has no entry for level {level}");
         let layers = self.layers_per_block.at(level).ok_or_else(|| of("layers_per_block"))?;
         let above = self.block_out_channels.len() - 1 - level;
         let attends = |types: &[String], level: usize, side: usize| match types[level].as_str() {
             kind if kind == ATTENDING[side] => Ok(true),
             kind if kind == PLAIN[side] => Ok(false),
-            other => Err(format!("levels of type {other} are not known")),
+            other => Err(format!("levels of type {other} are not supported")),
         };
         let down = attends(&self.down_block_types, level, 0)?;
         let up = attends(&self.up_block_types, above, 1)?;
@@ -173,7 +173,7 @@ impl Published {
         let depths = self.transformer_layers_per_block.at(level);
         depths
             .and_then(|depths| depths.at(layer))
-            .ok_or_else(|| format!("transformer_layers_per_block says nothing about level {level}"))
+            .ok_or_else(|| format!("transformer_layers_per_block has no entry for level {level}"))
     }
 
     fn refuse_unknown(&self) -> Result<(), String> {
@@ -196,7 +196,7 @@ impl Published {
             ("center_input_sample", !self.center_input_sample),
         ];
         match known.into_iter().find(|(_, known)| !known) {
-            Some((field, _)) => Err(format!("a network with this {field} is not known")),
+            Some((field, _)) => Err(format!("models with this {field} are not supported")),
             None => Ok(()),
         }
     }

@@ -46,7 +46,7 @@ fn told(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError> {
                 path: denoiser.path.with_extension("yaml"),
                 field: SETTING,
                 value,
-                reason: "a network gives noise (eps) or v".to_owned(),
+                reason: "only eps and v are supported".to_owned(),
             }),
         };
     }
@@ -73,7 +73,7 @@ pub fn has_table(checkpoint: &Checkpoint, denoiser: &Part) -> Result<(), Checkpo
     }
     Err(CheckpointError::UnknownFamily {
         path: checkpoint.path.clone(),
-        kind: Some("a network for the noise levels of EDM, as Playground 2.5 and CosXL".to_owned()),
+        kind: Some("trained for EDM noise levels, like Playground 2.5 and CosXL".to_owned()),
         known: FAMILIES.iter().map(|family| family.name()).collect(),
     })
 }

@@ -106,8 +106,8 @@ fn what_weights_were_held_as_is_remembered() {
     write_png(&path, &image(1, 1), &smaller).unwrap();
     let restored = read_settings(&path).unwrap();
     assert_eq!(restored.settings, smaller);
-    let note = "It was drawn with weights of the denoiser in FP8 and weights of the text encoders in Q4_K, which \
-                the memory settings decide.";
+    let note = "This image was generated with denoiser weights in FP8 and text encoder weights in Q4_K, which is a \
+                memory setting and is not restored.";
     assert_eq!(restored.notes, [note]);
 }
 

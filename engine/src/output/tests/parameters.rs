@@ -40,7 +40,7 @@ fn a_picture_of_forge_is_understood() {
     );
     assert_eq!((read.settings.request.steps, read.settings.request.guidance), (4, 3.5));
     assert_eq!(read.settings.model_name, "flux1-dev");
-    assert_eq!(read.notes, ["It was enlarged afterwards; the size is the one before that."]);
+    assert_eq!(read.notes, ["This image was upscaled afterwards; the size is the one before upscaling."]);
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn unknown_samplers_and_schedules_are_said() {
     assert_eq!(
         read.notes,
         [
-            "The sampler “Restart” is not known here; Euler takes its place.",
-            "The schedule “Polyexponential” is not known here; the model's own is used.",
+            "The sampler “Restart” is not available; Euler is used instead.",
+            "The schedule “Polyexponential” is not available; the model default is used.",
         ]
     );
 }
@@ -118,7 +118,10 @@ fn what_was_drawn_over_is_named() {
     };
     let text = write(source.clone());
     assert!(text.contains(r#", Denoising strength: 0.6, Init image: "fox, red.jpg", Version"#), "{text}");
-    assert_eq!(a1111::parse(&text).notes, ["It was drawn over another picture, which is not inside."]);
+    assert_eq!(
+        a1111::parse(&text).notes,
+        ["This image was made from an input image, which is not included."]
+    );
     let text = write(SourceImage { strength: 0.25, mask: Some(mask), ..source });
     assert!(text.contains("Denoising strength: 0.25") && text.contains("Mask blur: 4, Version"), "{text}");
     assert!(!text.contains("secret"), "{text}");
@@ -132,7 +135,7 @@ fn adapters_stand_in_the_prompt_as_in_a1111() {
     assert!(text.starts_with("a fox <lora:film:1> <lora:ink wash:-0.5>\nSteps: "), "{text}");
     let read = a1111::parse(&text);
     assert_eq!(read.settings.request.prompt, "a fox <lora:film:1> <lora:ink wash:-0.5>");
-    assert_eq!(read.notes, ["The prompt names a LoRA, which is looked for beside the model."]);
+    assert_eq!(read.notes, ["The prompt names a LoRA, which Sluice looks for next to the model."]);
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn prepare_names_what_is_in_the_way() {
 fn an_unwritable_folder_is_found_before_the_run() {
     let error = Output::Folder("/proc/self".into()).prepare().unwrap_err();
     assert!(matches!(error, OutputError::NotWritable { .. }), "{error}");
-    assert!(error.to_string().starts_with("pictures cannot be written to the folder /proc/self: "));
-    assert_eq!(error.advice(), Some("Choose a folder that you may write to."));
+    assert!(error.to_string().starts_with("the folder /proc/self is not writable: "));
+    assert_eq!(error.advice(), Some("Choose a folder that you can write to."));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_picture_that_cannot_be_saved_is_kept_elsewhere() {
 fn a_full_disk_is_named() {
     let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
     let error = crate::output::png_file::write_error(Path::new("/full/a.png"), error);
-    assert_eq!(error.to_string(), "no room is left on the disk for /full/a.png");
+    assert_eq!(error.to_string(), "/full/a.png cannot be written: the disk is full");
 }
 
 #[test]

@@ -16,13 +16,14 @@ use std::{
 use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
 use crate::{
     hardware::{OutOfMemory, unmetered},
-    memory::{MemoryPreferences, Stage, StagePlan, size_up},
+    memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Model, PrepareInput, Prompt},
     output::Image,
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     source::LoadedSource,
     telemetry::{Recorder, TelemetryEvent},
+    units,
 };
 pub use noise::{called, evaluated, guide, sigmas};
 
@@ -189,10 +190,10 @@ impl Run<'_> {
         let spilled = self.loaded.account.spilled();
         if spilled > SLACK {
             self.tell(&format!(
-                "The driver keeps {} of the card's memory in RAM, which makes every step slow. Set \u{201c}CUDA - Sysmem \
-                 Fallback Policy\u{201d} to \u{201c}Prefer No Sysmem Fallback\u{201d} in NVIDIA's control panel, or \
+                "The driver moved {} of the card's memory to RAM, which slows down every step. Set \u{201c}CUDA - Sysmem \
+                 Fallback Policy\u{201d} to \u{201c}Prefer No Sysmem Fallback\u{201d} in the NVIDIA Control Panel, or \
                  allow less VRAM",
-                size_up(spilled)
+                units::memory_needed(spilled)
             ));
         }
         recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });

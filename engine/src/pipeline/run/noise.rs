@@ -40,9 +40,9 @@ impl Run<'_> {
                 Some(stored) if stored.shape() == shape => Ok(stored.load(&Device::Cpu)?),
                 Some(stored) => {
                     let found = stored.shape();
-                    Err(wrong(format!("the shape of {name} is {found:?} and {shape:?} is needed")))
+                    Err(wrong(format!("{name} has shape {found:?} instead of {shape:?}")))
                 }
-                None if name == LATENTS => Err(wrong(format!("it has no tensor {name}"))),
+                None if name == LATENTS => Err(wrong(format!("it has no tensor named {name}"))),
                 None => Ok(drawn),
             }
         };

@@ -28,7 +28,7 @@ impl Run<'_> {
         let free = planned.saturating_sub(held);
         let computes = self.options.target.computes();
         let Some(side) = Preview::side(autoencoder, store, free, computes)? else {
-            tracing::warn!(free, "there is no room to fit previews");
+            tracing::warn!(free, "not enough memory for previews");
             return Ok(());
         };
         let preview =
@@ -54,7 +54,7 @@ impl Run<'_> {
                 Ok(picture) => images.extend(to_images(picture.computed()?)?),
                 Err(TinyDecoderError::Compute(error)) => return Err(RunError::from(error).into()),
                 Err(TinyDecoderError::Checkpoint(error)) => {
-                    tracing::warn!(%error, "there is no preview");
+                    tracing::warn!(%error, "the preview failed");
                     return Ok(Vec::new());
                 }
             }

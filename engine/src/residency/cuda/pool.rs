@@ -40,7 +40,7 @@ impl Pool {
         match self.context.mem_get_info() {
             Ok((free, total)) => Some([total as u64, free as u64]),
             Err(error) => {
-                tracing::warn!(%error, "the card does not say what is free");
+                tracing::warn!(%error, "the free memory of the card cannot be read");
                 None
             }
         }
@@ -57,7 +57,7 @@ impl Pool {
         match answer {
             Ok(()) => value,
             Err(error) => {
-                tracing::warn!(%error, "the card's memory cannot be counted");
+                tracing::warn!(%error, "the memory in use on the card cannot be read");
                 0
             }
         }
@@ -86,7 +86,7 @@ impl DevicePool for Pool {
             result::mem_pool::set_attribute(self.pool, counter, from_mut(&mut fresh).cast::<c_void>())
         };
         if let Err(error) = answer {
-            tracing::warn!(%error, "the card's peak cannot be counted anew");
+            tracing::warn!(%error, "the memory peak of the card cannot be reset");
         }
         most
     }
@@ -105,7 +105,7 @@ impl DevicePool for Pool {
 
     fn settle(&self) {
         if let Err(error) = self.context.synchronize() {
-            tracing::warn!(%error, "the card could not be waited for");
+            tracing::warn!(%error, "waiting for the card failed");
         }
     }
 
@@ -115,7 +115,7 @@ impl DevicePool for Pool {
             unsafe { result::mem_pool::trim_to(self.pool, 0) }
         });
         if let Err(error) = answer {
-            tracing::warn!(%error, "memory that is not needed could not be given back to the driver");
+            tracing::warn!(%error, "unused memory could not be returned to the driver");
         }
     }
 }

@@ -20,9 +20,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sluice_engine::{
     checkpoint::{BlockSpec, CheckpointError, StoredName},
-    memory::{size, size_up},
     models::{diffusers_name, flux::FluxConfig, sd3::Sd3Config, unet::UnetConfig, z_image::ZImageConfig},
     text::{ClipConfig, Qwen3Config, T5Config},
+    units,
     vae::AutoencoderKlConfig,
 };
 
@@ -40,14 +40,14 @@ const REST: u64 = 32 << 20;
 /// Why no checkpoint was written.
 #[derive(Debug, thiserror::Error)]
 pub enum LikenessError {
-    /// Something is in the place already.
-    #[error("{} is there already and is no empty folder", .path.display())]
+    /// The place is taken.
+    #[error("{} already exists and is not an empty folder", .path.display())]
     Taken {
         /// Where the checkpoint should go.
         path: PathBuf,
     },
-    /// The disk is too small.
-    #[error("a checkpoint of {} was asked for, and {} are free for {}", size_up(*.needed), size(*.free), .path.display())]
+    /// The disk is too full.
+    #[error("the checkpoint needs {} of disk space, but only {} is free at {}", units::memory_needed(*.needed), units::memory(*.free), .path.display())]
     NoRoom {
         /// Where the checkpoint should go.
         path: PathBuf,
@@ -56,13 +56,13 @@ pub enum LikenessError {
         /// Bytes.
         free: u64,
     },
-    /// Some text encoder would be left without layers, or a model without text encoders was to lose some.
-    #[error("a text encoder has {layers} layers at the most here and needs one at least")]
+    /// A text encoder would have no layers left, or the model has no text encoder to shorten.
+    #[error("the text encoders of this model can have 1 to {layers} layers")]
     Layers {
-        /// Layers of the text encoder with the fewest.
+        /// Layers of the shortest text encoder.
         layers: usize,
     },
-    /// The configurations that come with the program do not fit each other.
+    /// The built-in configurations do not fit together.
     #[error("the configuration of {part} is damaged: {reason}")]
     Configuration {
         /// Which.
@@ -79,14 +79,14 @@ impl LikenessError {
     /// What to do about it.
     pub fn advice(&self) -> String {
         match self {
-            Self::Taken { .. } => "Choose a folder that is not there yet.".to_owned(),
+            Self::Taken { .. } => "Choose a folder that does not exist yet.".to_owned(),
             Self::NoRoom { .. } => {
-                "Make room, choose a folder on another disk, or leave out layers of the text encoders with \
+                "Free some disk space, choose a folder on another disk, or write fewer text encoder layers with \
                  --text-layers."
                     .to_owned()
             }
-            Self::Layers { .. } => "Choose a number between.".to_owned(),
-            Self::Configuration { .. } => "Please report this.".to_owned(),
+            Self::Layers { .. } => "Choose a number in this range.".to_owned(),
+            Self::Configuration { .. } => "Please report this bug.".to_owned(),
             Self::Checkpoint(error) => error.advice(),
         }
     }

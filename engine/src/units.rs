@@ -1,6 +1,6 @@
-//! Numbers for people: three digits that count and a unit.
+//! Numbers for people: two or three significant digits and a unit.
 
-/// Bytes, in units of 1024: `7.45 GiB`.
+/// The size of a file or tensor, in binary units: `7.45 GiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
@@ -15,12 +15,12 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {}", three_digits(value), UNITS[unit])
 }
 
-/// Bytes of memory as cards and memory are sold, a GB being 2³⁰ bytes: `7.4 GB`, `512 MB`, `0.3 MB`.
+/// An amount of memory: `7.4 GB`, `512 MB`, `0.3 MB`. A GB is 2³⁰ bytes, as graphics cards and RAM are sold.
 pub fn memory(bytes: u64) -> String {
     memory_rounded(bytes, f64::round)
 }
 
-/// The same, rounded up: what is needed is enough as it is said.
+/// The same, rounded up: for an amount that is needed, so that the number given is enough.
 pub fn memory_needed(bytes: u64) -> String {
     memory_rounded(bytes, f64::ceil)
 }
@@ -36,13 +36,13 @@ pub fn memory_of(part: u64, whole: u64) -> String {
     }
 }
 
-/// How much a link moves: `11.8 GB/s`.
+/// The speed of a link: `11.8 GB/s`.
 pub fn speed(bytes_per_second: f64) -> String {
     let bytes = if bytes_per_second.is_finite() { bytes_per_second.max(0.0) } else { 0.0 };
     format!("{}/s", memory(bytes as u64))
 }
 
-/// What several amounts of memory are given in, so that they can be compared and the unit stands there once.
+/// A common unit for several amounts of memory, so that they can be compared and the unit is written once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// 2²⁰ bytes.
@@ -52,7 +52,7 @@ pub enum MemoryUnit {
 }
 
 impl MemoryUnit {
-    /// The unit that the largest amount is best given in.
+    /// The unit that suits the largest amount.
     pub fn for_most(bytes: u64) -> Self {
         if bytes < 1 << 30 { Self::Megabytes } else { Self::Gigabytes }
     }
@@ -65,7 +65,7 @@ impl MemoryUnit {
         }
     }
 
-    /// How many bytes it is.
+    /// Bytes per unit.
     pub fn bytes(self) -> f64 {
         match self {
             Self::Megabytes => f64::from(1_u32 << 20),
@@ -85,11 +85,12 @@ fn memory_rounded(bytes: u64, round: fn(f64) -> f64) -> String {
         0.0 => "0 MB".to_owned(),
         ..9.95 => format!("{:.1} MB", round(10.0 * megabytes).max(1.0) / 10.0),
         ..999.5 => format!("{:.0} MB", round(megabytes)),
-        _ => format!("{:.1} GB", round(10.0 * megabytes / 1024.0) / 10.0),
+        ..102_348.8 => format!("{:.1} GB", round(10.0 * megabytes / 1024.0) / 10.0),
+        _ => format!("{:.0} GB", round(megabytes / 1024.0)),
     }
 }
 
-/// A count of weights, in units of 1000: `6.15 B` are six billion.
+/// A number of weights, in units of 1000: `6.15 B` is six billion.
 pub fn count(count: u64) -> String {
     const UNITS: [&str; 4] = ["k", "M", "B", "T"];
     if count < 1000 {
@@ -121,12 +122,12 @@ pub fn seconds(seconds: f64) -> String {
     whole_seconds(seconds.round() as u64)
 }
 
-/// The same of microseconds.
+/// A time in microseconds, in the same form.
 pub fn micros(micros: u64) -> String {
     seconds(micros as f64 / 1e6)
 }
 
-/// What is left of a time: `4 s left`.
+/// Remaining time: `4 s left`.
 pub fn time_left(seconds: f64) -> String {
     if seconds < 1.0 {
         return "almost done".to_owned();
@@ -153,7 +154,7 @@ fn three_digits(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A share, 0…1: `0.52%`, `2.3%`, `50%`.
+/// A share from 0 to 1 as a percentage: `0.52%`, `2.3%`, `50%`.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
@@ -164,7 +165,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A setting with at most two digits after the point: `2`, `3.25`.
+/// A setting with at most two decimals: `2`, `3.25`.
 pub fn number(value: f32) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -203,7 +204,9 @@ mod tests {
             (1023 << 20, "1.0 GB"),
             (8 << 30, "8.0 GB"),
             (15 << 29, "7.5 GB"),
+            (150 << 20, "150 MB"),
             (64 << 30, "64.0 GB"),
+            (128 << 30, "128 GB"),
         ] {
             assert_eq!(memory(number), text);
         }
