@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 pub use self::formula::RequestShape;
 use self::formula::{Polynomial, Tokens};
-use super::{BlockFootprint, ComponentFootprint, Footprint, Held};
+use super::{BlockFootprint, Footprint, Held, PartFootprint, part_names};
 use crate::{
     checkpoint::{Errors, Role},
     precision::Storage,
@@ -156,7 +156,9 @@ impl KnownModel {
             encoded: BTreeMap::new(),
             smaller: block.smaller(bytes_per_weight),
         };
-        let component = |component: &KnownComponent| ComponentFootprint {
+        let names = part_names(self.components.iter().map(|component| component.role));
+        let part = |(component, name): (&KnownComponent, String)| PartFootprint {
+            name,
             role: component.role,
             architecture: component.architecture.clone(),
             blocks: component.blocks.iter().map(block).collect(),
@@ -165,7 +167,7 @@ impl KnownModel {
         Footprint {
             model: self.name.clone(),
             dtype: if bytes_per_weight > 2 { ComputeDtype::F32 } else { ComputeDtype::Bf16 },
-            components: self.components.iter().map(component).collect(),
+            parts: self.components.iter().zip(names).map(part).collect(),
         }
     }
 

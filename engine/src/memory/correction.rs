@@ -42,9 +42,10 @@ pub struct Outcome {
 }
 
 /// Bytes of a device at its peak in a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagePeak {
     /// The stage.
+    #[serde(flatten)]
     pub stage: Stage,
     /// As foretold.
     pub predicted: u64,
@@ -163,7 +164,7 @@ mod tests {
     }
 
     fn model() -> Footprint {
-        Footprint { model: "model".to_owned(), dtype: ComputeDtype::F32, components: Vec::new() }
+        Footprint { model: "model".to_owned(), dtype: ComputeDtype::F32, parts: Vec::new() }
     }
 
     fn outcome(operations: f64, activations: u64) -> Outcome {

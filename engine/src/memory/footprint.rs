@@ -19,13 +19,15 @@ pub struct Footprint {
     pub model: String,
     /// What it is computed in.
     pub dtype: ComputeDtype,
-    /// Its components, in the order in which a run uses them.
-    pub components: Vec<ComponentFootprint>,
+    /// Its parts, in the order in which a run uses them.
+    pub parts: Vec<PartFootprint>,
 }
 
-/// The blocks of one component.
+/// The blocks of one part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ComponentFootprint {
+pub struct PartFootprint {
+    /// What it is called in the model, such as `text_encoder_2`; no two parts of a model have the same name.
+    pub name: String,
     /// What it does.
     pub role: Role,
     /// The architecture in words.
@@ -72,30 +74,41 @@ pub struct Held {
 impl Footprint {
     /// The same model with its matrices held as somebody wants them.
     pub fn held_as(&self, preferences: &MemoryPreferences) -> Self {
-        let components = self.components.iter().map(|part| part.held_as(preferences.precision(part.role)));
-        Self { model: self.model.clone(), dtype: self.dtype, components: components.collect() }
+        let parts = self.parts.iter().map(|part| part.held_as(preferences.precision(part.role)));
+        Self { model: self.model.clone(), dtype: self.dtype, parts: parts.collect() }
     }
 
-    /// `S_total`: bytes of all components.
+    /// `S_total`: bytes of all parts.
     pub fn total(&self) -> u64 {
-        self.components.iter().map(ComponentFootprint::bytes).sum()
+        self.parts.iter().map(PartFootprint::bytes).sum()
     }
 
-    /// `S_max`: bytes of the largest component.
-    pub fn largest_component(&self) -> u64 {
-        self.components.iter().map(ComponentFootprint::bytes).max().unwrap_or(0)
+    /// `S_max`: bytes of the largest part.
+    pub fn largest_part(&self) -> u64 {
+        self.parts.iter().map(PartFootprint::bytes).max().unwrap_or(0)
     }
 
     /// `S_block`: bytes of the largest block.
     pub fn largest_block(&self) -> u64 {
-        self.components.iter().map(ComponentFootprint::largest_block).max().unwrap_or(0)
+        self.parts.iter().map(PartFootprint::largest_block).max().unwrap_or(0)
     }
 
     /// `S_leaf`: bytes of the largest tensor.
     pub fn largest_tensor(&self) -> u64 {
-        let blocks = self.components.iter().flat_map(|component| &component.blocks);
+        let blocks = self.parts.iter().flat_map(|part| &part.blocks);
         blocks.map(|block| block.largest_tensor).max().unwrap_or(0)
     }
+}
+
+/// Names for the parts of a model that has no names of its own for them: `text_encoder`, `text_encoder_2`, `denoiser`.
+pub fn part_names(roles: impl Iterator<Item = Role>) -> Vec<String> {
+    let mut counts: BTreeMap<Role, usize> = BTreeMap::new();
+    let name = |role: Role| {
+        let count = counts.entry(role).or_default();
+        *count += 1;
+        if *count == 1 { role.id().to_owned() } else { format!("{}_{count}", role.id()) }
+    };
+    roles.map(name).collect()
 }
 
 impl BlockFootprint {
@@ -112,7 +125,7 @@ impl BlockFootprint {
     }
 }
 
-impl ComponentFootprint {
+impl PartFootprint {
     fn held_as(&self, storage: Storage) -> Self {
         let blocks = self.blocks.iter().map(|block| block.held_as(storage));
         Self { blocks: blocks.collect(), ..self.clone() }

@@ -4,19 +4,19 @@
 //! [`Machine`] (what may be taken) and [`MemoryPreferences`] (what the person wants) where every block is when.
 //! Every offload mode is a preset over the same plan.
 
+mod candidate;
 mod card_machine;
 mod catalogue;
 mod correction;
-mod family;
 mod footprint;
 mod forecast;
 mod machine;
-mod placed;
-mod placement;
+mod pareto;
 mod plan;
 mod planner;
 mod preferences;
 mod presets;
+mod refit;
 mod search;
 mod sentence;
 mod simulate;
@@ -27,25 +27,25 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
+pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
 pub use catalogue::{
     KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
 };
 pub use correction::{Correction, Outcome, StagePeak, correct};
-pub use footprint::{BlockFootprint, ComponentFootprint, Footprint, Held};
+pub use footprint::{BlockFootprint, Footprint, Held, PartFootprint, part_names};
 pub use forecast::{Accuracy, Alternative, Forecast, Quality};
 pub use machine::{Link, Machine};
-pub use placed::{HostRoom, Placed, Technique};
-pub use placement::{Measured, leading_prefix, place, refit};
-pub use plan::{BlockPlan, Bound, ComponentPlan, Placement, Plan, PlanError, StagePlan, Tier};
+pub use plan::{BlockPlan, Bound, PartPlan, Placement, Plan, PlanError, StagePlan, Tier, UsePlan};
 pub use planner::{least_device_budget, plan};
 pub use preferences::{
     DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence,
     Residents, Wish,
 };
 pub use presets::{CardPreset, PresetModel, card_presets};
+pub use refit::{Measured, leading_prefix, place, refit};
 pub use sentence::{remedy, sentence};
 pub use simulate::{BlockCost, BlockUse, Simulation, block_costs, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};
-pub use workload::{BlockWork, ComponentWork, Stage, Work, Workload};
+pub use workload::{BlockWork, PartUse, Stage, StageKind, StageWork, Work, Workload};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OffloadMode, Residence, Stage};
+use super::{OffloadMode, Residence, Stage, StageKind};
 use crate::{checkpoint::Role, units};
 
 /// Where weights are.
@@ -38,15 +38,22 @@ pub struct BlockPlan {
     pub home: Tier,
 }
 
-/// One component under a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ComponentPlan {
+/// One part under a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartPlan {
+    /// What it is called.
+    pub name: String,
     /// What it does.
     pub role: Role,
-    /// When.
-    pub stage: Stage,
     /// How it is placed as a whole.
     pub residence: Residence,
+}
+
+/// The use of one part in a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsePlan {
+    /// Number of the part in [`Plan::parts`].
+    pub part: usize,
     /// One for each of its blocks, in their order.
     pub blocks: Vec<BlockPlan>,
     /// Slots that its streamed blocks pass through; 0 if none is streamed, at least 1 otherwise.
@@ -75,7 +82,10 @@ pub enum Bound {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     /// Which.
+    #[serde(flatten)]
     pub stage: Stage,
+    /// The parts that it uses, in the order of the workload.
+    pub uses: Vec<UsePlan>,
     /// Bytes of weights on the device at its peak: its own and those that stay from other stages, slots included.
     pub weights: u64,
     /// Bytes of activations at its peak.
@@ -93,6 +103,11 @@ pub struct StagePlan {
 }
 
 impl StagePlan {
+    /// Its use of a part.
+    pub fn use_of(&self, part: usize) -> Option<&UsePlan> {
+        self.uses.iter().find(|part_use| part_use.part == part)
+    }
+
     /// Bytes on the device at its peak.
     pub fn device(&self) -> u64 {
         self.weights + self.activations
@@ -108,9 +123,9 @@ pub struct Plan {
     pub device_budget: u64,
     /// Bytes of the host it was made for.
     pub host_budget: u64,
-    /// One for each component of the footprint, in its order.
-    pub components: Vec<ComponentPlan>,
-    /// In their order.
+    /// One for each part of the footprint, in its order.
+    pub parts: Vec<PartPlan>,
+    /// One for each stage of the workload, in its order.
     pub stages: Vec<StagePlan>,
     /// Seconds of a denoising step after the first.
     pub seconds_per_step: f64,
@@ -129,9 +144,32 @@ impl Plan {
         self.stages.iter().map(|stage| stage.host).max().unwrap_or(0)
     }
 
-    /// What a stage will take.
-    pub fn stage(&self, stage: Stage) -> Option<&StagePlan> {
-        self.stages.iter().find(|plan| plan.stage == stage)
+    /// The first stage of a kind.
+    pub fn first_of(&self, kind: StageKind) -> Option<&StagePlan> {
+        self.stages.iter().find(|plan| plan.stage.kind == kind)
+    }
+
+    /// The uses of parts in all stages, in their order.
+    pub fn uses(&self) -> impl Iterator<Item = &UsePlan> {
+        self.stages.iter().flat_map(|stage| &stage.uses)
+    }
+
+    /// The number of a part's use in a stage among [all uses](Self::uses).
+    pub fn use_number(&self, stage: usize, part: usize) -> Option<usize> {
+        let before = self.stages.iter().take(stage).map(|stage| stage.uses.len()).sum::<usize>();
+        let own = self.stages.get(stage)?.uses.iter().position(|part_use| part_use.part == part)?;
+        Some(before + own)
+    }
+
+    /// The first use of a part in this stage or a later one; where there is none, the last before it.
+    pub fn use_from(&self, stage: usize, part: usize) -> Option<&UsePlan> {
+        let (before, after) = self.stages.split_at(stage.min(self.stages.len()));
+        after.iter().chain(before.iter().rev()).find_map(|stage| stage.use_of(part))
+    }
+
+    /// The residence of the part that is used.
+    pub fn residence(&self, part_use: &UsePlan) -> Residence {
+        self.parts[part_use.part].residence
     }
 }
 

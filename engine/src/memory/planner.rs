@@ -3,43 +3,65 @@
 use std::rc::Rc;
 
 use super::{
-    Footprint, Machine, MemoryPreferences, OffloadMode, Plan, PlanError, Residence, Stage, Technique, Wish,
+    Footprint, Machine, MemoryPreferences, OffloadMode, Plan, PlanError, Residence, Technique, Wish,
     Workload,
-    search::{Limits, Merit, Row, STAGES, Search, Shape, Solution, everywhere},
+    search::{Merit, Row, Search, Shape, Solution},
 };
 use crate::checkpoint::Role;
 
 use Residence::{OnDemand, Resident, Staged, Streamed};
 
-/// The residences of text encoders, denoiser and autoencoder.
-type Preset = [Residence; 3];
+/// The residences of parts by what they do.
+struct ByRole {
+    text_encoders: Residence,
+    denoisers: Residence,
+    autoencoders: Residence,
+}
+
+impl ByRole {
+    fn of(&self, role: Role) -> Residence {
+        match role {
+            Role::TextEncoder => self.text_encoders,
+            Role::Denoiser => self.denoisers,
+            Role::Autoencoder => self.autoencoders,
+        }
+    }
+}
+
+/// Text encoders, denoisers and autoencoders.
+const fn by_role(text_encoders: Residence, denoisers: Residence, autoencoders: Residence) -> ByRole {
+    ByRole { text_encoders, denoisers, autoencoders }
+}
 
 /// What each mode may do, from the least intrusive to the most: the first that fits is taken. `auto` is the
 /// exception, as it has wishes to choose by.
-const PRESETS: [(OffloadMode, &[Preset]); 6] = [
-    (OffloadMode::None, &[[Resident, Resident, Resident]]),
-    (OffloadMode::CondOnly, &[[Staged, Resident, Resident]]),
-    (OffloadMode::CondDiffusion, &[[Staged, Staged, Resident]]),
-    (OffloadMode::Aggressive, &[[Staged, Staged, Staged]]),
-    (OffloadMode::LayerStreaming, &[[Resident, Resident, Resident], [Streamed, Streamed, Streamed]]),
+const PRESETS: [(OffloadMode, &[ByRole]); 6] = [
+    (OffloadMode::None, &[by_role(Resident, Resident, Resident)]),
+    (OffloadMode::CondOnly, &[by_role(Staged, Resident, Resident)]),
+    (OffloadMode::CondDiffusion, &[by_role(Staged, Staged, Resident)]),
+    (OffloadMode::Aggressive, &[by_role(Staged, Staged, Staged)]),
+    (
+        OffloadMode::LayerStreaming,
+        &[by_role(Resident, Resident, Resident), by_role(Streamed, Streamed, Streamed)],
+    ),
     (
         OffloadMode::Auto,
         &[
-            [Resident, Resident, Resident],
-            [Staged, Resident, Resident],
-            [Staged, Staged, Resident],
-            [Staged, Staged, Staged],
-            [Streamed, Resident, Resident],
-            [Streamed, Staged, Resident],
-            [Streamed, Staged, Staged],
-            [Staged, Streamed, Resident],
-            [Staged, Streamed, Staged],
-            [Streamed, Streamed, Resident],
-            [Streamed, Streamed, Streamed],
-            [OnDemand, Resident, Resident],
-            [OnDemand, Staged, Staged],
-            [OnDemand, Streamed, Resident],
-            [OnDemand, Streamed, Streamed],
+            by_role(Resident, Resident, Resident),
+            by_role(Staged, Resident, Resident),
+            by_role(Staged, Staged, Resident),
+            by_role(Staged, Staged, Staged),
+            by_role(Streamed, Resident, Resident),
+            by_role(Streamed, Staged, Resident),
+            by_role(Streamed, Staged, Staged),
+            by_role(Staged, Streamed, Resident),
+            by_role(Staged, Streamed, Staged),
+            by_role(Streamed, Streamed, Resident),
+            by_role(Streamed, Streamed, Streamed),
+            by_role(OnDemand, Resident, Resident),
+            by_role(OnDemand, Staged, Staged),
+            by_role(OnDemand, Streamed, Resident),
+            by_role(OnDemand, Streamed, Streamed),
         ],
     ),
 ];
@@ -134,7 +156,7 @@ impl<'a> Planner<'a> {
 
     /// The first row that fits with the largest tiles that fit.
     fn lightest(&self, budget: u64) -> Option<Solution> {
-        self.shapes().find_map(|shape| self.search.solve(&shape, &everywhere(budget), self.technique))
+        self.shapes().find_map(|shape| self.search.solve(&shape, budget, self.technique))
     }
 
     /// The fastest placement that fits.
@@ -144,16 +166,17 @@ impl<'a> Planner<'a> {
     /// where a smaller one stopped, so it is never slower.
     fn fastest(&self, budget: u64, allowed: impl Fn(usize) -> bool) -> Option<Solution> {
         let shapes: Vec<Shape> = self.shapes().filter(|shape| allowed(shape.level)).collect();
-        let laddered: Vec<_> =
-            shapes.iter().map(|shape| self.search.ladders(shape, self.technique)).collect();
+        let options: Vec<_> = shapes
+            .iter()
+            .map(|shape| (self.search.fronts(shape, self.technique), self.search.base(shape)))
+            .collect();
         let mut stops: Vec<(u64, usize)> = Vec::new();
-        for (number, (shape, ladders)) in shapes.iter().zip(&laddered).enumerate() {
+        for (number, (shape, (fronts, base))) in shapes.iter().zip(&options).enumerate() {
             let Some(least) = self.search.least(shape, self.technique) else { continue };
             let least = least.into_iter().max().unwrap_or(0);
-            let base = self.search.base(shape, ladders);
-            let steps = self.search.components().flat_map(|index| {
-                let base = base[self.search.stage(index) as usize];
-                ladders[index].iter().map(move |placed| base.saturating_add(placed.weights))
+            let steps = self.search.uses().flat_map(|part_use| {
+                let base = base[self.search.stage(part_use)];
+                fronts[part_use].iter().map(move |candidate| base.saturating_add(candidate.weights))
             });
             let steps = steps.chain([least]).filter(|&bytes| bytes >= least && bytes <= budget);
             stops.extend(steps.map(|bytes| (bytes, number)));
@@ -162,27 +185,26 @@ impl<'a> Planner<'a> {
         stops.dedup();
         let mut best: Option<(Merit, usize, Solution)> = None;
         for (bytes, number) in stops {
-            let (shape, ladders) = (&shapes[number], &laddered[number]);
-            let base = self.search.base(shape, ladders);
-            let Some(placed) = self.search.choose(shape, ladders, &base, &everywhere(bytes)) else {
-                continue;
-            };
-            let merit = self.search.merit(&placed);
+            let (shape, (fronts, base)) = (&shapes[number], &options[number]);
+            let Some(chosen) = self.search.choose(shape, fronts, base, bytes) else { continue };
+            let merit = self.search.merit(&chosen);
             let better = best.as_ref().is_none_or(|(before, rank, _)| {
                 let no_slower = merit.0 <= before.0 && merit.1 <= before.1;
                 no_slower && (merit.0, merit.1, number, merit.2) < (before.0, before.1, *rank, before.2)
             });
             if better {
-                best = Some((merit, number, Solution { shape: shape.clone(), placed }));
+                best = Some((merit, number, Solution { shape: shape.clone(), chosen }));
             }
         }
         best.map(|(.., solution)| solution)
     }
 
     /// The fewest bytes of the device that any row takes, and by stage.
-    pub(super) fn least(&self) -> Option<(u64, Limits)> {
+    pub(super) fn least(&self) -> Option<(u64, Vec<u64>)> {
         let least = self.shapes().filter_map(|shape| self.search.least(&shape, self.technique));
-        least.map(|limits| (limits.into_iter().max().unwrap_or(0), limits)).min_by_key(|(bytes, _)| *bytes)
+        least
+            .map(|stages| (stages.iter().copied().max().unwrap_or(0), stages))
+            .min_by_key(|(bytes, _)| *bytes)
     }
 
     /// Why nothing fits this many bytes.
@@ -191,13 +213,12 @@ impl<'a> Planner<'a> {
         if let Some(needed) = self.host_needed(budget) {
             return PlanError::Host { needed, budget: host_budget };
         }
-        let (needed, limits) = self.least().unwrap_or((u64::MAX, everywhere(u64::MAX)));
-        let stage =
-            STAGES.into_iter().find(|&stage| limits[stage as usize] == needed).unwrap_or(Stage::Denoise);
+        let (needed, stages) = self.least().unwrap_or((u64::MAX, Vec::new()));
+        let stage = stages.iter().position(|&bytes| bytes == needed);
         PlanError::Device {
             what: self.in_words().to_owned(),
             device: self.search.machine().device.clone(),
-            stage: stage_name(stage).to_owned(),
+            stage: stage.map_or_else(|| "denoise".to_owned(), |stage| self.search.stage_name(stage)),
             needed,
             budget,
         }
@@ -232,30 +253,14 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The name of a stage in sentences.
-pub(super) fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Encode => "encode",
-        Stage::Denoise => "denoise",
-        Stage::Decode => "decode",
-    }
-}
-
-/// The rows of a mode with what somebody wants of single components, each once.
+/// The rows of a mode with what somebody wants of single parts, each once.
 fn rows(footprint: &Footprint, preferences: &MemoryPreferences) -> Vec<Row> {
     let presets =
         PRESETS.iter().find(|(mode, _)| *mode == preferences.mode).map_or(&[][..], |(_, presets)| presets);
     let mut rows: Vec<Row> = Vec::new();
     for preset in presets {
-        let residence = |role: Role| {
-            let preset = match role {
-                Role::TextEncoder => preset[0],
-                Role::Denoiser => preset[1],
-                Role::Autoencoder => preset[2],
-            };
-            preferences.residence(role).unwrap_or(preset)
-        };
-        let row: Row = footprint.components.iter().map(|component| residence(component.role)).collect();
+        let residence = |role: Role| preferences.residence(role).unwrap_or(preset.of(role));
+        let row: Row = footprint.parts.iter().map(|part| residence(part.role)).collect();
         if !rows.contains(&row) {
             rows.push(row);
         }

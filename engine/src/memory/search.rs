@@ -1,29 +1,19 @@
-//! Placements of whole models: what each component can do within which bytes, and the best for all together.
+//! Placements of whole models: what each use of a part can do within which bytes, and the best for all together.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{cell::RefCell, cmp::Reverse, collections::HashMap, ops::Range, rc::Rc};
 
 use super::{
-    BlockCost, Bound, ComponentPlan, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode, Placed,
-    Plan, Residence, Simulation, Stage, StagePlan, Technique, Work, Workload, block_costs,
-    family::{ladder, members, times},
+    BlockCost, Bound, Candidate, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode, PartPlan,
+    PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique, Tier, UsePlan, Work,
+    Workload, block_costs,
+    pareto::{candidates, front, times},
 };
-
-/// All stages, in their order.
-pub(super) const STAGES: [Stage; 3] = [Stage::Encode, Stage::Denoise, Stage::Decode];
 
 /// Slots that buffers are reserved for in the host's memory when nobody says how many.
 const USUAL_SLOTS: u64 = 2;
 
-/// How each component is placed, in the footprint's order.
+/// How each part is placed, in the footprint's order.
 pub(super) type Row = Vec<Residence>;
-
-/// Bytes that may be taken on the device in each stage.
-pub(super) type Limits = [u64; 3];
-
-/// The same bytes in all stages.
-pub(super) fn everywhere(bytes: u64) -> Limits {
-    [bytes; 3]
-}
 
 /// A row of residences, and a level of ways: 0 for the largest tiles.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,10 +25,20 @@ pub(super) struct Shape {
 /// Nanoseconds of a step and of a run, and bytes that move again with every walk.
 pub(super) type Merit = (u64, u64, u64);
 
-/// A placement of all components.
+/// What can be done in one use of a part.
+pub(super) type Front = Rc<Vec<Rc<Candidate>>>;
+
+/// A placement for every use of a part.
 pub(super) struct Solution {
     pub shape: Shape,
-    pub placed: Vec<Rc<Placed>>,
+    pub chosen: Vec<Rc<Candidate>>,
+}
+
+/// A use of a part: where it stands in the workload.
+#[derive(Debug, Clone, Copy)]
+struct Use<'a> {
+    stage: usize,
+    work: &'a PartUse,
 }
 
 type Key = (usize, Residence, usize, HostRoom, Technique);
@@ -50,7 +50,9 @@ pub(super) struct Search<'a> {
     machine: &'a Machine,
     tile: Option<u32>,
     host_budget: u64,
-    ladders: RefCell<HashMap<Key, Rc<Vec<Rc<Placed>>>>>,
+    /// In the workload's order; everywhere else they are known by their numbers in this list.
+    uses: Rc<[Use<'a>]>,
+    fronts: RefCell<HashMap<Key, Front>>,
     nothing: Work,
 }
 
@@ -61,20 +63,31 @@ impl<'a> Search<'a> {
         machine: &'a Machine,
         preferences: &MemoryPreferences,
     ) -> Self {
+        let of_stage = |(stage, work): (usize, &'a super::StageWork)| {
+            let known = work.uses.iter().filter(|work| work.part < footprint.parts.len());
+            known.map(move |work| Use { stage, work })
+        };
         Self {
             footprint,
             workload,
             machine,
             tile: preferences.tile,
             host_budget: if machine.unified { u64::MAX } else { machine.host_budget },
-            ladders: RefCell::default(),
+            uses: workload.stages.iter().enumerate().flat_map(of_stage).collect(),
+            fronts: RefCell::default(),
             nothing: Work { tile: None, carried: 0, blocks: Vec::new() },
         }
     }
 
     /// The same search with other memory in the host.
     pub(super) fn with_host_budget(&self, host_budget: u64) -> Self {
-        Self { host_budget, ladders: RefCell::default(), nothing: self.nothing.clone(), ..*self }
+        Self {
+            host_budget,
+            uses: Rc::clone(&self.uses),
+            fronts: RefCell::default(),
+            nothing: self.nothing.clone(),
+            ..*self
+        }
     }
 
     pub(super) fn footprint(&self) -> &'a Footprint {
@@ -85,8 +98,46 @@ impl<'a> Search<'a> {
         self.machine
     }
 
-    pub(super) fn components(&self) -> std::ops::Range<usize> {
-        0..self.footprint.components.len().min(self.workload.components.len())
+    pub(super) fn stages(&self) -> Range<usize> {
+        0..self.workload.stages.len()
+    }
+
+    pub(super) fn parts(&self) -> Range<usize> {
+        0..self.footprint.parts.len()
+    }
+
+    pub(super) fn uses(&self) -> Range<usize> {
+        0..self.uses.len()
+    }
+
+    /// The uses of parts in a stage.
+    pub(super) fn uses_in(&self, stage: usize) -> impl Iterator<Item = usize> {
+        self.uses().filter(move |&number| self.uses[number].stage == stage)
+    }
+
+    /// The uses of a part in all stages.
+    fn uses_of(&self, part: usize) -> impl Iterator<Item = usize> {
+        self.uses().filter(move |&number| self.part(number) == part)
+    }
+
+    /// The part that is used.
+    pub(super) fn part(&self, number: usize) -> usize {
+        self.uses[number].work.part
+    }
+
+    /// The stage that it is used in.
+    pub(super) fn stage(&self, number: usize) -> usize {
+        self.uses[number].stage
+    }
+
+    /// The name of a stage in sentences.
+    pub(super) fn stage_name(&self, stage: usize) -> String {
+        self.workload.stages[stage].name.to_lowercase()
+    }
+
+    /// Whether its walks are denoising steps.
+    pub(super) fn denoises(&self, number: usize) -> bool {
+        self.workload.stages[self.stage(number)].kind == StageKind::Denoise
     }
 
     /// The number of levels of ways, at least one.
@@ -94,13 +145,13 @@ impl<'a> Search<'a> {
         if self.tile.is_some() {
             return 1;
         }
-        self.components().map(|index| self.workload.components[index].ways.len()).max().unwrap_or(1).max(1)
+        self.uses.iter().map(|part_use| part_use.work.ways.len()).max().unwrap_or(1).max(1)
     }
 
-    /// Which way a component takes at a level. A wanted size of tiles decides alone: the largest way whose
-    /// tiles are not larger, or the smallest there is.
-    pub(super) fn way(&self, component: usize, level: usize) -> usize {
-        let ways = &self.workload.components[component].ways;
+    /// Which way a part takes at a level. A wanted size of tiles decides alone: the largest way whose tiles are not
+    /// larger, or the smallest there is.
+    pub(super) fn way(&self, number: usize, level: usize) -> usize {
+        let ways = &self.uses[number].work.ways;
         let last = ways.len().saturating_sub(1);
         match self.tile {
             Some(side) => {
@@ -111,82 +162,82 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn work(&self, component: usize, level: usize) -> &Work {
-        let way = self.way(component, level);
-        self.workload.components[component].ways.get(way).unwrap_or(&self.nothing)
+    pub(super) fn work(&self, number: usize, level: usize) -> &Work {
+        self.uses[number].work.ways.get(self.way(number, level)).unwrap_or(&self.nothing)
     }
 
     /// Whether nothing is tiled at a level.
     pub(super) fn is_whole(&self, level: usize) -> bool {
-        self.components().all(|index| self.work(index, level).tile.is_none())
-    }
-
-    pub(super) fn stage(&self, component: usize) -> Stage {
-        self.workload.components[component].stage
+        self.uses().all(|number| self.work(number, level).tile.is_none())
     }
 
     /// Bytes of activations in a stage at a level.
-    pub(super) fn activations(&self, stage: Stage, level: usize) -> u64 {
-        let own = self.components().filter(|&index| self.stage(index) == stage);
-        own.map(|index| self.work(index, level).peak_activations()).max().unwrap_or(0)
+    pub(super) fn activations(&self, stage: usize, level: usize) -> u64 {
+        self.uses_in(stage).map(|number| self.work(number, level).peak_activations()).max().unwrap_or(0)
     }
 
-    pub(super) fn costs(&self, component: usize, level: usize) -> Vec<BlockCost> {
-        block_costs(&self.footprint.components[component], self.work(component, level), self.machine)
+    pub(super) fn costs(&self, number: usize, level: usize) -> Vec<BlockCost> {
+        let part = &self.footprint.parts[self.part(number)];
+        block_costs(part, self.work(number, level), self.machine)
     }
 
-    /// Every placement of a component that is worth its bytes, from the fewest bytes to the most.
-    pub(super) fn ladder(
-        &self,
-        component: usize,
-        shape: &Shape,
-        room: HostRoom,
-        technique: Technique,
-    ) -> Rc<Vec<Rc<Placed>>> {
-        let residence = shape.row[component];
-        let key = (component, residence, self.way(component, shape.level), room, technique);
-        if let Some(known) = self.ladders.borrow().get(&key) {
+    /// Which of a part's blocks any stage has use for.
+    fn needed(&self, part: usize, level: usize) -> Vec<bool> {
+        let mut needed = vec![false; self.footprint.parts[part].blocks.len()];
+        for number in self.uses_of(part) {
+            for (needed, work) in needed.iter_mut().zip(&self.work(number, level).blocks) {
+                *needed |= work.passes > 0;
+            }
+        }
+        needed
+    }
+
+    /// Bytes of those blocks.
+    fn needed_bytes(&self, part: usize, level: usize) -> Vec<u64> {
+        let blocks = self.footprint.parts[part].blocks.iter().zip(self.needed(part, level));
+        blocks.filter(|(_, needed)| *needed).map(|(block, _)| block.bytes).collect()
+    }
+
+    /// Every placement of a use that is worth its bytes, from the fewest bytes to the most.
+    pub(super) fn front(&self, number: usize, shape: &Shape, room: HostRoom, technique: Technique) -> Front {
+        let residence = shape.row[self.part(number)];
+        let key = (number, residence, self.way(number, shape.level), room, technique);
+        if let Some(known) = self.fronts.borrow().get(&key) {
             return Rc::clone(known);
         }
-        let costs = self.costs(component, shape.level);
-        let steps = self.stage(component) == Stage::Denoise;
-        let technique = match residence {
-            Residence::OnDemand => technique.without_residents(),
-            _ => technique,
-        };
-        let room = match residence {
-            Residence::OnDemand => HostRoom { copies: 0, ..room },
-            _ => room,
-        };
+        let costs = self.costs(number, shape.level);
+        let steps = self.denoises(number);
         let found = match residence {
-            Residence::Resident => vec![Rc::new(Placed::whole(&costs, self.machine, 0))],
-            Residence::Staged => vec![Rc::new(Placed::whole(&costs, self.machine, room.copies))],
-            Residence::Streamed | Residence::OnDemand => {
-                ladder(members(&costs, self.machine, technique, room, steps), steps)
+            Residence::Resident => {
+                let needed = self.needed(self.part(number), shape.level);
+                vec![Rc::new(Candidate::kept(&costs, self.machine, &needed))]
+            }
+            Residence::Staged => vec![Rc::new(Candidate::whole(&costs, self.machine, room.copies))],
+            Residence::Streamed => front(candidates(&costs, self.machine, technique, room, steps), steps),
+            Residence::OnDemand => {
+                let (technique, room) = (technique.without_residents(), HostRoom { copies: 0, ..room });
+                front(candidates(&costs, self.machine, technique, room, steps), steps)
             }
         };
         let found = Rc::new(found);
-        self.ladders.borrow_mut().insert(key, Rc::clone(&found));
+        self.fronts.borrow_mut().insert(key, Rc::clone(&found));
         found
     }
 
-    /// The ladders of all components under a shape.
-    pub(super) fn ladders(&self, shape: &Shape, technique: Technique) -> Vec<Rc<Vec<Rc<Placed>>>> {
+    /// The fronts of all uses under a shape.
+    pub(super) fn fronts(&self, shape: &Shape, technique: Technique) -> Vec<Front> {
         let rooms = self.host_rooms(shape, technique);
-        self.components().map(|index| self.ladder(index, shape, rooms[index], technique)).collect()
+        self.uses().map(|number| self.front(number, shape, rooms[number], technique)).collect()
     }
 
-    /// Each component's part of the host's memory. It depends on what they are made of alone and not on the
-    /// device, so that their placements can be chosen one by one: those with the most walks first, what they
-    /// would take if all their blocks had copies.
+    /// What each use of a part may take of the host's memory. It depends on what the parts are made of alone and not on
+    /// the device, so that placements can be chosen one by one: parts with the most walks first, what they would take
+    /// if all their blocks had copies. A part that gets less shares it out among the stages that it is used in.
     pub(super) fn host_rooms(&self, shape: &Shape, technique: Technique) -> Vec<HostRoom> {
-        let used = |index: usize| -> Vec<u64> {
-            let costs = self.costs(index, shape.level);
-            costs.iter().filter(|cost| cost.passes > 0).map(|cost| cost.bytes).collect()
-        };
-        let wants = |index: usize| match shape.row[index] {
+        let needed: Vec<Vec<u64>> = self.parts().map(|part| self.needed_bytes(part, shape.level)).collect();
+        let wants = |part: usize| match shape.row[part] {
             Residence::Staged | Residence::Streamed => {
-                used(index).into_iter().fold(0u64, u64::saturating_add)
+                needed[part].iter().copied().fold(0, u64::saturating_add)
             }
             Residence::Resident | Residence::OnDemand => 0,
         };
@@ -196,189 +247,188 @@ impl<'a> Search<'a> {
             USUAL_SLOTS
         };
         let buffers = |residences: &[Residence]| {
-            let passing = self.components().filter(|&index| residences.contains(&shape.row[index]));
-            let largest = passing.flat_map(used).max().unwrap_or(0);
+            let passing = self.parts().filter(|&part| residences.contains(&shape.row[part]));
+            let largest = passing.flat_map(|part| &needed[part]).max().copied().unwrap_or(0);
             largest.saturating_mul(slots).min(self.host_budget)
         };
-        let wanted: Vec<u64> = self.components().map(wants).collect();
+        let wanted: Vec<u64> = self.parts().map(wants).collect();
         let all = wanted.iter().copied().fold(0, u64::saturating_add);
         let enough =
             all.checked_add(buffers(&[Residence::OnDemand])).is_some_and(|all| all <= self.host_budget);
         let reserve = if enough { 0 } else { buffers(&[Residence::Streamed, Residence::OnDemand]) };
-        let mut order: Vec<usize> = self.components().collect();
-        order.sort_by_key(|&index| {
-            let costs = self.costs(index, shape.level);
-            std::cmp::Reverse(costs.iter().map(|cost| cost.passes).max())
+        let mut order: Vec<usize> = self.parts().collect();
+        order.sort_by_key(|&part| {
+            let works = self.uses_of(part).flat_map(|number| &self.work(number, shape.level).blocks);
+            Reverse(works.map(|work| work.passes).max())
         });
         let mut left = self.host_budget - reserve;
         let mut copies = vec![0; wanted.len()];
-        for index in order {
-            copies[index] = wanted[index].min(left);
-            left -= copies[index];
+        for part in order {
+            copies[part] = wanted[part].min(left);
+            left -= copies[part];
         }
         let staging = left.saturating_add(reserve).min(self.host_budget);
-        let room = |(index, copies): (usize, u64)| {
-            let passes = match shape.row[index] {
-                Residence::Streamed => copies < wanted[index],
+        let room = |number: usize| {
+            let part = self.part(number);
+            let short = copies[part] < wanted[part];
+            let passes = match shape.row[part] {
+                Residence::Streamed => short,
                 Residence::OnDemand => true,
                 Residence::Resident | Residence::Staged => false,
             };
-            let largest = used(index).into_iter().max().unwrap_or(0);
+            let largest = needed[part].iter().copied().max().unwrap_or(0);
             let most = largest.saturating_mul(u64::from(technique.most_slots) + 1);
             // Rooms that make no difference are made the same, so that their placements are found once.
             let staging = if passes && staging < most { staging } else { u64::MAX };
-            HostRoom { copies, staging }
+            let shares = if short { self.uses_of(part).count() as u64 } else { 1 };
+            HostRoom { copies: copies[part] / shares, staging }
         };
-        copies.into_iter().enumerate().map(room).collect()
+        self.uses().map(room).collect()
     }
 
     /// Bytes on the device that stay in all stages.
-    fn held(&self, shape: &Shape, ladders: &[Rc<Vec<Rc<Placed>>>]) -> u64 {
-        let resident = self.components().filter(|&index| shape.row[index] == Residence::Resident);
-        resident
-            .filter_map(|index| ladders[index].first())
-            .fold(0, |sum, placed| sum.saturating_add(placed.weights))
+    pub(super) fn held(&self, shape: &Shape) -> u64 {
+        let resident = self.parts().filter(|&part| shape.row[part] == Residence::Resident);
+        resident.flat_map(|part| self.needed_bytes(part, shape.level)).fold(0, u64::saturating_add)
     }
 
-    /// Bytes of a stage besides the weights of the component in use, for each stage.
-    pub(super) fn base(&self, shape: &Shape, ladders: &[Rc<Vec<Rc<Placed>>>]) -> Limits {
-        let held = self.held(shape, ladders);
-        STAGES.map(|stage| held.saturating_add(self.activations(stage, shape.level)))
+    /// Bytes of each stage besides the weights of the part in use.
+    pub(super) fn base(&self, shape: &Shape) -> Vec<u64> {
+        let held = self.held(shape);
+        self.stages().map(|stage| held.saturating_add(self.activations(stage, shape.level))).collect()
     }
 
     /// The fewest bytes that a shape takes in each stage; `None` if the host's memory does not allow it.
-    pub(super) fn least(&self, shape: &Shape, technique: Technique) -> Option<Limits> {
-        let ladders = self.ladders(shape, technique);
-        let base = self.base(shape, &ladders);
-        let mut least = base;
-        let mut present = [false; 3];
-        for index in self.components() {
-            let stage = self.stage(index) as usize;
-            let weights = ladders[index].first()?.weights;
-            present[stage] = true;
-            if shape.row[index] != Residence::Resident {
+    pub(super) fn least(&self, shape: &Shape, technique: Technique) -> Option<Vec<u64>> {
+        let base = self.base(shape);
+        let mut least = base.clone();
+        for (number, front) in self.uses().zip(self.fronts(shape, technique)) {
+            let (stage, weights) = (self.stage(number), front.first()?.weights);
+            if shape.row[self.part(number)] != Residence::Resident {
                 least[stage] = least[stage].max(base[stage].saturating_add(weights));
             }
         }
-        // A stage that no component is used in does not take place.
-        (0..3).filter(|&stage| !present[stage]).for_each(|stage| least[stage] = 0);
         Some(least)
     }
 
-    /// The best placement of each component within the limits; `None` if they do not fit.
+    /// The best placement of each use within so many bytes of the device; `None` if they do not fit.
     pub(super) fn choose(
         &self,
         shape: &Shape,
-        ladders: &[Rc<Vec<Rc<Placed>>>],
-        base: &Limits,
-        limits: &Limits,
-    ) -> Option<Vec<Rc<Placed>>> {
-        self.components()
-            .map(|index| {
-                let stage = self.stage(index) as usize;
-                let room = limits[stage].checked_sub(base[stage])?;
-                let ladder = &ladders[index];
-                if shape.row[index] == Residence::Resident {
-                    return ladder.first().cloned();
-                }
-                let fitting = ladder.partition_point(|placed| placed.weights <= room);
-                ladder.get(fitting.checked_sub(1)?).cloned()
-            })
-            .collect()
+        fronts: &[Front],
+        base: &[u64],
+        limit: u64,
+    ) -> Option<Vec<Rc<Candidate>>> {
+        let best = |number: usize| {
+            let room = limit.checked_sub(base[self.stage(number)])?;
+            let front = &fronts[number];
+            if shape.row[self.part(number)] == Residence::Resident {
+                return front.first().cloned();
+            }
+            let fitting = front.partition_point(|candidate| candidate.weights <= room);
+            front.get(fitting.checked_sub(1)?).cloned()
+        };
+        self.uses().map(best).collect()
     }
 
     /// [`choose`](Self::choose) for one shape alone.
-    pub(super) fn solve(&self, shape: &Shape, limits: &Limits, technique: Technique) -> Option<Solution> {
-        let ladders = self.ladders(shape, technique);
-        let base = self.base(shape, &ladders);
-        let placed = self.choose(shape, &ladders, &base, limits)?;
-        Some(Solution { shape: shape.clone(), placed })
+    pub(super) fn solve(&self, shape: &Shape, limit: u64, technique: Technique) -> Option<Solution> {
+        let fronts = self.fronts(shape, technique);
+        let chosen = self.choose(shape, &fronts, &self.base(shape), limit)?;
+        Some(Solution { shape: shape.clone(), chosen })
     }
 
     /// How good placements are; less is better.
-    pub(super) fn merit(&self, placed: &[Rc<Placed>]) -> Merit {
+    pub(super) fn merit(&self, chosen: &[Rc<Candidate>]) -> Merit {
         let mut merit = (0u64, 0u64, 0u64);
-        for (index, placed) in placed.iter().enumerate() {
-            let (step, run) = times(placed, self.stage(index) == Stage::Denoise);
+        for (number, candidate) in chosen.iter().enumerate() {
+            let (step, run) = times(candidate, self.denoises(number));
             merit.0 = merit.0.saturating_add(step);
             merit.1 = merit.1.saturating_add(run);
-            merit.2 = merit.2.saturating_add(placed.moved);
+            merit.2 = merit.2.saturating_add(candidate.moved);
         }
         merit
     }
 
     /// The plan that follows a solution.
     pub(super) fn plan(&self, solution: &Solution, mode: OffloadMode) -> Plan {
-        let components = self.components().map(|index| {
-            let placed = &solution.placed[index];
-            ComponentPlan {
-                role: self.footprint.components[index].role,
-                stage: self.stage(index),
-                residence: solution.shape.row[index],
-                blocks: placed.blocks.clone(),
-                slots: placed.slots,
-                slot_bytes: placed.slot_bytes,
-                way: self.way(index, solution.shape.level),
-                tile: self.work(index, solution.shape.level).tile,
-            }
-        });
-        let stages: Vec<StagePlan> =
-            STAGES.iter().filter_map(|&stage| self.stage_plan(solution, stage)).collect();
+        let parts = self.footprint.parts.iter().zip(&solution.shape.row);
+        let parts =
+            parts.map(|(part, &residence)| PartPlan { name: part.name.clone(), role: part.role, residence });
+        let stages: Vec<StagePlan> = self.stages().map(|stage| self.stage_plan(solution, stage)).collect();
         Plan {
             mode,
             device_budget: self.machine.device_budget,
             host_budget: self.machine.host_budget,
-            components: components.collect(),
+            parts: parts.collect(),
             seconds_per_step: self.seconds_per_step(solution),
             seconds: stages.iter().map(|stage| stage.seconds).sum(),
             stages,
         }
     }
 
-    fn stage_plan(&self, solution: &Solution, stage: Stage) -> Option<StagePlan> {
-        let own: Vec<usize> = self.components().filter(|&index| self.stage(index) == stage).collect();
-        if own.is_empty() {
-            return None;
-        }
-        let row = &solution.shape.row;
-        let placed = |index: &usize| &solution.placed[*index];
-        let level = solution.shape.level;
-        let early: Vec<usize> =
-            self.components().filter(|&index| self.workload.components[index].also == Some(stage)).collect();
-        let present = || own.iter().chain(&early);
-        let held = self.components().filter(|&index| row[index] == Residence::Resident);
-        let held = held.fold(0u64, |sum, index| sum.saturating_add(solution.placed[index].weights));
-        let passing = present().filter(|&&index| row[index] != Residence::Resident);
-        let weights = held.saturating_add(passing.map(|index| placed(index).weights).max().unwrap_or(0));
-        let copies = solution.placed.iter().fold(0u64, |sum, placed| sum.saturating_add(placed.copies));
-        let times: Vec<&Simulation> = own.iter().map(|index| &placed(index).simulation).collect();
+    fn stage_plan(&self, solution: &Solution, stage: usize) -> StagePlan {
+        let Solution { shape, chosen } = solution;
+        let work = &self.workload.stages[stage];
+        let uses = || self.uses_in(stage);
+        let passing = uses().filter(|&number| shape.row[self.part(number)] != Residence::Resident);
+        let weights = passing.map(|number| chosen[number].weights).max().unwrap_or(0);
+        let staging = uses().map(|number| chosen[number].staging).max().unwrap_or(0);
+        let times: Vec<&Simulation> = uses().map(|number| &chosen[number].simulation).collect();
         let longest = times.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        Some(StagePlan {
-            stage,
-            weights,
-            activations: present()
-                .map(|&index| self.work(index, level).peak_activations())
-                .max()
-                .unwrap_or(0),
-            host: copies.saturating_add(present().map(|index| placed(index).staging).max().unwrap_or(0)),
+        StagePlan {
+            stage: Stage { number: stage, kind: work.kind, name: work.name.clone() },
+            uses: uses().map(|number| self.use_plan(solution, number)).collect(),
+            weights: self.held(shape).saturating_add(weights),
+            activations: self.activations(stage, shape.level),
+            host: self.copies(chosen).saturating_add(staging),
             link_bytes: times.iter().map(|times| times.link_bytes).sum(),
             disk_bytes: times.iter().map(|times| times.disk_bytes).sum(),
             seconds: times.iter().map(|times| times.seconds).sum(),
             bound: longest.map_or(Bound::Compute, |times| times.bound),
-        })
+        }
+    }
+
+    fn use_plan(&self, Solution { shape, chosen }: &Solution, number: usize) -> UsePlan {
+        let candidate = &chosen[number];
+        UsePlan {
+            part: self.part(number),
+            blocks: candidate.blocks.clone(),
+            slots: candidate.slots,
+            slot_bytes: candidate.slot_bytes,
+            way: self.way(number, shape.level),
+            tile: self.work(number, shape.level).tile,
+        }
+    }
+
+    /// Bytes of copies in the host's memory; a block that has one in several stages has one.
+    fn copies(&self, chosen: &[Rc<Candidate>]) -> u64 {
+        let of_part = |part: usize| {
+            let blocks = self.footprint.parts[part].blocks.iter().enumerate();
+            let has_copy = |block: usize| {
+                self.uses_of(part).any(|number| {
+                    chosen[number].blocks.get(block).is_some_and(|plan| plan.home == Tier::Host)
+                })
+            };
+            blocks
+                .filter(|(index, _)| has_copy(*index))
+                .map(|(_, block)| block.bytes)
+                .fold(0, u64::saturating_add)
+        };
+        self.parts().map(of_part).fold(0, u64::saturating_add)
     }
 
     /// Walks are not steps: some samplers walk twice a step.
-    fn seconds_per_step(&self, solution: &Solution) -> f64 {
+    fn seconds_per_step(&self, Solution { shape, chosen }: &Solution) -> f64 {
         if self.workload.steps == 0 {
             return 0.0;
         }
-        let denoisers = self.components().filter(|&index| self.stage(index) == Stage::Denoise);
-        let walks = |index: usize| {
-            let blocks = &self.work(index, solution.shape.level).blocks;
+        let walks = |number: usize| {
+            let blocks = &self.work(number, shape.level).blocks;
             blocks.iter().map(|block| block.passes).max().unwrap_or(0)
         };
-        let seconds = |index: usize| solution.placed[index].simulation.steady * f64::from(walks(index));
-        denoisers.map(seconds).sum::<f64>() / f64::from(self.workload.steps)
+        let seconds = |number: usize| chosen[number].simulation.steady * f64::from(walks(number));
+        let denoising = self.uses().filter(|&number| self.denoises(number));
+        denoising.map(seconds).sum::<f64>() / f64::from(self.workload.steps)
     }
 }

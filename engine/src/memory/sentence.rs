@@ -1,8 +1,8 @@
 //! A plan in plain words.
 
 use super::{
-    Alternative, Bound, ComponentPlan, Footprint, Machine, OffloadMode, Placement, Plan, PlanError,
-    Residence, Stage,
+    Alternative, Bound, Footprint, Machine, OffloadMode, Placement, Plan, PlanError, Residence, StageKind,
+    StagePlan, UsePlan,
 };
 use crate::{checkpoint::Role, units};
 
@@ -60,25 +60,25 @@ pub(super) fn offer(row: &Alternative) -> String {
 
 fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
     let place = place(machine);
-    let streamed = plan
-        .components
-        .iter()
-        .zip(&footprint.components)
-        .find(|(component, _)| component.stage == Stage::Denoise && passes_through(component));
+    let denoising = plan.stages.iter().filter(|stage| stage.stage.kind == StageKind::Denoise);
+    let mut used = denoising.flat_map(|stage| stage.uses.iter().map(move |part_use| (stage, part_use)));
+    let streamed = used.find(|(_, part_use)| passes_through(part_use));
     let mut away: Vec<&str> = Vec::new();
-    for component in plan.components.iter().filter(|component| component.residence != Residence::Resident) {
-        let name = role_name(component.role);
+    for part in plan.parts.iter().filter(|part| part.residence != Residence::Resident) {
+        let name = role_name(part.role);
         if !away.contains(&name) {
             away.push(name);
         }
     }
-    let why = reason(plan, Stage::Decode, footprint.total());
-    let mut what = if let Some((component, parts)) = streamed {
-        let used = component.blocks.len();
-        let stay = component.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
-        let why = reason(plan, component.stage, parts.bytes());
-        let role = role_name(component.role);
-        let others = others(plan, component);
+    let decoding = plan.stages.iter().rfind(|stage| stage.stage.kind == StageKind::Decode);
+    let why = reason(plan, decoding, footprint.total());
+    let mut what = if let Some((stage, part_use)) = streamed {
+        let used = part_use.blocks.len();
+        let stay = part_use.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
+        let part = &footprint.parts[part_use.part];
+        let why = reason(plan, Some(stage), part.bytes());
+        let role = role_name(part.role);
+        let others = others(stage, part_use);
         if stay == 0 {
             format!("All {used} {role} blocks {others}, {why}.")
         } else {
@@ -87,13 +87,13 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
         }
     } else if away.is_empty() {
         format!("The whole model ({}) fits and stays {place}.", units::memory(footprint.total()))
-    } else if plan.components.iter().all(|component| component.residence != Residence::Resident) {
+    } else if plan.parts.iter().all(|part| part.residence != Residence::Resident) {
         format!("Each part of the model is {place} only while it is used, {why}.")
     } else {
         let (names, verb) = (away.join(" and the "), if away.len() == 1 { "is" } else { "are" });
         format!("The {names} {verb} {place} only while in use, {why}.")
     };
-    if let Some(tile) = plan.components.iter().find_map(|component| component.tile) {
+    if let Some(tile) = plan.uses().find_map(|part_use| part_use.tile) {
         what += &format!(" The image is decoded in tiles of {tile}×{tile} latents.");
     }
     format!(
@@ -104,8 +104,8 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
 }
 
 /// Why these bytes do not stay.
-fn reason(plan: &Plan, stage: Stage, bytes: u64) -> String {
-    let activations = plan.stage(stage).map_or(0, |stage| stage.activations);
+fn reason(plan: &Plan, stage: Option<&StagePlan>, bytes: u64) -> String {
+    let activations = stage.map_or(0, |stage| stage.activations);
     let total = units::memory(bytes);
     if bytes.saturating_add(activations) > plan.device_budget {
         format!("because all {total} do not fit at once")
@@ -117,19 +117,19 @@ fn reason(plan: &Plan, stage: Stage, bytes: u64) -> String {
 }
 
 /// What the blocks do that do not stay.
-fn others(plan: &Plan, component: &ComponentPlan) -> &'static str {
-    if component.blocks.iter().any(|block| block.placement == Placement::Leaves) {
+fn others(stage: &StagePlan, part_use: &UsePlan) -> &'static str {
+    if part_use.blocks.iter().any(|block| block.placement == Placement::Leaves) {
         return "are loaded tensor by tensor";
     }
-    match plan.stage(component.stage).map_or(Bound::Compute, |stage| stage.bound) {
+    match stage.bound {
         Bound::Compute => "are streamed during computation",
         Bound::Link => "are streamed as fast as the link to the GPU allows",
         Bound::Disk => "are streamed as fast as the disk allows",
     }
 }
 
-fn passes_through(component: &ComponentPlan) -> bool {
-    component.slots > 0 || component.blocks.iter().any(|block| block.placement == Placement::Leaves)
+fn passes_through(part_use: &UsePlan) -> bool {
+    part_use.slots > 0 || part_use.blocks.iter().any(|block| block.placement == Placement::Leaves)
 }
 
 fn refused(machine: &Machine, error: &PlanError, least: Option<u64>, mode: OffloadMode) -> String {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    BlockFootprint, BlockPlan, BlockWork, Bound, ComponentFootprint, Link, Machine, Placement, Tier, Work,
+    BlockFootprint, BlockPlan, BlockWork, Bound, Link, Machine, PartFootprint, Placement, Tier, Work,
 };
 use crate::precision::Format;
 
@@ -62,14 +62,14 @@ fn encoding_seconds(encoded: &BTreeMap<Format, u64>) -> f64 {
     encoded.iter().map(|(format, weights)| *weights as f64 / format.encoded_per_second()).sum()
 }
 
-/// The costs of a component's blocks, in their order.
-pub fn block_costs(component: &ComponentFootprint, work: &Work, machine: &Machine) -> Vec<BlockCost> {
+/// The costs of a part's blocks, in their order.
+pub fn block_costs(part: &PartFootprint, work: &Work, machine: &Machine) -> Vec<BlockCost> {
     let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 1 };
     let works = work.blocks.iter().chain(std::iter::repeat(&unused));
-    component.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, machine)).collect()
+    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, machine)).collect()
 }
 
-/// What a component takes in a run that begins with nothing in memory.
+/// What a use of a part takes in a run that begins with nothing in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Simulation {
     /// Seconds of the run, loading included.
@@ -103,7 +103,7 @@ fn bound(seconds: f64, busy: &Busy) -> Bound {
     }
 }
 
-/// One use of one block; times are seconds since the component's first use was asked for.
+/// One use of one block; times are seconds since the part's first use was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockUse {
     /// Number of the block.
@@ -116,7 +116,7 @@ pub struct BlockUse {
     pub finish: f64,
 }
 
-/// Plays a component through: `blocks` says how each of the `costs` comes, `slots` how many streamed blocks
+/// Plays a part through: `blocks` says how each of the `costs` comes, `slots` how many streamed blocks
 /// are on the device at most.
 ///
 /// The first use of every block comes from disk, as nothing is in memory yet.

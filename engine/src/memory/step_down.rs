@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::{
-    ComponentPlan, Footprint, Machine, MemoryPreferences, Placed, Plan, Residence, Stage, Technique,
+    Candidate, Footprint, Machine, MemoryPreferences, Plan, Residence, StagePlan, Technique, UsePlan,
     Workload,
-    placement::as_placed,
+    refit::as_candidate,
     search::{Row, Search, Shape, Solution},
 };
 
@@ -15,38 +15,38 @@ struct Concession {
     technique: Technique,
 }
 
-/// A plan whose `stage` takes at least `short_by` bytes less of the device than in `current`; `None` if there
+/// A plan whose stage of this number takes at least `short_by` bytes less of the device than in `current`; `None` if there
 /// is nothing left to give.
 ///
-/// First fewer blocks stay, of the stage's own components and then of others that only wait; then tiles
+/// First fewer blocks stay, of the parts that the stage uses and then of others that only wait; then tiles
 /// become smaller, then there are fewer slots, then blocks come tensor by tensor. A run must not end because
-/// of a wish, so the mode and the wishes for single components do not hold here. What other stages do with
-/// their own components stays as it is.
+/// of a wish, so the mode and the wishes for single parts do not hold here. What other stages do with
+/// their parts stays as it is.
 pub fn step_down(
     footprint: &Footprint,
     workload: &Workload,
     machine: &Machine,
     current: &Plan,
-    stage: Stage,
+    stage: usize,
     short_by: u64,
 ) -> Option<Plan> {
-    let limit = current.stage(stage)?.device().checked_sub(short_by)?.min(machine.device_budget);
+    let own = current.stages.get(stage)?;
+    let limit = own.device().checked_sub(short_by)?.min(machine.device_budget);
     let any_tiles = MemoryPreferences::default();
     let search = Search::new(footprint, workload, machine, &any_tiles);
-    if current.components.len() != search.components().len() {
+    let uses: Vec<&UsePlan> = current.uses().collect();
+    if current.parts.len() != search.parts().len() || uses.len() != search.uses().len() {
         return None;
     }
-    let level = current.components.iter().map(|component| component.way).max().unwrap_or(0);
-    for concession in concessions(current, stage) {
+    let level = uses.iter().map(|part_use| part_use.way).max().unwrap_or(0);
+    for concession in concessions(own) {
         let smaller = if concession.smaller_tiles { level + 1..search.levels() } else { 0..0 };
         for level in [level].into_iter().chain(smaller) {
-            for row in rows(current, stage) {
+            for row in rows(current, own) {
                 let shape = Shape { row, level };
-                let Some(placed) = replace(&search, current, stage, &shape, concession.technique, limit)
-                else {
-                    continue;
-                };
-                let plan = search.plan(&Solution { shape, placed }, current.mode);
+                let replacing = Replacing { search: &search, current, uses: &uses, stage, limit };
+                let Some(chosen) = replacing.chosen(&shape, concession.technique) else { continue };
+                let plan = search.plan(&Solution { shape, chosen }, current.mode);
                 if is_relief(&plan, current, machine, stage, limit) {
                     return Some(plan);
                 }
@@ -56,9 +56,9 @@ pub fn step_down(
     None
 }
 
-fn concessions(current: &Plan, stage: Stage) -> [Concession; 4] {
-    let own = current.components.iter().filter(|component| component.stage == stage);
-    let slots = own.map(|component| component.slots).max().filter(|&slots| slots > 0).unwrap_or(2);
+fn concessions(stage: &StagePlan) -> [Concession; 4] {
+    let slots = stage.uses.iter().map(|part_use| part_use.slots);
+    let slots = slots.max().filter(|&slots| slots > 0).unwrap_or(2);
     let same = Technique { fewest_slots: slots, most_slots: slots, leaves: false, ..Technique::new(None) };
     let fewer = Technique { fewest_slots: 1, ..same };
     [
@@ -69,19 +69,20 @@ fn concessions(current: &Plan, stage: Stage) -> [Concession; 4] {
     ]
 }
 
-/// How components may be placed: as they are; those of the stage block by block; those of other stages away.
-fn rows(current: &Plan, stage: Stage) -> [Row; 3] {
-    let row = |change: fn(&ComponentPlan, bool) -> Residence| {
-        current.components.iter().map(|component| change(component, component.stage == stage)).collect()
+/// How parts may be placed: as they are; those of the stage block by block; those of other stages away.
+fn rows(current: &Plan, stage: &StagePlan) -> [Row; 3] {
+    let row = |change: fn(Residence, bool) -> Residence| {
+        let parts = current.parts.iter().enumerate();
+        parts.map(|(part, plan)| change(plan.residence, stage.use_of(part).is_some())).collect()
     };
     [
-        row(|component, _| component.residence),
-        row(|component, own| match component.residence {
+        row(|residence, _| residence),
+        row(|residence, own| match residence {
             Residence::OnDemand => Residence::OnDemand,
             _ if own => Residence::Streamed,
             other => other,
         }),
-        row(|component, own| match component.residence {
+        row(|residence, own| match residence {
             Residence::OnDemand => Residence::OnDemand,
             _ if own => Residence::Streamed,
             Residence::Resident => Residence::Staged,
@@ -90,44 +91,42 @@ fn rows(current: &Plan, stage: Stage) -> [Row; 3] {
     ]
 }
 
-/// The stage's components anew within `limit`, the others as they are.
-fn replace(
-    search: &Search<'_>,
-    current: &Plan,
-    stage: Stage,
-    shape: &Shape,
-    technique: Technique,
+/// The stage's uses of parts anew within `limit`, the others as they are.
+struct Replacing<'a> {
+    search: &'a Search<'a>,
+    current: &'a Plan,
+    uses: &'a [&'a UsePlan],
+    stage: usize,
     limit: u64,
-) -> Option<Vec<Rc<Placed>>> {
-    let rooms = search.host_rooms(shape, technique);
-    let as_it_is = |index: usize| {
-        let component = &current.components[index];
-        let costs = search.costs(index, shape.level);
-        if shape.row[index] == component.residence {
-            as_placed(&costs, search.machine(), component)
-        } else {
-            Some(Placed::whole(&costs, search.machine(), rooms[index].copies))
-        }
-    };
-    let stays = |index: &usize| search.stage(*index) != stage || shape.row[*index] == Residence::Resident;
-    let resident = search.components().filter(|&index| shape.row[index] == Residence::Resident);
-    let held = resident.map(|index| Some(as_it_is(index)?.weights)).sum::<Option<u64>>()?;
-    let room = limit.checked_sub(held.checked_add(search.activations(stage, shape.level))?)?;
-    let place = |index: usize| {
-        if stays(&index) {
-            return as_it_is(index).map(Rc::new);
-        }
-        let ladder = search.ladder(index, shape, rooms[index], technique);
-        ladder.iter().rfind(|placed| placed.weights <= room).cloned()
-    };
-    search.components().map(place).collect()
+}
+
+impl Replacing<'_> {
+    fn chosen(&self, shape: &Shape, technique: Technique) -> Option<Vec<Rc<Candidate>>> {
+        let search = self.search;
+        let rooms = search.host_rooms(shape, technique);
+        let taken = search.held(shape).checked_add(search.activations(self.stage, shape.level))?;
+        let room = self.limit.checked_sub(taken)?;
+        let choose = |number: usize| {
+            let part = search.part(number);
+            let residence = shape.row[part];
+            let costs = search.costs(number, shape.level);
+            if residence != Residence::Resident && search.stage(number) == self.stage {
+                let front = search.front(number, shape, rooms[number], technique);
+                front.iter().rfind(|candidate| candidate.weights <= room).cloned()
+            } else if residence == self.current.parts[part].residence {
+                as_candidate(&costs, search.machine(), self.uses[number]).map(Rc::new)
+            } else {
+                Some(Rc::new(Candidate::whole(&costs, search.machine(), rooms[number].copies)))
+            }
+        };
+        search.uses().map(choose).collect()
+    }
 }
 
 /// Whether the stage keeps to its limit and no other one takes more than it may.
-fn is_relief(plan: &Plan, current: &Plan, machine: &Machine, stage: Stage, limit: u64) -> bool {
-    let before = |stage| current.stage(stage).map_or(0, |stage| stage.device());
-    plan.stages.iter().all(|now| {
-        let allowed = if now.stage == stage { limit } else { before(now.stage).max(machine.device_budget) };
-        now.device() <= allowed
+fn is_relief(plan: &Plan, current: &Plan, machine: &Machine, stage: usize, limit: u64) -> bool {
+    plan.stages.iter().zip(&current.stages).all(|(now, before)| {
+        let own = now.stage.number == stage;
+        now.device() <= if own { limit } else { before.device().max(machine.device_budget) }
     }) && (machine.unified || plan.peak_host() <= machine.host_budget.max(current.peak_host()))
 }

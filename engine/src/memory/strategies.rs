@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::{
-    Accuracy, Alternative, BlockCost, Footprint, Forecast, Machine, MemoryPreferences, OffloadMode, Placed,
-    Placement, Plan, PlanError, Quality, Stage, Wish, Workload,
-    placed::used,
+    Accuracy, Alternative, BlockCost, Candidate, Footprint, Forecast, Machine, MemoryPreferences,
+    OffloadMode, Placement, Plan, PlanError, Quality, Wish, Workload,
+    candidate::used,
     planner::{Planner, SPARE},
-    search::{STAGES, Search},
+    search::Search,
     sentence::{offer, sentence},
 };
 use crate::precision::Storage;
@@ -208,7 +208,7 @@ impl<'a> Table<'a> {
         Self { footprint, workload, machine, wanted, search }
     }
 
-    /// The person's preferences with another mode, which alone places the components.
+    /// The person's preferences with another mode, which alone places the parts.
     fn preferences(&self, mode: OffloadMode, vram_budget: Option<u64>) -> MemoryPreferences {
         MemoryPreferences {
             mode,
@@ -236,7 +236,7 @@ impl<'a> Table<'a> {
     }
 
     fn own(&self, id: &str, name: &str, plan: &Plan, preferences: MemoryPreferences) -> Alternative {
-        let tiled = plan.components.iter().any(|component| component.tile.is_some());
+        let tiled = plan.uses().any(|part_use| part_use.tile.is_some());
         let (quality, error) = self.loss();
         let row = self.row(
             (id, name),
@@ -278,11 +278,11 @@ impl<'a> Table<'a> {
     /// What pictures and weights lose by how the weights are held.
     fn loss(&self) -> (Quality, Option<f64>) {
         let (mut quality, mut error) = (Quality::Exact, None::<f64>);
-        for component in &self.footprint.components {
-            let storage = self.wanted.precision(component.role);
-            if component.blocks.iter().any(|block| !block.encoded.is_empty()) {
+        for part in &self.footprint.parts {
+            let storage = self.wanted.precision(part.role);
+            if part.blocks.iter().any(|block| !block.encoded.is_empty()) {
                 quality = quality.max(Quality::of(storage));
-                let own = component.errors.get(&storage).copied();
+                let own = part.errors.get(&storage).copied();
                 error = own.map(|own| own.max(error.unwrap_or(0.0))).or(error);
             }
         }
@@ -297,7 +297,7 @@ impl<'a> Table<'a> {
             let preferences = self.preferences(OffloadMode::LayerStreaming, Some(budget));
             let planner = Planner::over(Rc::clone(&self.search), &preferences);
             let Ok(plan) = planner.plan(budget) else { continue };
-            if seen.iter().all(|seen| seen.components != plan.components) {
+            if seen.iter().all(|seen| !is_same(seen, &plan)) {
                 let row = self.own(id, name, &plan, preferences);
                 // With less memory the same preferences would give another plan.
                 let preferences = row.preferences.clone().filter(|_| row.device_short == 0);
@@ -310,14 +310,14 @@ impl<'a> Table<'a> {
 
     /// Bytes of the device with which this part of the denoiser stays.
     fn budget_of_part(&self, percent: u64) -> Option<u64> {
-        let index = self.search.components().find(|&index| self.search.stage(index) == Stage::Denoise)?;
-        let costs = self.search.costs(index, 0);
+        let denoising = self.search.uses().find(|&number| self.search.denoises(number))?;
+        let costs = self.search.costs(denoising, 0);
         let used: Vec<u64> = costs.iter().filter(|cost| cost.passes > 0).map(|cost| cost.bytes).collect();
         let slots = u64::from(self.wanted.prefetch.unwrap_or(1).min(used.len() as u32)) + 1;
         let largest = used.iter().copied().max()?;
         let resident = used.iter().copied().fold(0, u64::saturating_add) / 100 * percent;
         let weights = resident.checked_add(largest.checked_mul(slots)?)?;
-        weights.checked_add(self.search.activations(Stage::Denoise, 0))
+        weights.checked_add(self.search.activations(self.search.stage(denoising), 0))
     }
 
     /// A strategy of others. `None` where it makes no sense.
@@ -332,12 +332,12 @@ impl<'a> Table<'a> {
             levels.into_iter().find(|&level| device(level) <= self.machine.device_budget).unwrap_or(last);
         let mut seconds = 0.0;
         let mut steps = 0.0;
-        for index in self.search.components() {
-            let costs = self.search.costs(index, level);
+        for number in self.search.uses() {
+            let costs = self.search.costs(number, level);
             let simulation = arrange(movement, &costs, self.machine).simulation;
             let walks = costs.iter().map(|cost| cost.passes).max().unwrap_or(0);
             seconds += simulation.seconds;
-            if self.search.stage(index) == Stage::Denoise {
+            if self.search.denoises(number) {
                 steps += simulation.steady * f64::from(walks);
             }
         }
@@ -362,7 +362,7 @@ impl<'a> Table<'a> {
             }
         };
         let activations =
-            STAGES.iter().map(|&stage| self.search.activations(stage, level)).max().unwrap_or(0);
+            self.search.stages().map(|stage| self.search.activations(stage, level)).max().unwrap_or(0);
         weights.saturating_add(activations)
     }
 
@@ -378,9 +378,14 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether two plans place everything alike.
+fn is_same(one: &Plan, other: &Plan) -> bool {
+    one.parts == other.parts && one.uses().eq(other.uses())
+}
+
 /// How a strategy of others has its blocks come. All branches are computed at once, so tensors come once a
 /// pass.
-fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Placed {
+fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Candidate {
     let costs: Vec<BlockCost> = costs.iter().map(|cost| BlockCost { reads: 1, ..*cost }).collect();
     let (placement, slots) = match movement {
         Movement::Blocks { stream } => (Placement::Streamed, 1 + u32::from(stream)),
@@ -388,5 +393,5 @@ fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Placed
         Movement::Tensors { stream: false } => (Placement::Leaves, 0),
     };
     let placements = costs.iter().map(|cost| used(cost, placement)).collect();
-    Placed::through(&costs, machine, placements, slots, u64::MAX)
+    Candidate::through(&costs, machine, placements, slots, u64::MAX)
 }

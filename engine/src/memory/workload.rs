@@ -2,58 +2,102 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A part of a run.
+/// What is done in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Prompt to embeddings.
-    Encode,
-    /// Noise to latents.
+pub enum StageKind {
+    /// Prompts to embeddings.
+    #[serde(alias = "encode")]
+    EncodePrompt,
+    /// Images to latents.
+    EncodeImage,
+    /// Noise to latents, step by step.
     Denoise,
-    /// Latents to picture.
+    /// Latents to images.
     Decode,
 }
 
-/// The operations and activations of a run, block by block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Workload {
-    /// Pictures of the batch.
-    pub pictures: u32,
-    /// Denoising steps.
-    pub steps: u32,
-    /// One for each component of the footprint, in its order.
-    pub components: Vec<ComponentWork>,
+impl StageKind {
+    /// What a stage of this kind is called unless the request has another name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EncodePrompt => "Encode",
+            Self::EncodeImage => "Encode image",
+            Self::Denoise => "Denoise",
+            Self::Decode => "Decode",
+        }
+    }
 }
 
-/// What one component has to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ComponentWork {
-    /// When.
-    pub stage: Stage,
-    /// An earlier stage that it is used in, too: the autoencoder encodes the picture that a run starts from.
+/// A stage of a run, as it is reported.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stage {
+    /// Its place in the list of stages, from 0.
     #[serde(default)]
-    pub also: Option<Stage>,
-    /// How it can be done: one way, except for the autoencoder, which has one for each size of tiles, the
-    /// largest first. Never empty.
+    pub number: usize,
+    /// What is done in it.
+    #[serde(rename = "stage")]
+    pub kind: StageKind,
+    /// Its name in the window.
+    #[serde(default)]
+    pub name: String,
+}
+
+impl Stage {
+    /// A stage with the usual name.
+    pub fn new(number: usize, kind: StageKind) -> Self {
+        Self { number, kind, name: kind.name().to_owned() }
+    }
+}
+
+/// The operations and activations of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Images of the batch.
+    pub pictures: u32,
+    /// Denoising steps of all stages together.
+    pub steps: u32,
+    /// In the order in which they run.
+    pub stages: Vec<StageWork>,
+}
+
+/// One stage: the parts that it uses, one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageWork {
+    /// What is done.
+    pub kind: StageKind,
+    /// Its name in the window.
+    pub name: String,
+    /// In the order in which they are used. A part may be used in other stages, too.
+    pub uses: Vec<PartUse>,
+}
+
+/// What a part has to do in a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartUse {
+    /// Number of the part in the footprint.
+    pub part: usize,
+    /// How it can be done: one way, except for autoencoders, which have one for each size of tiles, the largest first.
+    /// Never empty.
     pub ways: Vec<Work>,
 }
 
-/// One way of doing a component's work.
+/// One way of doing a part's work in a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// Side of the tiles in latents; whole if absent.
     pub tile: Option<u32>,
     /// Bytes of activations that are there during the whole stage, whichever block runs.
     pub carried: u64,
-    /// One for each block of the component, in its order.
+    /// One for each block of the part, in its order.
     pub blocks: Vec<BlockWork>,
 }
 
 /// What one block has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BlockWork {
-    /// How often the block is leased in a run; 0 if this run has no use for it. One call serves all guidance
-    /// branches and all pictures of the batch.
+    /// How often the block is leased in the stage; 0 if the stage has no use for it. One call serves all guidance
+    /// branches and all images of the batch.
     pub passes: u32,
     /// Floating-point operations of one pass.
     pub operations: f64,
@@ -84,12 +128,34 @@ impl BlockWork {
 impl Workload {
     /// The same work with activations `factor` times as large.
     pub fn scaled(mut self, factor: f64) -> Self {
-        self.components.iter_mut().for_each(|component| component.scale(factor));
+        self.uses_mut().for_each(|part| part.scale(factor));
         self
+    }
+
+    /// The uses of parts in all stages, in their order.
+    pub fn uses(&self) -> impl Iterator<Item = &PartUse> {
+        self.stages.iter().flat_map(|stage| &stage.uses)
+    }
+
+    /// The same, to be changed.
+    pub fn uses_mut(&mut self) -> impl Iterator<Item = &mut PartUse> {
+        self.stages.iter_mut().flat_map(|stage| &mut stage.uses)
+    }
+
+    /// The stages of a kind, in their order.
+    pub fn stages_of(&self, kind: StageKind) -> impl Iterator<Item = &StageWork> {
+        self.stages.iter().filter(move |stage| stage.kind == kind)
     }
 }
 
-impl ComponentWork {
+impl StageWork {
+    /// A stage with the usual name.
+    pub fn new(kind: StageKind, uses: Vec<PartUse>) -> Self {
+        Self { kind, name: kind.name().to_owned(), uses }
+    }
+}
+
+impl PartUse {
     /// Makes activations `factor` times as large.
     pub fn scale(&mut self, factor: f64) {
         let scale = |bytes: &mut u64| *bytes = (*bytes as f64 * factor).ceil() as u64;

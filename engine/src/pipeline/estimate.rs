@@ -6,7 +6,8 @@ use super::{PipelineError, run};
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
     memory::{
-        BlockFootprint, BlockWork, ComponentFootprint, ComponentWork, Footprint, Held, Stage, Work, Workload,
+        BlockFootprint, BlockWork, Footprint, Held, PartFootprint, PartUse, StageKind, StageWork, Work,
+        Workload, part_names,
     },
     models::{Conditioning, DenoiserInput, Model, Prepared, Prompt},
     nn::{self, Computes, DType, Tensor, Trace},
@@ -31,11 +32,14 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 
 /// The blocks of a model as they are held for a computation in `dtype`.
 pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
-    let held = |component: &Component| component_footprint(component, dtype_of(component.role, dtype));
-    Footprint { model: name.to_owned(), dtype, components: model.components().map(held).collect() }
+    let names = part_names(model.components().map(|component| component.role));
+    let held = |(component, name): (&Component, String)| {
+        part_footprint(name, component, dtype_of(component.role, dtype))
+    };
+    Footprint { model: name.to_owned(), dtype, parts: model.components().zip(names).map(held).collect() }
 }
 
-fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprint {
+fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFootprint {
     let held = |block: &Block| {
         let layout = BlockLayout::new(block, dtype);
         Held { bytes: layout.bytes(), largest_tensor: layout.largest_leaf(), encoded: block.encoded() }
@@ -62,7 +66,8 @@ fn component_footprint(component: &Component, dtype: DType) -> ComponentFootprin
             }
         }
     }
-    ComponentFootprint {
+    PartFootprint {
+        name,
         role: component.role,
         architecture: component.architecture.to_owned(),
         blocks,
@@ -128,15 +133,20 @@ pub fn workload(
 ) -> Result<Workload, PipelineError> {
     let (encode, branches) = encode_work(model, dtype, prompts, trace)?;
     let denoise = denoise_work(model, request, dtype, branches, trace)?;
-    let encoded = encodes(model, request).count();
-    let ways = autoencoder_ways(model, request, dtype, encoded, trace)?;
-    let one = |stage, work| ComponentWork { stage, also: None, ways: vec![work] };
-    let decode = ComponentWork { stage: Stage::Decode, also: (encoded > 0).then_some(Stage::Encode), ways };
-    let encode = encode.into_iter().map(|work| one(Stage::Encode, work));
+    let (decode, encode_image) = autoencoder_ways(model, request, dtype, trace)?;
+    let one = |(part, work)| PartUse { part, ways: vec![work] };
+    let all = |ways| PartUse { part: model.autoencoder_index(), ways };
+    let stages = [
+        (StageKind::EncodeImage, encode_image.into_iter().map(all).collect()),
+        (StageKind::EncodePrompt, encode.into_iter().enumerate().map(one).collect()),
+        (StageKind::Denoise, vec![one((model.denoiser_index(), denoise))]),
+        (StageKind::Decode, vec![all(decode)]),
+    ];
+    let stages = stages.into_iter().filter(|(_, uses): &(_, Vec<PartUse>)| !uses.is_empty());
     Ok(Workload {
         pictures: request.batch,
         steps: model.steps(request) as u32,
-        components: encode.chain([one(Stage::Denoise, denoise), decode]).collect(),
+        stages: stages.map(|(kind, uses)| StageWork::new(kind, uses)).collect(),
     })
 }
 
@@ -216,34 +226,34 @@ fn denoise_work(
     Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
 }
 
-/// The ways of encoding an image `encoded` times and of decoding those of the batch: whole, then in ever smaller tiles.
+/// The ways of decoding the images of the batch, and of encoding those that the request starts from, if any: whole, then
+/// in ever smaller tiles.
 fn autoencoder_ways(
     model: &Model,
     request: &Request,
     dtype: ComputeDtype,
-    encoded: usize,
     trace: &Trace,
-) -> Result<Vec<Work>, PipelineError> {
+) -> Result<(Vec<Work>, Option<Vec<Work>>), PipelineError> {
     let [_, height, width] = model.denoiser.latents_shape(request.width, request.height);
+    let encoded = encodes(model, request).count();
+    let (autoencoder, component) = (&model.autoencoder, &model.autoencoder_component);
     let tiles = Tiling::SIDES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
-    let ways = std::iter::once(None).chain(tiles).map(|tile| {
-        let (autoencoder, component) = (&model.autoencoder, &model.autoencoder_component);
+    let (mut decode, mut encode) = (Vec::new(), Vec::new());
+    for tile in std::iter::once(None).chain(tiles) {
         let tiling = tile.map(Tiling::with_tile);
         let blocks = traced(trace, component, dtype);
-        let mut work =
-            decode_work(autoencoder, &blocks, request.batch as usize, [height, width], tiling, trace)?;
-        if encoded > 0 {
-            let encode = encode_image_work(autoencoder, &blocks, [height, width], tiling, trace)?;
-            for (all, mut encode) in work.blocks.iter_mut().zip(encode) {
-                encode.passes *= encoded as u32;
-                encode.activations = encode.activations.saturating_sub(work.carried);
-                all.join(&encode);
-            }
-        }
+        let batch = request.batch as usize;
+        let mut work = decode_work(autoencoder, &blocks, batch, [height, width], tiling, trace)?;
         work.carried += LISTS;
-        Ok(work)
-    });
-    ways.collect()
+        decode.push(work);
+        if encoded > 0 {
+            let mut blocks = encode_image_work(autoencoder, &blocks, [height, width], tiling, trace)?;
+            blocks.iter_mut().for_each(|block| block.passes *= encoded as u32);
+            let tile = tiling.map(|tiling| tiling.tile as u32);
+            encode.push(Work { tile, carried: LISTS, blocks });
+        }
+    }
+    Ok((decode, (encoded > 0).then_some(encode)))
 }
 
 /// What decoding `batch` images takes, one after the other, from latents of `height` by `width`.

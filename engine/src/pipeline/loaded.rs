@@ -13,7 +13,7 @@ use crate::{
     adapters::AdapterReport,
     checkpoint::Component,
     hardware::{MemoryAccount, unmetered},
-    memory::{ComponentPlan, DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
+    memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Model, Prompt},
     nn::{self, DryRun, Tensor},
     precision::Storage,
@@ -121,20 +121,22 @@ impl LoadedModel {
         estimate::footprint(&self.model, &self.name, self.dtype)
     }
 
-    /// Gives the stores their parts of a plan.
-    pub(super) fn follow(&self, plan: &Plan) {
-        for (store, component) in self.stores.iter().zip(&plan.components) {
-            store.follow(component);
+    /// Gives the stores their parts of a plan: where blocks are in this stage, or else in the next that uses the part.
+    pub(super) fn follow(&self, plan: &Plan, stage: usize) {
+        for (part, store) in self.stores.iter().enumerate() {
+            if let Some(part_use) = plan.use_from(stage, part) {
+                store.follow(part_use);
+            }
         }
     }
 
-    /// Makes the room that a component needs: what the plan has on the device for others only goes, unless everything
-    /// is to be kept and there is room for it.
-    pub(super) fn enter(&self, plan: &Plan, index: usize, keep: Keep) {
-        let needed = plan.stage(plan.components[index].stage).map_or(0, StagePlan::device);
+    /// Makes the room that a part needs in a stage: what the plan has on the device for others only goes, unless
+    /// everything is to be kept and there is room for it.
+    pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize, keep: Keep) {
+        let needed = plan.stages.get(stage).map_or(0, StagePlan::device);
         let mut room = plan.device_budget.saturating_sub(needed);
-        for (other, (store, component)) in self.stores.iter().zip(&plan.components).enumerate() {
-            if other == index || component.residence == Residence::Resident {
+        for (other, (store, part)) in self.stores.iter().zip(&plan.parts).enumerate() {
+            if other == index || part.residence == Residence::Resident {
                 continue;
             }
             let here = store.resident_bytes();
@@ -142,17 +144,20 @@ impl LoadedModel {
                 room -= here;
                 store.rest();
             } else {
-                leave(store, component);
+                leave(store, part.residence);
             }
+        }
+        if let Some(part_use) = plan.use_from(stage, index) {
+            self.stores[index].follow(part_use);
         }
     }
 
     /// Ends a run: what does not stay for the next one goes.
     pub(super) fn end(&self, plan: &Plan, keep: Keep) {
-        for (store, component) in self.stores.iter().zip(&plan.components) {
+        for (store, part) in self.stores.iter().zip(&plan.parts) {
             match keep {
                 Keep::None => store.leave_memory(),
-                Keep::Auto if component.residence != Residence::Resident => leave(store, component),
+                Keep::Auto if part.residence != Residence::Resident => leave(store, part.residence),
                 Keep::Auto | Keep::All => store.rest(),
             }
         }
@@ -215,8 +220,8 @@ fn copied(conditioning: &Conditioning, device: &Device) -> nn::Result<Conditioni
     })
 }
 
-fn leave(store: &WeightStore, component: &ComponentPlan) {
-    if component.residence == Residence::OnDemand || store.memory().is_unified() {
+fn leave(store: &WeightStore, residence: Residence) {
+    if residence == Residence::OnDemand || store.memory().is_unified() {
         store.leave_memory();
     } else {
         store.leave_device();

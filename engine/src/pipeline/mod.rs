@@ -1,12 +1,12 @@
 //! From request to picture: encode, denoise, decode, under a plan.
 
+mod active_plan;
 mod adapted;
 mod dump;
 mod error;
 mod estimate;
 mod journal;
 mod loaded;
-mod planned;
 mod preview;
 mod reading;
 mod run;
@@ -15,16 +15,16 @@ mod summary;
 mod target;
 mod tiny;
 
+pub use active_plan::ActivePlan;
 pub use adapted::{adapt_model, with_named_adapters};
 pub use error::PipelineError;
 pub use estimate::{dtype_of, footprint, prompts, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
-pub use planned::PlannedRun;
 pub use reading::{Reading, readings};
 pub use run::{Observer, Rendered, RunOptions};
 pub use speed::{TRANSFER, multiply, transfer};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};
 pub use target::{Pace, Target, measure_processor, ready};
 
-pub use crate::memory::Stage;
+pub use crate::memory::{Stage, StageKind};

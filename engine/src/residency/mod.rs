@@ -2,7 +2,7 @@
 //!
 //! A block's forward pass is a function of weights and state; it does not own its weights. It gets them as a
 //! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk. Which blocks stay on
-//! the device and which pass through its slots is said by a [`ComponentPlan`](crate::memory::ComponentPlan).
+//! the device and which pass through its slots is said by a [`UsePlan`](crate::memory::UsePlan).
 
 mod blocks;
 mod buffer;

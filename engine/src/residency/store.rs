@@ -20,7 +20,7 @@ use super::{
 use crate::{
     checkpoint::{Component, LowRankTerm, Values},
     hardware::{MemoryAccount, unmetered},
-    memory::{BlockPlan, ComponentPlan, Placement, Tier},
+    memory::{BlockPlan, Placement, Tier, UsePlan},
     nn::computed::LowRank,
 };
 
@@ -184,7 +184,7 @@ impl WeightStore {
     }
 
     /// Follows `plan` from now on. Blocks that are where it wants them stay there.
-    pub fn follow(&self, plan: &ComponentPlan) {
+    pub fn follow(&self, plan: &UsePlan) {
         let mut state = self.state();
         if state.plan == plan.blocks && state.slots == plan.slots {
             return;

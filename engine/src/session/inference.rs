@@ -23,7 +23,8 @@ use crate::{
     memory, models,
     output::{Date, Image, OutputError, Settings},
     pipeline::{
-        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage, Target,
+        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage,
+        StageKind, Target,
     },
     request::{AdapterUse, ComputeDtype, ModelSource, Request},
     residency::{CancelToken, RunError},
@@ -175,7 +176,7 @@ impl InferenceThread {
             let failure = failure(&error, error.advice());
             self.emitter.emit(Event::NotSaved { job: job.id, failure });
         }
-        let outcome = rendered.planned.outcome();
+        let outcome = rendered.plan.outcome();
         if !resumed {
             self.outcomes.add(&outcome);
         }
@@ -330,15 +331,15 @@ struct Reporter<'a> {
 }
 
 impl Observer for Reporter<'_> {
-    fn stage_started(&mut self, stage: Stage) {
-        if stage == Stage::Denoise {
+    fn stage_started(&mut self, stage: &Stage) {
+        if stage.kind == StageKind::Denoise {
             self.counted = Some((Instant::now(), 0));
         }
-        self.emitter.emit(Event::StageStarted { job: self.job, stage });
+        self.emitter.emit(Event::StageStarted { job: self.job, stage: stage.clone() });
     }
 
-    fn stage_finished(&mut self, stage: Stage, seconds: f64) {
-        self.emitter.emit(Event::StageFinished { job: self.job, stage, seconds });
+    fn stage_finished(&mut self, stage: &Stage, seconds: f64) {
+        self.emitter.emit(Event::StageFinished { job: self.job, stage: stage.clone(), seconds });
     }
 
     fn resumed(&mut self, step: u32) {

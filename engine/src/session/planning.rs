@@ -91,7 +91,7 @@ fn of_model(
     let workload = pipeline::workload(&model, request, dtype, &prompts, &Trace::new(target.computes()))?;
     let summary = pipeline::summarise(&model, &request.model)?;
     let mut footprint = pipeline::footprint(&model, &summary.name, dtype);
-    for (part, errors) in footprint.components.iter_mut().zip(errors) {
+    for (part, errors) in footprint.parts.iter_mut().zip(errors) {
         part.errors = errors;
     }
     let readings = pipeline::readings(&model, &prompts);

@@ -18,6 +18,7 @@ pub enum TelemetryEvent {
         /// When.
         at: u64,
         /// Which.
+        #[serde(flatten)]
         stage: Stage,
     },
     /// A stage is done.
@@ -25,6 +26,7 @@ pub enum TelemetryEvent {
         /// When.
         at: u64,
         /// Which.
+        #[serde(flatten)]
         stage: Stage,
     },
     /// A denoising step is done.
@@ -53,18 +55,31 @@ pub struct PlanMark {
     pub device_total: u64,
     /// Bytes of the device that the run may take.
     pub device_budget: u64,
-    /// Bytes on the device that each stage was predicted to take at its peak.
-    pub predicted: Vec<(Stage, u64)>,
-    /// The blocks of each component, in the order in which they run.
+    /// The stages of the run, in their order.
+    pub stages: Vec<StageMark>,
+    /// What the stages use of the model, in their order: a part that two stages use is here twice.
     pub components: Vec<ComponentMark>,
 }
 
-/// The blocks of one component.
+/// One stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageMark {
+    /// Which.
+    #[serde(flatten)]
+    pub stage: Stage,
+    /// Bytes on the device that it was predicted to take at its peak.
+    pub predicted: u64,
+}
+
+/// The blocks of one part in one stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComponentMark {
+    /// The part's name.
+    pub part: String,
     /// What it does.
     pub role: Role,
     /// The stage it is used in.
+    #[serde(flatten)]
     pub stage: Stage,
     /// In the order in which they run.
     pub blocks: Vec<BlockMark>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Sink, TelemetryError, TelemetryEvent, sink::GrowingFile};
 
 /// The version of the file's form. It grows when a field or a kind changes its meaning; new ones do not count.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The kinds of events, as they stand in the file.
 const KINDS: [&str; 7] = ["plan", "stage_started", "stage_finished", "step", "block", "memory", "note"];

@@ -13,7 +13,9 @@ mod sink;
 mod trace;
 
 pub use error::TelemetryError;
-pub use event::{BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StepRecord, TelemetryEvent};
+pub use event::{
+    BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
+};
 pub use jsonl::{Header, HeaderKind, JsonlWriter, Telemetry, VERSION, read_jsonl};
 pub use peaks::MemoryPeaks;
 pub use recorder::{BlockTimes, Recorder};

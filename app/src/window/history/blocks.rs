@@ -1,7 +1,7 @@
 //! The layer strip: what each block is probably doing.
 
 use sluice_engine::{
-    memory::{Placement, Stage},
+    memory::{Placement, StageKind},
     telemetry::{BlockRecord, ComponentMark},
 };
 
@@ -121,7 +121,7 @@ fn upcoming<'a>(
 ) -> impl Iterator<Item = usize> + 'a {
     let count = component.blocks.len();
     let (after, walk) = last.map_or((0, 0), |last| (usize::from(last.block) + 1, last.walk));
-    let again = component.stage == Stage::Denoise || walk > 0;
+    let again = component.stage.kind == StageKind::Denoise || walk > 0;
     let rest = (after.min(count)..count).map(move |index| (index, walk));
     let wrapped =
         (0..after.min(count)).filter(move |_| again).map(move |index| (index, walk.saturating_add(1)));

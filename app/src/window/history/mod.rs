@@ -29,7 +29,7 @@ const STAGE_BANDS: usize = 256;
 const NOTES: usize = 64;
 
 /// A stage from its start to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageBand {
     /// Which.
     pub stage: Stage,
@@ -109,12 +109,12 @@ impl History {
                 self.see(*at);
                 self.since_step = Totals::default();
                 let peaks = MemoryPeaks::default();
-                let band = StageBand { stage: *stage, start: *at, finish: None, peaks };
+                let band = StageBand { stage: stage.clone(), start: *at, finish: None, peaks };
                 push_bounded(&mut self.stages, band, STAGE_BANDS);
             }
             TelemetryEvent::StageFinished { at, stage } => {
                 self.see(*at);
-                if let Some(band) = self.open_band(*stage) {
+                if let Some(band) = self.open_band(stage) {
                     band.finish = Some(*at);
                 }
             }
@@ -189,8 +189,8 @@ impl History {
         self.latest = self.latest.max(at);
     }
 
-    fn open_band(&mut self, stage: Stage) -> Option<&mut StageBand> {
-        self.stages.iter_mut().rev().find(|band| band.stage == stage && band.finish.is_none())
+    fn open_band(&mut self, stage: &Stage) -> Option<&mut StageBand> {
+        self.stages.iter_mut().rev().find(|band| band.stage == *stage && band.finish.is_none())
     }
 
     /// The plan that the run follows now.
@@ -209,8 +209,8 @@ impl History {
     }
 
     /// The stage that runs now.
-    pub fn stage(&self) -> Option<Stage> {
-        self.stages.iter().rev().find(|band| band.finish.is_none()).map(|band| band.stage)
+    pub fn stage(&self) -> Option<&Stage> {
+        self.stages.iter().rev().find(|band| band.finish.is_none()).map(|band| &band.stage)
     }
 
     /// What the person should know; of very much, the last 64.
@@ -251,7 +251,7 @@ impl History {
     /// The component that was used last in the running stage, or else its first.
     pub fn component_in_use(&self) -> Option<usize> {
         let stage = self.stage()?;
-        let of_stage = |(index, mark): (usize, &ComponentMark)| (mark.stage == stage).then_some(index);
+        let of_stage = |(index, mark): (usize, &ComponentMark)| (mark.stage == *stage).then_some(index);
         let used = |index: &usize| self.components[*index].last.map(|last| blocks::end(&last));
         let marks = &self.plan.as_ref()?.components;
         let indices = || marks.iter().enumerate().filter_map(of_stage);
@@ -292,7 +292,9 @@ impl History {
 }
 
 fn same_blocks(a: &ComponentMark, b: &ComponentMark) -> bool {
-    a.role == b.role && a.blocks.iter().map(|block| &block.name).eq(b.blocks.iter().map(|block| &block.name))
+    a.part == b.part
+        && a.stage == b.stage
+        && a.blocks.iter().map(|block| &block.name).eq(b.blocks.iter().map(|block| &block.name))
 }
 
 fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, bound: usize) {

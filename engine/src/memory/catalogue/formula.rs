@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{KnownBlock, KnownComponent, KnownModel, Runs};
 use crate::{
     checkpoint::Role,
-    memory::{BlockWork, ComponentWork, Stage, Work, Workload},
+    memory::{BlockWork, PartUse, StageKind, StageWork, Work, Workload},
 };
 
 /// Sides of the decoder's tiles in pixels, after the whole picture.
@@ -141,36 +141,38 @@ impl KnownModel {
     pub fn workload(&self, shape: &RequestShape, bytes_per_value: u64) -> Workload {
         let calls = u64::from(shape.steps) * u64::from(shape.calls_per_step);
         let (mut done, mut share) = (0, 0.0);
-        let component = |component: &KnownComponent| match component.role {
-            Role::TextEncoder => self.encoding(component, shape, bytes_per_value),
-            Role::Denoiser => {
-                share += component.share;
-                let until = ((calls as f64 * share).round() as u64).min(calls);
-                let own = (until - done) as u32;
-                done = until;
-                self.denoising(component, shape, own, bytes_per_value)
+        let mut stages: Vec<StageWork> = Vec::new();
+        for (part, component) in self.components.iter().enumerate() {
+            let (kind, ways) = match component.role {
+                Role::TextEncoder => {
+                    (StageKind::EncodePrompt, vec![self.encoding(component, shape, bytes_per_value)])
+                }
+                Role::Denoiser => {
+                    share += component.share;
+                    let until = ((calls as f64 * share).round() as u64).min(calls);
+                    let own = (until - done) as u32;
+                    done = until;
+                    (StageKind::Denoise, vec![self.denoising(component, shape, own, bytes_per_value)])
+                }
+                Role::Autoencoder => (StageKind::Decode, self.decoding(component, shape, bytes_per_value)),
+            };
+            let part_use = PartUse { part, ways };
+            match stages.last_mut().filter(|stage| stage.kind == kind) {
+                Some(stage) => stage.uses.push(part_use),
+                None => stages.push(StageWork::new(kind, vec![part_use])),
             }
-            Role::Autoencoder => self.decoding(component, shape, bytes_per_value),
-        };
-        let components = self.components.iter().map(component).collect();
-        Workload { pictures: shape.pictures, steps: shape.steps, components }
+        }
+        Workload { pictures: shape.pictures, steps: shape.steps, stages }
     }
 
-    fn encoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> ComponentWork {
+    fn encoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> Work {
         let tokens = component.tokens.unwrap_or(self.text).count(shape.prompt_tokens);
         let sizes = Sizes { text: f64::from(tokens), ..Sizes::ONE };
         let run = Passes { calls: 1, branches: shape.branches, pictures: 1, bytes };
-        let work = component.work(&sizes, &run);
-        ComponentWork { stage: Stage::Encode, also: None, ways: vec![work] }
+        component.work(&sizes, &run)
     }
 
-    fn denoising(
-        &self,
-        component: &KnownComponent,
-        shape: &RequestShape,
-        calls: u32,
-        bytes: u64,
-    ) -> ComponentWork {
+    fn denoising(&self, component: &KnownComponent, shape: &RequestShape, calls: u32, bytes: u64) -> Work {
         let [width, height, frames] = self.latent_sides(shape);
         let patch = self.latents.patch.max(1);
         let tokens = frames * (width / patch) * (height / patch);
@@ -183,10 +185,10 @@ impl KnownModel {
         let mut work = component.work(&sizes, &run);
         let kept = component.kept_a_call * u64::from(calls) * u64::from(shape.branches);
         work.carried += kept * bytes + SAMPLER_COPIES * self.latents_bytes(shape);
-        ComponentWork { stage: Stage::Denoise, also: None, ways: vec![work] }
+        work
     }
 
-    fn decoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> ComponentWork {
+    fn decoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> Vec<Work> {
         let [width, height, frames] = self.latent_sides(shape);
         let pixels = [shape.width, shape.height, if self.is_video() { shape.frames } else { 1 }];
         let values = pixels.iter().map(|&side| u64::from(side)).product::<u64>() * COLOURS;
@@ -218,8 +220,7 @@ impl KnownModel {
             work.carried += outside;
             work
         };
-        let ways = std::iter::once(None).chain(tiles.map(Some)).map(way).collect();
-        ComponentWork { stage: Stage::Decode, also: None, ways }
+        std::iter::once(None).chain(tiles.map(Some)).map(way).collect()
     }
 
     fn is_video(&self) -> bool {

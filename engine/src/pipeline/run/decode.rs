@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 
-use super::{Dump, PipelineError, Run, Stage};
+use super::{Dump, PipelineError, Run};
 use crate::{
     hardware::unmetered,
     output::Image,
@@ -12,19 +12,24 @@ use crate::{
 
 impl Run<'_> {
     /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
-    pub(super) fn decode(&self, latents: &Tensor, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+    pub(super) fn decode(
+        &self,
+        stage: usize,
+        latents: &Tensor,
+        dump: &mut Dump,
+    ) -> Result<Vec<Image>, PipelineError> {
         let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
+        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
         let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?.into())?.into_computed()?;
         dump.add("vae.decode.in", &latents)?;
         let (mut decoded, mut finished) = (Vec::new(), Vec::new());
         let mut images = Vec::new();
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
-            let picture = self.within_memory(Stage::Decode, || {
+            let picture = self.within_memory(stage, || {
                 let latents = latents.to_device(store.device())?.into();
                 let blocks = Blocks::stored(&executor, store);
-                let picture = autoencoder.decode(blocks, &latents, self.tiling())?;
+                let picture = autoencoder.decode(blocks, &latents, self.tiling(stage))?;
                 Ok(picture.into_computed()?.to_device(&Device::Cpu)?)
             })?;
             let scaled = finish(picture.clone().into())?.into_computed()?;

@@ -8,7 +8,7 @@ use std::{
 use candle_core::{Device, Tensor};
 
 use super::{
-    Dump, PipelineError, Run, Stage,
+    Dump, PipelineError, Run,
     noise::{called, draw, evaluated, guide},
     source::Original,
 };
@@ -25,12 +25,13 @@ use crate::{
 impl Run<'_> {
     pub(super) fn denoise(
         &self,
+        stage: usize,
         noise: Tensor,
         original: Original,
         branches: &[Conditioning],
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
-        let (store, executor) = self.enter(self.loaded.model.denoiser_index());
+        let (store, executor) = self.enter(stage, self.loaded.model.denoiser_index());
         let sigmas = &self.sigmas;
         let training = &self.loaded.model.training;
         add_schedule(dump, training, sigmas)?;
@@ -41,7 +42,7 @@ impl Run<'_> {
         let guide = guide(&self.loaded.model, self.request, sigmas);
         let evaluated = evaluated(&self.loaded.model, self.request, sigmas);
         let input = self.prepare_input(branches, &evaluated);
-        let prepared = self.within_memory(Stage::Denoise, || {
+        let prepared = self.within_memory(stage, || {
             store.announce(0);
             denoiser.prepare(Blocks::stored(&executor, store), &input)
         })?;
@@ -55,7 +56,7 @@ impl Run<'_> {
         let is_computed = Cell::new(false);
         let mut predict = |input: &Asked<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
             let prepared = if is_guided { &prepared } else { &prompt_alone };
-            let outputs: Vec<Tensor> = self.within_memory(Stage::Denoise, || {
+            let outputs: Vec<Tensor> = self.within_memory(stage, || {
                 store.announce(calls_in_all - calls.get());
                 let to_device = |tensor: &Tensor| -> nn::Result<_> {
                     Ok(nn::Tensor::from(tensor.to_device(store.device())?))
@@ -106,7 +107,7 @@ impl Run<'_> {
                 self.observer.borrow_mut().resumed(step.index as u32 + 1);
                 return Ok(());
             }
-            self.step_done(&step, cache.borrow().reused(), &mut pace)
+            self.step_done(stage, &step, cache.borrow().reused(), &mut pace)
         };
         let mut streams = self.streams(latents.dims())?;
         let mut noise = |like: &Tensor| draw(&mut streams, like.dims());
@@ -118,6 +119,7 @@ impl Run<'_> {
         for (step, latents) in latents_seen.iter().enumerate() {
             dump.add(format!("step.{step}.latents"), latents)?;
         }
+        self.plan.borrow_mut().observe(stage, self.loaded.model.denoiser_index(), store);
         let latents = training.finished(latents, sigmas[steps])?;
         Ok(match &kept {
             Some(kept) => kept.clean(&latents)?,
@@ -126,7 +128,13 @@ impl Run<'_> {
     }
 
     /// Says that a step is done; after the first, blocks may change places.
-    fn step_done(&self, step: &Step<'_>, reused: usize, pace: &mut Pace) -> Result<(), PipelineError> {
+    fn step_done(
+        &self,
+        stage: usize,
+        step: &Step<'_>,
+        reused: usize,
+        pace: &mut Pace,
+    ) -> Result<(), PipelineError> {
         let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
         let (number, steps) = (step.index as u32 + 1, self.sigmas.len() as u32 - 1);
         {
@@ -143,13 +151,14 @@ impl Run<'_> {
         let seconds = record.took as f64 / 1e6;
         // Forecasts are of steps whose predictions are made.
         if record.reused == 0 {
-            self.planned.borrow_mut().steps.push(seconds);
+            self.plan.borrow_mut().steps.push(seconds);
         }
         self.observer.borrow_mut().step(number, steps, seconds);
         if number == 1 && steps > 2 {
-            let better = unmetered(|| self.planned.borrow_mut().refit(store));
+            let part = self.loaded.model.denoiser_index();
+            let better = unmetered(|| self.plan.borrow_mut().refit(stage, part, store));
             if let Some(reason) = better {
-                store.follow(self.planned.borrow().component(self.loaded.model.denoiser_index()));
+                self.loaded.follow(&self.plan.borrow().plan, stage);
                 self.tell(&reason);
             }
         }

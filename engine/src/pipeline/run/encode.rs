@@ -1,6 +1,6 @@
 //! Prompts to what the denoiser is told.
 
-use super::{Dump, PipelineError, Run, Stage};
+use super::{Dump, PipelineError, Run};
 use crate::{
     models::{Conditioning, Prompt},
     residency::Blocks,
@@ -10,7 +10,7 @@ use crate::{
 impl Run<'_> {
     /// Encodes the prompt and, where guidance needs it, the negative prompt. Those that were encoded before need no
     /// encoder.
-    pub(super) fn encode(&self, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
+    pub(super) fn encode(&self, stage: usize, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
         self.add_ids(dump)?;
         let mut new: Vec<&Prompt> = Vec::new();
         for prompt in &self.prompts {
@@ -20,10 +20,10 @@ impl Run<'_> {
         }
         let mut fresh: Vec<Vec<Encoded>> = vec![Vec::new(); new.len()];
         for (index, part) in self.loaded.model.text.iter().enumerate().filter(|_| !new.is_empty()) {
-            let (store, executor) = self.enter(index);
+            let (store, executor) = self.enter(stage, index);
             let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[index]).collect();
             let (encoder, skip) = (part.encoder.as_ref(), new[0].clip_skip);
-            let encoded = self.within_memory(Stage::Encode, || {
+            let encoded = self.within_memory(stage, || {
                 text::encode(encoder, Blocks::stored(&executor, store), &tokens, skip)
             })?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));

@@ -13,10 +13,10 @@ use std::{
     time::Instant,
 };
 
-use super::{Journal, LoadedModel, PipelineError, PlannedRun, Target, dump::Dump, estimate};
+use super::{ActivePlan, Journal, LoadedModel, PipelineError, Target, dump::Dump, estimate};
 use crate::{
     hardware::{OutOfMemory, unmetered},
-    memory::{MemoryPreferences, Stage, StagePlan},
+    memory::{MemoryPreferences, Stage, StageKind, StagePlan},
     models::{Conditioning, Model, PrepareInput, Prompt},
     output::Image,
     request::Request,
@@ -26,6 +26,7 @@ use crate::{
     units,
 };
 pub use noise::{called, evaluated, guide, sigmas};
+use source::Original;
 
 /// Bytes that a driver's counts may be apart.
 const SLACK: u64 = 64 << 20;
@@ -33,10 +34,10 @@ const SLACK: u64 = 64 << 20;
 /// Hears how a run goes on.
 pub trait Observer {
     /// A stage begins.
-    fn stage_started(&mut self, stage: Stage);
+    fn stage_started(&mut self, stage: &Stage);
 
     /// A stage is done.
-    fn stage_finished(&mut self, stage: Stage, seconds: f64);
+    fn stage_finished(&mut self, stage: &Stage, seconds: f64);
 
     /// The run goes on after a step that was done before; those up to it are not reported.
     fn resumed(&mut self, step: u32);
@@ -59,7 +60,7 @@ pub struct Rendered {
     /// One for each picture of the batch.
     pub images: Vec<Image>,
     /// What was planned and measured.
-    pub planned: PlannedRun,
+    pub plan: ActivePlan,
 }
 
 /// What a run needs beside the request.
@@ -96,7 +97,7 @@ impl LoadedModel {
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
         let sigmas = sigmas(&self.model, request);
-        let planned = PlannedRun::new(self, request, &prompts, options)?;
+        let plan = ActivePlan::new(self, request, &prompts, options)?;
         let run = Run {
             loaded: self,
             request,
@@ -104,19 +105,18 @@ impl LoadedModel {
             prompts,
             source,
             sigmas,
-            planned: RefCell::new(planned),
+            plan: RefCell::new(plan),
             observer: RefCell::new(observer),
             is_new_stage: Cell::new(true),
         };
         let images = run.whole(&mut dump);
-        let mut planned = run.planned.into_inner();
-        planned.observe(self.denoiser_store());
+        let plan = run.plan.into_inner();
         self.account.set_budget(None);
-        self.end(&planned.plan, options.memory.keep);
+        self.end(&plan.plan, options.memory.keep);
         self.account.give_back();
         let images = images?;
         dump.write()?;
-        Ok(Rendered { images, planned })
+        Ok(Rendered { images, plan })
     }
 
     /// Reads the picture that a request starts from.
@@ -135,9 +135,9 @@ struct Run<'a> {
     prompts: Vec<Prompt>,
     source: Option<LoadedSource>,
     sigmas: Vec<f32>,
-    planned: RefCell<PlannedRun>,
+    plan: RefCell<ActivePlan>,
     observer: RefCell<&'a mut dyn Observer>,
-    /// Whether no component has been used since peaks were noted.
+    /// Whether no part has been used since peaks were noted.
     is_new_stage: Cell<bool>,
 }
 
@@ -145,24 +145,34 @@ impl Run<'_> {
     fn whole(&self, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
-        self.loaded.follow(&self.planned.borrow().plan);
-        let known = self.prompts.iter().all(|prompt| self.loaded.knows(prompt));
-        self.enter(if known { self.loaded.model.denoiser_index() } else { 0 });
+        let number = |kind| self.plan.borrow().plan.first_of(kind).map_or(0, |stage| stage.stage.number);
+        let [encode, denoise, decode] =
+            [StageKind::EncodePrompt, StageKind::Denoise, StageKind::Decode].map(number);
+        self.loaded.follow(&self.plan.borrow().plan, 0);
+        if self.prompts.iter().all(|prompt| self.loaded.knows(prompt)) {
+            self.enter(denoise, self.loaded.model.denoiser_index());
+        } else {
+            self.enter(encode, 0);
+        }
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let noise = self.noise()?;
         dump.add("latents.init", &noise.latents)?;
-        let (original, branches) = self.stage(Stage::Encode, || {
-            let original = self.encode_source(&noise, dump)?;
-            Ok((original, self.encode(dump)?))
-        })?;
+        let original = match &self.source {
+            Some(source) => {
+                let stage = number(StageKind::EncodeImage);
+                self.stage(stage, || self.encode_source(stage, source, &noise, dump))?
+            }
+            None => Original::default(),
+        };
+        let branches = self.stage(encode, || self.encode(encode, dump))?;
         let noise = noise.latents;
         if self.observer.borrow().wants_previews() {
-            self.fit_preview()?;
+            self.fit_preview(decode)?;
         }
-        let latents = self.stage(Stage::Denoise, || self.denoise(noise, original, &branches, dump))?;
+        let latents = self.stage(denoise, || self.denoise(denoise, noise, original, &branches, dump))?;
         drop(branches);
-        self.stage(Stage::Decode, || self.decode(&latents, dump))
+        self.stage(decode, || self.decode(decode, &latents, dump))
     }
 
     /// What the denoiser is told before its first prediction.
@@ -172,19 +182,21 @@ impl Run<'_> {
 
     fn mark(&self) {
         let recorder = &self.options.recorder;
-        let mark = unmetered(|| self.planned.borrow().mark(recorder.now()));
+        let mark = unmetered(|| self.plan.borrow().mark(recorder.now()));
         recorder.record(TelemetryEvent::Plan(mark));
     }
 
+    /// Does the work of the stage of this number.
     fn stage<T>(
         &self,
-        stage: Stage,
+        number: usize,
         work: impl FnOnce() -> Result<T, PipelineError>,
     ) -> Result<T, PipelineError> {
         let recorder = &self.options.recorder;
-        self.make_fit(stage)?;
-        self.observer.borrow_mut().stage_started(stage);
-        recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage });
+        self.make_fit(number)?;
+        let stage = self.plan.borrow().plan.stages[number].stage.clone();
+        self.observer.borrow_mut().stage_started(&stage);
+        recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage: stage.clone() });
         let started = Instant::now();
         let result = work()?;
         let spilled = self.loaded.account.spilled();
@@ -196,30 +208,30 @@ impl Run<'_> {
                 units::memory_needed(spilled)
             ));
         }
-        recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage });
-        self.note_peaks(stage);
-        self.observer.borrow_mut().stage_finished(stage, started.elapsed().as_secs_f64());
+        recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage: stage.clone() });
+        self.note_peaks(number);
+        self.observer.borrow_mut().stage_finished(&stage, started.elapsed().as_secs_f64());
         Ok(result)
     }
 
-    /// What was held since the last call, or since a component was first used after it, was held by this stage.
-    fn note_peaks(&self, stage: Stage) {
-        self.planned.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
+    /// What was held since the last call, or since a part was first used after it, was held by this stage.
+    fn note_peaks(&self, stage: usize) {
+        self.plan.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
         self.is_new_stage.set(true);
     }
 
     /// Takes less for a stage where other programs have taken of a card what the plan counted with.
-    fn make_fit(&self, stage: Stage) -> Result<(), PipelineError> {
+    fn make_fit(&self, stage: usize) -> Result<(), PipelineError> {
         let Some(available) = self.loaded.account.available() else { return Ok(()) };
         let budget = available.saturating_sub(self.options.memory.min_free_vram);
         loop {
-            let needed = self.planned.borrow().plan.stage(stage).map_or(0, StagePlan::device);
+            let needed = self.plan.borrow().plan.stages.get(stage).map_or(0, StagePlan::device);
             if needed <= budget {
                 return Ok(());
             }
             let short = OutOfMemory { needed, budget };
-            let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, short))?;
-            self.loaded.follow(&self.planned.borrow().plan);
+            let reason = unmetered(|| self.plan.borrow_mut().step_down(stage, short))?;
+            self.loaded.follow(&self.plan.borrow().plan, stage);
             self.tell(&reason);
         }
     }
@@ -227,14 +239,14 @@ impl Run<'_> {
     /// Does `work` until it no longer runs out of memory, each time under a plan that takes less.
     fn within_memory<T>(
         &self,
-        stage: Stage,
+        stage: usize,
         mut work: impl FnMut() -> Result<T, RunError>,
     ) -> Result<T, PipelineError> {
         loop {
             match work().map_err(|error| error.told_apart(&self.loaded.account)) {
                 Err(RunError::OutOfMemory(error)) => {
-                    let reason = unmetered(|| self.planned.borrow_mut().step_down(stage, error))?;
-                    self.loaded.follow(&self.planned.borrow().plan);
+                    let reason = unmetered(|| self.plan.borrow_mut().step_down(stage, error))?;
+                    self.loaded.follow(&self.plan.borrow().plan, stage);
                     self.loaded.account.settle();
                     self.loaded.account.take_refusal();
                     self.tell(&reason);
@@ -252,16 +264,20 @@ impl Run<'_> {
         self.observer.borrow_mut().replanned(reason);
     }
 
-    /// Store and executor of a component, once there is room for it.
-    fn enter(&self, component: usize) -> (&WeightStore, Executor) {
-        self.loaded.enter(&self.planned.borrow().plan, component, self.options.memory.keep);
+    /// Store and executor of a part in a stage, once there is room for it.
+    fn enter(&self, stage: usize, part: usize) -> (&WeightStore, Executor) {
+        let number = {
+            let plan = &self.plan.borrow().plan;
+            self.loaded.enter(plan, stage, part, self.options.memory.keep);
+            plan.use_number(stage, part).unwrap_or_default()
+        };
         self.loaded.account.settle();
         if self.is_new_stage.take() {
             // What the stage before held was its own.
             self.loaded.account.take_peaks();
         }
         let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
-        (&self.loaded.stores[component], executor.of_component(component as u8))
+        (&self.loaded.stores[part], executor.of_component(number as u8))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 
-use super::{PipelineError, Run, Stage, decode::to_images};
+use super::{PipelineError, Run, StageKind, decode::to_images};
 use crate::{
     output::Image,
     pipeline::{estimate::LISTS, preview::Preview},
@@ -15,15 +15,15 @@ const TILES: [usize; 3] = [64, 32, 16];
 
 impl Run<'_> {
     /// Sees to it that there can be previews: fits the map that they are made with, once a model, unless there is a
-    /// tiny decoder. It takes no more than decoding is foretold to take beside what is held already; where that is not
+    /// tiny decoder. It takes no more than decoding is predicted to take beside what is held already; where that is not
     /// enough there are no previews.
-    pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
+    pub(super) fn fit_preview(&self, stage: usize) -> Result<(), PipelineError> {
         if self.tiny_decoder().is_some() || self.loaded.preview.borrow().is_some() {
             return Ok(());
         }
         let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let planned = self.planned.borrow().plan.stage(Stage::Decode).map_or(0, |stage| stage.activations);
+        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
+        let planned = self.plan.borrow().plan.stages[stage].activations;
         let held = self.loaded.account.holdings().activations + LISTS;
         let free = planned.saturating_sub(held);
         let computes = self.options.target.computes();
@@ -31,10 +31,9 @@ impl Run<'_> {
             tracing::warn!(free, "not enough memory for previews");
             return Ok(());
         };
-        let preview =
-            self.within_memory(Stage::Decode, || Preview::fit(autoencoder, store, &executor, side))?;
+        let preview = self.within_memory(stage, || Preview::fit(autoencoder, store, &executor, side))?;
         *self.loaded.preview.borrow_mut() = Some(preview);
-        self.note_peaks(Stage::Decode);
+        self.note_peaks(stage);
         Ok(())
     }
 
@@ -68,7 +67,9 @@ impl Run<'_> {
         let decoder = self.loaded.tiny_decoder()?;
         let request = self.request;
         let [_, height, width] = self.loaded.model.denoiser.latents_shape(request.width, request.height);
-        let free = self.planned.borrow().free_between_steps();
+        let plan = self.plan.borrow();
+        let stage = plan.plan.first_of(StageKind::Denoise)?.stage.number;
+        let free = plan.free_between_walks(stage, self.loaded.model.denoiser_index());
         let fits = |tile: &usize| decoder.peak([height, width], *tile).is_ok_and(|peak| peak <= free);
         let tile = TILES.into_iter().find(fits)?;
         Some((decoder, tile))

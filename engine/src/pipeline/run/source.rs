@@ -2,10 +2,11 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{Dump, PipelineError, Run, Stage, noise::Noise};
+use super::{Dump, PipelineError, Run, noise::Noise};
 use crate::{
     residency::Blocks,
     sampling::{Inpaint, Training},
+    source::LoadedSource,
     vae::Tiling,
 };
 
@@ -41,19 +42,23 @@ impl Original {
 
 impl Run<'_> {
     /// Encodes the request's picture: once for all pictures of the batch, each of which has noise of its own.
-    pub(super) fn encode_source(&self, noise: &Noise, dump: &mut Dump) -> Result<Original, PipelineError> {
-        let (Some(source), Some(wanted)) = (&self.source, &self.request.source) else {
-            return Ok(Original::default());
-        };
+    pub(super) fn encode_source(
+        &self,
+        stage: usize,
+        source: &LoadedSource,
+        noise: &Noise,
+        dump: &mut Dump,
+    ) -> Result<Original, PipelineError> {
+        let Some(wanted) = &self.request.source else { return Ok(Original::default()) };
         let mask = source.mask()?;
         let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
         let latents = match &noise.picture {
-            Some(noise) => Some(self.encode_picture(source.picture()?, noise, 0, dump)?),
+            Some(noise) => Some(self.encode_picture(stage, source.picture()?, noise, 0, dump)?),
             None => None,
         };
         let beside = match (&noise.masked_picture, &mask) {
             (Some(noise), Some(mask)) => {
-                let masked = self.encode_picture(source.masked_picture()?, noise, 1, dump)?;
+                let masked = self.encode_picture(stage, source.masked_picture()?, noise, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
                 Some(Tensor::cat(&[mask.broadcast_as((batch, 1, height, width))?, masked], 1)?)
             }
@@ -65,24 +70,24 @@ impl Run<'_> {
         if let Some(mask) = &mask {
             dump.add("source.mask", mask)?;
         }
-        self.note_peaks(Stage::Decode);
         Ok(Original { latents, mask: mask.filter(|_| beside.is_none()), is_forgotten, beside })
     }
 
     /// A sample of the latents of a picture `[1, 3, height, width]` in −1…1, in the scale of diffusion.
     fn encode_picture(
         &self,
+        stage: usize,
         picture: Tensor,
         noise: &Tensor,
         number: usize,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
         let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(self.loaded.model.autoencoder_index());
-        let (mean, log_variance) = self.within_memory(Stage::Decode, || {
+        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
+        let (mean, log_variance) = self.within_memory(stage, || {
             let picture = picture.to_device(store.device())?.into();
             let blocks = Blocks::stored(&executor, store);
-            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling())?;
+            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling(stage))?;
             Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
         })?;
         dump.add(format!("vae.encode.{number}.in"), &picture)?;
@@ -93,9 +98,10 @@ impl Run<'_> {
         Ok(autoencoder.rescale(&sample.into())?.into_computed()?)
     }
 
-    /// How the autoencoder's work is cut under the plan.
-    pub(super) fn tiling(&self) -> Option<Tiling> {
-        let tile = self.planned.borrow().component(self.loaded.model.autoencoder_index()).tile;
+    /// How the autoencoder's work in a stage is cut under the plan.
+    pub(super) fn tiling(&self, stage: usize) -> Option<Tiling> {
+        let plan = &self.plan.borrow().plan;
+        let tile = plan.stages[stage].use_of(self.loaded.model.autoencoder_index())?.tile;
         tile.map(|tile| Tiling::with_tile(tile as usize))
     }
 }

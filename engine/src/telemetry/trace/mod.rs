@@ -6,13 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    BlockRecord, MemorySample, PlanMark, Sink, StepRecord, TelemetryError, TelemetryEvent, sink::GrowingFile,
+    BlockRecord, MemorySample, PlanMark, Sink, StageMark, StepRecord, TelemetryError, TelemetryEvent,
+    sink::GrowingFile,
 };
 use crate::memory::{Stage, Tier};
 
@@ -46,8 +47,8 @@ pub struct TraceWriter {
     /// Where the last slice of each track ends.
     filled: BTreeMap<u32, u64>,
     stages: Vec<(Stage, u64)>,
-    predicted: Vec<(Stage, u64)>,
-    components: Vec<(&'static str, Vec<String>)>,
+    predicted: Vec<StageMark>,
+    components: Vec<(String, Vec<String>)>,
     memory: Option<MemorySample>,
     copies: Copies,
 }
@@ -98,8 +99,8 @@ impl TraceWriter {
     fn event(&mut self, event: &TelemetryEvent) -> Result<(), TelemetryError> {
         match event {
             TelemetryEvent::Plan(plan) => self.plan(plan),
-            TelemetryEvent::StageStarted { at, stage } => self.stage_started(*at, *stage),
-            TelemetryEvent::StageFinished { at, stage } => self.stage_finished(*at, *stage),
+            TelemetryEvent::StageStarted { at, stage } => self.stage_started(*at, stage),
+            TelemetryEvent::StageFinished { at, stage } => self.stage_finished(*at, stage),
             TelemetryEvent::Step(step) => self.step(step),
             TelemetryEvent::Block(record) => self.block(record),
             TelemetryEvent::Memory(sample) => self.sample(sample),
@@ -108,31 +109,32 @@ impl TraceWriter {
     }
 
     fn plan(&mut self, plan: &PlanMark) -> Result<(), TelemetryError> {
-        self.predicted.clone_from(&plan.predicted);
+        self.predicted.clone_from(&plan.stages);
         self.components = plan
             .components
             .iter()
             .map(|component| {
-                (component.role.id(), component.blocks.iter().map(|block| block.name.clone()).collect())
+                (component.part.clone(), component.blocks.iter().map(|block| block.name.clone()).collect())
             })
             .collect();
         let args = json!({ "device": plan.device, "total": plan.device_total, "budget": plan.device_budget });
         self.instant(plan.at, "plan", args)
     }
 
-    fn stage_started(&mut self, at: u64, stage: Stage) -> Result<(), TelemetryError> {
+    fn stage_started(&mut self, at: u64, stage: &Stage) -> Result<(), TelemetryError> {
         self.latest = self.latest.max(at);
-        if self.stages.iter().all(|(open, _)| *open != stage) {
-            self.stages.push((stage, at));
+        if self.stages.iter().all(|(open, _)| open != stage) {
+            self.stages.push((stage.clone(), at));
         }
-        let predicted = self.predicted.iter().find(|(of, _)| *of == stage).map_or(0, |(_, bytes)| *bytes);
+        let predicted =
+            self.predicted.iter().find(|mark| mark.stage == *stage).map_or(0, |mark| mark.predicted);
         self.counter(at, "predicted peak", json!({ "bytes": predicted }))
     }
 
-    fn stage_finished(&mut self, at: u64, stage: Stage) -> Result<(), TelemetryError> {
-        let Some(index) = self.stages.iter().position(|(open, _)| *open == stage) else { return Ok(()) };
+    fn stage_finished(&mut self, at: u64, stage: &Stage) -> Result<(), TelemetryError> {
+        let Some(index) = self.stages.iter().position(|(open, _)| open == stage) else { return Ok(()) };
         let (_, start) = self.stages.remove(index);
-        self.slice(STAGES, stage_name(stage), start, at, json!({}))?;
+        self.slice(STAGES, &stage.name.to_lowercase(), start, at, json!({}))?;
         self.counter(at, "predicted peak", json!({ "bytes": 0 }))
     }
 
@@ -147,10 +149,10 @@ impl TraceWriter {
     }
 
     fn block(&mut self, record: &BlockRecord) -> Result<(), TelemetryError> {
-        let (role, name) = self.name_of(record);
+        let (part, name) = self.name_of(record);
         let ready = record.at.saturating_add(record.wait);
         let done = ready.saturating_add(record.compute);
-        let args = || json!({ "component": role, "walk": record.walk });
+        let args = || json!({ "component": part, "walk": record.walk });
         if record.wait > 0 {
             self.slice(WAITING, &name, record.at, ready, args())?;
         }
@@ -194,16 +196,14 @@ impl TraceWriter {
         Ok(())
     }
 
-    fn name_of(&self, record: &BlockRecord) -> (Cow<'static, str>, String) {
+    fn name_of(&self, record: &BlockRecord) -> (String, String) {
         let component = self.components.get(usize::from(record.component));
-        let role = component.map_or_else(
-            || Cow::Owned(format!("component {}", record.component)),
-            |(role, _)| Cow::Borrowed(*role),
-        );
+        let part =
+            component.map_or_else(|| format!("component {}", record.component), |(part, _)| part.clone());
         let name = component
             .and_then(|(_, blocks)| blocks.get(usize::from(record.block)).cloned())
             .unwrap_or_else(|| format!("block {}", record.block));
-        (role, name)
+        (part, name)
     }
 
     fn slot_track(&mut self, slot: u8) -> Result<u32, TelemetryError> {
@@ -268,7 +268,7 @@ impl Sink for TraceWriter {
         self.go_on()?;
         let latest = self.latest;
         for (stage, start) in std::mem::take(&mut self.stages) {
-            self.slice(STAGES, stage_name(stage), start, latest, json!({ "finished": false }))?;
+            self.slice(STAGES, &stage.name.to_lowercase(), start, latest, json!({ "finished": false }))?;
         }
         self.file.text(END)?;
         self.ended = self.rewrites_end;
@@ -319,14 +319,6 @@ impl Copies {
             self.slot_free.insert(slot, released);
         }
         (end.saturating_sub(record.load), end)
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Encode => "encode",
-        Stage::Denoise => "denoise",
-        Stage::Decode => "decode",
     }
 }
 

@@ -1,8 +1,8 @@
-//! One way of placing a component's blocks, with what it takes.
+//! One way of placing a part's blocks in a stage, with what it takes.
 
 use super::{BlockCost, BlockPlan, Machine, Placement, Residents, Simulation, Tier, simulate::simulate};
 
-/// What is open to the placement of a component's blocks.
+/// What is open to the placement of a part's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Technique {
     /// The fewest slots that streamed blocks may pass through.
@@ -45,7 +45,7 @@ impl Technique {
     }
 }
 
-/// Bytes of the host's memory that a component may take.
+/// Bytes of the host's memory that a part may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostRoom {
     /// For copies of its blocks.
@@ -54,9 +54,9 @@ pub struct HostRoom {
     pub staging: u64,
 }
 
-/// A component's blocks in their places, and what that takes.
+/// A part's blocks in their places, and what that takes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
+pub struct Candidate {
     /// One for each block. Blocks that are never used are `Streamed` and take nothing.
     pub blocks: Vec<BlockPlan>,
     /// Slots that streamed blocks pass through; 0 if none is streamed.
@@ -67,7 +67,7 @@ pub struct Placed {
     pub weights: u64,
     /// Bytes of copies in the host's memory.
     pub copies: u64,
-    /// Bytes of buffers in the host's memory while the component is in use.
+    /// Bytes of buffers in the host's memory while the part is in use.
     pub staging: u64,
     /// Bytes that come up again with every walk.
     pub moved: u64,
@@ -77,13 +77,20 @@ pub struct Placed {
     pub simulation: Simulation,
 }
 
-impl Placed {
+impl Candidate {
     /// All blocks that are used on the device; those whose bytes fit `copies` keep a copy in the host's
     /// memory.
     pub(super) fn whole(costs: &[BlockCost], machine: &Machine, copies: u64) -> Self {
         let placements = costs.iter().map(|cost| used(cost, Placement::Resident)).collect();
         let hosted = costs.iter().map(|cost| cost.passes > 0).collect();
         Self::new(costs, machine, placements, hosted, 0, copies)
+    }
+
+    /// The blocks that are `needed` in any of the part's stages on the device, without copies in the host's memory.
+    pub(super) fn kept(costs: &[BlockCost], machine: &Machine, needed: &[bool]) -> Self {
+        let placement = |&needed: &bool| if needed { Placement::Resident } else { Placement::Streamed };
+        let homes = vec![Tier::Disk; costs.len()];
+        Self::at(costs, machine, needed.iter().map(placement).collect(), homes, 0)
     }
 
     /// Blocks where `placements` says. As many of those that pass through keep a copy in the host's memory as

@@ -1,4 +1,4 @@
-//! Which blocks of a component stay on the device, given the bytes for its weights.
+//! Which blocks of a part stay on the device, given the bytes for its weights.
 //!
 //! Decided by simulating the pipeline of copies and compute, never by a fixed prefix: blocks that pass
 //! through are spread between those that stay, so that each copy has computation to hide behind.
@@ -6,9 +6,9 @@
 use std::rc::Rc;
 
 use super::{
-    BlockCost, ComponentPlan, HostRoom, Machine, Placed, Placement, Technique,
-    family::{ladder, members},
-    placed::used,
+    BlockCost, Candidate, HostRoom, Machine, Placement, Technique, UsePlan,
+    candidate::used,
+    pareto::{candidates, front},
 };
 
 /// The least part of a walk's time that must be gained for blocks to change places during a run.
@@ -22,9 +22,9 @@ pub fn place(
     technique: Technique,
     room: HostRoom,
     weights: u64,
-) -> Option<Placed> {
-    let ladder = ladder(members(costs, machine, technique, room, true), true);
-    ladder.into_iter().rfind(|placed| placed.weights <= weights).map(Rc::unwrap_or_clone)
+) -> Option<Candidate> {
+    let front = front(candidates(costs, machine, technique, room, true), true);
+    front.into_iter().rfind(|candidate| candidate.weights <= weights).map(Rc::unwrap_or_clone)
 }
 
 /// The placement of others, to be compared with: the first blocks stay, as many as fit beside the slots, and
@@ -35,18 +35,18 @@ pub fn leading_prefix(
     slots: u32,
     room: HostRoom,
     weights: u64,
-) -> Option<Placed> {
+) -> Option<Candidate> {
     let prefixes = (0..=costs.len()).rev().map(|count| {
         let placement = |(index, cost): (usize, &BlockCost)| {
             used(cost, if index < count { Placement::Resident } else { Placement::Streamed })
         };
         let placements = costs.iter().enumerate().map(placement).collect();
-        Placed::through(costs, machine, placements, slots, room.copies)
+        Candidate::through(costs, machine, placements, slots, room.copies)
     });
-    prefixes.into_iter().find(|placed| placed.weights <= weights && placed.fits_host(room))
+    prefixes.into_iter().find(|candidate| candidate.weights <= weights && candidate.fits_host(room))
 }
 
-/// What a run has measured of a component.
+/// What a run has measured of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured<'a> {
     /// Seconds that one pass of each block computed; predictions are kept where there is none.
@@ -55,16 +55,16 @@ pub struct Measured<'a> {
     pub bytes_per_second: f64,
 }
 
-/// Places a component's blocks anew by what was measured, within the bytes that the current placement takes
+/// Places a part's blocks anew by what was measured, within the bytes that the current placement takes
 /// on the device, of copies in the host's memory and of buffers. `None` unless a walk is predicted to gain 3
 /// %.
 pub fn refit(
     costs: &[BlockCost],
     machine: &Machine,
     technique: Technique,
-    current: &ComponentPlan,
+    current: &UsePlan,
     measured: Measured<'_>,
-) -> Option<ComponentPlan> {
+) -> Option<UsePlan> {
     let mut costs = costs.to_vec();
     for (cost, &seconds) in costs.iter_mut().zip(measured.seconds) {
         if seconds.is_finite() && seconds > 0.0 {
@@ -76,11 +76,11 @@ pub fn refit(
         let way = if machine.unified { &mut machine.disk } else { &mut machine.link };
         way.bytes_per_second = measured.bytes_per_second;
     }
-    let now = as_placed(&costs, &machine, current)?;
+    let now = as_candidate(&costs, &machine, current)?;
     let room = HostRoom { copies: now.copies, staging: now.staging };
     let best = place(&costs, &machine, technique, room, now.weights)?;
     let worthwhile = best.simulation.steady <= now.simulation.steady * (1.0 - WORTHWHILE);
-    worthwhile.then(|| ComponentPlan {
+    worthwhile.then(|| UsePlan {
         blocks: best.blocks,
         slots: best.slots,
         slot_bytes: best.slot_bytes,
@@ -88,12 +88,12 @@ pub fn refit(
     })
 }
 
-/// What a component's plan takes by these costs; `None` if it is not a plan for them.
-pub fn as_placed(costs: &[BlockCost], machine: &Machine, plan: &ComponentPlan) -> Option<Placed> {
+/// What a part's plan takes by these costs; `None` if it is not a plan for them.
+pub fn as_candidate(costs: &[BlockCost], machine: &Machine, plan: &UsePlan) -> Option<Candidate> {
     if plan.blocks.len() != costs.len() {
         return None;
     }
     let placements = plan.blocks.iter().map(|block| block.placement).collect();
     let homes = plan.blocks.iter().map(|block| block.home).collect();
-    Some(Placed::at(costs, machine, placements, homes, plan.slots))
+    Some(Candidate::at(costs, machine, placements, homes, plan.slots))
 }

@@ -1,101 +1,101 @@
-//! All placements of a component's blocks that are worth a look, whatever the budget.
+//! All candidates for a part's placement that are worth a look, whatever the budget, and the Pareto front of them.
 //!
-//! The family does not depend on the budget, and a placement is chosen among its members that fit. So more
-//! memory can only add members, and is never slower.
+//! Which candidates there are does not depend on the budget, and a placement is chosen among those that fit. So more
+//! memory can only add candidates, and is never slower.
 
 use std::{cmp::Reverse, collections::BTreeSet, rc::Rc};
 
 use super::{
-    BlockCost, BlockPlan, HostRoom, Machine, Placed, Placement, Residents, Technique, placed::used,
+    BlockCost, BlockPlan, Candidate, HostRoom, Machine, Placement, Residents, Technique, candidate::used,
     simulate::walks,
 };
 
 /// Sizes of blocks that are tried as the largest that passes through.
 const MOST_SIZES: usize = 8;
-/// Swaps that are tried for all members together.
+/// Swaps that are tried for all candidates together.
 const MOST_SWAPS: usize = 3000;
 /// A step that is this near to what compute and copies take at the least cannot be improved.
 const NEAR: f64 = 1.001;
 
-/// Placements in the order of their bytes on the device, each better than those before it: no slower in a
+/// The Pareto front: candidates in the order of their bytes on the device, each better than those before it: no slower in a
 /// step and in a run, and faster in one of them, or equally fast with fewer bytes to move or more evenly
 /// spread.
 ///
-/// `steps` says whether the component's walks are denoising steps; otherwise the run alone counts.
-pub(super) fn ladder(mut members: Vec<Rc<Placed>>, steps: bool) -> Vec<Rc<Placed>> {
-    members.sort_by_cached_key(|placed| (placed.weights, rank(placed, steps), placed.slots));
-    let mut kept: Vec<Rc<Placed>> = Vec::new();
-    for member in members {
+/// `steps` says whether the part's walks are denoising steps; otherwise the run alone counts.
+pub(super) fn front(mut candidates: Vec<Rc<Candidate>>, steps: bool) -> Vec<Rc<Candidate>> {
+    candidates.sort_by_cached_key(|candidate| (candidate.weights, rank(candidate, steps), candidate.slots));
+    let mut kept: Vec<Rc<Candidate>> = Vec::new();
+    for candidate in candidates {
         let better = kept.last().is_none_or(|best| {
-            let (now, before) = (rank(&member, steps), rank(best, steps));
+            let (now, before) = (rank(&candidate, steps), rank(best, steps));
             now.0 <= before.0 && now.1 <= before.1 && now < before
         });
         if better {
-            kept.push(member);
+            kept.push(candidate);
         }
     }
     kept
 }
 
-fn rank(placed: &Placed, steps: bool) -> (u64, u64, u64, u64) {
-    let (step, run) = times(placed, steps);
-    (step, run, placed.moved, placed.unevenness)
+fn rank(candidate: &Candidate, steps: bool) -> (u64, u64, u64, u64) {
+    let (step, run) = times(candidate, steps);
+    (step, run, candidate.moved, candidate.unevenness)
 }
 
-/// Nanoseconds of a step, 0 if the component has none, and of a run. Whole numbers, so that rounding errors
+/// Nanoseconds of a step, 0 if the part has none, and of a run. Whole numbers, so that rounding errors
 /// of sums are no differences.
-pub(super) fn times(placed: &Placed, steps: bool) -> (u64, u64) {
+pub(super) fn times(candidate: &Candidate, steps: bool) -> (u64, u64) {
     let nanoseconds = |seconds: f64| (seconds * 1e9).round() as u64;
-    let step = if steps { nanoseconds(placed.simulation.steady) } else { 0 };
-    (step, nanoseconds(placed.simulation.seconds))
+    let step = if steps { nanoseconds(candidate.simulation.steady) } else { 0 };
+    (step, nanoseconds(candidate.simulation.seconds))
 }
 
-/// All members that get by with the host's memory.
-pub(super) fn members(
+/// All candidates that get by with the host's memory.
+pub(super) fn candidates(
     costs: &[BlockCost],
     machine: &Machine,
     technique: Technique,
     room: HostRoom,
     steps: bool,
-) -> Vec<Rc<Placed>> {
-    let mut family = Family { costs, machine, room, seen: BTreeSet::new(), members: Vec::new() };
+) -> Vec<Rc<Candidate>> {
+    let mut tried = Candidates { costs, machine, room, seen: BTreeSet::new(), found: Vec::new() };
     let leading = technique.residents && technique.choice == Residents::First;
     for slots in technique.fewest_slots..=technique.most_slots {
         if leading {
-            family.add_prefixes(slots);
+            tried.add_prefixes(slots);
         } else {
-            family.add_strides(slots, technique.residents);
+            tried.add_strides(slots, technique.residents);
         }
     }
     if technique.leaves {
-        family.add_leaves(technique.fewest_slots);
+        tried.add_leaves(technique.fewest_slots);
     }
     if technique.residents {
-        family.add(Placed::whole(costs, machine, 0));
+        tried.add(Candidate::whole(costs, machine, 0));
     }
     if technique.residents && !leading {
-        family.improve(steps);
-        family.grow(steps);
+        tried.improve(steps);
+        tried.grow(steps);
     }
-    family.members
+    tried.found
 }
 
-struct Family<'a> {
+struct Candidates<'a> {
     costs: &'a [BlockCost],
     machine: &'a Machine,
     room: HostRoom,
     seen: BTreeSet<(u32, Vec<bool>)>,
-    members: Vec<Rc<Placed>>,
+    found: Vec<Rc<Candidate>>,
 }
 
-impl Family<'_> {
-    fn add(&mut self, placed: Placed) {
-        if placed.fits_host(self.room) {
-            self.members.push(Rc::new(placed));
+impl Candidates<'_> {
+    fn add(&mut self, candidate: Candidate) {
+        if candidate.fits_host(self.room) {
+            self.found.push(Rc::new(candidate));
         }
     }
 
-    /// The members with this many slots: blocks above a size stay, and of the others every number, those
+    /// The candidates with this many slots: blocks above a size stay, and of the others every number, those
     /// first that cost most bytes for their compute, or evenly among all of them.
     fn add_strides(&mut self, slots: u32, residents: bool) {
         let moving = self.moving();
@@ -116,7 +116,7 @@ impl Family<'_> {
         }
     }
 
-    /// The members with this many slots of which the first blocks stay.
+    /// The candidates with this many slots of which the first blocks stay.
     fn add_prefixes(&mut self, slots: u32) {
         let moving = self.moving();
         for count in 0..moving.len() {
@@ -129,21 +129,21 @@ impl Family<'_> {
         resident.iter().for_each(|&block| stays[block] = true);
         let slots = slots.min((self.moving().len() - resident.len()) as u32);
         if self.seen.insert((slots, stays.clone())) {
-            let placed = self.with_residents(slots, &stays);
-            self.add(placed);
+            let candidate = self.with_residents(slots, &stays);
+            self.add(candidate);
         }
     }
 
-    fn with_residents(&self, slots: u32, stays: &[bool]) -> Placed {
+    fn with_residents(&self, slots: u32, stays: &[bool]) -> Candidate {
         let placement = |(cost, &stays): (&BlockCost, &bool)| {
             let resident = stays || cost.bytes == 0;
             used(cost, if resident { Placement::Resident } else { Placement::Streamed })
         };
         let placements = self.costs.iter().zip(stays).map(placement).collect();
-        Placed::through(self.costs, self.machine, placements, slots, self.room.copies)
+        Candidate::through(self.costs, self.machine, placements, slots, self.room.copies)
     }
 
-    /// The members for devices that not even the slots fit: blocks above a size come tensor by tensor.
+    /// The candidates for devices that not even the slots fit: blocks above a size come tensor by tensor.
     fn add_leaves(&mut self, slots: u32) {
         let below = self.sizes().into_iter().skip(1).chain([0]);
         for limit in below {
@@ -153,7 +153,7 @@ impl Family<'_> {
                 _ => used(cost, Placement::Leaves),
             };
             let placements = self.costs.iter().map(placement).collect();
-            self.add(Placed::through(self.costs, self.machine, placements, slots, self.room.copies));
+            self.add(Candidate::through(self.costs, self.machine, placements, slots, self.room.copies));
         }
     }
 
@@ -161,64 +161,65 @@ impl Family<'_> {
     /// taking more memory.
     fn improve(&mut self, steps: bool) {
         let mut tries = MOST_SWAPS;
-        for start in ladder(self.members.clone(), steps) {
+        for start in front(self.found.clone(), steps) {
             let mut best = Rc::clone(&start);
             while tries > 0 && best.slots > 0 && !self.is_near_best(&best) {
                 let Some(better) = self.swap(&best, steps, &mut tries) else { break };
                 best = better;
             }
             if !Rc::ptr_eq(&best, &start) {
-                self.members.push(best);
+                self.found.push(best);
             }
         }
     }
 
-    /// Lets one more block stay, whichever serves best, again and again from the smallest member on: what
+    /// Lets one more block stay, whichever serves best, again and again from the smallest candidate on: what
     /// swaps have gained at few blocks is not lost at more.
     fn grow(&mut self, steps: bool) {
-        let known = ladder(self.members.clone(), steps);
-        let comes_alone =
-            |placed: &&Rc<Placed>| placed.blocks.iter().any(|block| block.placement == Placement::Leaves);
-        let mut current = known.iter().find(|placed| !comes_alone(placed)).cloned();
+        let known = front(self.found.clone(), steps);
+        let comes_alone = |candidate: &&Rc<Candidate>| {
+            candidate.blocks.iter().any(|block| block.placement == Placement::Leaves)
+        };
+        let mut current = known.iter().find(|candidate| !comes_alone(candidate)).cloned();
         for _ in 0..2 * self.costs.len() {
-            let Some(placed) = current else { return };
+            let Some(candidate) = current else { return };
             let streamed = self.moving().into_iter();
-            let streamed = streamed.filter(|&block| placed.blocks[block].placement == Placement::Streamed);
+            let streamed = streamed.filter(|&block| candidate.blocks[block].placement == Placement::Streamed);
             let larger = streamed.map(|block| {
                 let stays = |(index, plan): (usize, &BlockPlan)| {
                     index == block || plan.placement == Placement::Resident
                 };
-                let stays: Vec<bool> = placed.blocks.iter().enumerate().map(stays).collect();
-                Rc::new(self.with_residents(placed.slots, &stays))
+                let stays: Vec<bool> = candidate.blocks.iter().enumerate().map(stays).collect();
+                Rc::new(self.with_residents(candidate.slots, &stays))
             });
             let larger = larger.filter(|larger| larger.fits_host(self.room));
-            let next = larger.min_by_key(|placed| rank(placed, steps));
-            self.members.extend(next.clone());
+            let next = larger.min_by_key(|candidate| rank(candidate, steps));
+            self.found.extend(next.clone());
             current = next.map(|next| {
                 let rival = known.iter().rfind(|known| known.weights <= next.weights);
                 let better = rival.filter(|rival| rank(rival, steps) < rank(&next, steps));
-                better.filter(|better| better.weights > placed.weights).cloned().unwrap_or(next)
+                better.filter(|better| better.weights > candidate.weights).cloned().unwrap_or(next)
             });
         }
     }
 
-    fn is_near_best(&self, placed: &Placed) -> bool {
+    fn is_near_best(&self, candidate: &Candidate) -> bool {
         let walked = || {
             let single = walks(self.costs) == 1;
             let walked = move |cost: &BlockCost| cost.passes > 1 || (single && cost.passes == 1);
-            self.costs.iter().zip(&placed.blocks).filter(move |(cost, _)| walked(cost))
+            self.costs.iter().zip(&candidate.blocks).filter(move |(cost, _)| walked(cost))
         };
         let compute: f64 = walked().map(|(cost, _)| cost.seconds).sum();
         let way = if self.machine.unified { &self.machine.disk } else { &self.machine.link };
         let passing = walked().filter(|(_, block)| block.placement == Placement::Streamed);
         let copies: f64 = passing.map(|(cost, _)| way.seconds(cost.bytes)).sum();
-        placed.simulation.steady <= compute.max(copies) * NEAR
+        candidate.simulation.steady <= compute.max(copies) * NEAR
     }
 
-    fn swap(&self, placed: &Placed, steps: bool, tries: &mut usize) -> Option<Rc<Placed>> {
+    fn swap(&self, candidate: &Candidate, steps: bool, tries: &mut usize) -> Option<Rc<Candidate>> {
         let moving = self.moving();
         let stays: Vec<bool> =
-            placed.blocks.iter().map(|block| block.placement == Placement::Resident).collect();
+            candidate.blocks.iter().map(|block| block.placement == Placement::Resident).collect();
         for (place, &block) in moving.iter().enumerate().filter(|&(_, &block)| !stays[block]) {
             let before = moving[..place].iter().rev().find(|&&other| stays[other]);
             let after = moving[place + 1..].iter().find(|&&other| stays[other]);
@@ -229,9 +230,9 @@ impl Family<'_> {
                 *tries -= 1;
                 let mut swapped = stays.clone();
                 swapped.swap(block, other);
-                let swapped = self.with_residents(placed.slots, &swapped);
-                let fits = swapped.weights <= placed.weights && swapped.fits_host(self.room);
-                let (now, was) = (times(&swapped, steps), times(placed, steps));
+                let swapped = self.with_residents(candidate.slots, &swapped);
+                let fits = swapped.weights <= candidate.weights && swapped.fits_host(self.room);
+                let (now, was) = (times(&swapped, steps), times(candidate, steps));
                 if fits && now.0 <= was.0 && now.1 <= was.1 && now < was {
                     return Some(Rc::new(swapped));
                 }

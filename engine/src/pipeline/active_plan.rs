@@ -4,32 +4,30 @@ use super::{LoadedModel, PipelineError, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, ComponentPlan, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan,
-        Residence, Stage, StagePeak, Technique, Workload, block_costs,
+        self, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence, StagePeak,
+        StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     models::Prompt,
     nn::Trace,
     request::Request,
     residency::{self, WeightStore},
-    telemetry::{BlockMark, ComponentMark, PlanMark},
+    telemetry::{BlockMark, ComponentMark, PlanMark, StageMark},
     units,
 };
 
 /// What a run was planned from, its plan, and what was measured.
-pub struct PlannedRun {
+pub struct ActivePlan {
     footprint: Footprint,
     workload: Workload,
     machine: Machine,
     preferences: MemoryPreferences,
     /// Where every block is when.
     pub plan: Plan,
-    /// What memory held at most in each stage.
-    pub peaks: Vec<(Stage, Peaks)>,
+    /// What memory held at most in the stages of these numbers.
+    pub peaks: Vec<(usize, Peaks)>,
     /// Seconds of each step.
     pub steps: Vec<f64>,
     activation_factor: f64,
-    /// The number of the denoiser among the components.
-    denoiser: usize,
     observed: Observed,
 }
 
@@ -42,7 +40,7 @@ struct Observed {
     load: f64,
 }
 
-impl PlannedRun {
+impl ActivePlan {
     /// Plans a request.
     ///
     /// # Errors
@@ -87,28 +85,27 @@ impl PlannedRun {
             peaks: Vec::new(),
             steps: Vec::new(),
             activation_factor: options.activation_factor,
-            denoiser: loaded.model.denoiser_index(),
             observed: Observed::default(),
         })
     }
 
-    /// A component's part of the plan.
-    pub fn component(&self, index: usize) -> &ComponentPlan {
-        &self.plan.components[index]
+    /// What a part has to do in a stage under the plan.
+    fn work(&self, stage: usize, part: usize) -> Option<&Work> {
+        let own = self.workload.stages.get(stage)?.uses.iter().find(|part_use| part_use.part == part)?;
+        own.ways.get(self.plan.stages.get(stage)?.use_of(part)?.way)
     }
 
-    /// Bytes of activations that the plan has for the denoiser's blocks, and that are free between two steps.
-    pub fn free_between_steps(&self) -> u64 {
-        let way = self.plan.components[self.denoiser].way;
-        let work = &self.workload.components[self.denoiser].ways[way];
-        work.peak_activations().saturating_sub(work.carried)
+    /// Bytes of activations that the plan has for the blocks of a part in a stage, and that are free between two of its
+    /// walks.
+    pub fn free_between_walks(&self, stage: usize, part: usize) -> u64 {
+        self.work(stage, part).map_or(0, |work| work.peak_activations().saturating_sub(work.carried))
     }
 
-    /// Plans again after memory ran out in a stage, so that it takes less; says what has changed.
+    /// Plans again after memory ran out in the stage of this number, so that it takes less; says what has changed.
     ///
     /// # Errors
     /// When there is nothing left to give.
-    pub fn step_down(&mut self, stage: Stage, error: OutOfMemory) -> Result<String, PipelineError> {
+    pub fn step_down(&mut self, stage: usize, error: OutOfMemory) -> Result<String, PipelineError> {
         // What was refused is the first that did not fit, and seldom the last.
         let short_by = error.needed.saturating_sub(error.budget).max(error.budget / 50);
         let (footprint, workload) = (&self.footprint, &self.workload);
@@ -119,45 +116,45 @@ impl PlannedRun {
         Ok(reason)
     }
 
-    /// Places the denoiser's blocks anew by what the first step has shown; says what has changed.
-    pub fn refit(&mut self, store: &WeightStore) -> Option<String> {
-        let measured = self.observe(store);
-        let component = &self.plan.components[self.denoiser];
-        let costs = block_costs(
-            &self.footprint.components[self.denoiser],
-            &self.workload.components[self.denoiser].ways[component.way],
-            &self.machine,
-        );
+    /// Places the blocks of the part that denoises in a stage anew by what its first step has shown; says what has
+    /// changed.
+    pub fn refit(&mut self, stage: usize, part: usize, store: &WeightStore) -> Option<String> {
+        let measured = self.observe(stage, part, store);
+        let costs = block_costs(&self.footprint.parts[part], self.work(stage, part)?, &self.machine);
+        let current = self.plan.stages[stage].use_of(part)?;
         let seconds: Vec<f64> = measured
             .iter()
             .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
             .collect();
         let bytes_per_second = self.observed.bytes / self.observed.load;
         let technique = Technique::new(self.preferences.prefetch).with_choice(self.preferences.residents);
-        let technique = match component.residence {
+        let technique = match self.plan.residence(current) {
             Residence::OnDemand => technique.without_residents(),
             _ => technique,
         };
         let measured = Measured { seconds: &seconds, bytes_per_second };
-        let better = memory::refit(&costs, &self.machine, technique, component, measured)?;
+        let better = memory::refit(&costs, &self.machine, technique, current, measured)?;
         let moved =
-            component.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
-        self.plan.components[self.denoiser] = better;
+            current.blocks.iter().zip(&better.blocks).filter(|(before, after)| before != after).count();
+        self.plan.stages[stage].uses.iter_mut().filter(|own| own.part == part).for_each(|own| {
+            own.clone_from(&better);
+        });
         let blocks = if moved == 1 { "1 block".to_owned() } else { format!("{moved} blocks") };
         Some(format!("The timings of the first step changed the placement of {blocks}"))
     }
 
-    /// Takes down what the denoiser's blocks took since the last call.
-    pub fn observe(&mut self, store: &WeightStore) -> Vec<residency::BlockTimings> {
+    /// Takes down what the blocks of the part that denoises in a stage took since the last call.
+    pub fn observe(&mut self, stage: usize, part: usize, store: &WeightStore) -> Vec<residency::BlockTimings> {
         let measured = store.take_measured();
-        let way = self.plan.components[self.denoiser].way;
-        let work = &self.workload.components[self.denoiser].ways[way].blocks;
-        for (block, work) in measured.iter().zip(work) {
-            self.observed.operations += work.operations * f64::from(block.passes);
-            self.observed.compute += block.compute.as_secs_f64();
-            self.observed.bytes += block.bytes as f64;
-            self.observed.load += block.load.as_secs_f64();
+        let mut observed = self.observed;
+        let works = self.work(stage, part).into_iter().flat_map(|work| &work.blocks);
+        for (block, work) in measured.iter().zip(works) {
+            observed.operations += work.operations * f64::from(block.passes);
+            observed.compute += block.compute.as_secs_f64();
+            observed.bytes += block.bytes as f64;
+            observed.load += block.load.as_secs_f64();
         }
+        self.observed = observed;
         measured
     }
 
@@ -193,50 +190,55 @@ impl PlannedRun {
     fn activations(&self) -> [u64; 2] {
         let largest = self.plan.stages.iter().map(|stage| stage.activations).max().unwrap_or(0);
         let counted = self.plan.stages.iter().filter(|stage| stage.activations >= largest / 4);
-        let pairs =
-            counted.map(|stage| [stage.activations, self.peak(stage.stage, |peaks| peaks.activations)]);
+        let pairs = counted.map(|stage| [stage.activations, self.peak(stage, |peaks| peaks.activations)]);
         let part = |[predicted, measured]: [u64; 2]| measured as f64 / predicted.max(1) as f64;
         pairs.max_by(|one, other| part(*one).total_cmp(&part(*other))).unwrap_or_default()
     }
 
     /// The most of something that a stage took.
-    fn peak(&self, stage: Stage, of: fn(&Peaks) -> u64) -> u64 {
-        let own = self.peaks.iter().filter(|(measured, _)| *measured == stage);
+    fn peak(&self, stage: &StagePlan, of: fn(&Peaks) -> u64) -> u64 {
+        let own = self.peaks.iter().filter(|(measured, _)| *measured == stage.stage.number);
         own.map(|(_, peaks)| of(peaks)).max().unwrap_or(0)
     }
 
     fn stage_peaks(&self) -> Vec<StagePeak> {
         let stages = self.plan.stages.iter().map(|stage| StagePeak {
-            stage: stage.stage,
+            stage: stage.stage.clone(),
             predicted: stage.device(),
-            measured: self.peak(stage.stage, |peaks| peaks.device),
+            measured: self.peak(stage, |peaks| peaks.device),
         });
         stages.collect()
     }
 
     /// What telemetry is drawn in.
     pub fn mark(&self, at: u64) -> PlanMark {
-        let components = self.footprint.components.iter().zip(&self.plan.components);
+        let stages = self.plan.stages.iter();
+        let stage_mark =
+            |stage: &StagePlan| StageMark { stage: stage.stage.clone(), predicted: stage.device() };
         PlanMark {
             at,
             device: self.machine.device.clone(),
             device_total: self.machine.device_total,
             device_budget: self.machine.device_budget,
-            predicted: self.plan.stages.iter().map(|stage| (stage.stage, stage.device())).collect(),
-            components: components
-                .map(|(footprint, plan)| ComponentMark {
-                    role: plan.role,
-                    stage: plan.stage,
-                    blocks: footprint
-                        .blocks
-                        .iter()
-                        .zip(&plan.blocks)
-                        .map(|(block, plan)| BlockMark {
-                            name: block.name.clone(),
-                            bytes: block.bytes,
-                            placement: plan.placement,
-                        })
-                        .collect(),
+            stages: stages.clone().map(stage_mark).collect(),
+            components: stages
+                .flat_map(|stage| stage.uses.iter().map(|part_use| self.component_mark(stage, part_use)))
+                .collect(),
+        }
+    }
+
+    fn component_mark(&self, stage: &StagePlan, part_use: &UsePlan) -> ComponentMark {
+        let part = &self.footprint.parts[part_use.part];
+        let blocks = part.blocks.iter().zip(&part_use.blocks);
+        ComponentMark {
+            part: part.name.clone(),
+            role: part.role,
+            stage: stage.stage.clone(),
+            blocks: blocks
+                .map(|(block, plan)| BlockMark {
+                    name: block.name.clone(),
+                    bytes: block.bytes,
+                    placement: plan.placement,
                 })
                 .collect(),
         }
@@ -245,24 +247,22 @@ impl PlannedRun {
 
 fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
     let mut words = Vec::new();
-    for (before, after) in before.components.iter().zip(&after.components) {
-        let resident = |plan: &ComponentPlan| {
+    let roles = before.uses().map(|part_use| before.parts[part_use.part].role);
+    for ((was, is), role) in before.uses().zip(after.uses()).zip(roles) {
+        let resident = |plan: &UsePlan| {
             plan.blocks.iter().filter(|block| block.placement == memory::Placement::Resident).count()
         };
-        let (was, is) = (resident(before), resident(after));
-        if is < was {
-            words.push(format!("{is} instead of {was} {} blocks stay on the device", after.role));
+        let (stayed, stay) = (resident(was), resident(is));
+        if stay < stayed {
+            words.push(format!("{stay} instead of {stayed} {role} blocks stay on the device"));
         }
-        if before.tile != after.tile
-            && let Some(tile) = after.tile
+        if was.tile != is.tile
+            && let Some(tile) = is.tile
         {
             words.push(format!("the image is decoded in tiles of {tile}×{tile} latents"));
         }
-        if after.slots < before.slots && after.slots > 0 {
-            words.push(format!(
-                "blocks are streamed through {} instead of {} slots",
-                after.slots, before.slots
-            ));
+        if is.slots < was.slots && is.slots > 0 {
+            words.push(format!("blocks are streamed through {} instead of {} slots", is.slots, was.slots));
         }
     }
     if words.is_empty() {
