@@ -17,8 +17,8 @@ use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
     memory::{
-        BlockCost, BlockPlan, ComponentPlan, HostRoom, Link, Machine, Placed, Placement, Residence, Stage,
-        Technique, Tier, leading_prefix, place, simulate,
+        BlockCost, BlockPlan, Candidate, HostRoom, Link, Machine, Placement, Technique, Tier, UsePlan,
+        leading_prefix, place, simulate,
     },
     residency::{Executor, RunError, SimulatedCard, WeightStore},
 };
@@ -85,7 +85,7 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
     let technique = Technique { leaves: false, ..Technique::new(None) };
     let best = place(&costs, &machine, technique, host, weights).ok_or("there is no placement")?;
     let prefix = leading_prefix(&costs, &machine, 2, host, weights).ok_or("there is no placement")?;
-    let alone = Placed { slots: 1, ..all_streamed(&best) };
+    let alone = Candidate { slots: 1, ..all_streamed(&best) };
 
     let compute: f64 = costs.iter().map(|cost| cost.seconds).sum();
     let streamed: u64 = costs
@@ -114,22 +114,21 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
 }
 
 /// Every block passes through slots.
-fn all_streamed(placed: &Placed) -> Placed {
-    let blocks = placed.blocks.iter().map(|_| BlockPlan { placement: Placement::Streamed, home: Tier::Host });
-    Placed { blocks: blocks.collect(), ..placed.clone() }
+fn all_streamed(candidate: &Candidate) -> Candidate {
+    let blocks =
+        candidate.blocks.iter().map(|_| BlockPlan { placement: Placement::Streamed, home: Tier::Host });
+    Candidate { blocks: blocks.collect(), ..candidate.clone() }
 }
 
 /// Seconds of a step after everything has settled: the middle one of those that were measured.
-fn step(component: &Component, placed: &Placed, case: &Case) -> Result<f64> {
+fn step(component: &Component, candidate: &Candidate, case: &Case) -> Result<f64> {
     let memory = Arc::new(SimulatedCard::new(LINK.bytes_per_second, LINK.latency));
     let store = WeightStore::new(component.clone(), DType::F32, memory, MemoryAccount::new());
-    store.follow(&ComponentPlan {
-        role: Role::Denoiser,
-        stage: Stage::Denoise,
-        residence: Residence::Streamed,
-        blocks: placed.blocks.clone(),
-        slots: placed.slots,
-        slot_bytes: placed.slot_bytes,
+    store.follow(&UsePlan {
+        part: 0,
+        blocks: candidate.blocks.clone(),
+        slots: candidate.slots,
+        slot_bytes: candidate.slot_bytes,
         way: 0,
         tile: None,
     });

@@ -157,7 +157,7 @@ impl Runner {
 
 /// The names of events, with stage or step where they have one: the order in which things happened.
 pub fn story(events: &[Event], job: JobId) -> Vec<String> {
-    let stage = |stage: &Stage| format!("{stage:?}").to_lowercase();
+    let stage = |stage: &Stage| stage.name.to_lowercase();
     let tell = |event: &Event| match event {
         Event::Queued { job: of, .. } if *of == job => Some("queued".to_owned()),
         Event::Started { job: of } if *of == job => Some("started".to_owned()),

@@ -6,7 +6,7 @@ use candle_core::DType;
 use sluice_engine::{
     checkpoint::Component,
     hardware::MemoryAccount,
-    memory::{BlockPlan, ComponentPlan, Placement, Residence, Stage, Tier},
+    memory::{BlockPlan, Placement, Tier, UsePlan},
     residency::{CpuMemory, DeviceMemory, WeightStore},
 };
 
@@ -24,22 +24,12 @@ pub fn store(
     slots: u32,
 ) -> WeightStore {
     let blocks = vec![BlockPlan { placement, home }; component.blocks.len()];
-    let role = component.role;
     let store = WeightStore::new(component, DType::F32, memory, MemoryAccount::new());
-    store.follow(&plan(role, blocks, slots));
+    store.follow(&plan(blocks, slots));
     store
 }
 
 /// A plan for blocks in these places.
-pub fn plan(role: sluice_engine::checkpoint::Role, blocks: Vec<BlockPlan>, slots: u32) -> ComponentPlan {
-    ComponentPlan {
-        role,
-        stage: Stage::Denoise,
-        residence: Residence::Streamed,
-        blocks,
-        slots,
-        slot_bytes: 0,
-        way: 0,
-        tile: None,
-    }
+pub fn plan(blocks: Vec<BlockPlan>, slots: u32) -> UsePlan {
+    UsePlan { part: 0, blocks, slots, slot_bytes: 0, way: 0, tile: None }
 }

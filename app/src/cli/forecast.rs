@@ -2,8 +2,8 @@
 
 use sluice_engine::{
     memory::{
-        Accuracy, Alternative, BlockPlan, Bound, ComponentPlan, Forecast, Machine, Placement, Plan, Quality,
-        StagePlan, Tier,
+        Accuracy, Alternative, BlockPlan, Bound, Forecast, Machine, Placement, Plan, Quality, StagePlan,
+        Tier, UsePlan,
     },
     units,
 };
@@ -61,7 +61,7 @@ fn host(bytes: u64, machine: &Machine) -> String {
 fn stages(plan: &Plan, machine: &Machine) -> Vec<String> {
     let row = |stage: &StagePlan| {
         [
-            stage_name(stage.stage).to_owned(),
+            stage_name(&stage.stage),
             units::memory(stage.weights),
             units::memory(stage.activations),
             units::memory(stage.device()),
@@ -101,16 +101,21 @@ fn bound_name(bound: Bound) -> &'static str {
 }
 
 fn placements(plan: &Plan) -> Vec<String> {
-    let row = |component: &ComponentPlan| {
-        [component.role.to_string(), component.residence.name().to_owned(), blocks(component)]
+    let row = |(stage, part_use): (&StagePlan, &UsePlan)| {
+        let part = &plan.parts[part_use.part];
+        let name = part.name.replace('_', " ");
+        let is_only_use = plan.uses().filter(|other| other.part == part_use.part).count() == 1;
+        let name = if is_only_use { name } else { format!("{name}, {}", stage_name(&stage.stage)) };
+        [name, part.residence.name().to_owned(), blocks(part_use)]
     };
-    let rows: Vec<_> = plan.components.iter().map(row).collect();
+    let uses = plan.stages.iter().flat_map(|stage| stage.uses.iter().map(move |part_use| (stage, part_use)));
+    let rows: Vec<_> = uses.map(row).collect();
     table([("component", Align::Left), ("placement", Align::Left), ("blocks", Align::Left)], &rows)
 }
 
 /// How many blocks are where: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
-fn blocks(component: &ComponentPlan) -> String {
-    let ComponentPlan { blocks, slots, slot_bytes, tile, .. } = component;
+fn blocks(part_use: &UsePlan) -> String {
+    let UsePlan { blocks, slots, slot_bytes, tile, .. } = part_use;
     let count = |placement, home: Option<Tier>| {
         let alike =
             |block: &&BlockPlan| block.placement == placement && home.is_none_or(|home| block.home == home);
@@ -222,7 +227,7 @@ fn past(accuracy: &Accuracy, machine: &Machine) -> String {
 mod tests {
     use sluice_engine::{
         checkpoint::Role,
-        memory::{Link, OffloadMode, PlanError, Residence, Stage},
+        memory::{Link, OffloadMode, PartPlan, PlanError, Residence, Stage, StageKind},
         request::ComputeDtype,
     };
 
@@ -245,8 +250,9 @@ mod tests {
     }
 
     fn plan() -> Plan {
-        let stage = |stage, bound| StagePlan {
-            stage,
+        let stage = |number, kind, part_use, bound| StagePlan {
+            stage: Stage::new(number, kind),
+            uses: vec![part_use],
             weights: 9 * GB,
             activations: GB / 2,
             host: 20 * GB,
@@ -256,10 +262,9 @@ mod tests {
             bound,
         };
         let block = |placement, home| BlockPlan { placement, home };
-        let denoiser = ComponentPlan {
-            role: Role::Denoiser,
-            stage: Stage::Denoise,
-            residence: Residence::Streamed,
+        let part = |name: &str, role, residence| PartPlan { name: name.to_owned(), role, residence };
+        let denoiser = UsePlan {
+            part: 0,
             blocks: vec![
                 block(Placement::Resident, Tier::Host),
                 block(Placement::Streamed, Tier::Host),
@@ -271,10 +276,8 @@ mod tests {
             way: 0,
             tile: None,
         };
-        let autoencoder = ComponentPlan {
-            role: Role::Autoencoder,
-            stage: Stage::Decode,
-            residence: Residence::Staged,
+        let autoencoder = UsePlan {
+            part: 1,
             blocks: vec![block(Placement::Streamed, Tier::Disk), block(Placement::Resident, Tier::Host)],
             slots: 0,
             slot_bytes: 0,
@@ -285,8 +288,14 @@ mod tests {
             mode: OffloadMode::Auto,
             device_budget: 23 * GB / 2,
             host_budget: 28 * GB,
-            components: vec![denoiser, autoencoder],
-            stages: vec![stage(Stage::Denoise, Bound::Compute), stage(Stage::Decode, Bound::Link)],
+            parts: vec![
+                part("denoiser", Role::Denoiser, Residence::Streamed),
+                part("autoencoder", Role::Autoencoder, Residence::Staged),
+            ],
+            stages: vec![
+                stage(0, StageKind::Denoise, denoiser, Bound::Compute),
+                stage(1, StageKind::Decode, autoencoder, Bound::Link),
+            ],
             seconds_per_step: 2.05,
             seconds: 80.0,
         }

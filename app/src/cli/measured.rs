@@ -91,7 +91,7 @@ mod tests {
             device: "RTX 3060".to_owned(),
             device_total: 8 << 30,
             device_budget: 8 << 30,
-            predicted: Vec::new(),
+            stages: Vec::new(),
             components: Vec::new(),
         };
         let sample = |host| TelemetryEvent::Memory(MemorySample { host, ..MemorySample::default() });

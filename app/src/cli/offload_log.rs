@@ -67,7 +67,7 @@ impl OffloadLog {
             }
             TelemetryEvent::StageFinished { at, stage } => {
                 let took = milliseconds(at.saturating_sub(self.stage_began));
-                self.table(&format!("{}: {took}", stage_name(*stage)))
+                self.table(&format!("{}: {took}", stage_name(stage)))
             }
             TelemetryEvent::Note { text, .. } => Some(format!("note: {text}")),
         }
@@ -164,7 +164,11 @@ fn milliseconds(microseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::{checkpoint::Role, memory::Stage, telemetry::PlanMark};
+    use sluice_engine::{
+        checkpoint::Role,
+        memory::{Stage, StageKind},
+        telemetry::PlanMark,
+    };
 
     use super::*;
 
@@ -193,8 +197,13 @@ mod tests {
             device: "RTX 3060".to_owned(),
             device_total: 12 << 30,
             device_budget: 11 << 30,
-            predicted: Vec::new(),
-            components: vec![ComponentMark { role: Role::Denoiser, stage: Stage::Denoise, blocks }],
+            stages: Vec::new(),
+            components: vec![ComponentMark {
+                part: "denoiser".to_owned(),
+                role: Role::Denoiser,
+                stage: Stage::new(1, StageKind::Denoise),
+                blocks,
+            }],
         })
     }
 
@@ -215,7 +224,7 @@ step 1 of 8: 25.0 ms, 4.4 ms of it waiting, 9.0 MB moved
   denoiser   layers.0  resident   RAM   3.0 MB  3.0 MB     2  2.0 ms  2.0 ms   5.0 ms
   denoiser   layers.1  streamed   RAM   3.0 MB  6.0 MB     2  0.2 ms  4.0 ms   5.0 ms";
         assert_eq!(log.hear(&TelemetryEvent::Step(step)).unwrap(), expected);
-        let finished = TelemetryEvent::StageFinished { at: 25_000, stage: Stage::Denoise };
+        let finished = TelemetryEvent::StageFinished { at: 25_000, stage: Stage::new(1, StageKind::Denoise) };
         assert_eq!(log.hear(&finished), None, "every block was in the table of its step");
     }
 
@@ -223,11 +232,13 @@ step 1 of 8: 25.0 ms, 4.4 ms of it waiting, 9.0 MB moved
     fn a_stage_says_what_memory_held() {
         let mut log = OffloadLog::default();
         log.hear(&plan());
-        log.hear(&TelemetryEvent::StageStarted { at: 1000, stage: Stage::Encode });
+        log.hear(&TelemetryEvent::StageStarted { at: 1000, stage: Stage::new(0, StageKind::EncodePrompt) });
         log.hear(&used(1, Tier::Disk, 0));
         let sample = MemorySample { weights: 1 << 30, activations: 5 << 20, ..MemorySample::default() };
         log.hear(&TelemetryEvent::Memory(sample));
-        let text = log.hear(&TelemetryEvent::StageFinished { at: 3500, stage: Stage::Encode }).unwrap();
+        let text = log
+            .hear(&TelemetryEvent::StageFinished { at: 3500, stage: Stage::new(0, StageKind::EncodePrompt) })
+            .unwrap();
         let heading =
             "encode: 2.5 ms; 1.0 GB of weights and 5.0 MB of activations on the device, 0 MB in RAM";
         assert_eq!(text.lines().next(), Some(heading));

@@ -80,7 +80,7 @@ fn show_on_bar(bar: &ProgressBar, event: &Event) {
         }
         Event::StageStarted { stage, .. } => {
             bar.set_style(style(SPINNER));
-            bar.set_message(stage_name(*stage));
+            bar.set_message(stage_name(stage));
             bar.enable_steady_tick(Duration::from_millis(100));
         }
         Event::Step { step, steps, seconds, seconds_left, .. } => {
@@ -108,7 +108,7 @@ fn style(template: &str) -> ProgressStyle {
 fn line(event: &Event) -> Option<String> {
     match event {
         Event::StageFinished { stage, seconds, .. } => {
-            Some(format!("{}: {}", stage_name(*stage), units::seconds(*seconds)))
+            Some(format!("{}: {}", stage_name(stage), units::seconds(*seconds)))
         }
         Event::Step { step, steps, seconds, seconds_left, .. } => {
             let (seconds, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
@@ -133,12 +133,8 @@ pub(super) fn tenths(quiet: bool) -> impl FnMut(f64) {
 }
 
 /// A stage in words.
-pub(super) fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Encode => "encode",
-        Stage::Denoise => "denoise",
-        Stage::Decode => "decode",
-    }
+pub(super) fn stage_name(stage: &Stage) -> String {
+    stage.name.to_lowercase()
 }
 
 #[cfg(test)]

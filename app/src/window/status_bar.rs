@@ -1,7 +1,7 @@
 //! One line: what runs, and the machine.
 
 use egui::{Align, Layout, RichText, Ui};
-use sluice_engine::{hardware::HardwareSample, session::Stage};
+use sluice_engine::{hardware::HardwareSample, session::StageKind};
 
 use super::{
     history::History,
@@ -36,7 +36,7 @@ pub fn activity(state: &State, now: f64) -> String {
             return "Cancelling…".to_owned();
         }
         let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
-        if progress.stage == Some(Stage::Denoise) && progress.step > 0 {
+        if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
             parts.push(format!("{} per step", units::seconds(progress.step_seconds)));
         }
         if let Some(seconds) = progress.seconds_left(now) {
@@ -54,13 +54,14 @@ pub fn activity(state: &State, now: f64) -> String {
 }
 
 /// A stage in words.
-pub fn stage_words(stage: Option<Stage>, step: u32, steps: u32) -> String {
+pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
     match stage {
         None => "Preparing".to_owned(),
-        Some(Stage::Encode) => "Encoding the prompt".to_owned(),
-        Some(Stage::Denoise) if steps == 0 => "Denoising".to_owned(),
-        Some(Stage::Denoise) => format!("Step {step} of {steps}"),
-        Some(Stage::Decode) => "Decoding".to_owned(),
+        Some(StageKind::EncodeImage) => "Encoding the image".to_owned(),
+        Some(StageKind::EncodePrompt) => "Encoding the prompt".to_owned(),
+        Some(StageKind::Denoise) if steps == 0 => "Denoising".to_owned(),
+        Some(StageKind::Denoise) => format!("Step {step} of {steps}"),
+        Some(StageKind::Decode) => "Decoding".to_owned(),
     }
 }
 

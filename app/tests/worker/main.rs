@@ -15,7 +15,9 @@ use std::{
 use sluice_engine::{
     output::Output,
     request::{Request, Sampler},
-    session::{Command, Event, Failure, Job, JobId, Picture, Session, SessionOptions, Stage, WorkerProgram},
+    session::{
+        Command, Event, Failure, Job, JobId, Picture, Session, SessionOptions, StageKind, WorkerProgram,
+    },
 };
 
 /// Far more than anything here takes.
@@ -138,11 +140,14 @@ fn a_killed_engine_goes_on_where_it_was() {
     let (expected, waiting) = (undisturbed(&request()), undisturbed(&second));
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(folder.path());
-    for (round, stage) in [Stage::Encode, Stage::Denoise, Stage::Decode].into_iter().enumerate() {
+    for (round, stage) in
+        [StageKind::EncodePrompt, StageKind::Denoise, StageKind::Decode].into_iter().enumerate()
+    {
         let (first, next) = (2 * round as u64 + 1, 2 * round as u64 + 2);
         engine.generate(&job(first, request()));
         engine.generate(&job(next, second.clone()));
-        engine.until(|event| matches!(event, Event::StageStarted { stage: begun, .. } if *begun == stage));
+        engine
+            .until(|event| matches!(event, Event::StageStarted { stage: begun, .. } if begun.kind == stage));
         engine.kill();
         assert_eq!(pixels(&engine.pictures(JobId(first))), pixels(&expected), "{stage:?}");
         assert_eq!(pixels(&engine.pictures(JobId(next))), pixels(&waiting), "{stage:?}");
@@ -197,7 +202,7 @@ fn a_job_that_kills_every_engine_is_given_up_and_the_next_is_drawn() {
     engine.generate(&job(1, request()));
     engine.generate(&job(2, request()));
     for _ in 0..3 {
-        engine.until(|event| matches!(event, Event::StageStarted { stage: Stage::Encode, .. }));
+        engine.until(|event| matches!(event, Event::StageStarted { stage, .. } if stage.kind == StageKind::EncodePrompt));
         engine.kill();
         engine.until(|event| matches!(event, Event::Restarting { .. }));
     }

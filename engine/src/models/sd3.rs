@@ -680,7 +680,7 @@ mod tests {
                 weights(&transformer.blueprint()),
             ];
             let known = known_model(id).unwrap().footprint(2);
-            for (component, own) in known.components.iter().zip(own) {
+            for (component, own) in known.parts.iter().zip(own) {
                 let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
                 assert_eq!(own, parameters, "{id}: {}", component.architecture);
             }

@@ -144,7 +144,12 @@ impl ActivePlan {
     }
 
     /// Takes down what the blocks of the part that denoises in a stage took since the last call.
-    pub fn observe(&mut self, stage: usize, part: usize, store: &WeightStore) -> Vec<residency::BlockTimings> {
+    pub fn observe(
+        &mut self,
+        stage: usize,
+        part: usize,
+        store: &WeightStore,
+    ) -> Vec<residency::BlockTimings> {
         let measured = store.take_measured();
         let mut observed = self.observed;
         let works = self.work(stage, part).into_iter().flat_map(|work| &work.blocks);

@@ -28,5 +28,7 @@ pub use process::WorkerProgram;
 pub use protocol::{FromWorker, Hello, ToWorker};
 pub use serve::{ServeError, serve};
 
-pub use crate::pipeline::{BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage};
+pub use crate::pipeline::{
+    BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage, StageKind,
+};
 pub use crate::text::Extent;

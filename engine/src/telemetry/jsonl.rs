@@ -188,7 +188,7 @@ mod tests {
         let text = fs::read_to_string(path).unwrap();
         let version = env!("CARGO_PKG_VERSION");
         let header =
-            format!(r#"{{"kind":"header","version":1,"program":"sluice","version_of_program":"{version}"}}"#);
+            format!(r#"{{"kind":"header","version":2,"program":"sluice","version_of_program":"{version}"}}"#);
         let block = r#"{"kind":"block","at":5,"component":0,"block":2,"walk":1,"wait":0,"load":0,"compute":10,"evict":0,"bytes":0,"tier":"device","slot":null}"#;
         let memory = r#"{"kind":"memory","at":9,"weights":1,"activations":0,"others":0,"host":2,"pinned":0,"process":0}"#;
         assert_eq!(text, format!("{header}\n{block}\n{memory}\n"));
@@ -197,12 +197,12 @@ mod tests {
     #[test]
     fn every_kind_of_event_is_known() {
         let at = 1;
-        let stage = crate::memory::Stage::Encode;
+        let stage = crate::memory::Stage::new(0, crate::memory::StageKind::EncodePrompt);
         let step =
             crate::telemetry::StepRecord { at, step: 1, steps: 2, took: 3, wait: 0, bytes: 0, reused: 0 };
         let events = [
             TelemetryEvent::Plan(plan(&[])),
-            TelemetryEvent::StageStarted { at, stage },
+            TelemetryEvent::StageStarted { at, stage: stage.clone() },
             TelemetryEvent::StageFinished { at, stage },
             TelemetryEvent::Step(step),
             TelemetryEvent::Block(record(1, 0, 0)),
@@ -234,7 +234,7 @@ mod tests {
             assert!(
                 error
                     .to_string()
-                    .contains(&format!("version {found}, but this version of Sluice reads version 1")),
+                    .contains(&format!("version {found}, but this version of Sluice reads version 2")),
                 "{error}"
             );
             assert!(error.advice().unwrap().starts_with(advice));

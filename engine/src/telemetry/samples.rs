@@ -2,10 +2,12 @@
 
 use proptest::{collection::vec, option, prelude::*};
 
-use super::{BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StepRecord, TelemetryEvent};
+use super::{
+    BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
+};
 use crate::{
     checkpoint::Role,
-    memory::{Placement, Stage, Tier},
+    memory::{Placement, Stage, StageKind, Tier},
 };
 
 /// A denoiser whose blocks come as given, each of 100 bytes.
@@ -20,10 +22,11 @@ pub fn plan(placements: &[Placement]) -> PlanMark {
         device: "a card".to_owned(),
         device_total: 8000,
         device_budget: 7000,
-        predicted: vec![(Stage::Denoise, 6000)],
+        stages: vec![StageMark { stage: Stage::new(1, StageKind::Denoise), predicted: 6000 }],
         components: vec![ComponentMark {
+            part: "denoiser".to_owned(),
             role: Role::Denoiser,
-            stage: Stage::Denoise,
+            stage: Stage::new(1, StageKind::Denoise),
             blocks: placements.iter().enumerate().map(block).collect(),
         }],
     }
@@ -62,7 +65,13 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn stage() -> impl Strategy<Value = Stage> {
-    prop_oneof![Just(Stage::Encode), Just(Stage::Denoise), Just(Stage::Decode)]
+    let kind = prop_oneof![
+        Just(StageKind::EncodePrompt),
+        Just(StageKind::EncodeImage),
+        Just(StageKind::Denoise),
+        Just(StageKind::Decode)
+    ];
+    (0..5usize, kind, text()).prop_map(|(number, kind, name)| Stage { number, kind, name })
 }
 
 fn tier() -> impl Strategy<Value = Tier> {
@@ -81,16 +90,16 @@ fn block_mark() -> impl Strategy<Value = BlockMark> {
 
 fn plan_mark() -> impl Strategy<Value = PlanMark> {
     let role = prop_oneof![Just(Role::TextEncoder), Just(Role::Denoiser), Just(Role::Autoencoder)];
-    let component = (role, stage(), vec(block_mark(), 0..4))
-        .prop_map(|(role, stage, blocks)| ComponentMark { role, stage, blocks });
-    let predicted = vec((stage(), any::<u64>()), 0..4);
-    (any::<u64>(), text(), any::<u64>(), any::<u64>(), predicted, vec(component, 0..4)).prop_map(
-        |(at, device, device_total, device_budget, predicted, components)| PlanMark {
+    let component = (text(), role, stage(), vec(block_mark(), 0..4))
+        .prop_map(|(part, role, stage, blocks)| ComponentMark { part, role, stage, blocks });
+    let stages = (stage(), any::<u64>()).prop_map(|(stage, predicted)| StageMark { stage, predicted });
+    (any::<u64>(), text(), any::<u64>(), any::<u64>(), vec(stages, 0..4), vec(component, 0..4)).prop_map(
+        |(at, device, device_total, device_budget, stages, components)| PlanMark {
             at,
             device,
             device_total,
             device_budget,
-            predicted,
+            stages,
             components,
         },
     )

@@ -3,7 +3,7 @@
 use sluice_engine::{
     hardware::{CardProfile, cards},
     memory::{
-        CardPreset, Plan, PresetModel, RequestShape, Stage, card_presets, known_model, machine_of, plan,
+        CardPreset, Plan, PresetModel, RequestShape, StageKind, card_presets, known_model, machine_of, plan,
     },
 };
 
@@ -49,7 +49,7 @@ fn streaming_flux_on_eight_gigabytes_is_almost_free() {
     let card = cards().iter().find(|card| card.id == "rtx-4060").expect("the card is known");
     let known = known_model("flux.1-dev").expect("the model is known");
     let workload = known.workload(&known.request(), BYTES);
-    let denoiser = workload.components.iter().find(|work| work.stage == Stage::Denoise);
+    let denoiser = workload.stages_of(StageKind::Denoise).flat_map(|stage| &stage.uses).next();
     let blocks = &denoiser.expect("it has a denoiser").ways[0].blocks;
     let operations: f64 = blocks.iter().filter(|block| block.passes > 1).map(|block| block.operations).sum();
     let compute = operations / card.operations_per_second;

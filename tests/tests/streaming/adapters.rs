@@ -7,7 +7,7 @@ use sluice_engine::{
     memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Tier},
     precision::{Encoding, Format, Storage},
     request::{AdapterUse, ComputeDtype, ModelSource, Request},
-    session::Stage,
+    session::StageKind,
 };
 use sluice_tests::{
     adapters::{Adapter, changes_inside},
@@ -215,7 +215,7 @@ fn forecasts_come_true_with_adapters() {
     }
     let [bare, with] = [adapted.with(&[]), own].map(|request| {
         let plan = forecast(&runner, &request, &card()).plan.unwrap();
-        plan.stages.iter().find(|stage| stage.stage == Stage::Denoise).unwrap().weights
+        plan.first_of(StageKind::Denoise).unwrap().weights
     });
     let factors = std::fs::metadata(adapted.file("beside")).unwrap().len();
     assert!(with > bare && with - bare < 2 * factors, "{bare} bytes of weights, {with} with adapters");
@@ -263,7 +263,7 @@ fn weights_in_few_bits_take_adapters_as_wide_ones_do() {
         // What stands in few bits still does, but for what is changed inside.
         let bytes = |request: &Request| {
             let plan = forecast(&runner, request, &mode(OffloadMode::Aggressive)).plan.unwrap();
-            plan.stages.iter().find(|stage| stage.stage == Stage::Denoise).unwrap().weights
+            plan.first_of(StageKind::Denoise).unwrap().weights
         };
         assert!(bytes(&packed) * 5 < bytes(&wide) * 4, "{encoding:?}");
         assert_eq!(want.tensors["output"].dtype(), DType::F32);

@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Tensor};
 use sluice_engine::{
-    memory::{MemoryPreferences, OffloadMode, Residence, Stage},
+    memory::{MemoryPreferences, OffloadMode, Residence, StageKind},
     request::{GuidanceOptions, Interval, Request, RequestError, Sampler, Schedule},
     session::{Event, Job},
     telemetry::StepRecord,
@@ -181,7 +181,7 @@ fn fitting_previews_takes_no_more_than_decoding() {
     let mut runner = Runner::of_two_threads().unwrap();
     let request = starter(SMALL, 3);
     let plan = forecast(&runner, &request, &memory).plan.unwrap();
-    let decoding = plan.stage(Stage::Decode).unwrap().device();
+    let decoding = plan.first_of(StageKind::Decode).unwrap().device();
     assert_eq!(decoding, plan.peak_device(), "it would not be seen");
     let (sizes, taken) = previewed(&mut runner, &request, memory);
     assert!(!sizes.is_empty() && taken < 1.01, "{sizes:?}, {taken}");

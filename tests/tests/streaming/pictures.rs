@@ -7,7 +7,7 @@ use sluice_engine::{
     memory::{MemoryPreferences, OffloadMode},
     output::Image,
     request::{ComputeDtype, Fit, Request, Sampler, SourceImage, SourceMask},
-    session::{Event, Stage},
+    session::{Event, StageKind},
 };
 use sluice_tests::runner::Runner;
 
@@ -83,7 +83,7 @@ fn forecasts_of_the_peak_come_true() {
             assert!((0.98..1.05).contains(&ratio), "{dtype:?} {memory:?}: {ratio:.3}, {:?}", ran.outcome);
             assert_eq!(ran.replanned(), Vec::<String>::new(), "the plan should have held");
             // What encodes the picture is foretold for the stage in which it does.
-            let encode = plan.stage(Stage::Encode).unwrap();
+            let encode = plan.first_of(StageKind::EncodeImage).unwrap();
             assert!(encode.activations > 10 << 20, "{encode:?}");
         }
     }

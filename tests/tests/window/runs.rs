@@ -4,10 +4,12 @@ use sluice_engine::{
     hardware::card,
     memory::{
         Accuracy, DeviceChoice, Footprint, Forecast, Machine, MemoryPreferences, Outcome, Placement, Plan,
-        RequestShape, Stage, Tier, Workload, forecast, known_model, machine_of,
+        RequestShape, Stage, StageKind, Tier, Workload, forecast, known_model, machine_of,
     },
     session::{Event, JobId},
-    telemetry::{BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StepRecord, TelemetryEvent},
+    telemetry::{
+        BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
+    },
 };
 
 const GIB: u64 = 1 << 30;
@@ -40,7 +42,7 @@ impl Scene {
     pub fn here() -> Self {
         let mut scene = Self::new("z-image", "rtx-3060", MemoryPreferences::default(), 128);
         scene.preferences.device = DeviceChoice::Auto;
-        for block in scene.footprint.components.iter_mut().flat_map(|component| &mut component.blocks) {
+        for block in scene.footprint.parts.iter_mut().flat_map(|component| &mut component.blocks) {
             for bytes in [&mut block.bytes, &mut block.largest_tensor, &mut block.file_bytes] {
                 *bytes /= 400;
             }
@@ -98,20 +100,31 @@ impl Scene {
     /// What the run begins with.
     pub fn mark(&self) -> PlanMark {
         let plan = self.plan();
-        let components = plan.components.iter().zip(&self.footprint.components).map(|(placed, component)| {
-            let blocks = component.blocks.iter().zip(&placed.blocks).map(|(block, place)| BlockMark {
+        let uses = plan.stages.iter().flat_map(|stage| stage.uses.iter().map(move |placed| (stage, placed)));
+        let components = uses.map(|(stage, placed)| {
+            let part = &self.footprint.parts[placed.part];
+            let blocks = part.blocks.iter().zip(&placed.blocks).map(|(block, place)| BlockMark {
                 name: block.name.clone(),
                 bytes: block.bytes,
                 placement: place.placement,
             });
-            ComponentMark { role: placed.role, stage: placed.stage, blocks: blocks.collect() }
+            ComponentMark {
+                part: part.name.clone(),
+                role: part.role,
+                stage: stage.stage.clone(),
+                blocks: blocks.collect(),
+            }
         });
         PlanMark {
             at: 0,
             device: self.machine.device.clone(),
             device_total: self.machine.device_total,
             device_budget: plan.device_budget,
-            predicted: plan.stages.iter().map(|stage| (stage.stage, stage.device())).collect(),
+            stages: plan
+                .stages
+                .iter()
+                .map(|stage| StageMark { stage: stage.stage.clone(), predicted: stage.device() })
+                .collect(),
             components: components.collect(),
         }
     }
@@ -120,10 +133,10 @@ impl Scene {
     pub fn run(&self, steps: u32, all: u32) -> Vec<TelemetryEvent> {
         let mut run = Run { scene: self, mark: self.mark(), at: 0, said: Vec::new() };
         run.said.push(TelemetryEvent::Plan(run.mark.clone()));
-        run.stage(Stage::Encode, 1, 1, all);
-        run.stage(Stage::Denoise, steps, all, all);
+        run.stage(StageKind::EncodePrompt, 1, 1, all);
+        run.stage(StageKind::Denoise, steps, all, all);
         if steps == all {
-            run.stage(Stage::Decode, 1, 1, all);
+            run.stage(StageKind::Decode, 1, 1, all);
         }
         run.said
     }
@@ -156,9 +169,10 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn stage(&mut self, stage: Stage, walks: u32, walks_of_stage: u32, steps: u32) {
-        self.said.push(TelemetryEvent::StageStarted { at: self.at, stage });
-        let planned = self.scene.plan().stage(stage).unwrap().clone();
+    fn stage(&mut self, kind: StageKind, walks: u32, walks_of_stage: u32, steps: u32) {
+        let planned = self.scene.plan().first_of(kind).unwrap().clone();
+        let stage = &planned.stage;
+        self.said.push(TelemetryEvent::StageStarted { at: self.at, stage: stage.clone() });
         let blocks: usize = self.of_stage(stage).map(|(_, component)| component.blocks.len()).sum();
         let compute = (planned.seconds * 1e6 / (f64::from(walks_of_stage) * blocks.max(1) as f64)) as u64;
         for walk in 0..walks {
@@ -177,7 +191,7 @@ impl Run<'_> {
                     self.said.push(TelemetryEvent::Block(record));
                 }
             }
-            if stage == Stage::Denoise {
+            if kind == StageKind::Denoise {
                 self.said.push(TelemetryEvent::Step(StepRecord {
                     at: self.at,
                     step: walk + 1,
@@ -190,12 +204,12 @@ impl Run<'_> {
             }
         }
         if walks == walks_of_stage {
-            self.said.push(TelemetryEvent::StageFinished { at: self.at, stage });
+            self.said.push(TelemetryEvent::StageFinished { at: self.at, stage: stage.clone() });
         }
     }
 
-    fn of_stage(&self, stage: Stage) -> impl Iterator<Item = (usize, &ComponentMark)> {
-        self.mark.components.iter().enumerate().filter(move |(_, component)| component.stage == stage)
+    fn of_stage(&self, stage: &Stage) -> impl Iterator<Item = (usize, &ComponentMark)> {
+        self.mark.components.iter().enumerate().filter(move |(_, component)| component.stage == *stage)
     }
 
     fn record(

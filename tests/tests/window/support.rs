@@ -21,7 +21,7 @@ use sluice_engine::{
     request::ModelSource,
     session::{
         Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, PlanQuery,
-        Stage,
+        Stage, StageKind,
     },
 };
 
@@ -271,9 +271,9 @@ pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
 pub fn half_way(window: &mut Window, job: JobId) {
     window.says(Event::Queued { job, position: 0 });
     window.says(Event::Started { job });
-    window.says(Event::StageStarted { job, stage: Stage::Encode });
-    window.says(Event::StageFinished { job, stage: Stage::Encode, seconds: 0.2 });
-    window.says(Event::StageStarted { job, stage: Stage::Denoise });
+    window.says(Event::StageStarted { job, stage: Stage::new(0, StageKind::EncodePrompt) });
+    window.says(Event::StageFinished { job, stage: Stage::new(0, StageKind::EncodePrompt), seconds: 0.2 });
+    window.says(Event::StageStarted { job, stage: Stage::new(1, StageKind::Denoise) });
     window.says(Event::Preview { job, step: 5, images: vec![landscape(16, 16, 3, 0.6)] });
     window.says(Event::Step { job, step: 5, steps: 12, seconds: 3.2, seconds_left: 22.4 });
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sluice_engine::{
-    memory::{Outcome, Stage, StagePeak},
+    memory::{Outcome, Stage, StageKind, StagePeak},
     session::Picture,
     telemetry::{MemorySample, TelemetryEvent},
 };
@@ -68,8 +68,9 @@ impl Run {
         let measured = |of: fn(&Outcome) -> f64| outcome.as_ref().map_or(0.0, of);
         let steps = steps(events);
         let later = &steps[steps.len().min(1)..];
-        let stage = |wanted: Stage| {
-            ended.stages.iter().filter(|(stage, _)| *stage == wanted).map(|(_, seconds)| seconds).sum()
+        let stage = |wanted: StageKind| {
+            let of_kind = ended.stages.iter().filter(|(stage, _)| stage.kind == wanted);
+            of_kind.map(|(_, seconds)| seconds).sum::<f64>()
         };
         let memory = |of: fn(&MemorySample) -> u64| {
             let samples = events.iter().filter_map(|event| match event {
@@ -82,9 +83,9 @@ impl Run {
             first_step_seconds: steps.first().map_or(0.0, |step| step.seconds),
             step_seconds: median(later, |step| step.seconds),
             predicted_step_seconds: measured(|outcome| outcome.predicted_step_seconds),
-            encode_seconds: stage(Stage::Encode),
-            denoise_seconds: stage(Stage::Denoise),
-            decode_seconds: stage(Stage::Decode),
+            encode_seconds: stage(StageKind::EncodeImage) + stage(StageKind::EncodePrompt),
+            denoise_seconds: stage(StageKind::Denoise),
+            decode_seconds: stage(StageKind::Decode),
             seconds: ended.seconds,
             peak: outcome.as_ref().map_or(0, |outcome| outcome.measured_device),
             predicted_peak: outcome.as_ref().map_or(0, |outcome| outcome.predicted_device),
@@ -169,7 +170,7 @@ mod tests {
             let record = StepRecord { at: 0, step: 1, steps: 2, took, wait: 500_000, bytes: 7, reused: 0 };
             TelemetryEvent::Step(record)
         };
-        let stage = TelemetryEvent::StageStarted { at: 0, stage: Stage::Denoise };
+        let stage = TelemetryEvent::StageStarted { at: 0, stage: Stage::new(1, StageKind::Denoise) };
         let events =
             [block.clone(), stage, block.clone(), step(3_000_000), block.clone(), block, step(4_000_000)];
         let run = Run::new(Ended::default(), &events, None);

@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_component_that_walks_once_does_not_wrap_around() {
         let mut plan = plan(&[Streamed]);
-        plan.components[0].stage = Stage::Encode;
+        plan.components[0].stage.kind = StageKind::EncodePrompt;
         let used = streamed(0, 0, 0, 0);
         let blocks = [BlockHistory { latest: Some(used), totals: Totals::default() }];
         assert_eq!(block_states(&plan.components[0], &blocks, Some(&used), 1, 20), [Idle]);

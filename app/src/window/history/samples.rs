@@ -3,8 +3,10 @@
 use proptest::{collection::vec, prelude::*};
 use sluice_engine::{
     checkpoint::Role,
-    memory::{Placement, Stage, Tier},
-    telemetry::{BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StepRecord, TelemetryEvent},
+    memory::{Placement, Stage, StageKind, Tier},
+    telemetry::{
+        BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
+    },
 };
 
 /// A denoiser whose blocks come as given, each of 100 bytes.
@@ -19,10 +21,11 @@ pub fn plan(placements: &[Placement]) -> PlanMark {
         device: "a card".to_owned(),
         device_total: 8000,
         device_budget: 7000,
-        predicted: vec![(Stage::Denoise, 6000)],
+        stages: vec![StageMark { stage: Stage::new(1, StageKind::Denoise), predicted: 6000 }],
         components: vec![ComponentMark {
+            part: "denoiser".to_owned(),
             role: Role::Denoiser,
-            stage: Stage::Denoise,
+            stage: Stage::new(1, StageKind::Denoise),
             blocks: placements.iter().enumerate().map(block).collect(),
         }],
     }
@@ -56,7 +59,13 @@ pub fn memory(at: u64, weights: u64, host: u64) -> TelemetryEvent {
 }
 
 fn stage() -> impl Strategy<Value = Stage> {
-    prop_oneof![Just(Stage::Encode), Just(Stage::Denoise), Just(Stage::Decode)]
+    let kind = prop_oneof![
+        Just(StageKind::EncodePrompt),
+        Just(StageKind::EncodeImage),
+        Just(StageKind::Denoise),
+        Just(StageKind::Decode)
+    ];
+    (0..5usize, kind).prop_map(|(number, kind)| Stage::new(number, kind))
 }
 
 fn any_plan() -> impl Strategy<Value = PlanMark> {

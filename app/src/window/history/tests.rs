@@ -1,6 +1,9 @@
 use proptest::{collection::vec, prelude::*};
 
-use sluice_engine::{memory::Placement, telemetry::MemorySample};
+use sluice_engine::{
+    memory::{Placement, StageKind},
+    telemetry::MemorySample,
+};
 
 use super::{
     samples::{any_event, memory, plan, record, streamed},
@@ -63,7 +66,7 @@ proptest! {
 #[test]
 fn ten_million_samples_stay_bounded_and_their_one_peak_is_seen() {
     let mut history = History::new();
-    history.push(&started(0, Stage::Denoise));
+    history.push(&started(0, Stage::new(1, StageKind::Denoise)));
     for at in 0..10_000_000 {
         history.push(&memory(at, if at == 7_654_321 { 900 } else { 100 + at % 7 }, 50));
     }
@@ -80,8 +83,8 @@ fn ten_million_samples_stay_bounded_and_their_one_peak_is_seen() {
 fn steps_stages_and_notes_stay_bounded() {
     let mut history = History::new();
     for number in 0..10_000 {
-        history.push(&started(number, Stage::Decode));
-        history.push(&finished(number, Stage::Decode));
+        history.push(&started(number, Stage::new(2, StageKind::Decode)));
+        history.push(&finished(number, Stage::new(2, StageKind::Decode)));
         history.push(&step(number, number as u32));
         history.push(&TelemetryEvent::Note { at: number, text: String::new() });
     }
@@ -94,16 +97,24 @@ fn steps_stages_and_notes_stay_bounded() {
 #[test]
 fn a_stage_has_a_band_with_its_own_peaks() {
     let history = history(&[
-        started(0, Stage::Encode),
+        started(0, Stage::new(0, StageKind::EncodePrompt)),
         memory(1, 50, 0),
-        finished(2, Stage::Encode),
-        started(2, Stage::Denoise),
+        finished(2, Stage::new(0, StageKind::EncodePrompt)),
+        started(2, Stage::new(1, StageKind::Denoise)),
         memory(3, 40, 0),
     ]);
-    let bands: Vec<_> =
-        history.stages().map(|band| (band.stage, band.start, band.finish, band.peaks.device)).collect();
-    assert_eq!(bands, [(Stage::Encode, 0, Some(2), 50), (Stage::Denoise, 2, None, 40)]);
-    assert_eq!(history.stage(), Some(Stage::Denoise));
+    let bands: Vec<_> = history
+        .stages()
+        .map(|band| (band.stage.clone(), band.start, band.finish, band.peaks.device))
+        .collect();
+    assert_eq!(
+        bands,
+        [
+            (Stage::new(0, StageKind::EncodePrompt), 0, Some(2), 50),
+            (Stage::new(1, StageKind::Denoise), 2, None, 40)
+        ]
+    );
+    assert_eq!(history.stage(), Some(&Stage::new(1, StageKind::Denoise)));
     assert_eq!(history.latest(), 3);
 }
 
@@ -116,7 +127,7 @@ fn stalls_are_told_apart_by_step_and_run() {
     let mut history = history(&[
         TelemetryEvent::Plan(plan(&[Placement::Resident, Placement::Streamed])),
         waited(0, 1000),
-        started(1010, Stage::Denoise),
+        started(1010, Stage::new(1, StageKind::Denoise)),
         waited(1010, 30),
         step(1050, 1),
     ]);
@@ -133,13 +144,13 @@ fn stalls_are_told_apart_by_step_and_run() {
 fn the_strip_shows_the_component_of_the_stage_that_goes_on() {
     let mut history = history(&[
         TelemetryEvent::Plan(plan(&[Placement::Resident, Placement::Streamed])),
-        started(0, Stage::Denoise),
+        started(0, Stage::new(1, StageKind::Denoise)),
         TelemetryEvent::Block(record(0, 0, 0)),
     ]);
     assert_eq!(history.component_in_use(), Some(0));
     assert_eq!(history.denoiser(), Some(0));
     assert_eq!(history.states(0), [BlockState::Resident, BlockState::Computing]);
-    history.push(&finished(20, Stage::Denoise));
+    history.push(&finished(20, Stage::new(1, StageKind::Denoise)));
     assert_eq!(history.states(0), [BlockState::Idle, BlockState::Idle]);
 }
 

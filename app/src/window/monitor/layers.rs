@@ -3,7 +3,7 @@
 use egui::{Color32, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, lerp, pos2};
 use sluice_engine::{
     checkpoint::Role as Part,
-    memory::{Placement, Stage, Tier},
+    memory::{Placement, StageKind, Tier},
     telemetry::{BlockMark, ComponentMark},
 };
 
@@ -62,8 +62,10 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
 
 fn components(history: &History) -> Vec<Shown<'_>> {
     let Some(plan) = history.plan() else { return Vec::new() };
-    let stage = history.stage().unwrap_or(Stage::Denoise);
-    let of_stage = |(_, mark): &(usize, &ComponentMark)| mark.stage == stage;
+    let of_stage = |(_, mark): &(usize, &ComponentMark)| match history.stage() {
+        Some(stage) => mark.stage == *stage,
+        None => mark.stage.kind == StageKind::Denoise,
+    };
     let shown = plan.components.iter().enumerate().filter(of_stage).map(|(index, mark)| {
         let mut states = history.states(index);
         states.resize(mark.blocks.len(), BlockState::Idle);

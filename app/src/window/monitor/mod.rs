@@ -119,7 +119,7 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     };
     let sample = timeline.pointed_at().or_else(|| point.map(|point| point.peak)).unwrap_or_default();
     let own = sample.weights + sample.activations;
-    let predicted = plan.predicted.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
+    let predicted = plan.stages.iter().map(|stage| stage.predicted).max().unwrap_or(0);
     let free = plan.device_total.saturating_sub(own + sample.others);
     ui.spacing_mut().item_spacing.x = space::XS;
     // What finds no room is left out, the least important first; hovering over the tracks says it too.

@@ -213,7 +213,7 @@ fn height(timeline: &Timeline, run: &Watch) -> f64 {
     let Some(plan) = run.history.plan() else {
         return (run.history.peaks().device_total as f64 * 1.15 / GB).max(1e-6);
     };
-    let predicted = plan.predicted.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
+    let predicted = plan.stages.iter().map(|stage| stage.predicted).max().unwrap_or(0);
     let drawn = timeline.series.columns().iter().map(Column::device).max().unwrap_or(0);
     let mut most = run.history.peaks().device_total.max(predicted).max(drawn).max(1);
     if plan.device_budget <= most.saturating_mul(4) {
@@ -230,9 +230,9 @@ fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Pale
     levels.clear();
     starts.clear();
     let now = end(&run.history);
-    let predicted = |stage: Stage| {
+    let predicted = |stage: &Stage| {
         let plan = run.history.plan()?;
-        plan.predicted.iter().find(|(of, _)| *of == stage).map(|&(_, bytes)| bytes)
+        plan.stages.iter().find(|mark| mark.stage == *stage).map(|mark| mark.predicted)
     };
     for band in run.history.stages() {
         let from = band.start as f64 * 1e-6;
@@ -240,7 +240,7 @@ fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Pale
         if from > 0.0 {
             starts.push(from);
         }
-        if let Some(bytes) = predicted(band.stage) {
+        if let Some(bytes) = predicted(&band.stage) {
             let stroke = Stroke::new(2.0, palette.text);
             levels.push(Level { from, to, bytes, stroke, dashed: false });
         }
@@ -294,23 +294,13 @@ fn bands(ui: &Ui, run: &Watch, transform: &PlotTransform) {
         let x = |micros: u64| transform.position_from_point_x(micros as f64 * 1e-6);
         let left = x(band.start).max(frame.left());
         let right = x(band.finish.unwrap_or_else(|| run.history.latest())).min(frame.right());
-        let name = stage_name(band.stage);
-        let text = painter.layout_no_wrap(name.to_owned(), font::medium(font::TINY), palette.text);
+        let text = painter.layout_no_wrap(band.stage.name.clone(), font::medium(font::TINY), palette.text);
         if right - left >= text.size().x + 14.0 {
             let place =
                 Rect::from_min_size(pos2(left + 4.0, frame.top() + 3.0), text.size() + vec2(8.0, 0.0));
             painter.rect_filled(place, 3.0, palette.panel.gamma_multiply(0.8));
             painter.galley(pos2(place.left() + 4.0, place.top()), text, palette.text);
         }
-    }
-}
-
-/// What a stage is called here.
-pub fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Encode => "Encode",
-        Stage::Denoise => "Denoise",
-        Stage::Decode => "Decode",
     }
 }
 

@@ -6,7 +6,7 @@ mod card;
 mod presets;
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
-use sluice_engine::memory::{Bound, Forecast, Machine, Outcome, Plan, PlanError, Stage, StagePlan};
+use sluice_engine::memory::{Bound, Forecast, Machine, Outcome, Plan, PlanError, StageKind, StagePlan};
 
 use super::{
     action::Action,
@@ -154,13 +154,9 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
 }
 
 fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
-    let name = match stage.stage {
-        Stage::Encode => "Encode",
-        Stage::Denoise => "Denoise",
-        Stage::Decode => "Decode",
-    };
     ui.small(format!(
-        "{name}: {} of weights, {} of activations, {}",
+        "{}: {} of weights, {} of activations, {}",
+        stage.stage.name,
         units::memory(stage.weights),
         units::memory(stage.activations),
         units::seconds(stage.seconds),
@@ -196,7 +192,7 @@ fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) 
 }
 
 fn pace(ui: &mut Ui, plan: &Plan) {
-    let bound = plan.stage(Stage::Denoise).map(|stage| match stage.bound {
+    let bound = plan.first_of(StageKind::Denoise).map(|stage| match stage.bound {
         Bound::Compute => "limited by compute",
         Bound::Link => "limited by the link",
         Bound::Disk => "limited by the disk",

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use sluice_engine::{
     output::Image,
     request::Request,
-    session::{Command, Job, JobId, Stage},
+    session::{Command, Job, JobId, StageKind},
 };
 
 /// How far the running job is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// The stage that runs.
-    pub stage: Option<Stage>,
+    pub stage: Option<StageKind>,
     /// Steps done.
     pub step: u32,
     /// Steps in all; 0 before the first.
@@ -32,9 +32,10 @@ impl Progress {
     pub fn fraction(&self) -> f32 {
         let done = match self.stage {
             None => 0.0,
-            Some(Stage::Encode) => 0.3,
-            Some(Stage::Denoise) => 1.0 + self.step as f32,
-            Some(Stage::Decode) => 1.3 + self.steps as f32,
+            Some(StageKind::EncodeImage) => 0.15,
+            Some(StageKind::EncodePrompt) => 0.3,
+            Some(StageKind::Denoise) => 1.0 + self.step as f32,
+            Some(StageKind::Decode) => 1.3 + self.steps as f32,
         };
         done / (2.0 + self.steps.max(1) as f32)
     }

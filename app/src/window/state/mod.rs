@@ -261,7 +261,7 @@ impl State {
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
             Event::Started { job } => self.started(job),
             Event::StageStarted { job, stage } => {
-                self.jobs.update(job, |progress| progress.stage = Some(stage));
+                self.jobs.update(job, |progress| progress.stage = Some(stage.kind));
             }
             Event::StageFinished { job, stage, seconds } => {
                 tracing::debug!(job = job.0, ?stage, seconds, "stage finished");

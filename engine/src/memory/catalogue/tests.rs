@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::{Stage, Work, Workload};
+use crate::memory::{StageKind, Work, Workload};
 
 fn model(id: &str) -> &'static KnownModel {
     known_model(id).unwrap()
@@ -11,7 +11,7 @@ fn parameters(id: &str, role: Role) -> Vec<u64> {
 }
 
 fn denoising(workload: &Workload) -> impl Iterator<Item = &Work> {
-    workload.components.iter().filter(|work| work.stage == Stage::Denoise).flat_map(|work| &work.ways)
+    workload.stages_of(StageKind::Denoise).flat_map(|stage| &stage.uses).flat_map(|part_use| &part_use.ways)
 }
 
 fn operations(work: &Work) -> f64 {
@@ -93,13 +93,13 @@ fn models_are_found_by_identifier_and_alias() {
 #[test]
 fn modulations_of_flux_are_a_quarter_of_its_weights_and_run_once() {
     let footprint = model("flux.1-dev").footprint(2);
-    let transformer = footprint.components.iter().find(|part| part.role == Role::Denoiser).unwrap();
+    let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
     let modulations = transformer.blocks.iter().filter(|block| block.name.ends_with(".modulation"));
     let bytes: u64 = modulations.clone().map(|block| block.bytes).sum();
     assert_eq!(modulations.count(), 57);
     assert!((6.3e9..6.5e9).contains(&(bytes as f64)), "{bytes}");
     assert!((23.7e9..23.9e9).contains(&(transformer.bytes() as f64)));
-    assert_eq!(footprint.total(), footprint.components.iter().map(ComponentFootprint::bytes).sum::<u64>());
+    assert_eq!(footprint.total(), footprint.parts.iter().map(PartFootprint::bytes).sum::<u64>());
 
     let workload = model("flux.1-dev").workload(&model("flux.1-dev").request(), 2);
     let work = denoising(&workload).next().unwrap();
@@ -140,7 +140,7 @@ fn more_of_anything_takes_no_less() {
         ];
         for shape in larger {
             let large = model.workload(&shape, 2);
-            for (small, large) in small.components.iter().zip(&large.components) {
+            for (small, large) in small.uses().zip(large.uses()) {
                 let (small, large) = (&small.ways[0], &large.ways[0]);
                 assert!(operations(large) >= operations(small), "{} {shape:?}", model.id);
                 assert!(large.peak_activations() >= small.peak_activations(), "{} {shape:?}", model.id);
@@ -156,7 +156,7 @@ fn smaller_tiles_hold_less_and_compute_more() {
     for model in known_models() {
         let shape = RequestShape { width: 2048, height: 2048, ..model.request() };
         let workload = model.workload(&shape, 2);
-        let ways = &workload.components.last().unwrap().ways;
+        let ways = &workload.uses().last().unwrap().ways;
         assert!(ways.len() >= 5 && ways[0].tile.is_none(), "{}", model.id);
         for pair in ways.windows(2) {
             assert!(pair[1].tile < pair[0].tile || pair[0].tile.is_none(), "{}", model.id);
@@ -167,7 +167,7 @@ fn smaller_tiles_hold_less_and_compute_more() {
         assert!(ways.windows(2).all(|pair| passes(&pair[1]) >= passes(&pair[0])), "{}", model.id);
     }
     let flux = model("flux.1-dev").workload(&model("flux.1-dev").request(), 2);
-    let tiles: Vec<_> = flux.components.last().unwrap().ways.iter().map(|way| way.tile).collect();
+    let tiles: Vec<_> = flux.uses().last().unwrap().ways.iter().map(|way| way.tile).collect();
     assert_eq!(tiles, [None, Some(96), Some(64), Some(48), Some(32)]);
 }
 
@@ -175,7 +175,7 @@ fn smaller_tiles_hold_less_and_compute_more() {
 fn the_decoder_of_flux_holds_three_tensors_of_its_widest_level() {
     let flux = model("flux.1-dev");
     let workload = flux.workload(&flux.request(), 2);
-    let work = &workload.components.last().unwrap().ways[0];
+    let work = &workload.uses().last().unwrap().ways[0];
     let widest = 256 * 1024 * 1024 * 2;
     assert!((3 * widest..4 * widest).contains(&work.peak_activations()), "{}", work.peak_activations());
 }

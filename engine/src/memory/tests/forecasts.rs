@@ -32,7 +32,7 @@ fn strategies_take_what_their_formulas_say() {
 #[test]
 fn a_storage_that_changes_nothing_has_no_row() {
     let (mut footprint, workload) = even(20);
-    for block in footprint.components.iter_mut().flat_map(|component| &mut component.blocks) {
+    for block in footprint.parts.iter_mut().flat_map(|part| &mut part.blocks) {
         block.smaller.retain(|storage, _| *storage == Storage::Nf4);
     }
     let machine = card(12 * GIB, 64 * GIB, 12.0);
@@ -74,8 +74,8 @@ fn weights_are_held_as_they_are_stored_unless_somebody_wants_them_smaller() {
 #[test]
 fn the_sentence_says_what_smaller_weights_would_give_where_that_is_much() {
     let (mut footprint, workload) = even(60);
-    for component in &mut footprint.components {
-        component.errors = Errors::from([(Storage::Fp8, 0.0263), (Storage::Nf4, 0.094)]);
+    for part in &mut footprint.parts {
+        part.errors = Errors::from([(Storage::Fp8, 0.0263), (Storage::Nf4, 0.094)]);
     }
     let sentence = |budget: u64, host: u64, wish: Wish| {
         let machine = card(budget, host, 12.0);

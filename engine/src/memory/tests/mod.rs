@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::{
-    BlockFootprint, BlockWork, ComponentFootprint, ComponentWork, Footprint, Held, Link, Machine,
-    MemoryPreferences, OffloadMode, Residence, Stage, Wish, Work, Workload,
+    BlockFootprint, BlockWork, Footprint, Held, Link, Machine, MemoryPreferences, OffloadMode, PartFootprint,
+    PartUse, Residence, StageKind, StageWork, Wish, Work, Workload, part_names,
 };
 use crate::{
     checkpoint::{Errors, Role},
@@ -59,13 +59,13 @@ fn card(device_budget: u64, host_budget: u64, gigabytes_per_second: f64) -> Mach
     }
 }
 
-fn any_component(role: Role, stage: Stage) -> impl Strategy<Value = (ComponentFootprint, ComponentWork)> {
+fn any_part(role: Role) -> impl Strategy<Value = (PartFootprint, Vec<Work>)> {
     let blocks = prop::collection::vec((0..5u64, 0..4u32, 0..4u64, 1..5u64), 0..7);
     (blocks, 1..5u32, 1..4usize, 1..3u32).prop_map(move |(parts, walks, ways, reads)| {
         let blocks = parts.iter().enumerate();
         let footprints =
             blocks.map(|(index, &(size, _, _, tensors))| block(&index.to_string(), size * 7 * MIB, tensors));
-        let ways = if stage == Stage::Decode { ways } else { 1 };
+        let ways = if role == Role::Autoencoder { ways } else { 1 };
         let way = |index: usize| Work {
             tile: (index > 0).then_some(64 >> index),
             carried: (5 * MIB) >> index,
@@ -77,27 +77,56 @@ fn any_component(role: Role, stage: Stage) -> impl Strategy<Value = (ComponentFo
                 })
                 .collect(),
         };
-        let component = ComponentFootprint {
+        let part = PartFootprint {
+            name: role.id().to_owned(),
             role,
             architecture: "random".to_owned(),
             blocks: footprints.collect(),
             errors: Errors::new(),
         };
-        (component, ComponentWork { stage, also: None, ways: (0..ways).map(way).collect() })
+        (part, (0..ways).map(way).collect())
     })
 }
 
+/// Up to two text encoders, one or two denoisers that take turns, one or two autoencoders; stages that use parts again,
+/// for a share of their blocks.
 fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
+    use StageKind::{Decode, Denoise, EncodeImage, EncodePrompt};
     let parts = (
-        prop::collection::vec(any_component(Role::TextEncoder, Stage::Encode), 0..3),
-        any_component(Role::Denoiser, Stage::Denoise),
-        any_component(Role::Autoencoder, Stage::Decode),
+        prop::collection::vec(any_part(Role::TextEncoder), 0..3),
+        prop::collection::vec(any_part(Role::Denoiser), 1..3),
+        prop::collection::vec(any_part(Role::Autoencoder), 1..3),
     );
-    (parts, 1..4u32).prop_map(|((mut parts, denoiser, autoencoder), steps)| {
-        parts.extend([denoiser, autoencoder]);
-        let (components, works) = parts.into_iter().unzip();
-        let footprint = Footprint { model: "random".to_owned(), dtype: ComputeDtype::Bf16, components };
-        (footprint, Workload { pictures: 1, steps, components: works })
+    let further = prop::collection::vec((any::<prop::sample::Index>(), 1..4usize), 0..3);
+    (parts, 1..4u32, further).prop_map(|((text, denoisers, autoencoders), steps, further)| {
+        let all: Vec<_> = text.into_iter().chain(denoisers).chain(autoencoders).collect();
+        let (mut parts, works): (Vec<PartFootprint>, Vec<Vec<Work>>) = all.into_iter().unzip();
+        let names = part_names(parts.iter().map(|part| part.role));
+        parts.iter_mut().zip(names).for_each(|(part, name)| part.name = name);
+        let mut stages: Vec<StageWork> = Vec::new();
+        for (part, ways) in works.iter().cloned().enumerate() {
+            let part_use = PartUse { part, ways };
+            match (parts[part].role, stages.last_mut()) {
+                (Role::TextEncoder, Some(stage)) => stage.uses.push(part_use),
+                (Role::TextEncoder, None) => stages.push(StageWork::new(EncodePrompt, vec![part_use])),
+                (Role::Denoiser, _) => stages.push(StageWork::new(Denoise, vec![part_use])),
+                (Role::Autoencoder, _) => stages.push(StageWork::new(Decode, vec![part_use])),
+            }
+        }
+        for (part, nth) in further {
+            let part = part.index(parts.len());
+            let mut ways = works[part].clone();
+            let blocks = ways.iter_mut().flat_map(|way| way.blocks.iter_mut().step_by(nth));
+            blocks.for_each(|block| block.passes = 0);
+            let kind = match parts[part].role {
+                Role::TextEncoder => EncodePrompt,
+                Role::Denoiser => Denoise,
+                Role::Autoencoder => EncodeImage,
+            };
+            stages.push(StageWork::new(kind, vec![PartUse { part, ways }]));
+        }
+        let footprint = Footprint { model: "random".to_owned(), dtype: ComputeDtype::Bf16, parts };
+        (footprint, Workload { pictures: 1, steps, stages })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{models::even, *};
 use crate::memory::{
-    BlockCost, BlockPlan, ComponentPlan, HostRoom, Measured, Placement, Technique, Tier, block_costs,
+    BlockCost, BlockPlan, HostRoom, Measured, Placement, Technique, Tier, UsePlan, block_costs,
     leading_prefix, place, refit, simulate, trace,
 };
 
@@ -105,11 +105,11 @@ fn a_link_that_turns_out_slow_changes_which_blocks_stay() {
     costs.extend(vec![cost(0.01, 380 * MIB, 20); 10]);
     let all_alike: Vec<BlockCost> = costs.iter().map(|cost| BlockCost { seconds: 0.05, ..*cost }).collect();
     let placed = place(&all_alike, &machine, Technique::new(Some(1)), ROOM, 15 * 380 * MIB).unwrap();
-    let plan = component_plan(&placed.blocks, placed.slots, placed.slot_bytes);
+    let plan = use_plan(&placed.blocks, placed.slots, placed.slot_bytes);
     let seconds: Vec<f64> = costs.iter().map(|cost| cost.seconds).collect();
     let measured = Measured { seconds: &seconds, bytes_per_second: 9e9 };
     let new = refit(&all_alike, &machine, Technique::new(Some(1)), &plan, measured).unwrap();
-    let quick_ones = |plan: &ComponentPlan| {
+    let quick_ones = |plan: &UsePlan| {
         plan.blocks[20..].iter().filter(|block| block.placement == Placement::Resident).count()
     };
     assert!(quick_ones(&new) > quick_ones(&plan), "{} and {}", quick_ones(&new), quick_ones(&plan));
@@ -120,22 +120,13 @@ fn what_was_measured_changes_nothing_where_nothing_can_be_gained() {
     let machine = card(0, 0, 10.0);
     let costs = vec![cost(0.05, 380 * MIB, 20); 30];
     let placed = place(&costs, &machine, Technique::new(None), ROOM, 8 * GIB).unwrap();
-    let plan = component_plan(&placed.blocks, placed.slots, placed.slot_bytes);
+    let plan = use_plan(&placed.blocks, placed.slots, placed.slot_bytes);
     let measured = Measured { seconds: &[], bytes_per_second: 10e9 };
     assert_eq!(refit(&costs, &machine, Technique::new(None), &plan, measured), None);
 }
 
-fn component_plan(blocks: &[BlockPlan], slots: u32, slot_bytes: u64) -> ComponentPlan {
-    ComponentPlan {
-        role: Role::Denoiser,
-        stage: Stage::Denoise,
-        residence: Residence::Streamed,
-        blocks: blocks.to_vec(),
-        slots,
-        slot_bytes,
-        way: 0,
-        tile: None,
-    }
+fn use_plan(blocks: &[BlockPlan], slots: u32, slot_bytes: u64) -> UsePlan {
+    UsePlan { part: 0, blocks: blocks.to_vec(), slots, slot_bytes, way: 0, tile: None }
 }
 
 fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
@@ -151,14 +142,14 @@ fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
     prop::collection::vec(kind, 1..10)
 }
 
-fn device(costs: &[BlockCost], plan: &ComponentPlan) -> u64 {
+fn device(costs: &[BlockCost], plan: &UsePlan) -> u64 {
     let placed = |wanted| costs.iter().zip(&plan.blocks).filter(move |(_, block)| block.placement == wanted);
     let resident: u64 = placed(Placement::Resident).map(|(cost, _)| cost.bytes).sum();
     let leaf = placed(Placement::Leaves).map(|(cost, _)| cost.largest_tensor).max();
     resident + u64::from(plan.slots) * plan.slot_bytes + leaf.unwrap_or(0)
 }
 
-fn copies(costs: &[BlockCost], plan: &ComponentPlan) -> u64 {
+fn copies(costs: &[BlockCost], plan: &UsePlan) -> u64 {
     let hosted = costs.iter().zip(&plan.blocks).filter(|(_, block)| block.home == Tier::Host);
     hosted.map(|(cost, _)| cost.bytes).sum()
 }
@@ -224,7 +215,7 @@ proptest! {
         let technique = Technique::new(None);
         let room = HostRoom { copies: host * MIB, staging: 4000 * MIB };
         let Some(placed) = place(&costs, &machine, technique, room, weights * MIB) else { return Ok(()) };
-        let plan = component_plan(&placed.blocks, placed.slots, placed.slot_bytes);
+        let plan = use_plan(&placed.blocks, placed.slots, placed.slot_bytes);
         let measured = Measured { seconds: &measured, bytes_per_second: speed };
         if let Some(new) = refit(&costs, &machine, technique, &plan, measured) {
             prop_assert!(device(&costs, &new) <= device(&costs, &plan));
@@ -236,15 +227,14 @@ proptest! {
 #[test]
 fn the_first_reading_encodes_at_the_pace_of_the_format() {
     let (footprint, workload) = even(4);
-    let (machine, work) = (card(80 * GIB, 64 * GIB, 12.0), &workload.components[1].ways[0]);
+    let (machine, work) = (card(80 * GIB, 64 * GIB, 12.0), &workload.stages[1].uses[0].ways[0]);
     let resident = vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; work.blocks.len()];
     let disk = |storage: Storage| {
         let held = footprint.held_as(&MemoryPreferences::default().with_precision(storage));
-        simulate(&block_costs(&held.components[1], work, &machine), &resident, 0, &machine).disk_busy
+        simulate(&block_costs(&held.parts[1], work, &machine), &resident, 0, &machine).disk_busy
     };
     // The file is the same for all, so that only the encoding makes a difference.
-    let weights =
-        footprint.components[1].blocks.iter().map(|block| block.parameters).sum::<u64>() as f64 * 0.9;
+    let weights = footprint.parts[1].blocks.iter().map(|block| block.parameters).sum::<u64>() as f64 * 0.9;
     for (storage, per_second) in [(Storage::Fp8, 7e8), (Storage::Nf4, 4e8), (Storage::Q4K, 3.5e8)] {
         let (took, expected) = (disk(storage) - disk(Storage::Stored), weights / per_second);
         assert!((took / expected - 1.0).abs() < 1e-3, "{storage:?}: {took} s instead of {expected}");

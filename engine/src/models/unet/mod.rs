@@ -431,7 +431,7 @@ mod tests {
             ("sdxl", vec![small, clip(1280, 32).blueprint(true), xl().blueprint()]),
         ] {
             let known = known_model(id).unwrap().footprint(2);
-            for (component, own) in known.components.iter().zip(&parts) {
+            for (component, own) in known.parts.iter().zip(&parts) {
                 let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
                 assert_eq!(weights(own), parameters, "{id}: {}", component.architecture);
             }

@@ -8,7 +8,7 @@ use super::*;
 use crate::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
-    memory::{BlockPlan, ComponentPlan, Placement, Residence, Stage, Tier},
+    memory::{BlockPlan, Placement, Tier, UsePlan},
     residency::{Executor, WeightStore},
 };
 
@@ -168,10 +168,8 @@ fn weights_are_the_same_wherever_they_are_and_come_from() {
     for placement in [Placement::Resident, Placement::Streamed, Placement::Leaves] {
         for home in [Tier::Host, Tier::Disk] {
             let store = store(card());
-            store.follow(&ComponentPlan {
-                role: Role::Denoiser,
-                stage: Stage::Denoise,
-                residence: Residence::Streamed,
+            store.follow(&UsePlan {
+                part: 0,
                 way: 0,
                 tile: None,
                 slots: 2,

@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
-    memory::Placement,
+    memory::{Placement, StageKind},
     telemetry::samples::{any_event, memory, plan, record, streamed},
 };
 
@@ -104,7 +104,7 @@ fn a_copy_that_nobody_waited_for_begins_when_link_and_slot_are_free() {
 
 #[test]
 fn a_cancelled_stage_ends_with_the_last_thing_seen() {
-    let started = TelemetryEvent::StageStarted { at: 10, stage: Stage::Denoise };
+    let started = TelemetryEvent::StageStarted { at: 10, stage: Stage::new(1, StageKind::Denoise) };
     let trace = trace_of(&[started, TelemetryEvent::Block(record(20, 0, 0))]);
     assert_eq!(slices(&trace, STAGES), [("denoise".to_owned(), 10, 20)]);
 }
@@ -114,10 +114,10 @@ fn steps_stages_and_notes_are_drawn_where_they_were() {
     let step = StepRecord { at: 90, step: 2, steps: 4, took: 40, wait: 1, bytes: 2, reused: 0 };
     let trace = trace_of(&[
         TelemetryEvent::Plan(plan(&[])),
-        TelemetryEvent::StageStarted { at: 10, stage: Stage::Denoise },
+        TelemetryEvent::StageStarted { at: 10, stage: Stage::new(1, StageKind::Denoise) },
         TelemetryEvent::Step(step),
         TelemetryEvent::Note { at: 95, text: "smaller tiles".to_owned() },
-        TelemetryEvent::StageFinished { at: 100, stage: Stage::Denoise },
+        TelemetryEvent::StageFinished { at: 100, stage: Stage::new(1, StageKind::Denoise) },
     ]);
     assert_eq!(slices(&trace, STEPS), [("step 2".to_owned(), 50, 40)]);
     assert_eq!(slices(&trace, STAGES), [("denoise".to_owned(), 10, 90)]);
