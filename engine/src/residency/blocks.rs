@@ -4,7 +4,10 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{
@@ -112,7 +115,7 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct TracedBlock {
     name: String,
-    weights: HashMap<String, TracedWeight>,
+    weights: HashMap<String, (TracedWeight, AtomicBool)>,
     terms: Vec<LowRankTerm>,
     /// How often each layer was read in the pass under way.
     reads: Mutex<Reads>,
@@ -148,6 +151,17 @@ impl TracedBlocks {
             last.activations = last.activations.max(self.gap.take());
         }
         passed
+    }
+
+    /// The weights, as `block: name`, that nothing has asked for yet.
+    pub fn unread(&self) -> Vec<String> {
+        let of_block = |block: &Arc<TracedBlock>| -> Vec<String> {
+            let unread = block.weights.iter().filter(|(_, (_, was_read))| !was_read.load(Ordering::Relaxed));
+            unread.map(|(name, _)| format!("{}: {name}", block.name)).collect()
+        };
+        let mut unread: Vec<String> = self.blocks.iter().flat_map(of_block).collect();
+        unread.sort();
+        unread
     }
 
     fn pass(
@@ -213,7 +227,7 @@ impl TracedBlock {
         let weight = |place: TensorPlace| {
             let (packed, held) = (place.encoding(), place.dtype());
             let weight = TracedWeight { trace: trace.clone(), dims: place.shape, dtype: held, packed };
-            (place.name, weight)
+            (place.name, (weight, AtomicBool::new(false)))
         };
         let weights = BlockLayout::new(block, dtype).tensors.into_iter().map(weight).collect();
         Self { name: block.name.clone(), weights, terms: block.terms.clone(), reads: Mutex::default() }
@@ -233,7 +247,8 @@ impl TracedBlock {
 
     /// A weight that is read.
     pub fn read(&self, name: &str) -> Option<Weight> {
-        let weight = self.weights.get(name)?;
+        let (weight, was_read) = self.weights.get(name)?;
+        was_read.store(true, Ordering::Relaxed);
         let layer = layer_of(name);
         let mut reads = self.reads();
         if reads.last != layer {
@@ -250,6 +265,8 @@ impl TracedBlock {
 
     fn find(&self, name: &str) -> nn::Result<&TracedWeight> {
         let missing = || nn::Error::CannotFindTensor { path: format!("{}: {name}", self.name) };
-        self.weights.get(name).ok_or_else(missing)
+        let (weight, was_read) = self.weights.get(name).ok_or_else(missing)?;
+        was_read.store(true, Ordering::Relaxed);
+        Ok(weight)
     }
 }

@@ -144,6 +144,18 @@ pub fn write_random(
     Ok(true)
 }
 
+/// Writes a file that has the header of [`write_random`]'s and no values: it opens and plans alike, and takes no room on
+/// file systems that leave out what was never written.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_hollow(path: &Path, tensors: &[RandomTensor], dtype: RandomDtype) -> Result<(), CheckpointError> {
+    let failed = |source| CheckpointError::Write { path: path.to_owned(), source };
+    let mut file = File::create_new(path).map_err(failed)?;
+    file.write_all(&header(tensors, dtype).0).map_err(failed)?;
+    file.set_len(random_file_bytes(tensors, dtype)).map_err(failed)
+}
+
 fn bytes(tensor: &RandomTensor, dtype: RandomDtype) -> u64 {
     dtype.format().bytes(tensor.elements() as usize) as u64
 }

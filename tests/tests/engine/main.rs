@@ -8,3 +8,4 @@ mod messages;
 mod presets;
 mod session;
 mod starter;
+mod traced;

@@ -4,7 +4,7 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::linear::{Start, Weights};
+use super::operands::{Start, Weights};
 use super::simd::{Scratch, Tiled, run};
 
 /// Rows of the input up to which this is the faster way.

@@ -15,6 +15,7 @@ mod gelu;
 mod linear;
 mod modulation;
 mod norm;
+mod operands;
 mod rope;
 mod simd;
 mod unpacked;

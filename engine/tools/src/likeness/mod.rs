@@ -32,7 +32,7 @@ use self::{
     tokenizers::PublishedTokenizer,
     wan::{Umt5Config, WanConfig},
 };
-use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_random};
+use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
 
 /// Bytes beside the weights: configurations and tokenizers.
 const REST: u64 = 32 << 20;
@@ -270,7 +270,7 @@ impl Likeness {
             done += bytes;
             progress(done as f64 / needed as f64)
         };
-        if !self.write_into(temporary.path(), dtype, seed, &mut told)? {
+        if !self.write_into(temporary.path(), dtype, Some(seed), &mut told)? {
             return Ok(false);
         }
         open_to_all(temporary.path()).map_err(failed)?;
@@ -282,11 +282,21 @@ impl Likeness {
         Ok(true)
     }
 
+    /// Writes it into an empty folder without any values: it opens and plans like the model, and cannot be run.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_hollow(&self, folder: &Path, dtype: RandomDtype) -> Result<(), LikenessError> {
+        self.write_into(folder, dtype, None, &mut |_| true)?;
+        Ok(())
+    }
+
+    /// Writes weights of a seed, or none.
     fn write_into(
         &self,
         folder: &Path,
         dtype: RandomDtype,
-        seed: u64,
+        seed: Option<u64>,
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<bool, LikenessError> {
         let mut index = self.index.clone();
@@ -315,9 +325,11 @@ impl Likeness {
                 "model.safetensors"
             };
             write_json(&path.join("config.json"), &config)?;
-            let tensors = part.tensors()?;
-            if !write_random(&path.join(file), &tensors, dtype, part.seed(seed), progress)? {
-                return Ok(false);
+            let (path, tensors) = (path.join(file), part.tensors()?);
+            match seed {
+                None => write_hollow(&path, &tensors, dtype)?,
+                Some(seed) if write_random(&path, &tensors, dtype, part.seed(seed), progress)? => {}
+                Some(_) => return Ok(false),
             }
         }
         write_json(&folder.join("model_index.json"), &Value::Object(index))?;

@@ -1,0 +1,81 @@
+//! Times a complete plan with all rows of the strategy table, as the window asks for one after each edit:
+//! `cargo bench --workspace --bench plan`.
+//!
+//! Image models are hollow checkpoints of their published shapes, whose forward passes are traced; the video model is a
+//! row of the table of published models.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use sluice_engine::{
+    hardware::card,
+    memory::{Footprint, MemoryPreferences, RequestShape, Workload, forecast, known_model, machine_of},
+    models,
+    nn::{Computes, Trace},
+    pipeline::{footprint, prompts, workload},
+    request::{ComputeDtype, Request},
+};
+use sluice_tools::{Likeness, RandomDtype};
+
+const REPEATS: usize = 15;
+const CARD: &str = "rtx-3060";
+
+fn main() -> Result<()> {
+    // The window plans on one thread beside the engine's.
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
+    println!("{:<24} {:>10} {:>10} {:>10}", "milliseconds", "trace", "plan", "both");
+    for (id, side) in [("sd1.5", 512), ("sdxl", 1024), ("z-image", 1024), ("flux.1-dev", 1024)] {
+        let folder = tempfile::tempdir()?;
+        Likeness::of(id).with_context(|| format!("{id} is not known"))?.write_hollow(folder.path(), RandomDtype::Bf16)?;
+        let model = models::open(folder.path(), &[])?;
+        let request = Request {
+            prompt: "a red boat".to_owned(),
+            width: side,
+            height: side,
+            steps: 28,
+            guidance: 5.0,
+            ..Request::default()
+        };
+        let prompts = prompts(&model, &request)?;
+        let sizes = || footprint(&model, id, ComputeDtype::Bf16);
+        let work = || workload(&model, &request, ComputeDtype::Bf16, &prompts, &Trace::new(Computes::Processor));
+        let traced = median(|| {
+            black_box((sizes(), work()?));
+            Ok(())
+        })?;
+        row(&format!("{id} {side}x{side}"), traced, &sizes(), &work()?)?;
+    }
+    let video = known_model("wan-2.2-14b").context("Wan 2.2 14B is not known")?;
+    let shape = RequestShape { width: 832, height: 480, frames: 81, ..video.request() };
+    let traced = median(|| {
+        black_box((video.footprint(2), video.workload(&shape, 2)));
+        Ok(())
+    })?;
+    row("wan-2.2-14b 81 frames", traced, &video.footprint(2), &video.workload(&shape, 2))
+}
+
+fn row(name: &str, traced: Duration, footprint: &Footprint, workload: &Workload) -> Result<()> {
+    let machine = machine_of(card(CARD).context("the card is not known")?, 32 << 30, 0);
+    let preferences = MemoryPreferences::default();
+    let planned = median(|| {
+        black_box(forecast(footprint, workload, &machine, &preferences, None));
+        Ok(())
+    })?;
+    let [traced, planned] = [traced, planned].map(|time| time.as_secs_f64() * 1e3);
+    println!("{name:<24} {traced:>10.2} {planned:>10.2} {:>10.2}", traced + planned);
+    Ok(())
+}
+
+fn median(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..REPEATS {
+        let started = Instant::now();
+        work()?;
+        times.push(started.elapsed());
+    }
+    times.sort();
+    Ok(times[REPEATS / 2])
+}

@@ -1,0 +1,159 @@
+//! Forecasts are the networks' own code, run on shapes.
+
+use std::fs;
+
+use sluice_engine::{
+    memory::Workload,
+    models::{self, Conditioning, Denoiser, DenoiserInput, Model, PrepareInput, Prepared},
+    nn::{self, Computes, DType, Tensor, Trace},
+    pipeline::{prompts, workload},
+    request::{ComputeDtype, Request},
+    residency::{Blocks, RunError, TracedBlocks},
+    text::{self, Encoded},
+};
+use sluice_tests::checkpoint::{Fixture, fixtures};
+
+const FAMILIES: [&str; 5] = ["z_image", "flux", "sd3", "stable_diffusion", "sdxl"];
+
+/// Every weight that a blueprint declares is asked for by the forward pass, and no other: what is not there cannot be
+/// leased.
+#[test]
+fn blueprints_are_what_forward_passes_ask_for() {
+    let mut seen = 0;
+    for family in FAMILIES {
+        for entry in fs::read_dir(fixtures().join(family)).unwrap() {
+            let case = entry.unwrap().path();
+            if !case.join("checkpoint").is_dir() {
+                continue;
+            }
+            let fixture = Fixture::new(family, case.file_name().unwrap().to_str().unwrap());
+            let folder = tempfile::tempdir().unwrap();
+            let path = fixture.write_diffusers(folder.path()).unwrap();
+            let model = models::open(&path, &[]).unwrap();
+            let request = fixture.runs().unwrap()[0].request(&path);
+            let mut unread = read_all(&model, &request).unwrap();
+            unread.retain(|weight| !is_known_to_be_unused(&model, weight));
+            assert!(unread.is_empty(), "{}: {unread:?}", case.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 15, "{seen} checkpoints");
+}
+
+/// Qwen3 gives the states before its last layer, so that layer and the norm behind it never run.
+fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
+    let qwen = model.text.iter().find(|part| part.component.architecture == "Qwen3");
+    let last = qwen.and_then(|part| part.component.blocks.iter().rev().nth(1));
+    last.is_some_and(|last| weight.starts_with(&format!("{}: ", last.name))) || weight == "norm: weight"
+}
+
+/// Traces everything that a model can do; gives the weights that were not asked for.
+fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
+    let trace = Trace::new(Computes::Processor);
+    let mut unread = Vec::new();
+    let prompts = model.tokenize(&["a red boat", ""], 64, 0)?;
+    let mut encoded = vec![Vec::new(); 2];
+    for (index, part) in model.text.iter().enumerate() {
+        let blocks = TracedBlocks::new(&trace, &part.component, DType::F32);
+        let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
+        let fresh = text::encode(part.encoder.as_ref(), blocks.blocks(), &tokens, 0)?;
+        encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
+        unread.extend(blocks.unread());
+    }
+    let branches = encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded));
+    let branches = branches.collect::<nn::Result<Vec<_>>>()?;
+
+    let blocks = TracedBlocks::new(&trace, &model.denoiser_component, DType::F32);
+    let shape = model.denoiser.latents_shape(request.width, request.height);
+    let pixels = [request.height as usize, request.width as usize];
+    let input = PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 3.0, latents: shape, pixels };
+    let prepared = model.denoiser.prepare(blocks.blocks(), &input)?;
+    let latents = trace.tensor(&[1, shape[0], shape[1], shape[2]], DType::F32);
+    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
+    let outputs = model.denoiser.predict(blocks.blocks(), &input, &prepared)?;
+    assert!(outputs.iter().all(|output| output.dims() == latents.dims()));
+    unread.extend(blocks.unread());
+
+    let blocks = TracedBlocks::new(&trace, &model.autoencoder_component, DType::F32);
+    let image = model.autoencoder.decode(blocks.blocks(), &latents, None)?;
+    model.autoencoder.encode(blocks.blocks(), &image, None)?;
+    unread.extend(blocks.unread());
+    Ok(unread)
+}
+
+/// A network with one more linear layer than the one that it is like.
+struct Deeper {
+    inner: Box<dyn Denoiser>,
+    /// The number of the block whose layer runs once more.
+    block: usize,
+    /// Rows of zeros that the layer is given.
+    rows: usize,
+    width: usize,
+}
+
+impl Denoiser for Deeper {
+    fn size_multiple(&self) -> u32 {
+        self.inner.size_multiple()
+    }
+
+    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
+        self.inner.latents_shape(width, height)
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning> {
+        self.inner.conditioning(encoded)
+    }
+
+    fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError> {
+        self.inner.prepare(blocks, input)
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> Result<Vec<Tensor>, RunError> {
+        blocks.walk(self.block..self.block + 1, |_, w| {
+            let x = Tensor::zeros((1, self.rows, self.width), blocks.dtype(), &blocks.device())?;
+            w.linear("linear", &x)?;
+            Ok(())
+        })?;
+        self.inner.predict(blocks, input, prepared)
+    }
+
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor> {
+        self.inner.velocity(input, output)
+    }
+}
+
+#[test]
+fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
+    let (fixture, folder) = (Fixture::new("z_image", "default"), tempfile::tempdir().unwrap());
+    let path = fixture.write_diffusers(folder.path()).unwrap();
+    let request = fixture.runs().unwrap()[0].request(&path);
+    let forecast = |model: &Model| -> Workload {
+        let prompts = prompts(model, &request).unwrap();
+        workload(model, &request, ComputeDtype::F32, &prompts, &Trace::new(Computes::Processor)).unwrap()
+    };
+    let denoise = |workload: &Workload, block: usize| {
+        let work = &workload.components[1].ways[0];
+        (work.blocks[block], work.peak_activations())
+    };
+    let model = models::open(&path, &[]).unwrap();
+    let block = model.denoiser_component.blocks.len() - 1;
+    let (_, matrix) = &model.denoiser_component.blocks[block].tensors[0];
+    let (outputs, width, rows) = (matrix.shape()[0], matrix.shape()[1], 5000);
+    let (before, peak) = denoise(&forecast(&model), block);
+
+    let other = models::open(&path, &[]).unwrap();
+    let deeper = Deeper { inner: other.denoiser, block, rows, width };
+    let model = Model { denoiser: Box::new(deeper), ..model };
+    let (after, higher) = denoise(&forecast(&model), block);
+    assert_eq!(after.passes, 2 * before.passes);
+    let added = f64::from(after.passes) * after.operations - f64::from(before.passes) * before.operations;
+    let layer = f64::from(before.passes) * 2.0 * (rows * width * outputs) as f64;
+    assert!((added / layer - 1.0).abs() < 1e-9, "{added} operations for a layer of {layer}");
+    let bytes = (rows * (width + outputs) * 4) as u64;
+    assert!(higher >= bytes && peak < bytes, "{peak} bytes before, {higher} with a layer of {bytes}");
+}
