@@ -29,7 +29,8 @@ fn main() -> Result<()> {
     println!("{:<24} {:>10} {:>10} {:>10}", "milliseconds", "trace", "plan", "both");
     for (id, side) in [("sd1.5", 512), ("sdxl", 1024), ("z-image", 1024), ("flux.1-dev", 1024)] {
         let folder = tempfile::tempdir()?;
-        Likeness::of(id).with_context(|| format!("{id} is not known"))?.write_hollow(folder.path(), RandomDtype::Bf16)?;
+        let likeness = Likeness::of(id).with_context(|| format!("{id} is not known"))?;
+        likeness.write(folder.path(), RandomDtype::Bf16, None, |_| true)?;
         let model = models::open(folder.path(), &[])?;
         let request = Request {
             prompt: "a red boat".to_owned(),
@@ -41,7 +42,8 @@ fn main() -> Result<()> {
         };
         let prompts = prompts(&model, &request)?;
         let sizes = || footprint(&model, id, ComputeDtype::Bf16);
-        let work = || workload(&model, &request, ComputeDtype::Bf16, &prompts, &Trace::new(Computes::Processor));
+        let work =
+            || workload(&model, &request, ComputeDtype::Bf16, &prompts, &Trace::new(Computes::Processor));
         let traced = median(|| {
             black_box((sizes(), work()?));
             Ok(())

@@ -149,7 +149,11 @@ pub fn write_random(
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_hollow(path: &Path, tensors: &[RandomTensor], dtype: RandomDtype) -> Result<(), CheckpointError> {
+pub fn write_hollow(
+    path: &Path,
+    tensors: &[RandomTensor],
+    dtype: RandomDtype,
+) -> Result<(), CheckpointError> {
     let failed = |source| CheckpointError::Write { path: path.to_owned(), source };
     let mut file = File::create_new(path).map_err(failed)?;
     file.write_all(&header(tensors, dtype).0).map_err(failed)?;

@@ -100,6 +100,10 @@ impl Denoiser for Deeper {
         self.inner.latents_shape(width, height)
     }
 
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        self.inner.guidance_weight(request)
+    }
+
     fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning> {
         self.inner.conditioning(encoded)
     }

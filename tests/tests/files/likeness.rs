@@ -8,7 +8,7 @@ use std::{
 };
 
 use sluice_engine::{
-    checkpoint::{Role, read_header},
+    checkpoint::{Block, Component, Role, read_header},
     hardware::{MemoryAccount, metered},
     memory::known_model,
     models,
@@ -21,7 +21,7 @@ use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_ran
 const WRITTEN_ONLY: [&str; 2] = ["qwen-image", "wan-2.2-5b"];
 
 fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
-    assert!(likeness.write(folder, dtype, seed, |_| true).unwrap());
+    assert!(likeness.write(folder, dtype, Some(seed), |_| true).unwrap());
 }
 
 /// The weights of every component of every model, as diffusers' classes count them.
@@ -116,6 +116,23 @@ fn models_of_other_families_are_refused_by_name() {
     }
 }
 
+/// At true size: headers alone.
+#[test]
+fn hollow_checkpoints_open_as_the_model_they_are_like() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("flux");
+    let likeness = Likeness::of("flux.1-dev").unwrap();
+    assert!(likeness.write(&model, RandomDtype::Bf16, None, |_| true).unwrap());
+    let opened = models::open(&model, &[]).unwrap();
+    let parameters = |component: &Component| -> u64 { component.blocks.iter().map(Block::parameters).sum() };
+    let known = known_model("flux.1-dev").unwrap();
+    for (component, known) in opened.components().zip(&known.components) {
+        assert_eq!(parameters(component), known.parameters(), "{}", component.architecture);
+    }
+    let file = fs::metadata(model.join("transformer/diffusion_pytorch_model.safetensors")).unwrap();
+    assert!(file.len() > 23 << 30);
+}
+
 #[test]
 fn a_seed_writes_the_same_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +178,7 @@ fn what_is_there_already_is_left_alone_and_what_is_broken_off_leaves_nothing() {
     let model = folder.path().join("model");
     let mut told = 0;
     let written = likeness
-        .write(&model, RandomDtype::Bf16, 0, |_| {
+        .write(&model, RandomDtype::Bf16, Some(0), |_| {
             told += 1;
             told < 20
         })
@@ -171,11 +188,11 @@ fn what_is_there_already_is_left_alone_and_what_is_broken_off_leaves_nothing() {
 
     fs::create_dir(&model).unwrap();
     write(&likeness, &model, RandomDtype::Bf16, 0);
-    let error = likeness.write(&model, RandomDtype::Bf16, 0, |_| true).unwrap_err();
+    let error = likeness.write(&model, RandomDtype::Bf16, Some(0), |_| true).unwrap_err();
     assert!(matches!(error, LikenessError::Taken { .. }), "{error}");
     let file = folder.path().join("file");
     fs::write(&file, "mine").unwrap();
-    assert!(likeness.write(&file, RandomDtype::Bf16, 0, |_| true).is_err());
+    assert!(likeness.write(&file, RandomDtype::Bf16, Some(0), |_| true).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 

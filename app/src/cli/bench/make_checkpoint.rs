@@ -49,6 +49,10 @@ pub(super) struct Args {
     /// Write a tiny model with few and narrow layers, to try things out quickly.
     #[arg(long)]
     tiny: bool,
+    /// Write headers without weights. The folder opens and plans like the model and takes almost no disk space, but
+    /// cannot generate anything.
+    #[arg(long, conflicts_with = "seed")]
+    hollow: bool,
     /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
@@ -65,7 +69,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let (interrupts, started) = (exit::interrupts()?, Instant::now());
     let mut told = tenths(args.quiet);
-    let written = likeness.write(&args.output, args.dtype, args.seed, |part| {
+    let seed = (!args.hollow).then_some(args.seed);
+    let written = likeness.write(&args.output, args.dtype, seed, |part| {
         told(part);
         interrupts.is_empty()
     });

@@ -239,7 +239,8 @@ impl Likeness {
         Ok(REST + parts.iter().map(|(_, tensors)| random_file_bytes(tensors, dtype)).sum::<u64>())
     }
 
-    /// Writes it as a diffusers folder, which gets its name when it is complete. `progress` gets the part that is done,
+    /// Writes it as a diffusers folder, which gets its name when it is complete: with the weights of a seed, or hollow,
+    /// with headers alone: then it opens and plans like the model, takes no room, and cannot be run. `progress` gets the part that is done,
     /// from 0 to 1, and returns whether to go on; if not, nothing is left and this returns `false`. Computes on the
     /// threads of rayon's current pool.
     ///
@@ -249,7 +250,7 @@ impl Likeness {
         &self,
         folder: &Path,
         dtype: RandomDtype,
-        seed: u64,
+        seed: Option<u64>,
         mut progress: impl FnMut(f64) -> bool,
     ) -> Result<bool, LikenessError> {
         let failed = |source| CheckpointError::Write { path: folder.to_owned(), source };
@@ -258,7 +259,7 @@ impl Likeness {
         }
         let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(above).map_err(failed)?;
-        let needed = self.bytes(dtype)?;
+        let needed = if seed.is_some() { self.bytes(dtype)? } else { REST };
         let free = fs4::available_space(above).map_err(failed)?;
         if free < needed {
             return Err(LikenessError::NoRoom { path: folder.to_owned(), needed, free });
@@ -270,7 +271,7 @@ impl Likeness {
             done += bytes;
             progress(done as f64 / needed as f64)
         };
-        if !self.write_into(temporary.path(), dtype, Some(seed), &mut told)? {
+        if !self.write_into(temporary.path(), dtype, seed, &mut told)? {
             return Ok(false);
         }
         open_to_all(temporary.path()).map_err(failed)?;
@@ -282,16 +283,6 @@ impl Likeness {
         Ok(true)
     }
 
-    /// Writes it into an empty folder without any values: it opens and plans like the model, and cannot be run.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn write_hollow(&self, folder: &Path, dtype: RandomDtype) -> Result<(), LikenessError> {
-        self.write_into(folder, dtype, None, &mut |_| true)?;
-        Ok(())
-    }
-
-    /// Writes weights of a seed, or none.
     fn write_into(
         &self,
         folder: &Path,
