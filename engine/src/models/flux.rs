@@ -14,7 +14,7 @@ use super::{
         each_side, fed_forward, head, prepare, stored_name, streams,
     },
     modulated::{normed, within_range},
-    patches::{Channels, patchify, unpatchify},
+    patches::{Channels, angles, patchify, unpatchify},
     scheduler,
 };
 use crate::{
@@ -104,9 +104,7 @@ impl FluxConfig {
     }
 
     fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| {
-            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
-        };
+        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         if self.in_channels == 0 || !self.in_channels.is_multiple_of(PATCH * PATCH) {
             let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
             return wrong("in_channels", self.in_channels.to_string(), reason);
@@ -467,14 +465,8 @@ impl FluxTransformer {
         let grid = (0..rows).flat_map(|row| (0..columns).map(move |column| [0, row, column]));
         let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(grid).collect();
         let pairs = self.config.attention_head_dim / 2;
-        let mut angles = Vec::with_capacity(places.len() * pairs);
-        for place in &places {
-            for (&position, &width) in place.iter().zip(&self.config.axes_dims_rope) {
-                for pair in 0..width / 2 {
-                    angles.push(position as f64 / THETA.powf((2 * pair) as f64 / width as f64));
-                }
-            }
-        }
+        let angles =
+            angles(&places, &self.config.axes_dims_rope, |place, exponent| place / THETA.powf(exponent));
         Rope::from_exact_angles(&angles, places.len(), pairs, device)
     }
 }

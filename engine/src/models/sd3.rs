@@ -138,9 +138,7 @@ impl Sd3Config {
     }
 
     fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| {
-            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
-        };
+        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         let counts = [
             ("patch_size", self.patch_size),
             ("in_channels", self.in_channels),

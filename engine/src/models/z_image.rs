@@ -10,7 +10,7 @@ use super::{
     PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
     flux,
-    patches::{Channels, patchify, unpatchify},
+    patches::{Channels, angles, patchify, unpatchify},
     scheduler,
 };
 use crate::{
@@ -120,9 +120,7 @@ impl ZImageConfig {
     }
 
     fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| {
-            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
-        };
+        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         if self.all_patch_size.first().is_none_or(|&side| side == 0) {
             return wrong(
                 "all_patch_size",
@@ -549,15 +547,10 @@ impl ZImageTransformer {
     }
 
     fn rope(&self, places: &[[usize; 3]], device: &Device) -> Result<Rope> {
-        let mut angles = Vec::with_capacity(places.len() * self.config.head_dim() / 2);
-        for place in places {
-            for (&position, &width) in place.iter().zip(&self.config.axes_dims) {
-                for pair in 0..width / 2 {
-                    let frequency = self.config.rope_theta.powf((2 * pair) as f64 / width as f64).recip();
-                    angles.push((position as f64 * frequency) as f32);
-                }
-            }
-        }
+        let theta = self.config.rope_theta;
+        let angles = angles(places, &self.config.axes_dims, |place, exponent| {
+            (place * theta.powf(exponent).recip()) as f32
+        });
         Rope::from_angles(&angles, places.len(), self.config.head_dim() / 2, device)
     }
 }

@@ -32,6 +32,13 @@ enum Place {
     Traced(Trace),
 }
 
+impl Device {
+    /// The processor.
+    pub fn processor() -> Self {
+        candle_core::Device::Cpu.into()
+    }
+}
+
 impl From<candle_core::Device> for Device {
     fn from(device: candle_core::Device) -> Self {
         Self(Place::Computed(device))

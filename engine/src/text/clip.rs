@@ -123,10 +123,7 @@ impl ClipConfig {
 
     /// Refuses what no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: &str| {
-            let path = part.path.join("config.json");
-            Err(CheckpointError::Config { path, field, value, reason: reason.to_owned() })
-        };
+        let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
         if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let value = self.num_attention_heads.to_string();
             return wrong("num_attention_heads", value, "the number of heads must divide the width evenly");

@@ -76,10 +76,7 @@ impl Qwen3Config {
 
     /// Refuses numbers that no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: usize, reason: String| {
-            let path = part.path.join("config.json");
-            Err(CheckpointError::Config { path, field, value: value.to_string(), reason })
-        };
+        let wrong = |field, value: usize, reason: String| part.refuse(field, value, reason);
         let (heads, shared) = (self.num_attention_heads, self.num_key_value_heads);
         if self.num_hidden_layers == 0 {
             return wrong("num_hidden_layers", 0, "it must be at least 1".to_owned());

@@ -81,10 +81,7 @@ impl T5Config {
 
     /// Refuses what no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: &str| {
-            let path = part.path.join("config.json");
-            Err(CheckpointError::Config { path, field, value, reason: reason.to_owned() })
-        };
+        let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
         if self.feed_forward_proj != "gated-gelu" {
             let value = self.feed_forward_proj.clone();
             return wrong("feed_forward_proj", value, "only gated-gelu is supported (T5 1.1)");

@@ -32,20 +32,15 @@ impl AutoencoderKl {
             let shape = AutoencoderKlConfig::from_shapes(tensors)?;
             Some(AutoencoderKlConfig { scaling_factor: scaling.factor, shift_factor: scaling.shift, ..shape })
         })?;
-        let wrong = |field, value: String, reason: &str| CheckpointError::Config {
-            path: part.path.join("config.json"),
-            field,
-            value,
-            reason: reason.to_owned(),
-        };
+        let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
         let (widths, groups) = (&config.block_out_channels, config.norm_num_groups);
         if widths.is_empty() || groups == 0 || widths.iter().any(|width| !width.is_multiple_of(groups)) {
             let reason = format!("every width must be a multiple of {groups} groups");
-            return Err(wrong("block_out_channels", format!("{widths:?}"), &reason));
+            return wrong("block_out_channels", format!("{widths:?}"), &reason);
         }
         if !config.scaling_factor.is_finite() || config.scaling_factor == 0.0 {
             let value = config.scaling_factor.to_string();
-            return Err(wrong("scaling_factor", value, "it must be a finite number other than 0"));
+            return wrong("scaling_factor", value, "it must be a finite number other than 0");
         }
         let levels = config.block_out_channels.len();
         let component = Component::bind(

@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, path::Path};
 use super::Tiling;
 use crate::{
     checkpoint::{
-        BlockSpec, CheckpointError, Component, Role, StoredName, StoredTensor, TensorTable, read_header,
+        BlockSpec, CheckpointError, Component, Role, StoredName, StoredTensor, TensorTable, Values,
+        read_header,
     },
     nn::{self, Computes, Conv2d, DType, Device, Result, Tensor, Trace, conv2d, upsample_nearest_2x},
 };
@@ -104,11 +105,15 @@ impl TinyDecoder {
         latents: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<Tensor, TinyDecoderError> {
-        let load = |tensor: &StoredTensor| tensor.load(&candle_core::Device::Cpu).map(Tensor::from);
+        let load = |tensor: &StoredTensor| -> std::result::Result<Tensor, TinyDecoderError> {
+            let mut values = vec![0.0_f32; tensor.elements() as usize];
+            tensor.read_into(Values::F32(&mut values))?;
+            Ok(Tensor::from_vec(values, tensor.shape(), &Device::processor())?)
+        };
         let weights = self.component.blocks.iter().map(|block| {
             block.tensors.iter().map(|(_, tensor)| load(tensor)).collect::<std::result::Result<Vec<_>, _>>()
         });
-        let weights = weights.collect::<std::result::Result<Vec<_>, _>>()?;
+        let weights = weights.collect::<std::result::Result<Vec<_>, TinyDecoderError>>()?;
         Ok(self.decode_with(&weights, latents, tiling)?)
     }
 

@@ -72,6 +72,20 @@ impl Part {
             .map_err(|error| CheckpointError::Json { path, reason: error.to_string() })
     }
 
+    /// Refuses a value of its configuration.
+    ///
+    /// # Errors
+    /// Always: with the field, its value and why it cannot be.
+    pub fn refuse<T>(
+        &self,
+        field: &'static str,
+        value: impl ToString,
+        reason: impl Into<String>,
+    ) -> Result<T, CheckpointError> {
+        let (path, value) = (self.path.join("config.json"), value.to_string());
+        Err(CheckpointError::Config { path, field, value, reason: reason.into() })
+    }
+
     /// Mean bits of a weight, of which 16 at most count: more are no better where weights were trained in 16.
     fn precision(&self) -> u64 {
         const ENOUGH: u64 = 16;

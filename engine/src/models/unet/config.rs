@@ -78,9 +78,7 @@ impl Default for UnetConfig {
 impl UnetConfig {
     /// Refuses what no network can have.
     pub fn check(&self, part: &Part) -> Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| {
-            Err(CheckpointError::Config { path: part.path.join("config.json"), field, value, reason })
-        };
+        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         let groups = self.norm_num_groups;
         let widths: Vec<usize> = self.levels.iter().map(|level| level.width).collect();
         if widths.is_empty()
