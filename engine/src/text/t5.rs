@@ -193,9 +193,11 @@ impl T5 {
             w.linear(&name, &h)?.reshape((batch, tokens, self.config.num_heads, self.config.d_kv))
         };
         let (q, k, v) = (heads("q")?, heads("k")?, heads("v")?);
-        let attended = attention_with_bias(&q, &k, &v, bias)?;
-        drop((h, q, k, v));
-        let attended = attended.flatten_from(2)?.to_dtype(DType::F32)?;
+        let attended = {
+            let attended = attention_with_bias(&q, &k, &v, bias)?;
+            drop((h, q, k, v));
+            attended.flatten_from(2)?.to_dtype(DType::F32)?
+        };
         let x = (x + w.linear("layer.0.SelfAttention.o", &attended)?)?;
         drop(attended);
 

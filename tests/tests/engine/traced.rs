@@ -3,7 +3,7 @@
 use std::fs;
 
 use sluice_engine::{
-    memory::Workload,
+    memory::{StageKind, Workload},
     models::{self, Conditioning, Denoiser, DenoiserInput, Model, PrepareInput, Prepared},
     nn::{self, Computes, DType, Tensor, Trace},
     pipeline::{prompts, workload},
@@ -141,7 +141,8 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
         workload(model, &request, ComputeDtype::F32, &prompts, &Trace::new(Computes::Processor)).unwrap()
     };
     let denoise = |workload: &Workload, block: usize| {
-        let work = &workload.components[1].ways[0];
+        let stage = workload.stages.iter().find(|stage| stage.kind == StageKind::Denoise).unwrap();
+        let work = &stage.uses[0].ways[0];
         (work.blocks[block], work.peak_activations())
     };
     let model = models::open(&path, &[]).unwrap();

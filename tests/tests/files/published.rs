@@ -135,7 +135,7 @@ fn a_person_has_the_last_word_about_what_a_network_gives() {
         );
         fs::write(&settings, "model:\n  params:\n    parameterization: x0\n").unwrap();
         let error = models::open(&file, &[]).unwrap_err().to_string();
-        assert!(error.contains("tiny.yaml says parameterization = x0"), "{family}: {error}");
+        assert!(error.contains("tiny.yaml has parameterization = x0"), "{family}: {error}");
     }
 }
 
@@ -154,6 +154,6 @@ fn networks_for_other_noise_levels_are_refused_by_name() {
     for path in all {
         let error = models::open(&path, &[]).unwrap_err();
         assert!(matches!(error, CheckpointError::UnknownFamily { .. }), "{error}");
-        assert!(error.to_string().contains("noise levels of EDM"), "{error}");
+        assert!(error.to_string().contains("EDM noise levels"), "{error}");
     }
 }

@@ -360,7 +360,7 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
     save(&good, &tiny.file("good")).unwrap();
     let job = runner.job(tiny.with(&[("good", f32::NAN)]));
     let failure = runner.run(job).unwrap().failure().unwrap();
-    assert_eq!(failure.message, "the weight NaN of a LoRA is not a number");
+    assert_eq!(failure.message, "LoRA weight NaN is not a finite number");
     // The engine goes on after all of that.
     runner.draw(tiny.with(&[("good", 1.0)])).unwrap();
 }

@@ -349,7 +349,7 @@ fn a_clip_skip_beyond_clip_is_refused_and_flux_does_not_heed_it() {
     let request = Request { clip_skip: 13, ..model.request("a cube") };
     let job = runner.job(request.clone());
     let failure = runner.run(job).unwrap().failure().unwrap();
-    assert_eq!(failure.message, "clip skip 13 is more than CLIP has layers; use 12 or less");
+    assert_eq!(failure.message, "clip skip 13 is more layers than CLIP has; use 12 or less");
     let dtype = Some(ComputeDtype::F32);
     let [plain, skipped] =
         [0, 3].map(|clip_skip| dumped(&mut runner, Request { clip_skip, dtype, ..request.clone() }));

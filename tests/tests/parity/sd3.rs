@@ -149,7 +149,7 @@ fn a_missing_text_encoder_is_asked_for() {
     assert!(error.contains("clip_l.safetensors") && error.contains("of width 96"), "{error}");
     fs::remove_file(model.join("text_encoders/clip_l.safetensors")).unwrap();
     let error = opening_error(&model);
-    assert!(error.contains("no two CLIP text encoders of widths that make 160"), "{error}");
+    assert!(error.contains("no two CLIP text encoders whose widths add up to 160"), "{error}");
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn a_picture_beyond_the_table_of_places_is_refused() {
     let mut runner = Runner::start().unwrap();
     let job = runner.job(request);
     let failure = runner.run(job).unwrap().failure().unwrap();
-    assert!(failure.message.contains("width 528 is too long; use 512 or less"), "{}", failure.message);
+    assert!(failure.message.contains("width 528 is too large; use 512 or less"), "{}", failure.message);
 }

@@ -97,7 +97,7 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     };
     let ran = run_dumped(&mut misled, &request, &memory);
     assert!(!ran.replanned().is_empty(), "memory should have run out");
-    assert!(ran.replanned()[0].starts_with("Memory ran out"), "{:?}", ran.replanned());
+    assert!(ran.replanned()[0].starts_with("Ran out of memory"), "{:?}", ran.replanned());
     assert!(ran.outcome.measured_device <= enough + (enough >> 3));
     for name in ["step.0.latents", "step.2.latents"] {
         let bits = |tensor: &candle_core::Tensor| {

@@ -231,7 +231,7 @@ fn a_size_the_model_cannot_draw_is_said_next_to_the_field() {
     });
     window.take_commands();
     window.says(Event::ModelLoaded(Box::new(starter())));
-    assert!(window.shows("Width 100 is not a multiple of 16; 96 or 112 would be."));
+    assert!(window.shows("Width 100 is not a multiple of 16; use 96 or 112."));
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
     window.frames();
     assert_eq!(window.take_commands(), []);
