@@ -75,7 +75,9 @@ impl MemoryUnit {
 
     /// An amount without its unit.
     pub fn number(self, bytes: u64) -> String {
-        format!("{:.1}", bytes as f64 / self.bytes())
+        let value = bytes as f64 / self.bytes();
+        let digits = if value < 99.95 { 1 } else { 0 };
+        format!("{value:.digits$}")
     }
 }
 
@@ -268,6 +270,7 @@ mod tests {
         assert_eq!((unit.name(), unit.number(512 << 20)), ("GB", "0.5".to_owned()));
         let unit = MemoryUnit::for_most(10 << 20);
         assert_eq!((unit.name(), unit.number(3 << 19)), ("MB", "1.5".to_owned()));
+        assert_eq!(unit.number(8 << 30), "8192");
         assert_eq!(speed(12_670_153_523.0), "11.8 GB/s");
     }
 

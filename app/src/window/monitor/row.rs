@@ -18,7 +18,9 @@ pub fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
     Rect::from_min_max(pos2(row.left() + size::GUTTER, row.top()), row.max)
 }
 
-/// The unit of all amounts in the panel.
+/// The unit of all amounts in the panel: that of the most that the run takes, or is predicted to take.
 pub fn unit_of(run: &Watch) -> MemoryUnit {
-    MemoryUnit::for_most(run.history.plan().map_or(0, |plan| plan.device_budget))
+    let predicted = run.history.plan().into_iter().flat_map(|plan| &plan.predicted);
+    let most = predicted.map(|&(_, bytes)| bytes).max().unwrap_or(0);
+    MemoryUnit::for_most(most.max(run.history.peaks().device))
 }

@@ -139,7 +139,6 @@ fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
         Some(short) if alternative.available => (short, palette.danger),
         Some(short) => (format!("{MISSING} · {short}"), palette.text_faint),
         None if !alternative.available => (format!("{MISSING} · {time}"), palette.text_faint),
-        None if alternative.recommended => (format!("{time} · {quality} · recommended"), palette.text_muted),
         None => (format!("{time} · {quality}"), palette.text_muted),
     }
 }

@@ -99,14 +99,14 @@ fn mask(
         widgets::field_label(ui, "Inpaint mask");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::button(ui, None, "Open…", Weight::Ghost)
-                .on_hover_text("Open an image that is light where the input image is repainted.")
+                .on_hover_text("Open an image that is white where the input image should change.")
                 .clicked()
             {
                 actions.push(Action::OpenDialog(Dialog::Mask));
             }
             ui.add_enabled_ui(is_read, |ui| {
                 if widgets::button(ui, None, "Paint…", Weight::Ghost)
-                    .on_hover_text("Paint over what is repainted.")
+                    .on_hover_text("Paint over the area that should change.")
                     .clicked()
                 {
                     actions.push(Action::PaintMask);

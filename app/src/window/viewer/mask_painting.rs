@@ -20,6 +20,9 @@ use crate::window::{
 /// The brush's diameters in pixels of the image.
 const DIAMETERS: RangeInclusive<f32> = 1.0..=400.0;
 
+/// The room for all but the brush's name and slider in the bar.
+const BUTTONS: f32 = 470.0;
+
 /// What paints.
 #[derive(Debug, Default)]
 pub struct Brush {
@@ -89,26 +92,26 @@ pub fn canvas(
 pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        let label = widgets::field_label(ui, "Brush size");
-        ui.spacing_mut().slider_width = 140.0;
+        let label = widgets::field_label(ui, "Brush");
+        ui.spacing_mut().slider_width = (ui.available_width() - BUTTONS).clamp(40.0, 140.0);
         let most = (longest_side(painting) / 2.0).clamp(8.0, *DIAMETERS.end());
         let mut diameter = brush.diameter(painting);
         let slider = Slider::new(&mut diameter, *DIAMETERS.start()..=most).integer().logarithmic(true);
-        if ui.add(slider).labelled_by(label.id).on_hover_text("Diameter in image pixels.").changed() {
+        if ui.add(slider).labelled_by(label.id).on_hover_text("Brush size in image pixels.").changed() {
             brush.diameter = Some(diameter);
         }
-        for (name, erases, tip) in
-            [("Paint", false, "Mark what is repainted."), ("Erase", true, "Remove parts of the mask.")]
-        {
+        for (name, erases, tip) in [
+            ("Paint", false, "Mark the area that should change."),
+            ("Erase", true, "Unmark parts of that area."),
+        ] {
             if widgets::toggle_button(ui, name, brush.erases == erases).on_hover_text(tip).clicked() {
                 brush.erases = erases;
             }
         }
-        for (icon, name, tip, edit) in [
-            (icons::ARROW_LEFT_RIGHT, "Invert", "Swap masked and unmasked areas.", MaskEdit::Invert),
-            (icons::X, "Clear", "Remove the whole mask.", MaskEdit::Clear),
-        ] {
-            if widgets::button(ui, Some(icon), name, Weight::Ghost).on_hover_text(tip).clicked() {
+        for (icon, name, edit) in
+            [(icons::ARROW_LEFT_RIGHT, "Invert", MaskEdit::Invert), (icons::X, "Clear", MaskEdit::Clear)]
+        {
+            if widgets::icon_button(ui, icon, name).clicked() {
                 actions.push(Action::EditMask(edit));
             }
         }
@@ -118,7 +121,8 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
                     actions.push(Action::ApplyMask);
                 }
             });
-            if widgets::button(ui, None, "Discard mask", Weight::Plain).clicked() {
+            let tip = "Stop painting and keep the mask that was there before.";
+            if widgets::button(ui, None, "Discard", Weight::Plain).on_hover_text(tip).clicked() {
                 actions.push(Action::CancelMask);
             }
         });
