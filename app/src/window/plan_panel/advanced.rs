@@ -130,10 +130,10 @@ fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
 fn mode_name(mode: OffloadMode) -> &'static str {
     match mode {
         OffloadMode::Auto => "Automatic",
-        OffloadMode::None => "Keep everything on GPU",
+        OffloadMode::None => "Everything on GPU",
         OffloadMode::CondOnly => "Offload text encoder",
-        OffloadMode::CondDiffusion => "Keep only the autoencoder",
-        OffloadMode::Aggressive => "Keep only what is in use",
+        OffloadMode::CondDiffusion => "Only the autoencoder",
+        OffloadMode::Aggressive => "Only what is in use",
         OffloadMode::LayerStreaming => "Layer streaming",
     }
 }
