@@ -20,7 +20,7 @@ pub fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
 
 /// The unit of all amounts in the panel: that of the most that the run takes, or is predicted to take.
 pub fn unit_of(run: &Watch) -> MemoryUnit {
-    let predicted = run.history.plan().into_iter().flat_map(|plan| &plan.predicted);
-    let most = predicted.map(|&(_, bytes)| bytes).max().unwrap_or(0);
+    let stages = run.history.plan().into_iter().flat_map(|plan| &plan.stages);
+    let most = stages.map(|stage| stage.predicted).max().unwrap_or(0);
     MemoryUnit::for_most(most.max(run.history.peaks().device))
 }
