@@ -117,7 +117,7 @@ fn what_does_not_fit_is_said_with_a_way_out() {
     let mut window = planned(&scene);
     assert!(window.shows("Forecast, does not fit, "));
     assert!(window.shows(&scene.forecast.sentence));
-    window.click_what_says("Use ");
+    window.click_what_says("Use recommended settings");
     let chosen = preferences(&window);
     assert_ne!(chosen.mode, OffloadMode::None);
     let row = scene.forecast.alternatives.iter().find(|row| row.preferences.as_ref() == Some(&chosen));
