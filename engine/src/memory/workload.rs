@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum StageKind {
     /// Prompts to embeddings.
-    #[serde(alias = "encode")]
+    #[serde(rename = "encode")]
     EncodePrompt,
     /// Images to latents.
     EncodeImage,

@@ -101,6 +101,7 @@ pub enum Event {
         /// Which job.
         job: JobId,
         /// Which stage.
+        #[serde(flatten)]
         stage: Stage,
     },
     /// A stage is done.
@@ -108,6 +109,7 @@ pub enum Event {
         /// Which job.
         job: JobId,
         /// Which stage.
+        #[serde(flatten)]
         stage: Stage,
         /// How long it took.
         seconds: f64,

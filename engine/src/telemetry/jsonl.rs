@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn another_version_is_refused_with_both_numbers() {
         for (found, advice) in
-            [(2, "Update Sluice."), (0, "Read it with the version of Sluice that wrote it")]
+            [(3, "Update Sluice."), (1, "Read it with the version of Sluice that wrote it")]
         {
             let error = read(&format!("{{\"kind\":\"header\",\"version\":{found}}}\n")).unwrap_err();
             assert!(
