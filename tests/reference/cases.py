@@ -412,3 +412,41 @@ AUTOENCODERS = {
         "latent_channels": 4, "scaling": 0.18215, "quant_convolutions": True, "channels": (32, 64, 64),
     },
 }  # fmt: skip
+
+
+@dataclass
+class Network:
+    """A network on its own: the name of its class, its options, and salt and scales as in a `Checkpoint`. What it reads
+    of prompts is multiplied by `prompts`."""
+
+    kind: str
+    options: dict
+    salt: str = ""
+    scales: tuple = ()
+    prompts: float = 1.0
+
+
+QWEN_IMAGE = {
+    "num_layers": 2, "attention_head_dim": 32, "num_attention_heads": 2, "joint_attention_dim": 48,
+    "axes_dims_rope": (4, 14, 14),
+}  # fmt: skip
+
+# Transformers of families whose other parts are not there yet.
+TRANSFORMERS = {
+    "qwen_image": Network("QwenImageTransformer2DModel", QWEN_IMAGE),
+    "qwen_image_salted": Network(
+        "QwenImageTransformer2DModel",
+        {
+            "in_channels": 48, "out_channels": 12, "num_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3,
+            "joint_attention_dim": 40, "axes_dims_rope": (8, 4, 12),
+        },
+        salt="other weights",
+    ),
+    "qwen_image_faint": Network(
+        "QwenImageTransformer2DModel",
+        QWEN_IMAGE,
+        salt="faint",
+        scales=((r"img_in|txt_in|to_(add_)?out|to_[qk]\.|add_[qk]_|net\.2", 1e-3),),
+        prompts=1e-3,
+    ),
+}  # fmt: skip

@@ -16,6 +16,7 @@ import adapters
 import cases
 import checkpoints
 import families
+import hash_weights
 import likeness
 import modules
 import prompts
@@ -80,17 +81,30 @@ def write_adapted(case, out):
     save_tensors(kept, f"{out}/golden.safetensors")
 
 
-def write_autoencoder(name, options, out):
-    """Writes configuration, manifest and tensors of one autoencoder."""
-    vae = families.autoencoder_kl(**options)
+def write_module(module, seed, out, scales=()):
+    """Writes configuration and manifest of a network and gives it the weights that these describe."""
     file_name = "diffusion_pytorch_model.safetensors"
     with tempfile.TemporaryDirectory() as folder:
-        vae.save_pretrained(folder)
-        entry = checkpoints.describe(f"{folder}/{file_name}", f"autoencoder.{name}")
+        module.save_pretrained(folder)
+        entry = checkpoints.describe(f"{folder}/{file_name}", seed, scales)
         os.makedirs(out)
         shutil.copy(f"{folder}/config.json", out)
     checkpoints.write_json(f"{out}/manifest.json", {file_name: entry}, separators=(",", ":"))
-    save_tensors(modules.autoencoder(checkpoints.fill(vae, entry)), f"{out}/golden.safetensors")
+    return checkpoints.fill(module, entry)
+
+
+def write_autoencoder(name, options, out):
+    """Writes configuration, manifest and tensors of one autoencoder."""
+    vae = write_module(families.autoencoder_kl(**options), f"autoencoder.{name}", out)
+    save_tensors(modules.autoencoder(vae), f"{out}/golden.safetensors")
+
+
+def write_transformer(name, network, out):
+    """Writes configuration, manifest and tensors of one transformer."""
+    module = getattr(diffusers, network.kind)(**network.options)
+    seed = hash_weights.salted(network.salt, f"transformer.{name}")
+    module = write_module(module, seed, out, network.scales)
+    save_tensors(modules.TRANSFORMERS[network.kind](module, network.prompts), f"{out}/golden.safetensors")
 
 
 def write_tiny_autoencoder(name, options, out):
@@ -115,6 +129,9 @@ def write_all(out, names):
     for name, options in cases.AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
         write_autoencoder(name, options, f"{out}/autoencoder/{name}")
+    for name, network in cases.TRANSFORMERS.items():
+        shutil.rmtree(f"{out}/transformer/{name}", ignore_errors=True)
+        write_transformer(name, network, f"{out}/transformer/{name}")
     shutil.rmtree(f"{out}/adapters", ignore_errors=True)
     save_tensors(adapters.formulas(), f"{out}/adapters/formulas.safetensors")
     for name, case in adapters.CASES.items():

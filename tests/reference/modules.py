@@ -1,7 +1,8 @@
-"""Single functions and autoencoders on their own."""
+"""Single functions, autoencoders and transformers on their own."""
 
 import quiet  # noqa: F401  (has to come first)
 
+import diffusers
 import torch
 import torch.nn.functional as F
 
@@ -102,3 +103,33 @@ def autoencoder(vae):
     result["tiled.out"] = vae.decode(wide).sample
     vae.disable_tiling()
     return result
+
+
+def qwen_image(transformer, prompts):
+    """Qwen-Image's transformer on hash noise: images with one and with two in a batch, at one noise level each, after two
+    prompts."""
+    pipeline, config = diffusers.QwenImagePipeline, transformer.config
+    channels, width = config.in_channels // 4, config.joint_attention_dim
+    result = {}
+    for name, batch, height, columns, lengths, sigma in [
+        ("wide", 1, 6, 10, (7, 4), 0.9),
+        ("tall", 2, 8, 4, (5, 11), 0.3),
+    ]:
+        latents = tensor(f"transformer.{name}.latents", batch, channels, height, columns)
+        sigmas = torch.full((batch,), sigma)
+        result.update({f"{name}.latents": latents, f"{name}.sigma": sigmas[:1]})
+        for branch, tokens in enumerate(lengths):
+            prompt = tensor(f"transformer.{name}.prompt.{branch}", tokens, width) * prompts
+            out = transformer(
+                hidden_states=pipeline._pack_latents(latents, batch, channels, height, columns),
+                encoder_hidden_states=prompt.expand(batch, tokens, width),
+                timestep=sigmas * 1000 / 1000,
+                img_shapes=[[(1, height // 2, columns // 2)]] * batch,
+            ).sample
+            out = pipeline._unpack_latents(out, height * 8, columns * 8, 8).squeeze(2)
+            result.update({f"{name}.prompt.{branch}": prompt, f"{name}.out.{branch}": out})
+    return result
+
+
+# Class -> function that calls it.
+TRANSFORMERS = {"QwenImageTransformer2DModel": qwen_image}

@@ -10,11 +10,11 @@ use super::{
     Prepared, TextPart,
     family::{autoencoder_part, clip_part, part, t5_part},
     joint::{
-        Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES, diffusers_name,
-        each_side, fed_forward, head, prepare, stored_name, streams,
+        Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
+        diffusers_name, head, prepare, stored_name, streams,
     },
     modulated::{normed, within_range},
-    patches::{Channels, angles, patchify, unpatchify},
+    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
     scheduler,
 };
 use crate::{
@@ -31,8 +31,6 @@ use crate::{
 const PATCH: usize = 2;
 /// Base of the rotary frequencies.
 const THETA: f64 = 10_000.0;
-/// Modulations of a stream in a double block: shift, scale and gate for attention and for feed-forward.
-const DOUBLE_MODULATION: usize = 6;
 /// Modulations in a single block: shift, scale, gate.
 const SINGLE_MODULATION: usize = 3;
 const DOUBLE_MODULATORS: Modulators =
@@ -112,10 +110,7 @@ impl FluxConfig {
         if self.num_attention_heads == 0 {
             return wrong("num_attention_heads", "0".to_owned(), "it must be at least 1".to_owned());
         }
-        let sum: usize = self.axes_dims_rope.iter().sum();
-        let odd = self.axes_dims_rope.iter().any(|width| !width.is_multiple_of(2));
-        if self.axes_dims_rope.len() != 3 || sum != self.attention_head_dim || odd {
-            let reason = format!("it must be three even numbers with the sum {}", self.attention_head_dim);
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, self.attention_head_dim) {
             return wrong("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
         Ok(())
@@ -162,14 +157,16 @@ impl FluxConfig {
         let double = |index: usize| format!("transformer_blocks.{index}");
         let single = |index: usize| format!("single_transformer_blocks.{index}");
         let modulation =
-            |block: String, layers| conditions.modulation_spec(&format!("{block}."), "modulation", layers);
+            |block: String, layers| heads.modulation_spec(&format!("{block}."), "modulation", layers);
 
         let mut blocks = vec![conditions.spec()];
         blocks.extend((0..self.num_layers).map(|index| modulation(double(index), DOUBLE_MODULATORS)));
         blocks.extend((0..self.num_single_layers).map(|index| modulation(single(index), SINGLE_MODULATORS)));
-        blocks.push(conditions.modulation_spec("", "head.modulation", HEAD_MODULATORS));
+        blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
         blocks.push(BlockSpec::stem("embedders").linear("x_embedder", dim, self.in_channels));
-        blocks.extend((0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(double(index)), 2)));
+        blocks.extend(
+            (0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(double(index)), MLPS, 2)),
+        );
         blocks.extend((0..self.num_single_layers).map(|index| {
             let spec = heads.spec(BlockSpec::new(single(index)), &SIDES[0], false);
             spec.linear("proj_mlp", inner, dim).linear("proj_out", dim, dim + inner)
@@ -403,7 +400,8 @@ impl Denoiser for FluxTransformer {
                 if index < single {
                     let first = 2 * (index - double);
                     let [img, txt] = &apart[branch];
-                    apart[branch] = self.double_block(w, [img, txt], [own(first)?, own(first + 1)?], pe)?;
+                    let modulations = [own(first)?, own(first + 1)?];
+                    apart[branch] = self.config.heads().double_block(w, [img, txt], modulations, MLPS, pe)?;
                     continue;
                 }
                 let number = 2 * self.config.num_layers + index - single;
@@ -432,23 +430,6 @@ impl FluxTransformer {
         Self { config, scale }
     }
 
-    fn double_block(
-        &self,
-        w: &Weights,
-        streams: [&Tensor; 2],
-        modulations: [Tensor; 2],
-        pe: &Rope,
-    ) -> Result<[Tensor; 2]> {
-        let modulations = each_side(|side| modulations[side].chunk(DOUBLE_MODULATION, D::Minus1))?;
-        let parts = [&modulations[0][..], &modulations[1][..]];
-        let attended = self.config.heads().joint(w, streams, parts, Some(pe), 2)?;
-        each_side(|side| {
-            let modulation = &modulations[side];
-            let x = gated_add(streams[side], &modulation[2], &attended[side])?;
-            fed_forward(w, MLPS[side], &x, &modulation[3..])
-        })
-    }
-
     fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {
         let modulation = modulation.chunk(SINGLE_MODULATION, D::Minus1)?;
         let h = normed(x, &modulation[..2])?;
@@ -465,8 +446,9 @@ impl FluxTransformer {
         let grid = (0..rows).flat_map(|row| (0..columns).map(move |column| [0, row, column]));
         let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(grid).collect();
         let pairs = self.config.attention_head_dim / 2;
-        let angles =
-            angles(&places, &self.config.axes_dims_rope, |place, exponent| place / THETA.powf(exponent));
+        let angles = angles(&places, &self.config.axes_dims_rope, |place, exponent| {
+            place as f64 / THETA.powf(exponent)
+        });
         Rope::from_exact_angles(&angles, places.len(), pairs, device)
     }
 }

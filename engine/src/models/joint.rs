@@ -18,6 +18,8 @@ use crate::{
 
 /// Width inside the feed-forward layers, in widths of the stream.
 pub const MLP_RATIO: usize = 4;
+/// Modulations of a stream in a block of both: shift, scale and gate for attention and for feed-forward.
+pub const DOUBLE_MODULATION: usize = 6;
 /// Added to the mean square of queries and keys.
 const EPS: f64 = 1e-6;
 
@@ -100,10 +102,11 @@ impl Heads {
         if goes_on { spec.linear(layers.out, dim, dim) } else { spec }
     }
 
-    /// Adds the layers of both streams to a block, of which the first `streams` go on after it.
-    pub fn joint_spec(self, mut spec: BlockSpec, streams: usize) -> BlockSpec {
+    /// Adds the layers of both streams to a block, of which the first `streams` go on after it and have feed-forward
+    /// layers below `mlps`.
+    pub fn joint_spec(self, mut spec: BlockSpec, mlps: [&str; 2], streams: usize) -> BlockSpec {
         let (dim, inner) = (self.dim(), MLP_RATIO * self.dim());
-        for (side, (layers, mlp)) in SIDES.iter().zip(MLPS).enumerate() {
+        for (side, (layers, mlp)) in SIDES.iter().zip(mlps).enumerate() {
             let goes_on = side < streams;
             spec = self.spec(spec, layers, goes_on);
             if goes_on {
@@ -164,6 +167,33 @@ impl Heads {
         };
         places.into_iter().zip(&SIDES).take(outputs).map(own).collect()
     }
+
+    /// Both streams `[batch, tokens, dim]` after joint attention and the feed-forward layers below `mlps`, each with
+    /// shift, scale and gate for the one and for the other in its modulation `[1, 1, DOUBLE_MODULATION · dim]`.
+    pub fn double_block(
+        self,
+        w: &Weights,
+        streams: [&Tensor; 2],
+        modulations: [Tensor; 2],
+        mlps: [&str; 2],
+        pe: &Rope,
+    ) -> Result<[Tensor; 2]> {
+        let modulations = each_side(|side| modulations[side].chunk(DOUBLE_MODULATION, D::Minus1))?;
+        let parts = [&modulations[0][..], &modulations[1][..]];
+        let attended = self.joint(w, streams, parts, Some(pe), 2)?;
+        each_side(|side| {
+            let modulation = &modulations[side];
+            let x = gated_add(streams[side], &modulation[2], &attended[side])?;
+            fed_forward(w, mlps[side], &x, &modulation[3..])
+        })
+    }
+
+    /// The block `name` of layers that modulate `block`, or that stand at the top of the file.
+    pub fn modulation_spec(self, block: &str, name: &str, layers: Modulators) -> BlockSpec {
+        let dim = self.dim();
+        let spec = BlockSpec { prefix: block.to_owned(), ..BlockSpec::new(format!("{block}{name}")) };
+        layers.iter().copied().flatten().fold(spec, |spec, (name, width)| spec.linear(name, width * dim, dim))
+    }
 }
 
 /// Text before image, along the tokens.
@@ -215,26 +245,34 @@ pub struct Conditions {
 impl Conditions {
     /// The block that embeds noise level, guidance and prompt.
     pub fn spec(self) -> BlockSpec {
-        let embedder = |spec: BlockSpec, name: &str, width: usize| {
-            let name = |layer| format!("time_text_embed.{name}.{layer}");
-            spec.linear(&name("linear_1"), self.dim, width).linear(&name("linear_2"), self.dim, self.dim)
-        };
-        let mut spec = embedder(BlockSpec::stem("conditioning"), "timestep_embedder", FREQUENCY_WIDTH);
+        let mut spec = conditioning_spec(self.dim);
         if self.has_guidance {
-            spec = embedder(spec, "guidance_embedder", FREQUENCY_WIDTH);
+            spec = embedder_spec(spec, "guidance_embedder", self.dim, FREQUENCY_WIDTH);
         }
-        embedder(spec, "text_embedder", self.pooled).linear("context_embedder", self.dim, self.prompt)
+        let spec = embedder_spec(spec, "text_embedder", self.dim, self.pooled);
+        spec.linear("context_embedder", self.dim, self.prompt)
     }
+}
 
-    /// The block `name` of layers that modulate `block`, or that stand at the top of the file.
-    pub fn modulation_spec(self, block: &str, name: &str, layers: Modulators) -> BlockSpec {
-        let spec = BlockSpec { prefix: block.to_owned(), ..BlockSpec::new(format!("{block}{name}")) };
-        layers
-            .iter()
-            .copied()
-            .flatten()
-            .fold(spec, |spec, (name, width)| spec.linear(name, width * self.dim, self.dim))
-    }
+/// The block that embeds what is needed once a run, with the embedder of the noise level.
+pub fn conditioning_spec(dim: usize) -> BlockSpec {
+    embedder_spec(BlockSpec::stem("conditioning"), "timestep_embedder", dim, FREQUENCY_WIDTH)
+}
+
+fn embedder_spec(spec: BlockSpec, name: &str, dim: usize, width: usize) -> BlockSpec {
+    let name = |layer| format!("time_text_embed.{name}.{layer}");
+    spec.linear(&name("linear_1"), dim, width).linear(&name("linear_2"), dim, dim)
+}
+
+/// What the embedder `name` makes of `x`.
+fn embedded(w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+    let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
+    w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
+}
+
+/// Numbers that describe noise levels, through their embedder, `[numbers, dim]`.
+pub fn embedded_times(w: &Weights, times: &[f32], blocks: Blocks<'_>) -> Result<Tensor> {
+    embedded(w, "timestep_embedder", &frequencies(times, &blocks.device())?.to_dtype(blocks.dtype())?)
 }
 
 /// Prompts as the network's own tokens, and what each noise level modulates with. The first block embeds, and each of
@@ -248,17 +286,31 @@ pub fn prepare(
     embedders: usize,
     layers: impl Fn(usize) -> Modulators,
 ) -> std::result::Result<Prepared, RunError> {
+    modulated(blocks, input.sigmas, embedders, layers, |w| {
+        let vec = embed(w, input.branches, times, guidance, blocks)?;
+        let prompt = |branch: &Conditioning| w.linear("context_embedder", &branch.prompt.unsqueeze(0)?);
+        Ok((vec, input.branches.iter().map(prompt).collect::<Result<_>>()?))
+    })
+}
+
+/// What each noise level modulates with. The first block makes `vec` `[noise levels, branches or 1, dim]` and the
+/// network's own tokens of each prompt, in `embed`; each of the others up to `embedders` modulates through `layers`.
+pub fn modulated(
+    blocks: Blocks<'_>,
+    sigmas: &[f32],
+    embedders: usize,
+    layers: impl Fn(usize) -> Modulators,
+    embed: impl Fn(&Weights) -> Result<(Tensor, Vec<Tensor>)>,
+) -> std::result::Result<Prepared, RunError> {
     let mut modulations: Vec<Modulation> =
-        input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
+        sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
     let mut branches = Vec::new();
     let mut vec = None;
     blocks.walk(0..embedders, |index, w| {
         let Some(vec) = &vec else {
-            vec = Some(silu(&embed(w, input.branches, times, guidance, blocks)?)?);
-            for branch in input.branches {
-                let prompt = w.linear("context_embedder", &branch.prompt.unsqueeze(0)?)?;
-                branches.push(Conditioning { prompt, pooled: None });
-            }
+            let (levels, prompts) = embed(w)?;
+            vec = Some(silu(&levels)?);
+            branches = prompts.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
             return Ok(());
         };
         for layer in layers(index) {
@@ -282,16 +334,12 @@ fn embed(
     guidance: Option<f32>,
     blocks: Blocks<'_>,
 ) -> Result<Tensor> {
-    let mlp = |name: &str, x: &Tensor| {
-        let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
-        w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
-    };
-    let embedded = |numbers: &[f32]| frequencies(numbers, &blocks.device())?.to_dtype(blocks.dtype());
-    let mut vec = mlp("timestep_embedder", &embedded(times)?)?;
+    let mut vec = embedded_times(w, times, blocks)?;
     if let Some(guidance) = guidance {
-        vec = vec.broadcast_add(&mlp("guidance_embedder", &embedded(&[guidance])?)?)?;
+        let guidance = frequencies(&[guidance], &blocks.device())?.to_dtype(blocks.dtype())?;
+        vec = vec.broadcast_add(&embedded(w, "guidance_embedder", &guidance)?)?;
     }
     let pooled: Vec<&Tensor> = branches.iter().filter_map(|branch| branch.pooled.as_ref()).collect();
-    let pooled = mlp("text_embedder", &Tensor::stack(&pooled, 0)?)?;
+    let pooled = embedded(w, "text_embedder", &Tensor::stack(&pooled, 0)?)?;
     vec.unsqueeze(1)?.broadcast_add(&pooled.unsqueeze(0)?)
 }

@@ -7,6 +7,7 @@ mod inventory;
 mod joint;
 mod modulated;
 mod patches;
+pub mod qwen_image;
 pub mod scheduler;
 pub mod sd3;
 pub mod sdxl;

@@ -39,15 +39,23 @@ pub fn unpatchify(
     patches.reshape(&shape)?.permute(order)?.reshape((batch, count, rows * side, columns * side))
 }
 
+/// What is wrong with `widths` as the parts of a head of this width that three axes turn, if anything is.
+pub fn wrong_axes(widths: &[usize], head: usize) -> Option<String> {
+    let sum: usize = widths.iter().sum();
+    let odd = widths.iter().any(|width| !width.is_multiple_of(2));
+    let is_wrong = widths.len() != 3 || sum != head || odd;
+    is_wrong.then(|| format!("it must be three even numbers with the sum {head}"))
+}
+
 /// The angles that heads are turned by at `places`: axis by axis, one for each pair of values in the axis's part of a
 /// head, whose widths are `widths`. `angle` is given the place on the axis and an exponent, from 0 for the first pair
 /// towards 1 for the last (Su et al. 2021, arXiv:2104.09864).
-pub fn angles<T>(places: &[[usize; 3]], widths: &[usize], angle: impl Fn(f64, f64) -> T) -> Vec<T> {
+pub fn angles<P: Copy, T>(places: &[[P; 3]], widths: &[usize], angle: impl Fn(P, f64) -> T) -> Vec<T> {
     let mut angles = Vec::with_capacity(places.len() * widths.iter().sum::<usize>() / 2);
     for place in places {
         for (&position, &width) in place.iter().zip(widths) {
             let exponent = |pair: usize| (2 * pair) as f64 / width as f64;
-            angles.extend((0..width / 2).map(|pair| angle(position as f64, exponent(pair))));
+            angles.extend((0..width / 2).map(|pair| angle(position, exponent(pair))));
         }
     }
     angles

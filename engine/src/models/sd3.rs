@@ -235,18 +235,14 @@ impl Sd3Config {
         let block = |index: usize| format!("transformer_blocks.{index}");
         let mut blocks = vec![conditions.spec()];
         blocks.extend((0..self.num_layers).map(|index| {
-            conditions.modulation_spec(
-                &format!("{}.", block(index)),
-                "modulation",
-                self.modulators(index + 1),
-            )
+            heads.modulation_spec(&format!("{}.", block(index)), "modulation", self.modulators(index + 1))
         }));
-        blocks.push(conditions.modulation_spec("", "head.modulation", HEAD_MODULATORS));
+        blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
         let kernel = [dim, self.in_channels, patch, patch];
         let embedder = BlockSpec::stem("embedders").tensor(format!("{KERNEL}.weight"), &kernel);
         blocks.push(embedder.tensor(format!("{KERNEL}.bias"), &[dim]));
         blocks.extend((0..self.num_layers).map(|index| {
-            let spec = heads.joint_spec(BlockSpec::new(block(index)), self.outputs(index));
+            let spec = heads.joint_spec(BlockSpec::new(block(index)), MLPS, self.outputs(index));
             if self.is_dual(index) { heads.spec(spec, &ALONE, true) } else { spec }
         }));
         blocks.push(BlockSpec::stem("head").linear("proj_out", self.patch_width(), dim));

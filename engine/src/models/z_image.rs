@@ -10,7 +10,7 @@ use super::{
     PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
     flux,
-    patches::{Channels, angles, patchify, unpatchify},
+    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
     scheduler,
 };
 use crate::{
@@ -132,10 +132,7 @@ impl ZImageConfig {
             let reason = format!("it must divide the width {} evenly", self.dim);
             return wrong("n_heads", self.n_heads.to_string(), reason);
         }
-        let sum: usize = self.axes_dims.iter().sum();
-        let odd = self.axes_dims.iter().any(|width| !width.is_multiple_of(2));
-        if self.axes_dims.len() != 3 || sum != self.head_dim() || odd {
-            let reason = format!("it must be three even numbers with the sum {}", self.head_dim());
+        if let Some(reason) = wrong_axes(&self.axes_dims, self.head_dim()) {
             return wrong("axes_dims", format!("{:?}", self.axes_dims), reason);
         }
         Ok(())
@@ -549,7 +546,7 @@ impl ZImageTransformer {
     fn rope(&self, places: &[[usize; 3]], device: &Device) -> Result<Rope> {
         let theta = self.config.rope_theta;
         let angles = angles(places, &self.config.axes_dims, |place, exponent| {
-            (place * theta.powf(exponent).recip()) as f32
+            (place as f64 * theta.powf(exponent).recip()) as f32
         });
         Rope::from_angles(&angles, places.len(), self.config.head_dim() / 2, device)
     }

@@ -12,6 +12,7 @@ mod cuda_kernels;
 mod flux;
 mod functions;
 mod prompts;
+mod qwen_image;
 mod samplers;
 mod sd3;
 mod stable_diffusion;

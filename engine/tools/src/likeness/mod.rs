@@ -1,11 +1,11 @@
 //! Checkpoints of the shape of published models with random weights, to measure speed and memory without downloads.
 //!
 //! `presets/configurations.json` has the published configurations. Names and shapes of the tensors are those of the
-//! blueprints of the families that are drawn with; for the networks of other models they are written down beside this.
+//! engine's blueprints; for networks that it does not have they are written down beside this.
 
 mod causal_autoencoder;
 mod outline;
-mod qwen_image;
+mod qwen_vl;
 mod tokenizers;
 mod wan;
 
@@ -20,7 +20,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sluice_engine::{
     checkpoint::{BlockSpec, CheckpointError, StoredName},
-    models::{diffusers_name, flux::FluxConfig, sd3::Sd3Config, unet::UnetConfig, z_image::ZImageConfig},
+    models::{
+        diffusers_name, flux::FluxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
+        z_image::ZImageConfig,
+    },
     text::{ClipConfig, Qwen3Config, T5Config},
     units,
     vae::AutoencoderKlConfig,
@@ -28,7 +31,7 @@ use sluice_engine::{
 
 use self::{
     causal_autoencoder::CausalAutoencoderConfig,
-    qwen_image::{Qwen25VlConfig, QwenImageConfig},
+    qwen_vl::Qwen25VlConfig,
     tokenizers::PublishedTokenizer,
     wan::{Umt5Config, WanConfig},
 };
@@ -355,7 +358,9 @@ impl LikenessPart {
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
             "T5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
             "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
-            "QwenImageTransformer2DModel" => self.read::<QwenImageConfig>()?.tensors(),
+            "QwenImageTransformer2DModel" => {
+                stored(&self.read::<QwenImageConfig>()?.blueprint(), diffusers_name)
+            }
             "Qwen2_5_VLForConditionalGeneration" => self.read::<Qwen25VlConfig>()?.tensors(),
             "WanTransformer3DModel" => self.read::<WanConfig>()?.tensors(),
             "UMT5EncoderModel" => self.read::<Umt5Config>()?.tensors(),

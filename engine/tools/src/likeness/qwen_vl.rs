@@ -1,57 +1,9 @@
-//! The networks of Qwen-Image (Wu et al. 2025): its transformer, and Qwen2.5-VL (Bai et al. 2025), which reads the
-//! prompt.
+//! Qwen2.5-VL (Bai et al. 2025), which reads the prompt of Qwen-Image.
 
 use serde::Deserialize;
 
 use super::outline::Outline;
 use crate::random::RandomTensor;
-
-/// Values a timestep is embedded in.
-const TIMESTEP: usize = 256;
-
-/// Configuration of `QwenImageTransformer2DModel`.
-#[derive(Debug, Deserialize)]
-pub(super) struct QwenImageConfig {
-    attention_head_dim: usize,
-    in_channels: usize,
-    joint_attention_dim: usize,
-    num_attention_heads: usize,
-    num_layers: usize,
-    out_channels: usize,
-    patch_size: usize,
-}
-
-impl QwenImageConfig {
-    /// The tensors as diffusers names them.
-    pub fn tensors(&self) -> Vec<RandomTensor> {
-        let width = self.num_attention_heads * self.attention_head_dim;
-        let mut outline = Outline::default();
-        outline.linear("time_text_embed.timestep_embedder.linear_1", TIMESTEP, width);
-        outline.linear("time_text_embed.timestep_embedder.linear_2", width, width);
-        outline.norm("txt_norm", self.joint_attention_dim);
-        outline.linear("img_in", self.in_channels, width);
-        outline.linear("txt_in", self.joint_attention_dim, width);
-        for layer in 0..self.num_layers {
-            let block = format!("transformer_blocks.{layer}");
-            for stream in ["img", "txt"] {
-                outline.linear(&format!("{block}.{stream}_mod.1"), width, 6 * width);
-                outline.linear(&format!("{block}.{stream}_mlp.net.0.proj"), width, 4 * width);
-                outline.linear(&format!("{block}.{stream}_mlp.net.2"), 4 * width, width);
-            }
-            for norm in ["norm_q", "norm_k", "norm_added_q", "norm_added_k"] {
-                outline.norm(&format!("{block}.attn.{norm}"), self.attention_head_dim);
-            }
-            let projections =
-                ["to_q", "to_k", "to_v", "to_out.0", "add_q_proj", "add_k_proj", "add_v_proj", "to_add_out"];
-            for projection in projections {
-                outline.linear(&format!("{block}.attn.{projection}"), width, width);
-            }
-        }
-        outline.linear("norm_out.linear", width, 2 * width);
-        outline.linear("proj_out", width, self.patch_size * self.patch_size * self.out_channels);
-        outline.into_tensors()
-    }
-}
 
 /// Configuration of `Qwen2_5_VLForConditionalGeneration`.
 #[derive(Debug, Deserialize)]

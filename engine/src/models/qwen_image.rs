@@ -1,0 +1,292 @@
+//! Qwen-Image's transformer (Wu et al. 2025, arXiv:2508.02324): two streams of tokens, in blocks as FLUX.1's double
+//! ones.
+//!
+//! The noise level alone modulates them. Places of the image are counted from its middle, and the text follows on the
+//! diagonal.
+
+use serde::Deserialize;
+
+use super::{
+    Conditioning, Denoiser, DenoiserInput, PrepareInput, Prepared,
+    joint::{
+        DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
+        embedded_times, head, modulated, streams,
+    },
+    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
+};
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
+    nn::{Device, Result, Rope, Tensor, bail},
+    residency::{Blocks, RunError, Weights},
+    text::Encoded,
+};
+
+/// Side of the square patches of latents.
+const PATCH: usize = 2;
+/// Base of the rotary frequencies.
+const THETA: f64 = 10_000.0;
+/// Added to the mean square of the prompt's embeddings.
+const EPS: f64 = 1e-6;
+/// The feed-forward layers of the image and of the text.
+const MLPS: [&str; 2] = ["img_mlp", "txt_mlp"];
+const BLOCK_MODULATORS: Modulators =
+    &[&[("img_mod.1", DOUBLE_MODULATION)], &[("txt_mod.1", DOUBLE_MODULATION)]];
+
+/// Shape of the transformer, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct QwenImageConfig {
+    /// Values of a patch of latents.
+    pub in_channels: usize,
+    /// Blocks.
+    pub num_layers: usize,
+    /// Width of a head.
+    pub attention_head_dim: usize,
+    /// Attention heads.
+    pub num_attention_heads: usize,
+    /// Width of the prompt's embeddings.
+    pub joint_attention_dim: usize,
+    /// Parts of a head that are rotated by image, row and column.
+    pub axes_dims_rope: Vec<usize>,
+    /// Whether the network is told what kind of image it generates, as that for layers is.
+    pub use_additional_t_cond: bool,
+    /// Whether places are those of layers.
+    pub use_layer3d_rope: bool,
+}
+
+impl Default for QwenImageConfig {
+    fn default() -> Self {
+        Self {
+            in_channels: 64,
+            num_layers: 60,
+            attention_head_dim: 128,
+            num_attention_heads: 24,
+            joint_attention_dim: 3584,
+            axes_dims_rope: vec![16, 56, 56],
+            use_additional_t_cond: false,
+            use_layer3d_rope: false,
+        }
+    }
+}
+
+impl QwenImageConfig {
+    /// Reads the shape off the tensors, for files that come without a configuration.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
+        let &[dim, in_channels] = shape("img_in.weight")? else { return None };
+        let head = *shape("transformer_blocks.0.attn.norm_q.weight")?.first()?;
+        Some(Self {
+            in_channels,
+            num_layers: tensors.keys().filter(|name| name.ends_with(".img_mod.1.weight")).count(),
+            attention_head_dim: head,
+            num_attention_heads: dim.checked_div(head)?,
+            joint_attention_dim: *shape("txt_norm.weight")?.first()?,
+            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
+            use_additional_t_cond: shape("time_text_embed.addition_t_embedding.weight").is_some(),
+            use_layer3d_rope: false,
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        if self.in_channels == 0 || !self.in_channels.is_multiple_of(PATCH * PATCH) {
+            let reason = "it must be a multiple of 4, for patches of 2×2 latents";
+            return part.refuse("in_channels", self.in_channels, reason);
+        }
+        if self.num_attention_heads == 0 {
+            return part.refuse("num_attention_heads", 0, "it must be at least 1");
+        }
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, self.attention_head_dim) {
+            return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
+        }
+        let layers = "models that generate images in layers are not supported";
+        if self.use_additional_t_cond {
+            return part.refuse("use_additional_t_cond", true, layers);
+        }
+        if self.use_layer3d_rope { part.refuse("use_layer3d_rope", true, layers) } else { Ok(()) }
+    }
+
+    fn heads(&self) -> Heads {
+        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
+    }
+
+    fn latent_channels(&self) -> usize {
+        self.in_channels / (PATCH * PATCH)
+    }
+
+    /// The number of the block with the image's embedder; all before it are needed once a run.
+    fn embedders(&self) -> usize {
+        2 + self.num_layers
+    }
+
+    /// What a block before [`embedders`](Self::embedders) modulates with.
+    fn modulators(&self, block: usize) -> Modulators {
+        if block <= self.num_layers { BLOCK_MODULATORS } else { HEAD_MODULATORS }
+    }
+
+    /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run: a third of
+    /// the weights.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (heads, prompt) = (self.heads(), self.joint_attention_dim);
+        let dim = heads.dim();
+        let block = |index: usize| format!("transformer_blocks.{index}");
+        let mut blocks = vec![conditioning_spec(dim).scale("txt_norm", prompt).linear("txt_in", dim, prompt)];
+        blocks.extend((0..self.num_layers).map(|index| {
+            heads.modulation_spec(&format!("{}.", block(index)), "modulation", BLOCK_MODULATORS)
+        }));
+        blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
+        blocks.push(BlockSpec::stem("embedders").linear("img_in", dim, self.in_channels));
+        blocks.extend(
+            (0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(block(index)), MLPS, 2)),
+        );
+        blocks.push(BlockSpec::stem("head").linear("proj_out", self.in_channels, dim));
+        blocks
+    }
+}
+
+/// The transformer's shape; its weights come from a store.
+#[derive(Debug, Clone)]
+pub struct QwenImageTransformer {
+    config: QwenImageConfig,
+    /// Pixels a latent.
+    scale: usize,
+}
+
+impl QwenImageTransformer {
+    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    pub fn new(config: QwenImageConfig, scale: usize) -> Self {
+        Self { config, scale }
+    }
+
+    /// The transformer in a part of a checkpoint and where its weights are. Its files have the names of diffusers,
+    /// those of ComfyUI too.
+    ///
+    /// # Errors
+    /// When the configuration is wrong, a tensor is missing or one has another shape.
+    pub fn open(part: &Part, scale: usize) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = part.config(QwenImageConfig::from_shapes)?;
+        config.check(part)?;
+        let component = Component::bind(
+            Role::Denoiser,
+            "Qwen-Image transformer",
+            &config.blueprint(),
+            &part.tensors,
+            diffusers_name,
+            &part.path,
+        )?;
+        Ok((Self::new(config, scale), component))
+    }
+
+    /// The noise levels as the network is told them, and the prompts as its own tokens.
+    fn embed(
+        &self,
+        w: &Weights,
+        input: &PrepareInput<'_>,
+        blocks: Blocks<'_>,
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        // The pipeline divides by the scheduler's thousand what the network multiplies by it.
+        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let prompt = |branch: &Conditioning| {
+            w.linear("txt_in", &w.rms_norm("txt_norm", &branch.prompt.unsqueeze(0)?, EPS)?)
+        };
+        let prompts = input.branches.iter().map(prompt).collect::<Result<_>>()?;
+        Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, prompts))
+    }
+
+    /// The rotations of `text` tokens and those of the image. Its middle is at the origin; the text goes on from its
+    /// farther edge on all axes.
+    fn pe(&self, text: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
+        let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
+        let first = (rows / 2).max(columns / 2);
+        let text = (first..first + text).map(|place| [place as f32; 3]);
+        let row =
+            |row| (0..columns).map(move |column| [0.0, from_middle(row, rows), from_middle(column, columns)]);
+        let places: Vec<[f32; 3]> = text.chain((0..rows).flat_map(row)).collect();
+        let angle = |place, exponent| place * THETA.powf(exponent).recip() as f32;
+        let angles = angles(&places, &self.config.axes_dims_rope, angle);
+        Rope::from_angles(&angles, places.len(), self.config.attention_head_dim / 2, device)
+    }
+}
+
+impl Denoiser for QwenImageTransformer {
+    fn size_multiple(&self) -> u32 {
+        (self.scale * PATCH) as u32
+    }
+
+    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
+        [self.config.latent_channels(), height as usize / self.scale, width as usize / self.scale]
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            None => bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let modulators = |block| self.config.modulators(block);
+        modulated(blocks, input.sigmas, self.config.embedders(), modulators, |w| self.embed(w, input, blocks))
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let (_, _, height, width) = input.latents.dims4()?;
+        let grid = [height / PATCH, width / PATCH];
+        let rotations =
+            prepared.branches.iter().map(|branch| self.pe(branch.prompt.dim(1)?, grid, &blocks.device()));
+        let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
+        let modulation = prepared.modulation(input.sigma)?;
+
+        let first = self.config.embedders() + 1;
+        let last = first + self.config.num_layers;
+        let mut both: Vec<[Tensor; 2]> = Vec::new();
+        blocks.walk(self.config.embedders()..last + 1, |index, w| {
+            if index < first {
+                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let img = w.linear("img_in", &patchify(&latents, PATCH, Channels::First)?)?;
+                both = streams(&img, &prepared.branches)?;
+                return Ok(());
+            }
+            let modulation = &modulation[2 * (index - first)..];
+            for ([img, txt], pe) in both.iter_mut().zip(&rotations) {
+                if index == last {
+                    *img = head(w, img, &modulation[0])?;
+                    continue;
+                }
+                let own = [modulation[0].clone(), modulation[1].clone()];
+                [*img, *txt] = self.config.heads().double_block(w, [&*img, &*txt], own, MLPS, pe)?;
+            }
+            Ok(())
+        })?;
+        let latents = |[img, _]: &[Tensor; 2]| unpatchify(img, grid, PATCH, Channels::First);
+        Ok(both.iter().map(latents).collect::<Result<_>>()?)
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::known_model;
+
+    #[test]
+    fn the_published_model_has_as_many_weights_as_the_catalogue_says() {
+        let blueprint = QwenImageConfig::default().blueprint();
+        let tensors = blueprint.iter().flat_map(|block| &block.tensors);
+        let own: u64 = tensors.map(|(_, shape)| shape.iter().product::<usize>() as u64).sum();
+        let known = known_model("qwen-image").unwrap();
+        let denoiser = known.components.iter().find(|component| component.role == Role::Denoiser).unwrap();
+        assert_eq!(own, denoiser.parameters());
+    }
+}

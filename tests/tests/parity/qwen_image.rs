@@ -1,0 +1,169 @@
+//! Qwen-Image's transformer on its own against diffusers.
+
+use std::{path::Path, sync::Arc};
+
+use candle_core::Tensor;
+use sluice_engine::{
+    checkpoint::{CheckpointError, Component, Part, Role, read_header, read_json},
+    memory::Placement,
+    models::{
+        Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        qwen_image::{QwenImageConfig, QwenImageTransformer},
+    },
+    nn::{self, Computes, DType, Trace},
+    residency::{Blocks, Executor, TracedBlocks},
+};
+use sluice_tests::{
+    checkpoint::{fixtures, load, manifest_tensors, save},
+    golden::{MODULE, compare},
+    original_names::Tensors,
+    stores::on_processor,
+};
+
+/// Pixels a latent.
+const SCALE: usize = 8;
+/// The runs of every case: images of different shapes and numbers, each after two prompts.
+const RUNS: [&str; 2] = ["wide", "tall"];
+
+/// A transformer of the fixtures and what diffusers makes of it.
+struct Case {
+    transformer: QwenImageTransformer,
+    component: Component,
+    golden: Tensors,
+}
+
+/// The part of a case whose weights go to a file in `folder`.
+fn part(name: &str, folder: &Path) -> Part {
+    let fixture = fixtures().join("transformer").join(name);
+    let (_, tensors) = manifest_tensors(&fixture).unwrap().pop_first().unwrap();
+    let path = folder.join("weights.safetensors");
+    save(&tensors, &path).unwrap();
+    Part {
+        role: Role::Denoiser,
+        tensors: read_header(&path).unwrap(),
+        config: Some(read_json(&fixture.join("config.json")).unwrap()),
+        path,
+        loose: Arc::default(),
+    }
+}
+
+impl Case {
+    fn open(name: &str, part: &Part) -> Self {
+        let (transformer, component) = QwenImageTransformer::open(part, SCALE).unwrap();
+        let golden = load(&fixtures().join("transformer").join(name).join("golden.safetensors")).unwrap();
+        Self { transformer, component, golden }
+    }
+
+    fn sigma(&self, run: &str) -> f32 {
+        self.golden[&format!("{run}.sigma")].to_vec1().unwrap()[0]
+    }
+
+    /// What is predicted for `run` where the noise levels of all runs are prepared; `input` gives a tensor of the
+    /// fixtures.
+    fn outputs(
+        &self,
+        run: &str,
+        blocks: Blocks<'_>,
+        input: impl Fn(&Tensor) -> nn::Tensor,
+    ) -> Vec<nn::Tensor> {
+        let given = |name: &str| input(&self.golden[&format!("{run}.{name}")]);
+        let branch = |name| Conditioning { prompt: given(name), pooled: None };
+        let branches = ["prompt.0", "prompt.1"].map(branch);
+        let (latents, sigmas) = (given("latents"), RUNS.map(|run| self.sigma(run)));
+        let (_, channels, height, width) = latents.dims4().unwrap();
+        let input = PrepareInput {
+            branches: &branches,
+            sigmas: &sigmas,
+            guidance: 4.0,
+            latents: [channels, height, width],
+            pixels: [height * SCALE, width * SCALE],
+        };
+        let prepared = self.transformer.prepare(blocks, &input).unwrap();
+        let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None };
+        self.transformer.predict(blocks, &input, &prepared).unwrap()
+    }
+
+    /// [`Case::outputs`] of all runs, computed in f32, by the names that they have in the fixtures.
+    fn computed(&self, placement: Placement) -> Tensors {
+        let (store, executor) = (on_processor(self.component.clone(), placement), Executor::default());
+        let mut found = Tensors::new();
+        for run in RUNS {
+            let blocks = Blocks::stored(&executor, &store);
+            let outputs = self.outputs(run, blocks, |values| values.clone().into());
+            for (branch, output) in outputs.into_iter().enumerate() {
+                found.insert(format!("{run}.out.{branch}"), output.into_computed().unwrap());
+            }
+        }
+        assert_eq!(found.len(), 4);
+        found
+    }
+}
+
+fn same(expected: &Tensors, found: &Tensors) {
+    assert!(expected.keys().eq(found.keys()));
+    for (name, tensor) in expected {
+        let bits = |tensor: &Tensor| -> Vec<u32> {
+            let values: Vec<f32> = tensor.flatten_all().unwrap().to_vec1().unwrap();
+            values.into_iter().map(f32::to_bits).collect()
+        };
+        assert!(bits(tensor) == bits(&found[name]), "{name}");
+    }
+}
+
+#[test]
+fn the_transformer_gives_what_diffusers_gives() {
+    for name in ["qwen_image", "qwen_image_salted", "qwen_image_faint"] {
+        let folder = tempfile::tempdir().unwrap();
+        let case = Case::open(name, &part(name, folder.path()));
+        let resident = case.computed(Placement::Resident);
+        for output in resident.keys() {
+            let distance = compare(output, &case.golden, &resident, MODULE).unwrap();
+            println!("{name} {output}: {distance:.1e}");
+        }
+        same(&resident, &case.computed(Placement::Streamed));
+    }
+}
+
+/// Files for ComfyUI and GGUF files come without a configuration.
+#[test]
+fn shapes_are_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = part("qwen_image", folder.path());
+    let configured = Case::open("qwen_image", &part);
+    let found = Case::open("qwen_image", &Part { config: None, ..part });
+    same(&configured.computed(Placement::Resident), &found.computed(Placement::Resident));
+}
+
+/// A traced run passes through every block once, asks for every weight and has the shapes of a computed one.
+#[test]
+fn a_traced_run_asks_for_every_weight() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = Case::open("qwen_image", &part("qwen_image", folder.path()));
+    let trace = Trace::new(Computes::Processor);
+    for run in RUNS {
+        let blocks = TracedBlocks::new(&trace, &case.component, DType::F32);
+        let outputs = case.outputs(run, blocks.blocks(), |values| trace.tensor(values.dims(), DType::F32));
+        let expected = case.golden[&format!("{run}.latents")].dims();
+        assert!(outputs.iter().all(|output| output.dims() == expected));
+        assert!(blocks.unread().is_empty(), "{:?}", blocks.unread());
+        assert!(blocks.take().iter().all(|block| block.passes == 1 && block.operations > 0.0));
+    }
+}
+
+#[test]
+fn models_for_layers_are_refused() {
+    for field in ["use_additional_t_cond", "use_layer3d_rope"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut part = part("qwen_image", folder.path());
+        part.config.as_mut().unwrap()[field] = true.into();
+        let error = QwenImageTransformer::open(&part, SCALE).unwrap_err();
+        assert!(matches!(error, CheckpointError::Config { field: found, .. } if found == field), "{error}");
+    }
+}
+
+#[test]
+fn sizes_are_those_of_packed_latents() {
+    let transformer = QwenImageTransformer::new(QwenImageConfig::default(), SCALE);
+    assert_eq!(transformer.size_multiple(), 16);
+    assert_eq!(transformer.latents_shape(1328, 1056), [16, 132, 166]);
+}
