@@ -123,6 +123,46 @@ fn overrides_win_over_modes() {
     }
 }
 
+#[test]
+fn experts_that_take_turns_are_on_the_device_one_at_a_time() {
+    let (mut footprint, mut workload) = even(20);
+    footprint.parts.push(PartFootprint { name: "denoiser_2".to_owned(), ..footprint.parts[1].clone() });
+    let mut low_noise = workload.stages[1].clone();
+    low_noise.uses[0].part = 3;
+    workload.stages.insert(2, low_noise);
+    let machine = card(24 * GIB, 64 * GIB, 12.0);
+    let plan = |mode| plan(&footprint, &workload, &machine, &in_mode(mode));
+    let staged = plan(OffloadMode::Aggressive).unwrap();
+    let kinds: Vec<StageKind> = staged.stages.iter().map(|stage| stage.stage.kind).collect();
+    let (encode, denoise) = (StageKind::EncodePrompt, StageKind::Denoise);
+    assert_eq!(kinds, [encode, denoise, denoise, StageKind::Decode]);
+    for (stage, part) in [(1, 1), (2, 3)] {
+        assert_eq!(staged.stages[stage].weights, footprint.parts[part].bytes());
+        assert_eq!(staged.stages[stage].uses[0].part, part);
+    }
+    assert!(matches!(plan(OffloadMode::None), Err(PlanError::Device { .. })), "both at once do not fit");
+}
+
+#[test]
+fn a_part_that_stays_is_counted_once_however_many_stages_use_it() {
+    let (footprint, mut workload) = even(20);
+    let again = workload.stages[1].clone();
+    workload.stages.insert(2, again);
+    let mut other_half = workload.stages[3].clone();
+    for way in &mut other_half.uses[0].ways {
+        way.blocks[0].passes = 0;
+    }
+    workload.stages.insert(0, other_half);
+    let machine = card(80 * GIB, 64 * GIB, 12.0);
+    let plan = plan(&footprint, &workload, &machine, &in_mode(OffloadMode::None)).unwrap();
+    assert_eq!(plan.stages.len(), 5);
+    for stage in &plan.stages {
+        assert_eq!(stage.weights, footprint.total(), "{:?}", stage.stage);
+    }
+    // What one stage has no use for stays for the other.
+    assert_eq!(plan.stages[0].uses[0].blocks, plan.stages[4].uses[0].blocks);
+}
+
 fn check(
     plan: &Plan,
     footprint: &Footprint,
