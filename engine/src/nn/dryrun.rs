@@ -47,7 +47,8 @@ impl DryRun {
         (self.seconds > 0.0).then(|| self.operations / self.seconds)
     }
 
-    /// What a call takes; `formula` says how many operations that is.
+    /// What a call takes. That is no less memory than `formula` says: a function that is tried alone may find less to
+    /// do for all threads at once than it does in a run.
     pub(super) fn cost(
         &mut self,
         name: &'static str,
@@ -68,11 +69,9 @@ impl DryRun {
         };
         self.operations += formula.operations;
         self.seconds += taken.seconds;
-        Ok(Cost { peak: taken.peak.max(formula.result), ..formula })
+        Ok(Cost { peak: taken.peak.max(formula.peak), ..formula })
     }
-}
 
-impl DryRun {
     /// Runs a function as often as it takes for all threads to have been at work at the same time.
     fn run(&mut self, zeros: &[Tensor], compute: &dyn Fn(&[Tensor]) -> Result<Tensor>) -> Result<Taken> {
         let mut taken = Taken { peak: 0, seconds: f64::INFINITY };

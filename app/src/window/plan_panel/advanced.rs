@@ -48,7 +48,7 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
         Estimate::Formula => "Calculated",
         Estimate::Dryrun => "Dry run",
     })
-    .on_hover_text("How the memory of activations is predicted. A dry run measures it and takes longer.");
+    .on_hover_text("How memory and time are predicted. A dry run also tries every function at its real size first, which takes longer.");
     let tiles = std::iter::once(None).chain(TILES.map(Some));
     widgets::choice_row(ui, "Decoder tiles", &mut preferences.tile, tiles, |tile| match tile {
         None => "Automatic".to_owned(),
