@@ -99,7 +99,7 @@ impl TinyDecoder {
     }
 
     /// Latents `[1, channels, height, width]` in the scale of diffusion to a picture
-    /// `[1, 3, scale · height, scale · width]` in 0…1, nearly. The weights are read, and let go at the end.
+    /// `[1, 3, scale · height, scale · width]` in 0…1, nearly. The weights are read, and freed at the end.
     pub fn decode(
         &self,
         latents: &Tensor,

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 static PLAIN: AtomicBool = AtomicBool::new(false);
 
 /// From now on, or no longer, computes on the processor with compositions of the tensor library's functions, as on a
-/// card: to try out what cards do where there is none. It is slower and takes more memory than is foretold.
+/// card: to try out what cards do where there is none. It is slower and takes more memory than predicted.
 pub fn compute_as_on_cards(on: bool) {
     PLAIN.store(on, Ordering::Relaxed);
 }
