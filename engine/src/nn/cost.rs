@@ -1,5 +1,5 @@
-//! What the functions of this room take: memory and operations, from shapes alone. Tests hold it against what is
-//! measured.
+//! The memory and operations of the functions of this module, from shapes alone. Tests compare them with
+//! measurements.
 
 use rayon::current_num_threads;
 
@@ -7,46 +7,47 @@ use super::computed::{
     SCORES, attention_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes, unpacked_scratch_bytes,
 };
 
-/// Bytes that a function takes while it runs and that its result keeps, and its floating-point operations.
+/// The bytes a function needs while it runs, the bytes its result keeps, and its floating-point operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// The most bytes beyond its inputs, the result included.
+    /// Peak bytes beyond its inputs, including the result.
     pub peak: u64,
     /// Bytes of the result.
     pub result: u64,
-    /// Operations.
+    /// Floating-point operations.
     pub operations: f64,
 }
 
 /// What computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computes {
-    /// The processor, with the fused functions of this room.
+    /// The CPU, with the fused functions of this module.
     Processor,
-    /// A card, with compositions of the tensor library's functions.
+    /// A GPU, with compositions of tensor library functions.
     Card,
 }
 
-/// Costs for values of this many bytes.
+/// Costs for values of a given width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
-    /// Bytes of a value, 4 or 2. On the processor, half as wide values are widened for each function and rounded once.
+    /// Bytes per value, 4 or 2. On the CPU, 16-bit values are widened for each function and rounded once.
     pub value_bytes: usize,
-    /// Which functions are used.
+    /// Which implementations are used.
     pub computes: Computes,
-    /// Whether weights are held in another dtype than values. Cards widen a whole matrix for its product.
+    /// Whether weights are held in another dtype than activations. GPUs widen the whole matrix for its
+    /// product.
     pub widens: bool,
 }
 
 const WIDE: usize = 4;
 
 impl Costs {
-    /// Those of the processor.
+    /// Costs on the CPU.
     pub fn of_processor(value_bytes: usize) -> Self {
         Self { value_bytes, computes: Computes::Processor, widens: false }
     }
 
-    /// A function over `inputs` tensors that takes `wide` values in all and gives `result` values.
+    /// A function that reads and writes `wide` values in all, `result` of them its result.
     fn function(self, wide: usize, result: usize, scratch: usize, operations: f64) -> Cost {
         let computed = result * WIDE;
         let bytes = if self.value_bytes == WIDE {
@@ -57,7 +58,7 @@ impl Costs {
         Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
     }
 
-    /// A composition that gives `result` values and has `more` values beside them at its peak.
+    /// A composition with a result of `result` values and `more` values next to it at its peak.
     fn composed(self, result: usize, more: usize, operations: f64) -> Cost {
         let bytes = |values: usize| (values * self.value_bytes) as u64;
         Cost { peak: bytes(result + more), result: bytes(result), operations }
@@ -79,8 +80,8 @@ impl Costs {
         }
     }
 
-    /// Bytes that the widened values of a packed matrix take, beside its product, and what making them takes. The
-    /// processor widens a piece at a time.
+    /// Bytes for dequantizing a packed matrix for its product: the widened values and scratch memory. The CPU
+    /// widens a piece at a time.
     pub fn unpacked(self, elements: usize) -> u64 {
         match self.computes {
             Computes::Processor => 0,
@@ -88,21 +89,22 @@ impl Costs {
         }
     }
 
-    /// A norm, a modulation or a rotation of `values`, or of two tensors of that size a gated activation or sum.
+    /// A norm, modulation or rotation of `values` values, or a gated activation or sum of two tensors of that
+    /// size.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         let operations = 8.0 * values as f64;
         match self.computes {
             Computes::Processor => self.function(values * tensors, values, 0, operations),
-            // Widened, normed, rounded, scaled.
+            // Widened, normalized, rounded, scaled.
             Computes::Card if tensors == 1 => {
                 self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations)
             }
-            // One of them through a function or a gate.
+            // One of the tensors after a function or a gate.
             Computes::Card => self.composed(values, values, operations),
         }
     }
 
-    /// `values` through a function each.
+    /// An activation of `values` values.
     pub fn activation(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor => self.pointwise(values, 1),
@@ -110,13 +112,13 @@ impl Costs {
         }
     }
 
-    /// Values that are copied, joined or added by the tensor library.
+    /// Values copied, concatenated or added by the tensor library.
     pub fn copy(self, values: usize) -> Cost {
         let bytes = (values * self.value_bytes) as u64;
         Cost { peak: bytes, result: bytes, operations: values as f64 }
     }
 
-    /// Attention of `[batch, tokens, heads, width]` over as many key heads as `kv_heads`.
+    /// Attention of `[batch, tokens, heads, width]` over `kv_heads` key heads.
     pub fn attention(self, [batch, tokens, heads, width]: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let queries = batch * tokens * heads * width;
         let spread = batch * keys * heads * width;
@@ -128,8 +130,9 @@ impl Costs {
                 let scratch = attention_scratch_bytes(shape, keys, current_num_threads());
                 self.function(wide, queries, scratch, operations)
             }
-            // Keys and values in f32 in another order, the second of them while it is brought into it; then scores
-            // before and after a function beside some queries and the parts of the result; then those and the whole.
+            // The larger of three peaks: keys and values in f32 and transposed, plus one more copy while the
+            // second is transposed; scores before and after a function, next to a chunk of queries and the
+            // partial results; the partial results and the whole.
             Computes::Card => {
                 let together = (SCORES / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
                 let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
@@ -143,7 +146,7 @@ impl Costs {
         }
     }
 
-    /// [`attention`](Self::attention) with a bias by distance.
+    /// [`attention`](Self::attention) with a relative position bias.
     pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let mut cost = self.attention(shape, keys, kv_heads);
         if self.computes == Computes::Card {
@@ -155,8 +158,8 @@ impl Costs {
         cost
     }
 
-    /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of `height` by
-    /// `width`, whose input is `stride` times as large.
+    /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of
+    /// `height` by `width`; the input is `stride` times as large.
     pub fn conv(
         self,
         [batch, inputs, outputs]: [usize; 3],
@@ -178,7 +181,7 @@ impl Costs {
                     operations,
                 )
             }
-            // The input as columns of a matrix, the product, and the product in another order.
+            // The input as columns (im2col), the product, and the transposed product.
             Computes::Card => {
                 let columns = pixels * inputs * side * side;
                 self.composed(pixels * outputs, columns + pixels * outputs, operations)
@@ -186,7 +189,7 @@ impl Costs {
         }
     }
 
-    /// `values` doubled in height and width.
+    /// Upsampling of `values` values to double height and width.
     pub fn upsample(self, values: usize) -> Cost {
         self.copy(4 * values)
     }

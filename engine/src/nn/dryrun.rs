@@ -1,4 +1,4 @@
-//! Tries functions out: each once for a shape, on zeros.
+//! Dry runs: measures each function once per shape, on zeros.
 
 use std::{
     collections::HashMap,
@@ -10,24 +10,24 @@ use candle_core::{DType, Device, Result, Tensor};
 
 use super::cost::Cost;
 
-/// A function is run no more often than this, and not again after this time.
+/// A function runs at most this often, and is not repeated after this much time.
 const MOST_RUNS: u32 = 16;
 const ENOUGH: Duration = Duration::from_millis(5);
 
-/// Says what functions took that were run on zeros.
+/// Measures what functions take, by running them on zeros.
 pub struct DryRun {
     device: Device,
-    /// Runs something and says the most bytes that it allocated.
+    /// Runs a closure and returns its peak allocation.
     meter: Meter,
     known: HashMap<Call, Taken>,
     operations: f64,
     seconds: f64,
 }
 
-/// Runs something and says the most bytes that it allocated beyond what was there.
+/// Runs a closure and returns its peak allocation in bytes, beyond what was allocated before.
 pub type Meter = Box<dyn FnMut(&mut dyn FnMut() -> Result<()>) -> Result<u64> + Send>;
 
-/// A function and the shapes that it is given.
+/// A function and the shapes of its inputs.
 type Call = (&'static str, Vec<(Vec<usize>, DType)>);
 
 #[derive(Clone, Copy)]
@@ -37,18 +37,18 @@ struct Taken {
 }
 
 impl DryRun {
-    /// Tries functions out on a device.
+    /// Measures functions on `device`.
     pub fn new(device: Device, meter: Meter) -> Self {
         Self { device, meter, known: HashMap::new(), operations: 0.0, seconds: 0.0 }
     }
 
-    /// Operations a second of all calls.
+    /// Operations per second over all calls.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.operations / self.seconds)
     }
 
-    /// What a call takes. That is no less memory than `formula` says: a function that is tried alone may find less to
-    /// do for all threads at once than it does in a run.
+    /// The cost of a call, with at least the memory of `formula`: a function run alone may keep fewer threads
+    /// busy at once than in a real run, and so allocate less.
     pub(super) fn cost(
         &mut self,
         name: &'static str,
@@ -72,7 +72,7 @@ impl DryRun {
         Ok(Cost { peak: taken.peak.max(formula.peak), ..formula })
     }
 
-    /// Runs a function as often as it takes for all threads to have been at work at the same time.
+    /// Repeats a function until all threads have worked on it at the same time.
     fn run(&mut self, zeros: &[Tensor], compute: &dyn Fn(&[Tensor]) -> Result<Tensor>) -> Result<Taken> {
         let mut taken = Taken { peak: 0, seconds: f64::INFINITY };
         let begun = Instant::now();

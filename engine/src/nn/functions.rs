@@ -1,5 +1,5 @@
-//! Functions on tensors, computed or traced. What they compute stands in [`computed`]; what they take is said by their
-//! formulas.
+//! Functions on tensors, computed or traced. [`computed`] holds the computations, [`cost`](super::cost) the
+//! cost formulas.
 
 use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail};
 
@@ -10,8 +10,8 @@ use super::{
     trace::Traced,
 };
 
-/// Runs a function of tensors of one dtype: on values with `compute`, or on shapes, where it gives a tensor of the
-/// shape and at the cost that `take` says.
+/// Applies a function of tensors of one dtype. On values it runs `compute`; on shapes it returns a tensor of
+/// the shape, and charges the cost, that `take` gives.
 fn apply<const N: usize>(
     name: &'static str,
     inputs: [&Tensor; N],
@@ -37,7 +37,7 @@ fn apply<const N: usize>(
     Ok(result.into())
 }
 
-/// A function that gives a value for each of its first input's.
+/// A function whose result has the shape of its first input.
 fn pointwise<const N: usize>(
     name: &'static str,
     inputs: [&Tensor; N],
@@ -48,19 +48,19 @@ fn pointwise<const N: usize>(
     apply(name, inputs, |costs| (costs.pointwise(values, tensors), dims), compute)
 }
 
-/// A function of one value.
+/// An elementwise function of one tensor.
 fn activation(name: &'static str, x: &Tensor, compute: fn(&Values) -> Result<Values>) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     apply(name, [x], |costs| (costs.activation(x.elem_count()), dims), |[x]| compute(x))
 }
 
-/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
+/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 ///
-/// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let (outputs, inputs) = weight.dims2()?;
     if x.dim(candle_core::D::Minus1)? != inputs {
-        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+        bail!("a linear layer from {inputs} to {outputs} values got {:?}", x.dims());
     }
     let mut dims = x.dims().to_vec();
     dims.pop();
@@ -85,7 +85,7 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     pointwise("silu_mul", [gate, up], 2, |[gate, up]| computed::silu_mul(gate, up))
 }
 
-/// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016).
+/// GELU in its tanh approximation (Hendrycks and Gimpel 2016).
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
     activation("gelu_tanh", x, computed::gelu_tanh)
 }
@@ -100,13 +100,13 @@ pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
     activation("quick_gelu", x, computed::quick_gelu)
 }
 
-/// The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))`.
+/// Exact GELU: `x / 2 · (1 + erf(x / √2))`.
 pub fn gelu(x: &Tensor) -> Result<Tensor> {
     activation("gelu", x, computed::gelu)
 }
 
-/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second is the gate (Shazeer
-/// 2020, arXiv:2002.05202).
+/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
+/// gate (Shazeer 2020, arXiv:2002.05202).
 pub fn geglu(x: &Tensor) -> Result<Tensor> {
     let mut dims = x.dims().to_vec();
     if let Some(last) = dims.last_mut() {
@@ -116,7 +116,7 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
     apply("geglu", [x], take, |[x]| computed::geglu(x))
 }
 
-/// `x + y`, of the same shape.
+/// `x + y`; both have the same shape.
 pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if x.dims() != y.dims() {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
@@ -135,7 +135,7 @@ pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     pointwise("rms_norm", [x, weight], 1, |[x, weight]| computed::rms_norm(x, weight, eps))
 }
 
-/// [`rms_norm`] followed by [`modulate`], in one pass where the device has it.
+/// [`rms_norm`] followed by [`modulate`], in one pass where the device has a fused kernel.
 pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
     match (&x.0, &weight.0, &scale.0) {
         (Kind::Computed(x), Kind::Computed(weight), Kind::Computed(scale)) => {
@@ -145,7 +145,7 @@ pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor)
     }
 }
 
-/// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
+/// Layer norm over the last dimension (Ba et al. 2016), with or without weight and bias.
 pub fn layer_norm(x: &Tensor, parameters: Option<(&Tensor, &Tensor)>, eps: f64) -> Result<Tensor> {
     match parameters {
         Some((weight, bias)) => pointwise("layer_norm", [x, weight, bias], 1, |[x, weight, bias]| {
@@ -155,8 +155,8 @@ pub fn layer_norm(x: &Tensor, parameters: Option<(&Tensor, &Tensor)>, eps: f64) 
     }
 }
 
-/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] without a shift, in one
-/// pass where the device has it.
+/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] if there is no
+/// shift; in one pass where the device has a fused kernel.
 pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<&Tensor>) -> Result<Tensor> {
     if let Kind::Computed(values) = &x.0 {
         let shift = shift.map(Tensor::computed).transpose()?;
@@ -176,7 +176,7 @@ pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps
     })
 }
 
-/// [`group_norm`] followed by [`silu`], in one pass where the device has it.
+/// [`group_norm`] followed by [`silu`], in one pass where the device has a fused kernel.
 pub fn group_norm_silu(
     x: &Tensor,
     groups: usize,
@@ -207,11 +207,11 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     pointwise("gated_add", [x, gate, y], 2, |[x, gate, y]| computed::gated_add(x, gate, y))
 }
 
-/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`, scaled by
-/// `1 / sqrt(head_dim)`; the result has the shape of `q`. `heads` is a multiple of `kv_heads`: neighbouring query heads
-/// share a key head.
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`,
+/// scaled by `1 / sqrt(head_dim)`. The result has the shape of `q`. `heads` is a multiple of `kv_heads`:
+/// neighbouring query heads share a key head (grouped-query attention).
 ///
-/// The scores of all keys and queries are never held at once.
+/// The full score matrix is never materialized.
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
     if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
         return Ok(computed::attention(q, k, v, mask)?.into());
@@ -219,8 +219,9 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     attend("attention", [q, k, v], None, |[q, k, v]| computed::attention(q, k, v, mask))
 }
 
-/// Attention without a mask whose scores are `q · k + bias`, not scaled, as in T5 (Raffel et al. 2020). `bias`, f32
-/// `[heads, tokens + keys − 1]`, is by the place of the key less that of the query, from `1 − tokens` to `keys − 1`.
+/// Unmasked attention with scores `q · k + bias`, unscaled, as in T5 (Raffel et al. 2020). `bias`, f32
+/// `[heads, tokens + keys − 1]`, is indexed by key position minus query position, from `1 − tokens` to
+/// `keys − 1`.
 pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
     if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
         return Ok(computed::attention_with_bias(q, k, v, bias.computed()?)?.into());
@@ -231,7 +232,7 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     })
 }
 
-/// Attention on shapes.
+/// Attention on shapes, or on values with `compute`.
 fn attend(
     name: &'static str,
     [q, k, v]: [&Tensor; 3],
@@ -251,7 +252,7 @@ fn attend(
         Some(_) => costs.attention_with_bias(shape, keys, kv_heads),
         None => costs.attention(shape, keys, kv_heads),
     };
-    // Heads may stand apart; their values may not.
+    // Heads may be strided; the values within a head may not.
     let apart = |input: &&&Traced| input.layout.stride().last() != Some(&1);
     cost.peak += inputs.iter().filter(apart).map(|input| input.reordering()).sum::<u64>();
     let result = inputs[0].trace().call(name, &inputs, cost, (&shape, q.dtype()), |values| {
@@ -260,14 +261,15 @@ fn attend(
     Ok(result.into())
 }
 
-/// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias` `[out]`.
+/// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
+/// `[out]`.
 ///
-/// On the CPU 3×3 and 1×1 kernels are summed in f32 and rounded once.
+/// On the CPU, 3×3 and 1×1 kernels accumulate in f32 and round once.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (batch, inputs, height, width) = x.dims4()?;
     let (outputs, expected, side, _) = weight.dims4()?;
     if inputs != expected {
-        bail!("a convolution over {expected} channels was given {inputs}");
+        bail!("a convolution over {expected} channels got {inputs}");
     }
     let zeros = 2 * conv.padding + conv.trailing;
     let steps = |length: usize| (length + zeros).saturating_sub(side) / conv.stride + 1;
@@ -284,7 +286,7 @@ pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) 
     }
 }
 
-/// `x` `[batch, channels, height, width]` twice as high and wide, each value four times.
+/// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each value.
 pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
     let take = |costs: Costs| (costs.upsample(x.elem_count()), vec![batch, channels, 2 * height, 2 * width]);
@@ -299,15 +301,15 @@ pub struct Rope {
 }
 
 impl Rope {
-    /// From angles in row-major order, `tokens` rows of `pairs` columns. The sines and cosines are taken of
-    /// the angle rounded to f32, as the reference does.
+    /// Builds from angles in row-major order, `tokens` rows of `pairs` columns. Sines and cosines are
+    /// computed from angles rounded to f32, as in the reference.
     pub fn from_angles(angles: &[f32], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
         let cos = angles.iter().map(|angle| angle.cos()).collect();
         let sin = angles.iter().map(|angle| angle.sin()).collect();
         Self::of(cos, sin, (tokens, pairs), device)
     }
 
-    /// From angles whose sines and cosines are taken before anything is rounded, as FLUX.1 does.
+    /// Builds from f64 angles and rounds only the sines and cosines, as FLUX.1 does.
     pub fn from_exact_angles(angles: &[f64], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
         let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
         let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
@@ -318,7 +320,7 @@ impl Rope {
         Ok(Self { cos: Tensor::from_vec(cos, shape, device)?, sin: Tensor::from_vec(sin, shape, device)? })
     }
 
-    /// The rotations of `self` followed by those of `other`, along the tokens.
+    /// Appends the rotations of `other` along the tokens.
     pub fn concat(&self, other: &Self) -> Result<Self> {
         Ok(Self {
             cos: Tensor::cat(&[&self.cos, &other.cos], 0)?,
@@ -340,13 +342,13 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     rotate("rope_interleaved", x, rope, computed::rope_interleaved)
 }
 
-/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
-/// language models. Computed in the dtype of `x`, as there.
+/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
+/// language models. Like them, computes in the dtype of `x`.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     rotate("rope_half", x, rope, computed::rope_half)
 }
 
-/// `change` is done to the values of `x`, row-major and in f32, on the host.
+/// Applies `change` to the values of `x`, row-major and in f32, on the host.
 pub fn on_host(x: Tensor, change: impl FnOnce(&mut [f32])) -> Result<Tensor> {
     match x.0 {
         Kind::Computed(values) => {

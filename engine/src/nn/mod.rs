@@ -1,7 +1,8 @@
-//! What networks are made of: tensors, weights and functions on them.
+//! The building blocks of networks: tensors, weights and functions on them.
 //!
-//! Networks are written once, over [`Tensor`]. A computed tensor has values, and functions on it compute; a traced one
-//! has a shape, and functions on it enter in the books of a [`Trace`] what they would allocate and compute.
+//! Networks are written once, over [`Tensor`]. A computed tensor has values, and functions on it compute. A
+//! traced tensor has only a shape, and functions on it record in a [`Trace`] what they would allocate and
+//! compute.
 
 pub mod computed;
 mod cost;

@@ -1,4 +1,4 @@
-//! The tensors that networks are written over.
+//! The tensor type of all networks.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -9,10 +9,10 @@ use candle_core::{
 
 use super::trace::{Trace, Traced};
 
-/// A tensor: computed, with values on a device, or traced, with a shape and the memory that it would take.
+/// A tensor: computed, with values on a device, or traced, with a shape and the memory it would take.
 ///
-/// Networks do not know which. What they do with computed tensors gives images; what they do with traced ones gives
-/// the forecast.
+/// Networks do not know which. Run on computed tensors they give images; run on traced tensors they give the
+/// predicted memory and time.
 #[derive(Debug, Clone)]
 pub struct Tensor(pub(super) Kind);
 
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Traced(Traced),
 }
 
-/// Where tensors are: on a device, or in the books of a trace.
+/// Where tensors live: on a device, or in a trace.
 #[derive(Debug, Clone)]
 pub struct Device(Place);
 
@@ -33,7 +33,7 @@ enum Place {
 }
 
 impl Device {
-    /// The processor.
+    /// The CPU.
     pub fn processor() -> Self {
         candle_core::Device::Cpu.into()
     }
@@ -70,7 +70,7 @@ impl AsRef<Self> for Tensor {
 }
 
 impl Tensor {
-    /// Values in row-major order.
+    /// Builds a tensor from values in row-major order.
     pub fn from_vec<T: WithDType>(values: Vec<T>, shape: impl Into<Shape>, device: &Device) -> Result<Self> {
         let shape = shape.into();
         match &device.0 {
@@ -79,7 +79,7 @@ impl Tensor {
         }
     }
 
-    /// Zeros.
+    /// A tensor of zeros.
     pub fn zeros(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Result<Self> {
         let shape = shape.into();
         match &device.0 {
@@ -88,7 +88,7 @@ impl Tensor {
         }
     }
 
-    /// Ones.
+    /// A tensor of ones.
     pub fn ones(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Result<Self> {
         let shape = shape.into();
         match &device.0 {
@@ -102,9 +102,9 @@ impl Tensor {
         Self::zeros(self.dims(), self.dtype(), &self.device())
     }
 
-    /// Joins tensors along a dimension.
+    /// Concatenates tensors along a dimension.
     pub fn cat<T: AsRef<Self>>(tensors: &[T], dim: impl Dim) -> Result<Self> {
-        let [first, ..] = tensors else { bail!("nothing is joined") };
+        let [first, ..] = tensors else { bail!("no tensors to concatenate") };
         let first = first.as_ref();
         if tensors.len() == 1 {
             return Ok(first.clone());
@@ -122,16 +122,16 @@ impl Tensor {
         }
     }
 
-    /// Joins tensors of the same shape along a new dimension.
+    /// Stacks tensors of the same shape along a new dimension.
     pub fn stack<T: AsRef<Self>>(tensors: &[T], dim: usize) -> Result<Self> {
         let wider = tensors.iter().map(|tensor| tensor.as_ref().unsqueeze(dim));
         Self::cat(&wider.collect::<Result<Vec<_>>>()?, dim)
     }
 
-    /// Its values on a device.
+    /// The values.
     ///
     /// # Errors
-    /// When it is traced.
+    /// Fails if the tensor is traced.
     pub fn computed(&self) -> Result<&Values> {
         match &self.0 {
             Kind::Computed(values) => Ok(values),
@@ -139,10 +139,10 @@ impl Tensor {
         }
     }
 
-    /// Its values on a device.
+    /// The values.
     ///
     /// # Errors
-    /// When it is traced.
+    /// Fails if the tensor is traced.
     pub fn into_computed(self) -> Result<Values> {
         match self.0 {
             Kind::Computed(values) => Ok(values),
@@ -153,7 +153,7 @@ impl Tensor {
     pub(super) fn traced(&self) -> Result<&Traced> {
         match &self.0 {
             Kind::Traced(traced) => Ok(traced),
-            Kind::Computed(_) => bail!("values among traced tensors"),
+            Kind::Computed(_) => bail!("a computed tensor among traced ones"),
         }
     }
 
@@ -195,7 +195,7 @@ impl Tensor {
         self.dims().iter().product()
     }
 
-    /// The type of its values.
+    /// The dtype.
     pub fn dtype(&self) -> DType {
         match &self.0 {
             Kind::Computed(values) => values.dtype(),
@@ -203,7 +203,7 @@ impl Tensor {
         }
     }
 
-    /// Where it is.
+    /// The device.
     pub fn device(&self) -> Device {
         match &self.0 {
             Kind::Computed(values) => values.device().clone().into(),
@@ -211,7 +211,7 @@ impl Tensor {
         }
     }
 
-    /// The same values in another dtype; itself where it has that already.
+    /// Converts to another dtype; no copy if it already has it.
     pub fn to_dtype(&self, dtype: DType) -> Result<Self> {
         match &self.0 {
             Kind::Computed(values) => Ok(values.to_dtype(dtype)?.into()),
@@ -220,7 +220,7 @@ impl Tensor {
         }
     }
 
-    /// The same values in row-major order; itself where they are.
+    /// The same values in row-major order; no copy if they already are.
     pub fn contiguous(&self) -> Result<Self> {
         match &self.0 {
             Kind::Computed(values) => Ok(values.contiguous()?.into()),
@@ -228,14 +228,14 @@ impl Tensor {
         }
     }
 
-    /// The same values in another shape; one of its dimensions may be `()`.
+    /// The same values in another shape, of which one dimension may be `()`.
     pub fn reshape(&self, shape: impl ShapeWithOneHole) -> Result<Self> {
         match &self.0 {
             Kind::Computed(values) => Ok(values.reshape(shape)?.into()),
             Kind::Traced(traced) => {
                 let shape = shape.into_shape(self.elem_count())?;
                 if shape.elem_count() != self.elem_count() {
-                    bail!("{:?} cannot be given the shape {:?}", self.dims(), shape.dims());
+                    bail!("{:?} cannot be reshaped to {:?}", self.dims(), shape.dims());
                 }
                 Ok(if traced.layout.is_contiguous() {
                     traced.view(Layout::contiguous(shape)).into()
@@ -246,12 +246,12 @@ impl Tensor {
         }
     }
 
-    /// All dimensions as one.
+    /// Flattens all dimensions into one.
     pub fn flatten_all(&self) -> Result<Self> {
         self.reshape(self.elem_count())
     }
 
-    /// The dimensions from `first` on as one.
+    /// Flattens the dimensions from `first` on into one.
     pub fn flatten_from(&self, first: usize) -> Result<Self> {
         let dims = self.dims();
         if first + 1 >= dims.len() {
@@ -261,7 +261,7 @@ impl Tensor {
         self.reshape([kept, &[joined.iter().product()]].concat())
     }
 
-    /// `length` entries of a dimension from `start` on.
+    /// `length` entries of a dimension, starting at `start`.
     pub fn narrow(&self, dim: impl Dim, start: usize, length: usize) -> Result<Self> {
         let dim = self.dim_index(dim, "narrow")?;
         self.look(
@@ -281,27 +281,27 @@ impl Tensor {
         self.narrow(0, index, 1)?.squeeze(0)
     }
 
-    /// Equal parts along a dimension.
+    /// Splits into equal parts along a dimension.
     pub fn chunk(&self, parts: usize, dim: impl Dim) -> Result<Vec<Self>> {
         let dim = self.dim_index(dim, "chunk")?;
         let length = self.dims()[dim];
         if parts == 0 || !length.is_multiple_of(parts) {
-            bail!("{length} cannot be cut into {parts} equal parts");
+            bail!("{length} cannot be split into {parts} equal parts");
         }
         (0..parts).map(|part| self.narrow(dim, part * (length / parts), length / parts)).collect()
     }
 
-    /// Two dimensions in each other's place.
+    /// Swaps two dimensions.
     pub fn transpose(&self, one: usize, other: usize) -> Result<Self> {
         self.look(|values| values.transpose(one, other), |layout| layout.transpose(one, other))
     }
 
-    /// The dimensions in another order.
+    /// Reorders the dimensions.
     pub fn permute<const N: usize>(&self, order: [usize; N]) -> Result<Self> {
         self.look(|values| values.permute(order.to_vec()), |layout| layout.permute(&order))
     }
 
-    /// A further dimension of length 1 before `dim`.
+    /// Inserts a dimension of length 1 before `dim`.
     pub fn unsqueeze(&self, dim: usize) -> Result<Self> {
         self.look(
             |values| values.unsqueeze(dim),
@@ -315,7 +315,7 @@ impl Tensor {
         )
     }
 
-    /// Without the dimension `dim`, where it has length 1.
+    /// Removes the dimension `dim` if it has length 1.
     pub fn squeeze(&self, dim: usize) -> Result<Self> {
         self.look(
             |values| values.squeeze(dim),
@@ -330,13 +330,13 @@ impl Tensor {
         )
     }
 
-    /// Repeated to a shape along dimensions of length 1, without a copy.
+    /// Broadcasts dimensions of length 1 to a shape, without a copy.
     pub fn broadcast_as(&self, shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();
         self.look(|values| values.broadcast_as(shape.clone()), |layout| layout.broadcast_as(shape.clone()))
     }
 
-    /// A view.
+    /// A view, without a copy.
     fn look(
         &self,
         values: impl FnOnce(&Values) -> Result<Values>,
@@ -348,7 +348,7 @@ impl Tensor {
         }
     }
 
-    /// The rows of the first dimension with these numbers.
+    /// The rows of the first dimension with these indices.
     pub fn index_select(&self, rows: &[u32]) -> Result<Self> {
         match &self.0 {
             Kind::Computed(values) => {
@@ -363,7 +363,7 @@ impl Tensor {
         }
     }
 
-    /// Zeros before and after it along a dimension.
+    /// Pads a dimension with zeros before and after.
     pub fn pad_with_zeros(&self, dim: usize, before: usize, after: usize) -> Result<Self> {
         if before == 0 && after == 0 {
             return Ok(self.clone());
@@ -383,24 +383,24 @@ impl Tensor {
         Self::cat(&parts, dim)
     }
 
-    /// Each value's negative.
+    /// Negates each value.
     pub fn neg(&self) -> Result<Self> {
         self.each(Values::neg)
     }
 
-    /// Each value's hyperbolic tangent.
+    /// The hyperbolic tangent of each value.
     pub fn tanh(&self) -> Result<Self> {
         self.each(Values::tanh)
     }
 
-    /// Each value, or 0 where it is negative.
+    /// Sets negative values to 0.
     pub fn relu(&self) -> Result<Self> {
         self.each(Values::relu)
     }
 
-    /// Values below `least` or above `most` become these.
+    /// Limits values to `least..=most`.
     pub fn clamp(&self, least: f32, most: f32) -> Result<Self> {
-        // The library does one after the other.
+        // The library does this in two steps.
         self.each(|values| values.maximum(least))?.each(|values| values.minimum(most))
     }
 
@@ -416,12 +416,12 @@ impl Tensor {
         }
     }
 
-    /// `self + other`, either repeated along dimensions where it has length 1.
+    /// `self + other`; dimensions of length 1 are broadcast.
     pub fn broadcast_add(&self, other: &Self) -> Result<Self> {
         self.spread(other, Values::broadcast_add)
     }
 
-    /// `self · other`, either repeated along dimensions where it has length 1.
+    /// `self · other`; dimensions of length 1 are broadcast.
     pub fn broadcast_mul(&self, other: &Self) -> Result<Self> {
         self.spread(other, Values::broadcast_mul)
     }
@@ -437,13 +437,17 @@ impl Tensor {
         }
     }
 
-    /// Two tensors of the same shape, value by value.
+    /// An elementwise function of two tensors of the same shape.
     fn both(&self, other: &Self, work: fn(&Values, &Values) -> Result<Values>) -> Result<Self> {
         match &self.0 {
             Kind::Computed(values) => Ok(work(values, other.computed()?)?.into()),
             Kind::Traced(traced) => {
                 if self.dims() != other.traced()?.dims() {
-                    bail!("values of shape {:?} with values of shape {:?}", self.dims(), other.dims());
+                    bail!(
+                        "values of shape {:?} do not match values of shape {:?}",
+                        self.dims(),
+                        other.dims()
+                    );
                 }
                 Ok(traced.copied(traced.dims(), traced.dtype).into())
             }
@@ -455,13 +459,13 @@ impl Tensor {
     }
 }
 
-/// Parts joined as the tensor library joins them: parts that it cannot copy row by row come out in another order.
+/// Concatenates as the tensor library does: parts that it cannot copy row by row give a transposed layout.
 fn joined(first: &Traced, parts: &[&Traced], dim: usize) -> Result<Traced> {
     let mut dims = first.dims().to_vec();
     for part in parts {
         let fits = |(index, (one, other)): (usize, (&usize, &usize))| index == dim || one == other;
         if part.dims().len() != dims.len() || !dims.iter().zip(part.dims()).enumerate().all(fits) {
-            bail!("{:?} cannot be joined to {:?}", part.dims(), first.dims());
+            bail!("{:?} cannot be concatenated with {:?}", part.dims(), first.dims());
         }
     }
     dims[dim] = parts.iter().map(|part| part.dims()[dim]).sum();
@@ -474,7 +478,7 @@ fn joined(first: &Traced, parts: &[&Traced], dim: usize) -> Result<Traced> {
     Ok(all.view(Layout::contiguous(turned).transpose(0, dim)?))
 }
 
-/// Whether the tensor library can copy a tensor along a dimension in rows.
+/// Whether the tensor library can copy the tensor row by row along a dimension.
 fn in_rows(layout: &Layout, dim: usize) -> bool {
     if layout.is_contiguous() {
         return true;

@@ -1,4 +1,4 @@
-//! Runs of a forward pass on shapes: what it allocates and how much it computes, without a value.
+//! Forward passes on shapes: what they allocate and how much they compute, without any values.
 
 use std::{
     fmt,
@@ -13,14 +13,14 @@ use super::{
     dryrun::DryRun,
 };
 
-/// The books of a traced run. Tensors that are traced allocate in them and give back when they are dropped.
+/// The record of a traced run. Traced tensors allocate in it and free when they are dropped.
 #[derive(Clone)]
 pub struct Trace(Arc<Books>);
 
 struct Books {
     computes: Computes,
     counts: Mutex<Counts>,
-    /// Tries functions out instead of believing their formulas.
+    /// Measures functions instead of using their formulas.
     dry_run: Option<Mutex<DryRun>>,
 }
 
@@ -31,22 +31,22 @@ struct Counts {
     operations: f64,
 }
 
-/// What a part of a traced run took.
+/// What a section of a traced run took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Passed {
-    /// The most bytes that were allocated at any moment.
+    /// Peak allocation in bytes.
     pub peak: u64,
     /// Floating-point operations.
     pub operations: f64,
 }
 
 impl Trace {
-    /// Books for what computes; functions take what their formulas say.
+    /// A trace that takes costs from formulas.
     pub fn new(computes: Computes) -> Self {
         Self(Arc::new(Books { computes, counts: Mutex::default(), dry_run: None }))
     }
 
-    /// Books for what computes; functions take what they take when `dry_run` runs them.
+    /// A trace that takes costs from running functions in `dry_run`.
     pub fn dry(computes: Computes, dry_run: DryRun) -> Self {
         Self(Arc::new(Books { computes, counts: Mutex::default(), dry_run: Some(Mutex::new(dry_run)) }))
     }
@@ -56,12 +56,12 @@ impl Trace {
         self.0.computes
     }
 
-    /// Bytes that are allocated now.
+    /// Bytes allocated now.
     pub fn live(&self) -> u64 {
         self.counts().live
     }
 
-    /// What was passed through since the last call. The next peak begins at what is allocated now.
+    /// What was used since the last call. The next peak starts at what is allocated now.
     pub fn take(&self) -> Passed {
         let mut counts = self.counts();
         let passed = Passed { peak: counts.peak, operations: counts.operations };
@@ -69,23 +69,24 @@ impl Trace {
         passed
     }
 
-    /// Floating-point operations a second of all functions that were tried out, each as often as it was called.
+    /// Floating-point operations per second over all measured functions, each weighted by its calls. `None`
+    /// without a dry run.
     pub fn tried_rate(&self) -> Option<f64> {
         self.dry_run().and_then(|dry_run| dry_run.rate())
     }
 
-    /// A tensor of this shape.
+    /// Allocates a tensor of this shape.
     pub fn tensor(&self, dims: &[usize], dtype: DType) -> Tensor {
         let bytes = (dims.iter().product::<usize>() * dtype.size_in_bytes()) as u64;
         self.run(Cost { peak: bytes, result: bytes, operations: 0.0 }, dims, dtype).into()
     }
 
-    /// What functions over values of this dtype take.
+    /// Costs of functions over values of this dtype.
     pub(super) fn costs(&self, dtype: DType) -> Costs {
         Costs { value_bytes: dtype.size_in_bytes(), computes: self.0.computes, widens: false }
     }
 
-    /// A function runs and gives a tensor of this shape.
+    /// Charges `cost` and returns a tensor of this shape.
     pub(super) fn run(&self, cost: Cost, dims: &[usize], dtype: DType) -> Traced {
         let mut counts = self.counts();
         counts.peak = counts.peak.max(counts.live + cost.peak.max(cost.result));
@@ -96,8 +97,8 @@ impl Trace {
         Traced { layout: Layout::contiguous(dims), dtype, memory }
     }
 
-    /// A function over `inputs` runs and gives a tensor of this shape: it takes `cost`, or what `compute` takes where
-    /// functions are tried out.
+    /// Charges a function over `inputs` and returns a tensor of this shape. In a dry run the cost is measured
+    /// with `compute`, otherwise it is `cost`.
     pub(super) fn call(
         &self,
         name: &'static str,
@@ -131,7 +132,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The shape of a tensor, and the memory that it would take.
+/// The shape of a tensor, and the memory it would take.
 #[derive(Debug, Clone)]
 pub(super) struct Traced {
     pub layout: Layout,
@@ -170,12 +171,12 @@ impl Traced {
         self.dims().iter().product()
     }
 
-    /// The same memory, looked at in another way.
+    /// A view of the same memory.
     pub fn view(&self, layout: Layout) -> Self {
         Self { layout, ..self.clone() }
     }
 
-    /// A copy by the tensor library, in a dtype.
+    /// A copy by the tensor library, in `dtype`.
     pub fn copied(&self, dims: &[usize], dtype: DType) -> Self {
         self.trace().run(self.trace().costs(dtype).copy(dims.iter().product()), dims, dtype)
     }
@@ -184,7 +185,7 @@ impl Traced {
         if self.layout.is_contiguous() { self.clone() } else { self.copied(self.dims(), self.dtype) }
     }
 
-    /// Bytes that a function of the processor takes to bring it into order, beyond those of widening.
+    /// Bytes a CPU function takes to make it contiguous, beyond those for widening.
     pub fn reordering(&self) -> u64 {
         let ordered = self.layout.is_contiguous() || self.dtype != DType::F32;
         if ordered { 0 } else { (self.elements() * self.dtype.size_in_bytes()) as u64 }

@@ -1,4 +1,4 @@
-//! Weights as they are held.
+//! Weights as they are held in memory.
 
 use candle_core::{DType, Result, bail};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::precision::Encoding;
 
-/// A weight as it is held: computed, in a dtype of tensors or in the bytes that it is stored in, or traced.
+/// A weight: computed, as floats or packed as it is stored, or traced.
 #[derive(Debug, Clone)]
 pub enum Weight {
     /// With values.
@@ -20,16 +20,16 @@ pub enum Weight {
     Traced(TracedWeight),
 }
 
-/// How a weight would be held.
+/// How a traced weight would be held.
 #[derive(Debug, Clone)]
 pub struct TracedWeight {
-    /// The books that what is made of it is in.
+    /// The trace that records what is computed from it.
     pub trace: Trace,
     /// Its shape.
     pub dims: Vec<usize>,
-    /// The dtype that it is held in, if that is one of tensors.
+    /// The dtype it is held in, if it is held as floats.
     pub dtype: DType,
-    /// What its bytes mean, if it is held as it is stored.
+    /// The encoding, if it is held packed.
     pub packed: Option<Encoding>,
 }
 
@@ -43,7 +43,7 @@ impl TracedWeight {
     fn dims2(&self) -> Result<(usize, usize)> {
         match self.dims[..] {
             [outputs, inputs] => Ok((outputs, inputs)),
-            _ => bail!("a weight of shape {:?} is no matrix", self.dims),
+            _ => bail!("a weight of shape {:?} is not a matrix", self.dims),
         }
     }
 
@@ -51,7 +51,7 @@ impl TracedWeight {
         self.dims.iter().product()
     }
 
-    /// What stands for it among the inputs of a function.
+    /// The weight as a traced function input.
     fn input(&self) -> Traced {
         match self.packed {
             Some(encoding) => Traced::weight(&self.trace, &[encoding.bytes(self.elements())], DType::U8),
@@ -69,14 +69,14 @@ impl TracedWeight {
         }
     }
 
-    /// Bytes that a card takes to widen it before a product.
+    /// Bytes a GPU takes to dequantize it before a product.
     fn unpacked(&self, dtype: DType) -> u64 {
         self.packed.map_or(0, |_| self.trace.costs(dtype).unpacked(self.elements()))
     }
 }
 
 impl Weight {
-    /// Its values in a dtype.
+    /// The weight as a tensor of `dtype`.
     pub fn widened(&self, dtype: DType) -> Result<Tensor> {
         match self {
             Self::Computed(weight) => Ok(weight.widened(dtype)?.into()),
@@ -101,19 +101,19 @@ impl Weight {
     fn traced(&self) -> Result<&TracedWeight> {
         match self {
             Self::Traced(weight) => Ok(weight),
-            Self::Computed(_) => bail!("values among traced weights"),
+            Self::Computed(_) => bail!("a computed weight among traced ones"),
         }
     }
 }
 
-/// A product of two thin matrices beside a weight.
+/// A low-rank term next to a weight, such as a LoRA.
 #[derive(Debug, Clone)]
 pub struct LowRank {
     /// `[rank, in]`.
     pub down: Weight,
     /// `[out, rank]`.
     pub up: Weight,
-    /// What the product is multiplied by.
+    /// Factor of the product.
     pub scale: f32,
 }
 
@@ -123,7 +123,7 @@ impl LowRank {
         Ok(computed::LowRank { down, up, scale: self.scale })
     }
 
-    /// The whole product `scale · up · down`, `[out, in]`, in a dtype.
+    /// The full product `scale · up · down`, `[out, in]`, as a tensor of `dtype`.
     pub fn product(&self, dtype: DType) -> Result<Tensor> {
         if matches!(self.down, Weight::Computed(_)) {
             return Ok(self.computed()?.product(dtype)?.into());
@@ -134,8 +134,8 @@ impl LowRank {
     }
 }
 
-/// `x · weightᵀ + bias`, with `scale · (x · downᵀ) · upᵀ` of each of `terms` added before the sum is rounded: `x` is
-/// `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
+/// `x · weightᵀ + bias`, plus `scale · (x · downᵀ) · upᵀ` for each of `terms`, added before the sum is
+/// rounded: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 pub fn linear_with(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) -> Result<Tensor> {
     match &x.0 {
         Kind::Computed(values) => {
@@ -154,9 +154,9 @@ fn trace_linear(
     terms: &[LowRank],
 ) -> Result<Tensor> {
     let (outputs, inputs) = weight.dims2()?;
-    let Some((&last, rows)) = x.dims().split_last() else { bail!("a linear layer was given a number") };
+    let Some((&last, rows)) = x.dims().split_last() else { bail!("a linear layer got a scalar") };
     if last != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
-        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+        bail!("a linear layer from {inputs} to {outputs} values got {:?}", x.dims());
     }
     let mut dims = rows.to_vec();
     dims.push(outputs);

@@ -10,7 +10,7 @@ use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Tiled, exp2, run};
 use crate::nn::cuda::{self, Curve as Kernel};
 
-/// Values to a piece of work.
+/// Values per work item.
 const PIECE: usize = 1 << 14;
 
 /// `x · sigmoid(x)`.
@@ -28,7 +28,7 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The Gaussian error linear unit in its approximation with a hyperbolic tangent (Hendrycks and Gimpel 2016):
+/// GELU in its tanh approximation (Hendrycks and Gimpel 2016):
 /// `x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`.
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
     if by_processor(x) { fused::<Tanh>(x, None) } else { x.gelu() }
@@ -51,14 +51,14 @@ pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
 
 fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
     if gate.dims() != up.dims() {
-        bail!("a gate of shape {:?} for values of shape {:?}", gate.dims(), up.dims());
+        bail!("a gate of shape {:?} does not match values of shape {:?}", gate.dims(), up.dims());
     }
     Ok(())
 }
 
-/// What the sigmoid is taken of.
+/// The argument of the sigmoid, as a function of `x`.
 trait Curve: Send + Sync {
-    /// It, of a vector.
+    /// Evaluates the curve on one vector.
     fn of<S: Simd>(simd: S, x: S::f32s) -> S::f32s;
 }
 
@@ -91,7 +91,7 @@ impl Curve for Tanh {
     }
 }
 
-/// `x · sigmoid(curve(x))`, times `factor` if there is one.
+/// `x · sigmoid(curve(x))`, multiplied by `factor` if there is one.
 fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
     let mut out = zeros(x.elem_count());
     let wide = contiguous(x)?;
@@ -143,16 +143,16 @@ impl<C: Curve> Tiled for Gated<'_, C> {
     }
 }
 
-/// `x / (1 + exp(-x))` of a vector.
+/// `x / (1 + exp(-x))` for one vector.
 #[inline(always)]
 pub(super) fn silu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     gated_of::<S, Plain>(simd, x)
 }
 
-/// `x / (1 + exp(-curve(x)))` of a vector.
+/// `x / (1 + exp(-curve(x)))` for one vector.
 #[inline(always)]
 fn gated_of<S: Simd, C: Curve>(simd: S, x: S::f32s) -> S::f32s {
-    // Beyond this the exponential would overflow; the quotient is nil there.
+    // Larger exponents would overflow; the quotient is already zero there.
     let limit = simd.splat_f32s(126.0);
     let exponent = simd.mul_f32s(C::of(simd, x), simd.splat_f32s(-std::f32::consts::LOG2_E));
     let exponent = simd.select_f32s(simd.less_than_f32s(limit, exponent), limit, exponent);

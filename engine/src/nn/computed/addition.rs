@@ -1,14 +1,14 @@
-//! Sums of two tensors: the residual connections.
+//! Sums of two tensors, for residual connections.
 
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::cpu::{by_processor, values, zeros};
 
-/// Values to a piece of work.
+/// Values per work item.
 const PIECE: usize = 1 << 14;
 
-/// `x + y`, of the same shape.
+/// `x + y`; both have the same shape.
 pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if x.dims() != y.dims() {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());

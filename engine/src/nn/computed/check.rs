@@ -1,8 +1,8 @@
-//! What the tests of this room share.
+//! Shared helpers for the tests of this module.
 
 use candle_core::{DType, Device, Tensor};
 
-/// Values between -1 and 1 that look random and are the same in every run.
+/// Pseudorandom values between -1 and 1, the same in every run.
 pub fn random(shape: &[usize], seed: u64) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let values: Vec<f32> = (0..shape.iter().product())
@@ -14,12 +14,12 @@ pub fn random(shape: &[usize], seed: u64) -> Tensor {
     Tensor::from_vec(values, shape, &Device::Cpu).unwrap()
 }
 
-/// All values of a tensor, widened.
+/// All values of a tensor as f32.
 pub fn flat(x: &Tensor) -> Vec<f32> {
     x.to_dtype(DType::F32).unwrap().flatten_all().unwrap().to_vec1().unwrap()
 }
 
-/// Fails unless `got` is within `tolerance` of `want`, relative to its largest value.
+/// Fails unless `got` is within `tolerance` of `want`, relative to the largest value of `want`.
 #[track_caller]
 pub fn assert_close(got: &Tensor, want: &Tensor, tolerance: f32) {
     assert_eq!(got.dims(), want.dims());
@@ -28,11 +28,14 @@ pub fn assert_close(got: &Tensor, want: &Tensor, tolerance: f32) {
     let largest = want.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     for (place, (got, want)) in got.iter().zip(&want).enumerate() {
         let error = (got - want).abs();
-        assert!(error <= tolerance * largest, "{got} instead of {want} at {place}, largest {largest}");
+        assert!(
+            error <= tolerance * largest,
+            "got {got}, expected {want} at {place}; largest value {largest}"
+        );
     }
 }
 
-/// Fails unless one thread and several come to the same bits.
+/// Fails unless one thread and several threads give bit-identical results.
 #[track_caller]
 pub fn assert_independent_of_threads(work: impl Fn() -> Tensor + Sync) {
     let bits = |threads| -> Vec<u32> {

@@ -10,18 +10,18 @@ use rayon::prelude::*;
 
 static PLAIN: AtomicBool = AtomicBool::new(false);
 
-/// From now on, or no longer, computes on the processor with compositions of the tensor library's functions, as on a
-/// card: to try out what cards do where there is none. It is slower and takes more memory than predicted.
+/// Switches the CPU to the compositions of tensor library functions that GPUs use, or back. This lets
+/// machines without a GPU exercise the GPU code path. It is slower and takes more memory than predicted.
 pub fn compute_as_on_cards(on: bool) {
     PLAIN.store(on, Ordering::Relaxed);
 }
 
-/// Whether this room's functions for the processor take `x`.
+/// Whether the fused CPU functions apply to `x`.
 pub(super) fn by_processor(x: &Tensor) -> bool {
     x.device().is_cpu() && !PLAIN.load(Ordering::Relaxed)
 }
 
-/// The values of an f32 tensor whose storage is `held` for reading, from its first to the end of the
+/// The values of an f32 tensor whose storage is locked as `held`, from its first value to the end of the
 /// storage.
 pub(super) fn values<'a>(
     (storage, layout): &'a (impl Deref<Target = Storage>, &Layout),
@@ -32,12 +32,13 @@ pub(super) fn values<'a>(
     }
 }
 
-/// `x` as contiguous f32, itself where it is so already.
+/// `x` as contiguous f32, without a copy if it is that already.
 pub(super) fn contiguous(x: &Tensor) -> Result<Tensor> {
     x.to_dtype(DType::F32)?.contiguous()
 }
 
-/// As many zeros, written by all threads: memory that comes from the operating system is slow to touch first.
+/// A vector of `count` zeros, written by all threads: the first touch of memory from the operating system is
+/// slow.
 pub(super) fn zeros(count: usize) -> Vec<f32> {
     const PIECE: usize = 1 << 16;
     let mut values = Vec::new();

@@ -1,5 +1,5 @@
-//! Products of few rows with weights. They wait for the weights, so each is read once, in its order, and multiplied
-//! where it is; nothing is turned round.
+//! Products of a few rows with weights. These are bound by memory bandwidth, so each weight is read once, in
+//! storage order, and nothing is transposed.
 
 use pulp::Simd;
 use rayon::prelude::*;
@@ -7,17 +7,17 @@ use rayon::prelude::*;
 use super::operands::{Start, Weights};
 use super::simd::{Scratch, Tiled, run};
 
-/// Rows of the input up to which this is the faster way.
+/// This path is the faster one for up to this many input rows.
 pub(super) const MOST: usize = 4;
-/// Outputs to a piece of work.
+/// Outputs per work item.
 const OUTPUTS: usize = 32;
-/// Sums that an output is made of: those of every so manieth product. The number is the same on all processors, so
-/// that the result is.
+/// Partial sums per output; product `i` goes to sum `i % SUMS`. The number is the same on all CPUs, so that
+/// results are too.
 const SUMS: usize = 64;
-/// Weights that are widened at a time.
+/// Weights widened at a time.
 const TILE: usize = 16 * SUMS;
 
-/// `start + x · weightsᵀ`, `x` being `[row, in]` and `out` `[row, out]`.
+/// `start + x · weightsᵀ`, with `x` `[row, in]` and `out` `[row, out]`.
 pub(super) fn multiply(x: &[f32], weights: Weights<'_>, start: Start<'_>, inputs: usize, out: &mut [f32]) {
     let outputs = start.outputs();
     let rows = out.len() / outputs;
@@ -44,19 +44,19 @@ pub(super) fn multiply(x: &[f32], weights: Weights<'_>, start: Start<'_>, inputs
     }
 }
 
-/// Bytes that a product takes beside its input and its result.
+/// Scratch bytes of a product, without its input and its result.
 pub(super) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
     let workers = threads.min(outputs.div_ceil(OUTPUTS)) * (TILE + rows * SUMS);
     (rows * inputs.next_multiple_of(SUMS) + rows * outputs + outputs + workers) * size_of::<f32>()
 }
 
-/// Some outputs of all rows.
+/// A range of outputs, for all rows.
 struct Dots<'a> {
-    /// Rows of whole runs of [`SUMS`], with zeros at their ends.
+    /// Rows padded with zeros to a multiple of [`SUMS`].
     x: &'a [f32],
     weights: Weights<'a>,
     inputs: usize,
-    /// Number of the first output.
+    /// Index of the first output.
     first: usize,
     /// `[out, row]`.
     products: &'a mut [f32],
@@ -94,7 +94,7 @@ impl Tiled for Dots<'_> {
     }
 }
 
-/// Adds each product to the sum that it belongs to.
+/// Adds each product to its partial sum.
 #[inline(always)]
 fn add_products<S: Simd>(simd: S, weights: &[f32], x: &[f32], sums: &mut [f32]) {
     match SUMS / S::F32_LANES {
@@ -105,7 +105,7 @@ fn add_products<S: Simd>(simd: S, weights: &[f32], x: &[f32], sums: &mut [f32]) 
     }
 }
 
-/// With `N` vectors of sums at a time in registers.
+/// Keeps `N` vectors of partial sums in registers at a time.
 #[inline(always)]
 fn add_vectors<S: Simd, const N: usize>(simd: S, weights: &[f32], x: &[f32], sums: &mut [f32]) {
     let sums = S::as_mut_simd_f32s(sums).0;
@@ -114,7 +114,7 @@ fn add_vectors<S: Simd, const N: usize>(simd: S, weights: &[f32], x: &[f32], sum
         (S::as_simd_f32s(weights).0.as_chunks::<N>().0, S::as_simd_f32s(x).0.as_chunks::<N>().0);
     let count = weights.len().min(x.len());
     for (run, sums) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        // No iterator: one that is not inlined would put the sums into memory at each call.
+        // Not an iterator: one that is not inlined would spill the sums to memory on each call.
         let (mut held, mut place) = (*sums, run);
         while place < count {
             for vector in 0..N {
@@ -126,7 +126,7 @@ fn add_vectors<S: Simd, const N: usize>(simd: S, weights: &[f32], x: &[f32], sum
     }
 }
 
-/// The sum of all, in the order of a tree.
+/// Adds up all partial sums as a binary tree.
 #[inline(always)]
 fn sum(sums: &mut [f32]) -> f32 {
     let mut half = SUMS / 2;

@@ -1,4 +1,4 @@
-//! The Gaussian error linear unit, exactly: `x / 2 · (1 + erf(x / √2))` (Hendrycks and Gimpel 2016).
+//! Exact GELU: `x / 2 · (1 + erf(x / √2))` (Hendrycks and Gimpel 2016).
 
 use candle_core::{D, Result, Tensor, bail};
 use pulp::Simd;
@@ -8,7 +8,7 @@ use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Tiled, exp2, run};
 use crate::nn::cuda::{self, Curve};
 
-/// Values to a piece of work.
+/// Values per work item.
 const PIECE: usize = 1 << 14;
 
 /// `x / 2 · (1 + erf(x / √2))`.
@@ -24,12 +24,12 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
 }
 
-/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second is the gate (Shazeer
-/// 2020, arXiv:2002.05202).
+/// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
+/// gate (Shazeer 2020, arXiv:2002.05202).
 pub fn geglu(x: &Tensor) -> Result<Tensor> {
     let both = x.dim(D::Minus1)?;
     if both == 0 || !both.is_multiple_of(2) {
-        bail!("values of shape {:?} have no two halves", x.dims());
+        bail!("values of shape {:?} cannot be split into two halves", x.dims());
     }
     let width = both / 2;
     if !by_processor(x) {
@@ -81,12 +81,12 @@ impl Tiled for Gelu<'_> {
     }
 }
 
-/// The polynomial in `1 / (1 + P · x)` that, times `exp(-x²)`, is `1 − erf(x)` from 0 on, from the highest power down:
-/// Abramowitz and Stegun 1964, 7.1.26, with an error below 1.5e-7.
+/// Coefficients, highest power first, of the polynomial in `1 / (1 + P · x)` that gives `1 − erf(x)` for
+/// `x ≥ 0` when multiplied by `exp(-x²)`: Abramowitz and Stegun 1964, 7.1.26. The error is below 1.5e-7.
 const TAIL: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
 const P: f32 = 0.327_591_1;
 
-/// `max(x, 0) − |x| · (1 − erf(|x| / √2)) / 2` of a vector.
+/// `max(x, 0) − |x| · (1 − erf(|x| / √2)) / 2` for one vector.
 #[inline(always)]
 fn gelu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));

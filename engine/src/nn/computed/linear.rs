@@ -15,26 +15,26 @@ use super::{
 };
 use crate::nn::cuda;
 
-/// Register tiles of rows of the input that share the weights read into the cache.
+/// Register tiles of input rows that share the weights in the cache.
 const PANELS: usize = 8;
-/// Outputs to a piece of work.
+/// Outputs per work item.
 const OUTPUTS: usize = 64;
 /// Inputs summed at a time.
 const DEPTH: usize = 256;
-/// Inputs whose weights are widened at a time, where many rows share them. Packed rows are short: reading less of each
-/// would wait for memory at each.
+/// Inputs whose weights are widened at a time when many rows share them. Packed rows are short: with a
+/// smaller number, each read would wait for memory.
 const WIDENED: usize = 4 * DEPTH;
 
-/// A weight as it is held: in a dtype of tensors, or in the bytes it is stored in. A layer does not know which.
+/// A weight as it is held in memory: as floats, or packed as it is stored. Layers need not know which.
 #[derive(Debug, Clone)]
 pub enum Weight {
     /// Floats.
     Floats(Tensor),
-    /// Bytes as they are in a file.
+    /// Packed bytes as they are in a file.
     Packed {
-        /// Flat, of dtype U8: the values, then the scales.
+        /// A flat U8 tensor: the values, then the scales.
         bytes: Tensor,
-        /// What they mean.
+        /// How to decode the bytes.
         encoding: Encoding,
         /// Shape of the weight.
         shape: Vec<usize>,
@@ -59,12 +59,12 @@ impl Weight {
             Self::Floats(tensor) => tensor.dims2(),
             Self::Packed { shape, .. } => match shape[..] {
                 [outputs, inputs] => Ok((outputs, inputs)),
-                _ => bail!("a weight of shape {shape:?} is no matrix"),
+                _ => bail!("a weight of shape {shape:?} is not a matrix"),
             },
         }
     }
 
-    /// Its values in a dtype.
+    /// The weight as a tensor of `dtype`.
     pub fn widened(&self, dtype: DType) -> Result<Tensor> {
         match self {
             Self::Floats(tensor) => tensor.to_dtype(dtype),
@@ -79,7 +79,7 @@ impl Weight {
     }
 }
 
-/// The values of a weight of a shape, widened by the processor.
+/// Dequantizes a weight on the CPU.
 fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Tensor> {
     let elements: usize = shape.iter().product();
     let mut values = vec![0.0; elements.next_multiple_of(encoding.format.block().0)];
@@ -91,33 +91,33 @@ fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> R
     Tensor::from_vec(values, shape, bytes.device())?.to_dtype(dtype)
 }
 
-/// A product of two thin matrices beside a weight.
+/// A low-rank term next to a weight, such as a LoRA.
 #[derive(Debug, Clone)]
 pub struct LowRank {
     /// `[rank, in]`.
     pub down: Weight,
     /// `[out, rank]`.
     pub up: Weight,
-    /// What the product is multiplied by.
+    /// Factor of the product.
     pub scale: f32,
 }
 
 impl LowRank {
-    /// The whole product `scale · up · down`, `[out, in]`, in a dtype.
+    /// The full product `scale · up · down`, `[out, in]`, as a tensor of `dtype`.
     pub fn product(&self, dtype: DType) -> Result<Tensor> {
         let (up, down) = (self.up.widened(DType::F32)?, self.down.widened(DType::F32)?);
         (linear(&up, &down.t()?.contiguous()?, None)? * f64::from(self.scale))?.to_dtype(dtype)
     }
 }
 
-/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result `[…, out]`.
+/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 ///
-/// On the CPU everything is widened to f32, weights a block at a time, and the sum is rounded once.
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once.
 pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
     linear_with(x, weight, bias, &[])
 }
 
-/// [`linear`] with `scale · (x · downᵀ) · upᵀ` of each of `terms` added, before the sum is rounded.
+/// [`linear`] plus `scale · (x · downᵀ) · upᵀ` for each of `terms`, added before the sum is rounded.
 pub fn linear_with(
     x: &Tensor,
     weight: impl Into<Weight>,
@@ -136,7 +136,7 @@ pub fn linear_with(
         }
     }
     if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
-        bail!("a linear layer from {inputs} to {outputs} values was given {:?}", x.dims());
+        bail!("a linear layer from {inputs} to {outputs} values got {:?}", x.dims());
     }
     if by_processor(x) {
         return fused(x, &weight, bias, terms);
@@ -235,7 +235,7 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
     }
 }
 
-/// Bytes that a product takes beside its input and its result.
+/// Scratch bytes of a product, without its input and its result.
 pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
     if rows <= few_rows::MOST {
         return few_rows::scratch_bytes(rows, inputs, outputs, threads);
@@ -250,12 +250,12 @@ pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, t
     (width * inputs + outputs) * size_of::<f32>() + workers + lists
 }
 
-/// Inputs whose weights are widened at a time for panels of `width`.
+/// Number of inputs whose weights are widened at a time, for panels of `width`.
 fn widened_inputs(width: usize, inputs: usize, columns: usize) -> usize {
     inputs.min(if width > columns { WIDENED } else { DEPTH })
 }
 
-/// Turns some rows of the input into a panel, `[in, row]`.
+/// Transposes a few input rows into a panel, `[in, row]`.
 struct Transpose<'a> {
     x: &'a [f32],
     inputs: usize,
@@ -274,14 +274,14 @@ impl Tiled for Transpose<'_> {
     }
 }
 
-/// Some outputs of all rows in the panels.
+/// A range of outputs, for all rows of the panels.
 struct Block<'a> {
     panels: &'a [f32],
     weights: Weights<'a>,
-    /// What sums begin with; with what is there, if absent.
+    /// The initial value of the sums; `None` adds to what `out` holds.
     bias: Option<&'a [f32]>,
     inputs: usize,
-    /// Number of the first output.
+    /// Index of the first output.
     first: usize,
     /// The outputs of each row.
     out: Vec<&'a mut [f32]>,
@@ -303,7 +303,7 @@ impl Tiled for Block<'_> {
                 None => sums.iter_mut().zip(&self.out).for_each(|(sum, row)| *sum = row[index]),
             }
         }
-        // With few rows the weights are what is waited for, and are best read in their order.
+        // With few rows the product is bound by reading weights, which is fastest in storage order.
         let together = if width > columns { height.next_multiple_of(R) } else { R };
         for group in (0..height).step_by(together) {
             let group = group..height.min(group + together);
@@ -336,7 +336,7 @@ impl Tiled for Block<'_> {
     }
 }
 
-/// Sums that products are added to, with rows of `width`.
+/// Sums in rows of `width`; products are added to them.
 struct Sums<'a> {
     sums: &'a mut [f32],
     width: usize,
@@ -410,7 +410,7 @@ mod tests {
                 _ => vec![format.into()],
             };
             for encoding in encodings {
-                // Bytes below 60 are small numbers in every format, in values and in scales.
+                // Bytes below 60 decode to small numbers in every format, as values and as scales.
                 let bytes: Vec<u8> =
                     (0..encoding.bytes(outputs * inputs)).map(|place| (place * 37 % 59) as u8).collect();
                 let bytes = Tensor::from_vec(bytes, encoding.bytes(outputs * inputs), &Device::Cpu).unwrap();

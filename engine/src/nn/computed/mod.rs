@@ -1,7 +1,7 @@
-//! The functions of this room on candle's tensors.
+//! The functions of `nn` on candle tensors.
 //!
-//! Every function is pure: weights come in as arguments and nothing is kept. The CPU paths are fused and
-//! parallel; each is checked against the plain composition of candle operations it stands for.
+//! Every function is pure: weights are arguments, and nothing is kept between calls. The CPU paths are fused
+//! and parallel. Each is tested against the plain composition of candle operations that it replaces.
 
 mod activation;
 mod addition;

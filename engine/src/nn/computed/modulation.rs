@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::cpu::{by_processor, contiguous, values, zeros};
 use crate::nn::cuda;
 
-/// Rows to a piece of work.
+/// Rows per work item.
 const ROWS: usize = 8;
 
 /// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
@@ -35,7 +35,7 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
 pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Tensor> {
     let (tokens, width) = rows(x, scale)?;
     if scale.dims() != shift.dims() {
-        bail!("a shift of shape {:?} with a scale of shape {:?}", shift.dims(), scale.dims());
+        bail!("a shift of shape {:?} does not match a scale of shape {:?}", shift.dims(), scale.dims());
     }
     if !by_processor(x) {
         let plain = || plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
@@ -89,17 +89,17 @@ fn plain_gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     x + y.broadcast_mul(&gate.to_dtype(y.dtype())?)?
 }
 
-/// Tokens and width of `x`, once `factor` is known to fit.
+/// Tokens and width of `x`, after checking that `factor` fits.
 fn rows(x: &Tensor, factor: &Tensor) -> Result<(usize, usize)> {
     let (batch, tokens, width) = x.dims3()?;
     let (factor_batch, factor_tokens, factor_width) = factor.dims3()?;
     if (factor_tokens, factor_width) != (1, width) || (factor_batch != 1 && factor_batch != batch) {
-        bail!("factors of shape {:?} for values of shape {:?}", factor.dims(), x.dims());
+        bail!("factors of shape {:?} do not fit values of shape {:?}", factor.dims(), x.dims());
     }
     Ok((tokens.max(1), width.max(1)))
 }
 
-/// The factors of a batch item, or of all where there is but one.
+/// The factors of one batch item; a single row of factors applies to all items.
 fn of_batch(factors: &[f32], item: usize, width: usize) -> &[f32] {
     &factors[item * width % factors.len()..][..width]
 }

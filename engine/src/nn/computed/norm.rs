@@ -1,4 +1,4 @@
-//! Normalisations. Statistics are summed in f32 for a few values and beyond that in f64.
+//! Normalizations. Statistics are summed in f32 within short blocks and in f64 across them.
 
 use candle_core::{D, DType, Result, Tensor, bail};
 use pulp::Simd;
@@ -10,7 +10,7 @@ use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
 use crate::nn::cuda::{self, RowNorm};
 
-/// Rows to a piece of work, at least.
+/// Minimum rows per work item.
 const ROWS: usize = 4;
 
 /// RMS norm over the last dimension: `x / sqrt(mean(x²) + eps) · weight` (Zhang and Sennrich 2019).
@@ -23,15 +23,15 @@ pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     }
 }
 
-/// [`rms_norm`] followed by [`modulate`], in one pass where the device has it.
+/// [`rms_norm`] followed by [`modulate`], in one pass where the device has a fused kernel.
 pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
     let plain = || modulate(&rms_norm(x, weight, eps)?, scale);
     let norm = RowNorm { eps, weight: Some(weight), scale: Some(scale), ..RowNorm::default() };
     cuda::or_plain(x, || cuda::norm_rows(x, norm), plain)
 }
 
-/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] without a shift, in one
-/// pass where the device has it.
+/// [`layer_norm`] without weight and bias, followed by [`scale_and_shift`], or by [`modulate`] if there is no
+/// shift; in one pass where the device has a fused kernel.
 pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<&Tensor>) -> Result<Tensor> {
     let plain = || {
         let normed = layer_norm(x, None, None, eps)?;
@@ -44,7 +44,7 @@ pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<
     cuda::or_plain(x, || cuda::norm_rows(x, norm), plain)
 }
 
-/// Layer norm over the last dimension (Ba et al. 2016), without or with weight and bias.
+/// Layer norm over the last dimension (Ba et al. 2016), with or without weight and bias.
 pub fn layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
     if by_processor(x) {
         fused_rows(x, weight, bias, eps, true)
@@ -64,7 +64,7 @@ pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps
     }
 }
 
-/// [`group_norm`] followed by [`silu`](super::silu), in one pass where the device has it.
+/// [`group_norm`] followed by [`silu`](super::silu), in one pass where the device has a fused kernel.
 pub fn group_norm_silu(
     x: &Tensor,
     groups: usize,
@@ -115,16 +115,16 @@ fn plain_group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, e
     normed.broadcast_mul(&weight)?.broadcast_add(&bias)?.to_dtype(x.dtype())
 }
 
-/// The values of a vector of `length`, all `otherwise` where there is none.
+/// The values of a vector of `length`, or `otherwise` repeated if there is none.
 fn parameters(vector: Option<&Tensor>, length: usize, otherwise: f32) -> Result<Vec<f32>> {
     let Some(vector) = vector else { return Ok(vec![otherwise; length]) };
     if vector.dims() != [length] {
-        bail!("a norm over {length} values was given parameters of shape {:?}", vector.dims());
+        bail!("a norm over {length} values got parameters of shape {:?}", vector.dims());
     }
     vector.to_dtype(DType::F32)?.to_vec1()
 }
 
-/// A norm over the last dimension, centred or not.
+/// A norm over the last dimension, with or without subtracting the mean.
 fn fused_rows(
     x: &Tensor,
     weight: Option<&Tensor>,
@@ -177,7 +177,7 @@ fn fused_groups(
 ) -> Result<Tensor> {
     let (batch, channels) = (x.dim(0)?, x.dim(1)?);
     if groups == 0 || channels % groups != 0 {
-        bail!("{channels} channels cannot be normed in {groups} groups");
+        bail!("{channels} channels cannot be split into {groups} groups");
     }
     let (weight, bias) = (parameters(Some(weight), channels, 1.0)?, parameters(Some(bias), channels, 0.0)?);
     let wide = contiguous(x)?;
@@ -209,7 +209,7 @@ impl Tiled for Group<'_> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let count = self.x.len() as f64;
-        // The squares are taken around a first guess of the mean, so that one pass is enough.
+        // Squares are taken around a first estimate of the mean, so that one pass is accurate enough.
         let sample = &self.x[..self.x.len().min(BLOCK)];
         let guess = (sum(sample, 0.0)[0] / sample.len() as f64) as f32;
         let [offset, squares] = sum(self.x, guess).map(|sum| sum / count);
@@ -238,11 +238,11 @@ impl Tiled for Group<'_> {
     }
 }
 
-/// Values summed in f32 before they are added up in f64, in [`LANES`] sums.
+/// Values summed in f32, in [`LANES`] partial sums, before they are added up in f64.
 const BLOCK: usize = 1024;
 const LANES: usize = 32;
 
-/// The sum of `x - centre` and that of its squares.
+/// The sum of `x - centre` and the sum of its squares.
 #[inline(always)]
 fn sum(x: &[f32], centre: f32) -> [f64; 2] {
     let mut total = [0.0; 2];
@@ -281,7 +281,7 @@ mod tests {
             let (x, weight, bias) = (random(&shape, 1), random(&[width], 2), random(&[width], 3));
             let want = plain_rms_norm(&x, &weight, 1e-6).unwrap();
             assert_close(&rms_norm(&x, &weight, 1e-6).unwrap(), &want, 1e-6);
-            // A single value is its own mean: nothing but rounding would be compared.
+            // With a single value, which is its own mean, only rounding would be compared.
             if width > 1 {
                 for (weight, bias) in [(None, None), (Some(&weight), None), (Some(&weight), Some(&bias))] {
                     let want = plain_layer_norm(&x, weight, bias, 1e-6).unwrap();
@@ -331,7 +331,7 @@ mod tests {
             let deviation = (values.iter().map(square).sum::<f64>() / 90_000.0 + 1e-6).sqrt();
             for (got, value) in got.iter().zip(values) {
                 let want = (f64::from(*value) - mean) / deviation + f64::from(bias[plane]);
-                assert!((f64::from(*got) - want).abs() < 1e-5, "{got} instead of {want}");
+                assert!((f64::from(*got) - want).abs() < 1e-5, "got {got}, expected {want}");
             }
         }
     }

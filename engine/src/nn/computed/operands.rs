@@ -1,4 +1,4 @@
-//! What a matrix product is made of.
+//! The operands of a matrix product.
 
 use candle_core::{CpuStorage, Result, bail};
 use half::{bf16, f16};
@@ -6,17 +6,17 @@ use pulp::Simd;
 
 use crate::precision::{Encoding, Packed};
 
-/// What a product is added to.
+/// The value a product is added to.
 #[derive(Clone, Copy)]
 pub(super) enum Start<'a> {
-    /// The same for each row.
+    /// The same bias for every row.
     Bias(&'a [f32]),
-    /// What is there already, in rows of this length.
+    /// The existing contents of the output, in rows of this length.
     There(usize),
 }
 
 impl Start<'_> {
-    /// The length of a row of the result.
+    /// The length of an output row.
     pub(super) fn outputs(self) -> usize {
         match self {
             Self::Bias(bias) => bias.len(),
@@ -25,7 +25,7 @@ impl Start<'_> {
     }
 }
 
-/// Weights as they are stored.
+/// Weights in their stored format.
 #[derive(Clone, Copy)]
 pub(super) enum Weights<'a> {
     F32(&'a [f32]),
@@ -49,12 +49,12 @@ impl<'a> Weights<'a> {
                         None => bail!("{outputs}×{inputs} weights have too few bytes"),
                     }
                 }
-                _ => bail!("rows of {inputs} weights are no whole blocks"),
+                _ => bail!("rows of {inputs} weights are not a whole number of blocks"),
             },
             CpuStorage::F32(values) => Ok(Self::F32(&values[start..])),
             CpuStorage::F16(values) => Ok(Self::F16(&values[start..])),
             CpuStorage::BF16(values) => Ok(Self::Bf16(&values[start..])),
-            _ => bail!("weights of a linear layer have to be floats of 16 or 32 bits, or packed"),
+            _ => bail!("the weights of a linear layer must be 16-bit or 32-bit floats, or packed"),
         }
     }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::cpu::{by_processor, contiguous, values, zeros};
 use crate::nn::cuda::{self, Rotation};
 
-/// Tokens to a piece of work, at least.
+/// Minimum tokens per work item.
 const TOKENS: usize = 4;
 
 /// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
@@ -19,8 +19,8 @@ pub struct Rope {
 }
 
 impl Rope {
-    /// From angles in row-major order, `tokens` rows of `pairs` columns. The sines and cosines are taken of
-    /// the angle rounded to f32, as the reference does.
+    /// Builds from angles in row-major order, `tokens` rows of `pairs` columns. Sines and cosines are
+    /// computed from angles rounded to f32, as in the reference.
     pub fn from_angles(angles: &[f32], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
         let cos: Vec<f32> = angles.iter().map(|angle| angle.cos()).collect();
         let sin: Vec<f32> = angles.iter().map(|angle| angle.sin()).collect();
@@ -30,7 +30,7 @@ impl Rope {
         })
     }
 
-    /// From angles whose sines and cosines are taken before anything is rounded, as FLUX.1 does.
+    /// Builds from f64 angles and rounds only the sines and cosines, as FLUX.1 does.
     pub fn from_exact_angles(angles: &[f64], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
         let cos: Vec<f32> = angles.iter().map(|angle| angle.cos() as f32).collect();
         let sin: Vec<f32> = angles.iter().map(|angle| angle.sin() as f32).collect();
@@ -40,7 +40,7 @@ impl Rope {
         })
     }
 
-    /// The rotations of `self` followed by those of `other`, along the tokens.
+    /// Appends the rotations of `other` along the tokens.
     pub fn concat(&self, other: &Self) -> Result<Self> {
         Ok(Self {
             cos: Tensor::cat(&[&self.cos, &other.cos], 0)?,
@@ -64,8 +64,8 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     })
 }
 
-/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`: the layout of
-/// language models. Computed in the dtype of `x`, as there.
+/// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
+/// language models. Like them, computes in the dtype of `x`.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     check(x, rope)?;
     if !by_processor(x) || x.dtype() != DType::F32 {
@@ -88,12 +88,12 @@ pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 fn check(x: &Tensor, rope: &Rope) -> Result<()> {
     let (_, tokens, _, width) = x.dims4()?;
     if rope.cos.dims() != [tokens, width / 2] || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
-        bail!("angles of shape {:?} for heads of shape {:?}", rope.cos.dims(), x.dims());
+        bail!("angles of shape {:?} do not fit heads of shape {:?}", rope.cos.dims(), x.dims());
     }
     Ok(())
 }
 
-/// Rotates each head by `rotate`, which is given the head, its result, and the cosines and sines of its token.
+/// Rotates each head with `rotate`, which takes the head, its result, and the cosines and sines of its token.
 fn fused(
     x: &Tensor,
     rope: &Rope,

@@ -1,8 +1,8 @@
-//! The register tile that every matrix product of this room is made of.
+//! The register tile behind every matrix product of this module.
 //!
 //! A product is cut into tiles of a few rows by [`VECTORS`] vectors of columns that stay in registers while
-//! the sum runs (Goto and van de Geijn 2008). Each entry is summed in one fixed order, so a result depends
-//! neither on how the tiles are dealt out nor on the number of threads.
+//! the sum runs (Goto and van de Geijn 2008). Each entry is summed in one fixed order, so results depend
+//! neither on how tiles are scheduled nor on the number of threads.
 
 use std::borrow::Borrow;
 
@@ -11,23 +11,23 @@ use pulp::{Arch, Simd, WithSimd};
 /// Vectors across a full register tile.
 pub(super) const VECTORS: usize = 3;
 
-/// Rows of a register tile: as many as leave the accumulators in registers.
+/// Rows of a register tile: as many as keep the accumulators in registers.
 #[inline(always)]
 const fn rows<S: Simd>() -> usize {
     if S::REGISTER_COUNT <= 16 { 4 } else { 8 }
 }
 
-/// Size of the register tile on this processor.
+/// Size of the register tile on this CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
     /// Rows.
     pub rows: usize,
-    /// Columns to a vector.
+    /// Columns per vector.
     pub lanes: usize,
 }
 
 impl Tile {
-    /// That of this processor.
+    /// Detects the tile size of this CPU.
     pub fn detect() -> Self {
         struct Detect;
         impl WithSimd for Detect {
@@ -46,13 +46,13 @@ impl Tile {
     }
 }
 
-/// Work on register tiles of `R` rows, compiled once for each kind of processor.
+/// Work on register tiles of `R` rows, compiled once for each instruction set.
 pub(super) trait Tiled {
-    /// Does it. Has to be inlined, as do the functions it calls that work on vectors.
+    /// Does the work. It must be inlined, and so must the vector functions it calls.
     fn run<S: Simd, const R: usize>(self, simd: S);
 }
 
-/// Runs `work` with the vectors of this processor.
+/// Runs `work` with the vector instructions of this CPU.
 pub(super) fn run(work: impl Tiled) {
     struct Run<T>(T);
     impl<T: Tiled> WithSimd for Run<T> {
@@ -65,9 +65,9 @@ pub(super) fn run(work: impl Tiled) {
     Arch::new().dispatch(Run(work));
 }
 
-/// Where the rows of a product go.
+/// The destination of the rows of a product.
 pub(super) trait Rows<S: Simd> {
-    /// Takes a row. Has to be `#[inline(always)]`, or the product is not held in registers.
+    /// Takes one row. It must be `#[inline(always)]`, or the product does not stay in registers.
     fn take(&mut self, simd: S, row: usize, values: &[S::f32s]);
 }
 
@@ -93,7 +93,7 @@ fn hand_out<S: Simd, const V: usize, const R: usize>(
     tile: &[[S::f32s; V]; R],
     out: &mut impl Rows<S>,
 ) {
-    // Not a loop: a row that is looked up by a variable would put the whole tile into memory.
+    // Not a loop: a variable index would spill the whole tile to memory.
     out.take(simd, 0, &tile[0]);
     out.take(simd, 1, &tile[1]);
     out.take(simd, 2, &tile[2]);
@@ -107,7 +107,7 @@ fn hand_out<S: Simd, const V: usize, const R: usize>(
 }
 
 #[inline(always)]
-#[allow(clippy::needless_range_loop, reason = "loops over constants are what is unrolled into registers")]
+#[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
 fn sum<S: Simd, const V: usize, const R: usize>(
     simd: S,
     columns: impl Iterator<Item: Borrow<[f32; R]>>,
@@ -125,19 +125,19 @@ fn sum<S: Simd, const V: usize, const R: usize>(
     sums
 }
 
-/// The first vectors of `values`, as many as `vectors`.
+/// The first `vectors` vectors of `values`.
 #[inline(always)]
 pub(super) fn vectors_of<S: Simd>(values: &[f32], vectors: usize) -> &[S::f32s] {
     S::as_simd_f32s(&values[..vectors * S::F32_LANES]).0
 }
 
-/// The first vectors of `values`, as many as `vectors`.
+/// The first `vectors` vectors of `values`.
 #[inline(always)]
 pub(super) fn vectors_of_mut<S: Simd>(values: &mut [f32], vectors: usize) -> &mut [S::f32s] {
     S::as_mut_simd_f32s(&mut values[..vectors * S::F32_LANES]).0
 }
 
-/// Stores a product in rows `stride` apart, as many as there are.
+/// Stores a product in existing rows `stride` apart.
 pub(super) struct Store<'a> {
     pub out: &'a mut [f32],
     pub stride: usize,
@@ -153,7 +153,7 @@ impl<S: Simd> Rows<S> for Store<'_> {
     }
 }
 
-/// [`product`] with a left side of `R` rows of equal length.
+/// [`product`] with a left-hand side of `R` rows of equal length.
 #[inline(always)]
 pub(super) fn product_of_rows<S: Simd, const R: usize>(
     simd: S,
@@ -161,7 +161,7 @@ pub(super) fn product_of_rows<S: Simd, const R: usize>(
     panel: (&[f32], usize),
     out: impl Rows<S>,
 ) {
-    // Zipped rows are read without a check of their bounds.
+    // Zipping the rows avoids bounds checks.
     let four = |first: usize| {
         let [a, b, c, d] = [0, 1, 2, 3].map(|row| rows[(first + row).min(R - 1)].iter());
         a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| [*a, *b, *c, *d])
@@ -182,21 +182,22 @@ pub(super) fn product_of_rows<S: Simd, const R: usize>(
     }
 }
 
-/// `R` rows of `length` values that lie `stride` apart in `values`. A row past the last is the last again.
+/// `R` rows of `length` values, `stride` apart in `values`. Rows past the end repeat the last row.
 #[inline(always)]
 pub(super) fn rows_of<const R: usize>(values: &[f32], stride: usize, length: usize) -> [&[f32]; R] {
     let last = (values.len() - length) / stride;
     std::array::from_fn(|row| &values[row.min(last) * stride..][..length])
 }
 
-/// The polynomial nearest to `2^x` from -1/2 to 1/2 that is exact at zero, from the highest power down.
+/// Coefficients, highest power first, of the polynomial nearest to `2^x` from -1/2 to 1/2 that is exact at
+/// zero.
 const EXP2: [f32; 7] =
     [1.535_336_2e-4, 1.339_887_5e-3, 9.618_437e-3, 0.055_503_324, 0.240_226_48, std::f32::consts::LN_2, 1.0];
 
-/// `2^x` for `x` up to 127 and zero below -127, with a relative error below 2e-7.
+/// `2^x` for `x` up to 127, and zero below -127; the relative error is below 2e-7.
 #[inline(always)]
 pub(super) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    // Added to a number, leaves its nearest integer in the lowest bits of the mantissa.
+    // Adding this to a number leaves its nearest integer in the lowest bits of the mantissa.
     let magic = simd.splat_f32s(12_582_912.0);
     let x = simd.max_f32s(simd.splat_f32s(-127.0), x);
     let shifted = simd.add_f32s(x, magic);
@@ -209,12 +210,12 @@ pub(super) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(power), exponent))
 }
 
-/// Memory that a worker keeps from one piece of work to the next.
+/// Scratch memory that a worker reuses between work items.
 #[derive(Default)]
 pub(super) struct Scratch(Vec<f32>);
 
 impl Scratch {
-    /// `length` values of any content. They start on a cache line, so that no vector straddles two.
+    /// `length` values of arbitrary content, aligned to a cache line so that no vector straddles two.
     #[inline(always)]
     pub fn take(&mut self, length: usize) -> &mut [f32] {
         const LINE: usize = 16;

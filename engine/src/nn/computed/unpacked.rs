@@ -1,24 +1,24 @@
-//! Packed weights to floats with the tensor library's functions, on the device that holds them.
+//! Dequantizes packed weights with tensor library functions, on the device that holds them.
 //!
-//! Every byte is looked up in a table of what its bits mean; the rest is shapes, products and sums in f32, in the order
-//! of [`Packed`](crate::precision::Packed), so that every bit is the same.
+//! Every byte is looked up in a table of what its bits mean. The rest is reshaping, products and sums in f32,
+//! in the order of [`Packed`](crate::precision::Packed), so that results are bit-identical.
 
 use candle_core::{DType, Result, Tensor, bail};
 
 use crate::precision::{Encoding, Format, Packed, UNEVEN};
 
-/// Weights that are unpacked at a time: all at once would take several times what they are in f32.
+/// Weights unpacked at a time. All at once would take several times their size in f32.
 const PIECE: usize = 1 << 21;
-/// Bytes that unpacking takes for each of those beside the result: what was looked up, in order, and what is computed
-/// of it.
+/// Scratch bytes per weight, without the result: the looked-up values in order, and what is computed from
+/// them.
 const BYTES_A_WEIGHT: usize = 16;
 
-/// Bytes that unpacking so many weights takes beside the result.
+/// Scratch bytes for unpacking this many weights, without the result.
 pub(in crate::nn) fn scratch_bytes(elements: usize) -> usize {
     elements.min(PIECE) * BYTES_A_WEIGHT
 }
 
-/// The values of a weight of a shape.
+/// Dequantizes a weight of `shape`.
 pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Tensor> {
     let elements: usize = shape.iter().product();
     if bytes.elem_count() < encoding.bytes(elements) {
@@ -48,8 +48,8 @@ pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtyp
     result.reshape(shape)
 }
 
-/// How many weights are unpacked together from number `start` on: whole blocks, and whole runs that share a scale or a
-/// part of one.
+/// How many weights to unpack together from index `start` on: whole blocks, and whole groups that share a
+/// scale or a part of one.
 fn piece(encoding: Encoding, start: usize) -> usize {
     let (block, _) = encoding.format.block();
     match encoding.group.map(std::num::NonZeroUsize::get) {
@@ -62,7 +62,7 @@ fn piece(encoding: Encoding, start: usize) -> usize {
     }
 }
 
-/// Values times their scales, one for each `group`.
+/// Values times their scales, one scale per `group` values.
 fn scaled(values: &Tensor, scales: &Tensor, group: usize) -> Result<Tensor> {
     let (count, runs) = (values.elem_count(), values.elem_count() / group);
     if runs == 0 {
@@ -77,7 +77,7 @@ fn scaled(values: &Tensor, scales: &Tensor, group: usize) -> Result<Tensor> {
     Tensor::cat(&[whole, rest.broadcast_mul(&scales.narrow(0, runs, 1)?)?], 0)
 }
 
-/// Flat little-endian bytes as f32, so many at a time that it takes little beside a piece of weights.
+/// Flat little-endian bytes as f32, in pieces that keep the scratch memory small.
 fn all_floats(bytes: &Tensor) -> Result<Tensor> {
     const BYTES: usize = PIECE / 8;
     let all = bytes.elem_count();
@@ -86,12 +86,13 @@ fn all_floats(bytes: &Tensor) -> Result<Tensor> {
     Tensor::cat(&pieces.collect::<Result<Vec<_>>>()?, 0)
 }
 
-/// Flat little-endian bytes as f32: the numbers that three bytes are, and what the fourth and a bit say of their size.
+/// Flat little-endian bytes as f32: the first three bytes give the number, the fourth and one bit of the
+/// third its exponent and sign.
 fn floats(bytes: &Tensor) -> Result<Tensor> {
     let blocks = Blocks::new(bytes, 4)?;
     let low = blocks.looked_up(0, 1, |byte| [f32::from(byte)])?;
     let middle = blocks.looked_up(1, 1, |byte| [f32::from(byte) * 256.0])?;
-    // The third has seven bits of the mantissa and the last one of the exponent.
+    // The third byte has seven bits of the mantissa and the lowest bit of the exponent.
     let third = blocks.looked_up(2, 1, |byte| [f32::from(byte & 127) * 65_536.0, f32::from(byte >> 7)])?;
     let even = blocks.looked_up(3, 1, |byte| sizes(byte, 0))?;
     let odd = blocks.looked_up(3, 1, |byte| sizes(byte, 1))?;
@@ -104,8 +105,8 @@ fn floats(bytes: &Tensor) -> Result<Tensor> {
     (mantissa * chosen(1)?)?.flatten_all()
 }
 
-/// What the last byte of an f32, and the bit before it, say: what the mantissa has beside its bits, and by what all of
-/// it is multiplied.
+/// The meaning of the last byte of an f32 and the bit before it: the implicit part of the mantissa, and the
+/// factor of the mantissa.
 fn sizes(last: u8, bit: u8) -> [f32; 2] {
     let exponent = i32::from(last & 127) * 2 + i32::from(bit);
     let sign = if last < 128 { 1.0 } else { -1.0 };
@@ -113,12 +114,12 @@ fn sizes(last: u8, bit: u8) -> [f32; 2] {
     [implicit, sign * 2f64.powi(exponent.max(1) - 150) as f32]
 }
 
-/// One of the numbers that bytes were looked up as.
+/// One of the numbers that each byte was looked up as.
 fn column(tensor: &Tensor, index: usize) -> Result<Tensor> {
     tensor.narrow(tensor.rank() - 1, index, 1)
 }
 
-/// Bytes of whole blocks as flat f32. What stands where in a block, and in which order sums are made, is as in
+/// The bytes of whole blocks as flat f32. Block layouts and orders of summation are those of
 /// `precision/blocks.rs`.
 fn of_format(bytes: &Tensor, format: Format) -> Result<Tensor> {
     let blocks = Blocks::new(bytes, format.block().1)?;
@@ -159,17 +160,17 @@ fn uneven(code: u8) -> f32 {
     UNEVEN[usize::from(code)]
 }
 
-/// The lower half of a byte, then the upper one.
+/// The lower half of a byte, then the upper half.
 fn halves(byte: u8) -> [f32; 2] {
     [f32::from(byte & 15), f32::from(byte >> 4)]
 }
 
-/// The four pairs of bits of a byte, the lowest first.
+/// The four 2-bit parts of a byte, lowest first.
 fn pairs(byte: u8) -> [f32; 4] {
     [0, 2, 4, 6].map(|shift| f32::from(byte >> shift & 3))
 }
 
-/// The eight bits of a byte, the lowest first.
+/// The eight bits of a byte, lowest first.
 fn bits(byte: u8) -> [f32; 8] {
     [0, 1, 2, 3, 4, 5, 6, 7].map(|shift| f32::from(byte >> shift & 1))
 }
@@ -182,21 +183,21 @@ impl Blocks {
         Ok(Self(bytes.reshape(((), size))?))
     }
 
-    /// What a table has for some bytes of each block: `[blocks, bytes, N]`.
+    /// Table entries for a range of bytes of each block: `[blocks, bytes, N]`.
     fn looked_up<const N: usize>(
         &self,
         place: usize,
         count: usize,
         table: impl Fn(u8) -> [f32; N],
     ) -> Result<Tensor> {
-        // As indices of a byte, the library takes 255 for none.
+        // The library treats a u8 index of 255 as "none".
         let bytes = self.0.narrow(1, place, count)?.flatten_all()?.to_dtype(DType::U32)?;
         let table: Vec<f32> = (0..=u8::MAX).flat_map(table).collect();
         let table = Tensor::from_vec(table, (256, N), bytes.device())?;
         table.index_select(&bytes, 0)?.reshape((self.0.dim(0)?, count, N))
     }
 
-    /// The values of bytes that have `N` whole values each.
+    /// The values of bytes that hold `N` whole values each.
     fn values<const N: usize>(&self, format: Format) -> Result<Tensor> {
         let bytes: Vec<u8> = (0..=u8::MAX).collect();
         let mut values = vec![0.0; N * bytes.len()];
@@ -209,7 +210,7 @@ impl Blocks {
 
     /// A little-endian f16: `[blocks, 1]`.
     fn half(&self, place: usize) -> Result<Tensor> {
-        // What the upper byte says of the mantissa, and by what all of it is multiplied.
+        // The upper byte's part of the mantissa, and the factor of the mantissa.
         let upper = self.looked_up(place + 1, 1, |byte| {
             let (sign, exponent) = (if byte < 128 { 1.0 } else { -1.0 }, i32::from(byte >> 2 & 31));
             let implicit = if exponent > 0 { 1024.0 } else { 0.0 };
@@ -220,18 +221,18 @@ impl Blocks {
         ((lower + column(&upper, 0)?)? * column(&upper, 1)?)?.squeeze(2)
     }
 
-    /// The lower halves of 16 bytes as some numbers, then the upper ones: `[blocks, 32]`.
+    /// Maps the lower halves of 16 bytes, then the upper halves, to numbers: `[blocks, 32]`.
     fn nibbles(&self, place: usize, number: impl Fn(u8) -> f32) -> Result<Tensor> {
         self.parts(place, 16, 1, |byte| [number(byte & 15), number(byte >> 4)])?.flatten(1, 2)
     }
 
-    /// The bits of 4 bytes where a fifth bit stands: `[blocks, 32]`.
+    /// The fifth bits of 32 values, stored in 4 bytes: `[blocks, 32]`.
     fn fifth_bits(&self, place: usize) -> Result<Tensor> {
         self.looked_up(place, 4, |byte| bits(byte).map(|bit| 16.0 * bit))?.flatten(1, 2)
     }
 
-    /// `groups` times `count` bytes, the first parts of the bytes of a group before their second ones:
-    /// `[blocks, groups · N, count]`.
+    /// Splits `groups` times `count` bytes; the first parts of a group's bytes come before their second
+    /// parts: `[blocks, groups · N, count]`.
     fn parts<const N: usize>(
         &self,
         place: usize,
@@ -244,7 +245,7 @@ impl Blocks {
         parts.transpose(2, 3)?.reshape((blocks, groups * N, count))
     }
 
-    /// The eight scales and the eight minima, below zero, of Q4_K and Q5_K: `[blocks, 8, 1]`.
+    /// The eight scales and the eight minima (negated) of Q4_K and Q5_K: `[blocks, 8, 1]`.
     fn scales_and_minima(&self) -> Result<[Tensor; 2]> {
         let six = |byte: u8| [f32::from(byte & 63), f32::from(byte >> 6) * 16.0];
         let shared = self.looked_up(12, 4, halves)?;
@@ -268,7 +269,7 @@ impl Blocks {
         let low = self.parts(96, 8, 1, halves)?.flatten(1, 2)?;
         let high = self.parts(104, 4, 1, |byte| pairs(byte).map(|pair| 16.0 * pair - 32.0))?.flatten(1, 2)?;
         let scales = (low + high)?.broadcast_mul(&self.half(108)?)?.unsqueeze(2)?;
-        // The third bit says that nothing is taken away.
+        // A set third bit means that nothing is subtracted.
         let third = self.parts(0, 32, 1, |byte| bits(byte).map(|bit| 4.0 * bit - 4.0))?;
         let codes = (self.parts(32, 32, 2, pairs)? + third)?.reshape(((), 16, 16))?;
         codes.broadcast_mul(&scales)
@@ -287,7 +288,7 @@ impl Blocks {
 
     fn q6_k(&self) -> Result<Tensor> {
         let scales = self.looked_up(192, 16, signed)?.broadcast_mul(&self.half(208)?.unsqueeze(1)?)?;
-        // Lower halves of 64 bytes, then their upper ones; pairs of bits of 32 bytes beside both.
+        // The lower halves of 64 bytes, then the upper halves; for both, 2-bit parts of 32 bytes.
         let low = self.parts(0, 64, 2, halves)?.reshape(((), 8, 32))?;
         let high = self.parts(128, 32, 2, |byte| pairs(byte).map(|pair| 16.0 * pair - 32.0))?;
         (low + high)?.reshape(((), 16, 16))?.broadcast_mul(&scales)

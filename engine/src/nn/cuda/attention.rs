@@ -4,7 +4,7 @@ use candle_core::{DType, Result, Tensor};
 
 use super::{ACCESS, Argument, Launch, Launches, Source, WARP, name_of, placed, together};
 
-/// The widths of heads that there are kernels for.
+/// Head widths with a kernel.
 pub const WIDTHS: [usize; 4] = [64, 72, 96, 128];
 
 /// As in `attention.cu`.
@@ -14,15 +14,15 @@ const KEYS: usize = 64;
 const SIDE: usize = 16;
 const PADDING: usize = 8;
 
-/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`, of which
-/// queries see all keys, or with `causal` those at their own place and before it. There are kernels for half-width floats
-/// and some widths of heads.
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`.
+/// Queries attend to all keys, or with `causal` to those at their own position and before it. Kernels exist
+/// for 16-bit floats and the head widths in [`WIDTHS`].
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Result<Option<Launches>> {
     let scale = 1.0 / (q.dim(3)? as f64).sqrt();
     describe([q, k, v], scale, causal, None)
 }
 
-/// The same without a mask and a scale, with `bias`, f32 `[heads, tokens + keys − 1]`, added to scores.
+/// The same without mask and scale, with `bias`, f32 `[heads, tokens + keys − 1]`, added to the scores.
 pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Option<Launches>> {
     if bias.dtype() != DType::F32 {
         return Ok(None);
@@ -73,7 +73,7 @@ fn describe(
     Ok(Some(Launches { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))
 }
 
-/// `x` with heads that can be read 16 bytes at a time.
+/// `x`, with heads laid out for 16-byte reads.
 fn rows(x: &Tensor) -> Result<Tensor> {
     let unit = together(x.dtype());
     let stride = x.stride();

@@ -1,4 +1,4 @@
-//! Gives work to a card.
+//! Launches kernels on a GPU.
 
 use std::ops::Deref;
 
@@ -14,7 +14,7 @@ use half::{bf16, f16};
 
 use super::{Argument, Launch, Launches, Source};
 
-/// Bytes of shared memory that a launch may ask for without more ado.
+/// Bytes of shared memory a launch may use without opting in to more.
 const SHARED: usize = 48 << 10;
 
 impl Source {
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// What `engine/build.rs` makes of it.
+    /// The PTX that `engine/build.rs` compiles from it.
     fn ptx(self) -> &'static str {
         match self {
             Self::Activation => include_str!(concat!(env!("OUT_DIR"), "/activation.ptx")),
@@ -42,10 +42,10 @@ impl Source {
     }
 }
 
-/// The compute capability that the kernels are compiled for, ten for each whole one.
+/// The compute capability the kernels are compiled for, times ten.
 const CAPABILITY: &str = env!("SLUICE_KERNELS_CAPABILITY");
 
-/// Whether the card is new enough for the kernels.
+/// Whether the GPU is new enough for the kernels.
 pub(super) fn serves(device: &CudaDevice) -> bool {
     match (device.cuda_stream().context().compute_capability(), CAPABILITY.parse()) {
         (Ok((major, minor)), Ok(least)) => 10 * major + minor >= least,
@@ -53,7 +53,7 @@ pub(super) fn serves(device: &CudaDevice) -> bool {
     }
 }
 
-/// Memory of a result.
+/// The memory of a result.
 enum Memory {
     F32(CudaSlice<f32>),
     F16(CudaSlice<f16>),
@@ -62,7 +62,8 @@ enum Memory {
 
 impl Memory {
     fn new(device: &CudaDevice, values: usize, dtype: DType) -> Result<Self> {
-        // SAFETY: what is in the memory is any floats, and nothing reads them before the launches have written them all.
+        // SAFETY: any bit pattern is a valid float, and nothing reads the memory before the launches have
+        // written all of it.
         unsafe {
             Ok(match dtype {
                 DType::F32 => Self::F32(device.alloc(values)?),
@@ -82,7 +83,7 @@ impl Memory {
     }
 }
 
-/// Where the values of an input are.
+/// The values of an input.
 enum View<'a> {
     U8(CudaView<'a, u8>),
     F32(CudaView<'a, f32>),
@@ -92,7 +93,7 @@ enum View<'a> {
 
 impl<'a> View<'a> {
     fn new(storage: &'a impl Deref<Target = Storage>, first: usize) -> Result<Self> {
-        let Storage::Cuda(storage) = &**storage else { bail!("a kernel was given what is not on the card") };
+        let Storage::Cuda(storage) = &**storage else { bail!("an input of a kernel is not on the GPU") };
         Ok(match &storage.slice {
             CudaStorageSlice::U8(slice) => Self::U8(slice.slice(first..)),
             CudaStorageSlice::F32(slice) => Self::F32(slice.slice(first..)),
@@ -103,7 +104,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Does the work and gives the first of its results. It is done when the device's stream comes to it.
+/// Enqueues the work and returns the first of its results. The values are ready once the device's stream
+/// reaches them.
 pub(super) fn run(device: &CudaDevice, work: &Launches) -> Result<Tensor> {
     let memory = |(shape, dtype): &(Vec<usize>, DType)| Memory::new(device, shape.iter().product(), *dtype);
     let mut results = work.results.iter().map(memory).collect::<Result<Vec<_>>>()?;
@@ -111,7 +113,7 @@ pub(super) fn run(device: &CudaDevice, work: &Launches) -> Result<Tensor> {
         submit(device, launch, &mut results)?;
     }
     let (Some(memory), Some((shape, _))) = (results.into_iter().next(), work.results.first()) else {
-        bail!("work without a result");
+        bail!("the launches have no result");
     };
     let storage = Storage::Cuda(memory.into_storage(device));
     Ok(Tensor::from_storage(storage, shape.as_slice(), BackpropOp::none(), false))
@@ -151,13 +153,13 @@ fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Resul
                 Some(View::F32(view)) => builder.arg(view),
                 Some(View::F16(view)) => builder.arg(view),
                 Some(View::Bf16(view)) => builder.arg(view),
-                None => bail!("an input of {} is missing", launch.kernel),
+                None => bail!("{} lacks an input", launch.kernel),
             },
             Argument::Result(index) => match written.get_mut(*index).and_then(Option::take) {
                 Some(Memory::F32(slice)) => builder.arg(slice),
                 Some(Memory::F16(slice)) => builder.arg(slice),
                 Some(Memory::Bf16(slice)) => builder.arg(slice),
-                None => bail!("{} has no result of number {index}", launch.kernel),
+                None => bail!("{} has no result {index}", launch.kernel),
             },
             // A null pointer.
             Argument::Absent => builder.arg(&0u64),
@@ -166,8 +168,9 @@ fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Resul
             Argument::Number(value) => builder.arg(value),
         };
     }
-    // SAFETY: kernel and arguments are those that the tests give to the same kernel in emulation, which checks their
-    // number, their types and that it reads and writes nothing beyond them; results are as long as their shapes say.
+    // SAFETY: the tests run the same kernels with the same arguments in emulation, which checks their number,
+    // their types, and that the kernel accesses nothing out of bounds; results have the lengths that their
+    // shapes say.
     unsafe { builder.launch(config) }.w()?;
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Kernels for NVIDIA cards, beside the plain compositions of the tensor library: what each is launched with.
+//! CUDA kernels that replace plain compositions of tensor library functions, and their launch parameters.
 //!
-//! Their sources are in `engine/kernels`. A function of this room describes its [`Launches`] as data, so that tests run the
-//! same launches in emulation on the processor. No card has run these kernels yet, so they are off until [`switch`] or
-//! `SLUICE_CUDA_KERNELS=1` turns them on.
+//! The sources are in `engine/kernels`. Functions describe their [`Launches`] as data, so that tests can run
+//! the same launches in emulation on the CPU. No GPU has run these kernels yet, so they are off until
+//! [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
 
 mod attention;
 #[cfg(feature = "cuda")]
@@ -26,15 +26,15 @@ pub use norms::{RowNorm, group_norm, norm_rows};
 pub use pointwise::{Curve, Rotation, gated, gated_add, modulate, rope};
 pub use widening::widen;
 
-/// Bytes that a kernel reads at once.
+/// Bytes a kernel reads at once.
 const ACCESS: usize = 16;
-/// Threads that run in step.
+/// Threads that execute in lockstep.
 const WARP: usize = 32;
 
 static ENABLED: LazyLock<AtomicBool> =
     LazyLock::new(|| AtomicBool::new(env::var_os("SLUICE_CUDA_KERNELS").is_some_and(|value| value == "1")));
 
-/// Whether the kernels are used where there is a card.
+/// Whether the kernels are used where there is a GPU.
 pub fn enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
 }
@@ -44,7 +44,7 @@ pub fn switch(on: bool) {
     ENABLED.store(on, Ordering::Relaxed);
 }
 
-/// A file of kernels.
+/// A source file of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Gated activations.
@@ -61,14 +61,14 @@ pub enum Source {
     Widen,
 }
 
-/// What a kernel is given.
+/// An argument of a kernel.
 #[derive(Debug, Clone)]
 pub enum Argument {
-    /// Where the first value of a tensor is.
+    /// Pointer to the first value of a tensor.
     Input(Tensor),
-    /// Where the result of this number begins.
+    /// Pointer to the result with this index.
     Result(usize),
-    /// Nowhere.
+    /// A null pointer.
     Absent,
     /// An `int`.
     Whole(i32),
@@ -101,41 +101,41 @@ impl Argument {
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
 pub struct Launch {
-    /// The file that the kernel is in.
+    /// The source file of the kernel.
     pub source: Source,
-    /// Its name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Blocks in each direction.
+    /// Blocks in each dimension.
     pub grid: [usize; 3],
-    /// Threads of a block in each direction.
+    /// Threads per block in each dimension.
     pub block: [usize; 3],
-    /// Bytes of memory that the threads of a block share, beside what the kernel says itself.
+    /// Bytes of dynamic shared memory per block.
     pub shared: usize,
-    /// What it is given, in order.
+    /// The arguments, in order.
     pub arguments: Vec<Argument>,
 }
 
 impl Launch {
-    /// The sides of the grid, if a card takes as many blocks.
+    /// The grid dimensions, if within the limits of GPUs.
     pub fn checked_grid(&self) -> Result<[u32; 3]> {
         let [x, y, z] = self.grid.map(u32::try_from);
         match (x, y, z) {
             (Ok(x @ ..=0x7fff_ffff), Ok(y @ ..=0xffff), Ok(z @ ..=0xffff)) => Ok([x, y, z]),
-            _ => bail!("{:?} blocks of {} are more than a card takes", self.grid, self.kernel),
+            _ => bail!("{:?} blocks of {} exceed what a GPU allows", self.grid, self.kernel),
         }
     }
 }
 
-/// Launches, one after the other, and what they write. The first of the results is what the work is for.
+/// Launches in order, and what they write. The first result is the result of the work.
 #[derive(Debug, Clone)]
 pub struct Launches {
-    /// Shapes and dtypes of new tensors.
+    /// Shapes and dtypes of the tensors to allocate.
     pub results: Vec<(Vec<usize>, DType)>,
-    /// What fills them.
+    /// The launches that fill them.
     pub launches: Vec<Launch>,
 }
 
-/// The result of the work if kernels are on, `x` is on a card and there is a kernel for it; else of `plain`.
+/// Runs the kernels if they are on, `x` is on a GPU and there is a kernel for it; otherwise `plain`.
 pub(super) fn or_plain(
     x: &Tensor,
     work: impl FnOnce() -> Result<Option<Launches>>,
@@ -150,13 +150,13 @@ pub(super) fn or_plain(
     {
         return device::run(device, &work);
     }
-    // Without the feature there are no such tensors.
+    // Without the feature there are no CUDA tensors.
     #[cfg(not(feature = "cuda"))]
     let _ = (x, work);
     plain()
 }
 
-/// The name of a dtype in those of kernels; none where there are no kernels for it.
+/// The dtype's name in kernel names; `None` if there are no kernels for it.
 fn name_of(dtype: DType) -> Option<&'static str> {
     match dtype {
         DType::F32 => Some("f32"),
@@ -166,7 +166,7 @@ fn name_of(dtype: DType) -> Option<&'static str> {
     }
 }
 
-/// `x` with its values one after the other, from a place on where a kernel reads several at once.
+/// `x` made contiguous and aligned for vectorized reads.
 fn placed(x: &Tensor) -> Result<Tensor> {
     let x = x.contiguous()?;
     let first = x.storage_and_layout().1.start_offset() * x.dtype().size_in_bytes();
@@ -178,12 +178,12 @@ fn together(dtype: DType) -> usize {
     ACCESS / dtype.size_in_bytes()
 }
 
-/// Threads for this many pieces of work, whole warps of them, not more than `most`.
+/// Threads for this many work items: whole warps, at most `most`.
 fn threads(pieces: usize, most: usize) -> usize {
     pieces.next_multiple_of(WARP).clamp(WARP, most)
 }
 
-/// Blocks across a row of `width` values of which each thread takes as many as are read at once, and their threads.
+/// Blocks across a row of `width` values, and threads per block, with one vectorized read per thread.
 fn across(width: usize, dtype: DType) -> (usize, usize) {
     const MOST: usize = 256;
     let piece = if width.is_multiple_of(together(dtype)) { together(dtype) } else { 1 };

@@ -1,4 +1,4 @@
-//! Norms.
+//! Launch parameters of norms.
 
 use candle_core::{D, DType, Result, Tensor};
 
@@ -6,29 +6,29 @@ use super::{
     Argument, Launch, Launches, Source, WARP, across, name_of, placed, pointwise::Factor, threads, together,
 };
 
-/// What a norm over the last dimension does beside norming.
+/// The options of a norm over the last dimension.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowNorm<'a> {
-    /// Whether the mean is taken away first.
+    /// Whether to subtract the mean first.
     pub centred: bool,
     /// Added to the variance.
     pub eps: f64,
-    /// What values are multiplied by.
+    /// Factor of the normalized values.
     pub weight: Option<&'a Tensor>,
-    /// What is added to them.
+    /// Added after the weight.
     pub bias: Option<&'a Tensor>,
-    /// Then they are multiplied by one and this, `[batch, 1, width]` or `[1, 1, width]`.
+    /// Then multiplies by `1 + scale`, `[batch, 1, width]` or `[1, 1, width]`.
     pub scale: Option<&'a Tensor>,
-    /// And this is added, of the shape of `scale`.
+    /// Then added; has the shape of `scale`.
     pub shift: Option<&'a Tensor>,
 }
 
-/// A norm over the last dimension of `x`, which is `[batch, tokens, width]` where something modulates it.
+/// A norm over the last dimension of `x`, which is `[batch, tokens, width]` if there is a scale or shift.
 pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Launches>> {
     const MOST: usize = 512;
-    /// Rows of a block where a warp is enough for each.
+    /// Rows per block where one warp per row is enough.
     const TOGETHER: usize = 8;
-    /// Reads of a thread before another is worth it.
+    /// Reads per thread before another thread is worth it.
     const READS: usize = 4;
     let Some(name) = name_of(x.dtype()) else { return Ok(None) };
     let vectors = [norm.weight, norm.bias, norm.scale, norm.shift];
@@ -39,10 +39,7 @@ pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Launches>> {
     let width = x.dim(D::Minus1)?;
     for vector in [norm.weight, norm.bias].into_iter().flatten() {
         if vector.dims() != [width] {
-            candle_core::bail!(
-                "a norm over {width} values was given parameters of shape {:?}",
-                vector.dims()
-            );
+            candle_core::bail!("a norm over {width} values got parameters of shape {:?}", vector.dims());
         }
     }
     let rows = x.elem_count() / width;
@@ -58,7 +55,7 @@ pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Launches>> {
     } else {
         (rows, [threads(pieces, MOST), 1, 1])
     };
-    // The kernel takes them wherever they begin.
+    // The kernel does not need alignment here.
     let vector = |vector: Option<&Tensor>| vector.map(Tensor::contiguous).transpose();
     let stride = |factor: &Option<Factor>| Argument::long(factor.as_ref().map_or(0, |factor| factor.stride));
     let launch = Launch {
@@ -86,7 +83,7 @@ pub fn norm_rows(x: &Tensor, norm: RowNorm<'_>) -> Result<Option<Launches>> {
     Ok(Some(Launches { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
 }
 
-/// Group norm of `x` `[batch, channels, …]`, with SiLU or without; `weight` and `bias` are `[channels]`.
+/// Group norm of `x` `[batch, channels, …]`, with or without SiLU; `weight` and `bias` are `[channels]`.
 pub fn group_norm(
     x: &Tensor,
     groups: usize,
@@ -102,7 +99,7 @@ pub fn group_norm(
     let (batch, channels) = (x.dim(0)?, x.dim(1)?);
     if groups == 0 || channels % groups != 0 || weight.dims() != [channels] || bias.dims() != [channels] {
         candle_core::bail!(
-            "a norm of {channels} channels in {groups} groups was given parameters of shape {:?}",
+            "a norm of {channels} channels in {groups} groups got parameters of shape {:?}",
             weight.dims()
         );
     }

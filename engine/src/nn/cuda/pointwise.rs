@@ -1,10 +1,10 @@
-//! Functions of single values: modulation, gates, activations and rotations.
+//! Launch parameters of elementwise functions: modulation, gates, activations and rotations.
 
 use candle_core::{D, DType, Result, Tensor};
 
 use super::{Argument, Launch, Launches, Source, across, name_of, placed, threads, together};
 
-/// Factors of batch items, and how far apart those of neighbours are: none where all share them.
+/// Modulation factors and their stride between batch items; the stride is 0 if all items share them.
 pub(super) struct Factor {
     pub values: Tensor,
     pub stride: usize,
@@ -16,9 +16,13 @@ impl Factor {
         let (batch, _, width) = x.dims3()?;
         let (items, _, own) = factor.dims3()?;
         if own != width || (items != 1 && items != batch) || factor.dim(1)? != 1 {
-            candle_core::bail!("factors of shape {:?} for values of shape {:?}", factor.dims(), x.dims());
+            candle_core::bail!(
+                "factors of shape {:?} do not fit values of shape {:?}",
+                factor.dims(),
+                x.dims()
+            );
         }
-        // A part of a larger vector is taken as it is.
+        // A slice of a larger vector needs no copy.
         let values = if factor.stride()[2] == 1 { factor.clone() } else { factor.contiguous()? };
         let stride = if items == 1 { 0 } else { values.stride()[0] };
         Ok(Self { values, stride })
@@ -85,18 +89,18 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Option<Launche
     Ok(Some(over_rows(x.dims(), x.dtype(), Source::Modulation, format!("gated_add_{name}"), arguments)))
 }
 
-/// What a gate goes through.
+/// The activation of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curve {
     /// `x · sigmoid(x)`.
     Silu,
-    /// The Gaussian error linear unit with a hyperbolic tangent.
+    /// GELU, tanh approximation.
     GeluTanh,
-    /// The Gaussian error linear unit.
+    /// Exact GELU.
     Gelu,
 }
 
-/// `curve(gate) · up`, of the same shape.
+/// `curve(gate) · up`; both have the same shape.
 pub fn gated(curve: Curve, gate: &Tensor, up: &Tensor) -> Result<Option<Launches>> {
     let Some(name) = of_one_dtype(gate, &[up]) else { return Ok(None) };
     let width = gate.dim(D::Minus1)?;
@@ -119,7 +123,8 @@ pub fn gated(curve: Curve, gate: &Tensor, up: &Tensor) -> Result<Option<Launches
     Ok(Some(over_rows(&shape, dtype, Source::Activation, format!("{kernel}_{name}"), arguments)))
 }
 
-/// `x` and how far apart its rows are; a copy if they are not all as far apart, as those of a half of wider rows are.
+/// `x` and its row stride. Copies `x` if its rows are not evenly spaced; half of each row of a wider tensor
+/// needs no copy.
 fn rows_of(x: &Tensor) -> Result<(Tensor, usize)> {
     let (dims, stride) = (x.dims(), x.stride());
     let last = x.rank() - 1;
@@ -136,11 +141,11 @@ fn rows_of(x: &Tensor) -> Result<(Tensor, usize)> {
 pub enum Rotation {
     /// Neighbours, in f32.
     Interleaved,
-    /// Those of the first half with those of the second, in the dtype of the values.
+    /// The first half with the second half, in the dtype of the values.
     Half,
 }
 
-/// Rotates `x` `[batch, tokens, heads, width]` by angles whose cosines and sines are f32 `[tokens, width / 2]`.
+/// Rotates `x` `[batch, tokens, heads, width]`; `cos` and `sin` are f32 `[tokens, width / 2]`.
 pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Option<Launches>> {
     const MOST: usize = 256;
     let Some(name) = name_of(x.dtype()) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Packed weights to floats, on the device.
+//! Launch parameters for dequantizing packed weights.
 
 use candle_core::{DType, Result, Tensor, bail};
 
@@ -6,10 +6,10 @@ use crate::precision::Encoding;
 
 use super::{Argument, Launch, Launches, Source, name_of};
 
-/// The values of a weight of `shape` whose `bytes`, of dtype U8, are values and then scales.
+/// Dequantizes a weight of `shape` from `bytes`, a U8 tensor of values followed by scales.
 pub fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Option<Launches>> {
     const THREADS: usize = 256;
-    /// Values to a thread.
+    /// Values per thread.
     const RUN: usize = 8;
     let Some(name) = name_of(dtype).filter(|_| !encoding.format.is_wide()) else { return Ok(None) };
     let bytes = bytes.flatten_all()?.contiguous()?;

@@ -9,20 +9,20 @@ use candle_core::{DType, Result, Tensor, bail};
 use super::cpu::{by_processor, values, zeros};
 use crate::nn::cuda;
 
-/// Which keys a query may see.
+/// Which keys a query attends to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mask {
-    /// All of them.
+    /// All keys.
     None,
-    /// Those at its own place and before it.
+    /// The keys at the query's own position and before it.
     Causal,
 }
 
-/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v`
-/// `[batch, keys, kv_heads, head_dim]`, scaled by `1 / sqrt(head_dim)`; the result has the shape of `q`.
-/// `heads` is a multiple of `kv_heads`: neighbouring query heads share a key head.
+/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`,
+/// scaled by `1 / sqrt(head_dim)`. The result has the shape of `q`. `heads` is a multiple of `kv_heads`:
+/// neighbouring query heads share a key head (grouped-query attention).
 ///
-/// The scores of all keys and queries are never held at once.
+/// The full score matrix is never materialized.
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
     check(q, k, v)?;
     let divisor = (q.dim(3)? as f64).sqrt();
@@ -35,8 +35,9 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     }
 }
 
-/// Attention without a mask whose scores are `q · k + bias`, not scaled, as in T5 (Raffel et al. 2020). `bias`, f32
-/// `[heads, tokens + keys − 1]`, is by the place of the key less that of the query, from `1 − tokens` to `keys − 1`.
+/// Unmasked attention with scores `q · k + bias`, unscaled, as in T5 (Raffel et al. 2020). `bias`, f32
+/// `[heads, tokens + keys − 1]`, is indexed by key position minus query position, from `1 − tokens` to
+/// `keys − 1`.
 pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
     check(q, k, v)?;
     let (_, tokens, heads, _) = q.dims4()?;
@@ -53,7 +54,7 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     cuda::or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), SCORES))
 }
 
-/// How scores come from the products of queries and keys.
+/// How to get scores from the products of queries and keys.
 #[derive(Clone, Copy)]
 struct Scores<'a> {
     divisor: f64,
@@ -74,18 +75,18 @@ fn check(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// What the plain path adds to scores.
+/// What the plain path adds to the scores.
 #[derive(Clone, Copy)]
 enum Added<'a> {
     Nothing,
-    /// What hides the keys after a query.
+    /// The causal mask: `-inf` for keys after the query.
     Causal,
-    /// A bias by distance, `[heads, tokens + keys − 1]`.
+    /// A bias by relative position, `[heads, tokens + keys − 1]`.
     Bias(&'a Tensor),
 }
 
 impl Added<'_> {
-    /// To scores `[…, queries, keys]` of some of the queries.
+    /// Adds it to scores `[…, queries, keys]` of a range of queries.
     fn to(self, scores: Tensor, queries: Range<usize>, tokens: usize) -> Result<Tensor> {
         let keys = scores.dim(3)?;
         let added = match self {
@@ -105,7 +106,7 @@ impl Added<'_> {
     }
 }
 
-/// The definition, in f32 or wider, for as many queries at a time as have `most` scores.
+/// Attention by its definition, in f32 or wider, over chunks of queries with at most `most` scores each.
 fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -> Result<Tensor> {
     let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     let (batch, tokens, heads, width) = q.dims4()?;
@@ -131,10 +132,11 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -
     if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
 
-/// Scores, in f32, that the plain path computes at a time: as many are held before a function on them as after it.
+/// f32 scores that the plain path computes per chunk. A function on them needs the same amount again for its
+/// result.
 pub(in crate::nn) const SCORES: usize = 32 << 20;
 
-/// Bytes that attention takes beside its inputs and its result.
+/// Scratch bytes of attention, without its inputs and its result.
 pub(in crate::nn) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
     tiled::scratch_bytes(q, keys, threads)
 }
@@ -166,7 +168,7 @@ mod tests {
         [(random(&q, 1) * 3.0).unwrap(), (random(&k, 2) * 3.0).unwrap(), random(&k, 3)]
     }
 
-    /// The definition in f64: in f32 it is itself no nearer to the truth than what is tested.
+    /// The definition in f64; in f32 the definition would be no more accurate than the code under test.
     fn exact(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
         let wide = [q, k, v].map(|x| x.to_dtype(DType::F64).unwrap());
         let divisor = (q.dim(3)? as f64).sqrt();
@@ -188,7 +190,7 @@ mod tests {
                     given.iter().zip(&exact).map(|(given, exact)| (given - exact).abs()).fold(0.0, f32::max)
                 };
                 let row = q.dim(0).unwrap() * heads * keys;
-                // The library sums the products of a few rows in another order than those of many.
+                // The tensor library sums products of a few rows in another order than products of many.
                 let allowed = 2.0 * error(usize::MAX) + 1e-7;
                 for queries in [0, 1, 16, 33, 48] {
                     let error = error(queries * row + 1);
@@ -253,7 +255,7 @@ mod tests {
         let [q, k, v] = inputs([1, 60, 1, 32], 700, 1);
         let q = (q * 1e3).unwrap();
         let want = exact(&q, &k, &v, Mask::None).unwrap();
-        // Scores of thousands are known to no better than this.
+        // Scores in the thousands have no more precision than this.
         assert_close(&attention(&q, &k, &v, Mask::None).unwrap(), &want, 1e-2);
     }
 

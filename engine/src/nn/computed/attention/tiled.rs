@@ -1,7 +1,7 @@
 //! Attention over blocks of keys with a running softmax (Dao et al. 2022; Milakov and Gimelshein 2018).
 //!
-//! Scores are held transposed, a row for each key and a column for each query: the softmax of all queries
-//! then runs in vectors, and the scores are at once the right side of the product with the values.
+//! Scores are stored transposed, a row per key and a column per query. The softmax of all queries is then
+//! vectorized, and the scores can be used directly as the right-hand side of the product with the values.
 
 use candle_core::Tensor;
 use pulp::Simd;
@@ -13,7 +13,8 @@ use super::super::simd::{
 };
 use super::Scores;
 
-/// Where the rows of each head lie: `[batch, tokens, heads, head_dim]` with any strides but the last.
+/// The memory layout of the heads: `[batch, tokens, heads, head_dim]` with any strides except the last, which
+/// is 1.
 #[derive(Clone, Copy)]
 pub(super) struct Heads<'a> {
     values: &'a [f32],
@@ -23,7 +24,7 @@ pub(super) struct Heads<'a> {
 }
 
 impl<'a> Heads<'a> {
-    /// With the strides of `x`, whose first value is the first of `values`.
+    /// Takes the strides of `x`. `values` begins at the first value of `x`.
     pub fn new(values: &'a [f32], x: &Tensor) -> Self {
         let stride = x.stride();
         Self { values, batch: stride[0], token: stride[1], head: stride[2] }
@@ -34,7 +35,7 @@ impl<'a> Heads<'a> {
     }
 }
 
-/// Queries to a piece of work, in register tiles, and keys to a block: what stays in the cache together.
+/// Register tiles of queries per work item and keys per block, chosen to fit in the cache together.
 fn block(width: usize) -> (usize, usize) {
     if width <= 160 { (4, 256) } else { (2, 128) }
 }
@@ -69,7 +70,7 @@ pub(super) fn attend(
             key_count: if scores.causal { key_count.min(first + out.len()) } else { key_count },
             first,
             causal: scores.causal,
-            // The bias of a key in the place of the first query stands after those of the keys before it.
+            // The bias for the first query comes after the entries for keys before it.
             bias: scores.bias.map(|bias| &bias[head * (tokens + key_count - 1)..][..tokens + key_count - 1]),
             last: tokens - 1,
             divisor: scores.divisor,
@@ -80,7 +81,7 @@ pub(super) fn attend(
     });
 }
 
-/// Bytes that [`attend`] takes.
+/// Scratch bytes of [`attend`].
 pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usize, threads: usize) -> usize {
     let tile = Tile::detect();
     let (panels, keys_together) = block(width);
@@ -95,7 +96,7 @@ pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usi
     threads.min(pieces) * worker * size_of::<f32>() + lists
 }
 
-/// Some queries of one head.
+/// A range of queries of one head.
 struct Work<'a> {
     queries: &'a [f32],
     query_stride: usize,
@@ -103,39 +104,39 @@ struct Work<'a> {
     key_stride: usize,
     values: &'a [f32],
     value_stride: usize,
-    /// Keys that any of the queries may see.
+    /// Number of keys that any of the queries attends to.
     key_count: usize,
-    /// The place of the first query.
+    /// Position of the first query.
     first: usize,
-    /// Whether no query may see later keys.
+    /// Whether later keys are masked.
     causal: bool,
-    /// What is added to scores, by the key's place from the last query's on.
+    /// Bias by relative position, starting at that of the first key and the last query.
     bias: Option<&'a [f32]>,
-    /// The place of the last query of all.
+    /// Position of the last query of the sequence.
     last: usize,
-    /// What scores are divided by.
+    /// The scores are divided by this.
     divisor: f64,
     width: usize,
-    /// A row for each query.
+    /// One row per query.
     out: Vec<&'a mut [f32]>,
     scratch: &'a mut Scratch,
 }
 
-/// What is known of a register tile of queries, a column each.
+/// The state of one register tile of queries, a column per query.
 struct Panel<'a> {
-    /// Vectors across.
+    /// Number of vectors across.
     vectors: usize,
     /// The queries times the scale, `[head_dim, query]`.
     queries: &'a mut [f32],
-    /// The scores of a block of keys and then their exponentials, `[key, query]`.
+    /// The scores of a block of keys, later their exponentials, `[key, query]`.
     scores: &'a mut [f32],
-    /// The sums over the values, `[head_dim, query]`.
+    /// The weighted sums of the values, `[head_dim, query]`.
     sums: &'a mut [f32],
-    /// The highest score of each query.
+    /// The highest score of each query so far.
     highest: &'a mut [f32],
     /// The sum of exponentials of each query.
     total: &'a mut [f32],
-    /// What the last block has scaled earlier sums by.
+    /// The factor by which the latest block rescales earlier sums.
     rescale: &'a mut [f32],
 }
 
@@ -144,7 +145,7 @@ impl Tiled for Work<'_> {
     fn run<S: Simd, const R: usize>(mut self, simd: S) {
         let block = block(self.width).1.min(self.key_count);
         let columns = VECTORS * S::F32_LANES;
-        // Strips a power of two apart would compete for the same places in the cache.
+        // Strips a power of two apart would map to the same cache sets.
         let strip_length = block * R + 16;
         let values_length = self.width.div_ceil(R) * strip_length;
         let panel_length = columns * (2 * self.width + block + 3);
@@ -204,7 +205,7 @@ impl Tiled for Work<'_> {
 }
 
 impl Work<'_> {
-    /// Scaled so that the softmax can be taken to the base 2.
+    /// Transposes the queries and scales them so that the softmax can use base 2.
     #[inline(always)]
     fn transpose_queries(&self, first: usize, queries: &mut [f32], width: usize) {
         let scale = (std::f64::consts::LOG2_E / self.divisor) as f32;
@@ -217,7 +218,7 @@ impl Work<'_> {
         }
     }
 
-    /// A block of values in strips as wide as a register tile is high: `[strip, key, row]`.
+    /// Packs a block of values into strips as wide as a register tile is high: `[strip, key, row]`.
     #[inline(always)]
     fn pack_values<const R: usize>(
         &self,
@@ -240,7 +241,7 @@ impl Work<'_> {
         }
     }
 
-    /// The scores of a block of keys.
+    /// Computes the scores of a block of keys.
     #[inline(always)]
     fn score<S: Simd, const R: usize>(&self, simd: S, start: usize, keys: usize, panels: &mut [Panel]) {
         for strip in (0..keys).step_by(R) {
@@ -258,12 +259,12 @@ impl Work<'_> {
 }
 
 impl Panel<'_> {
-    /// Adds to each score what the distance of its key from its query is worth; the first query is at place `first`.
+    /// Adds the relative position bias to each score. `first` is the position of the first query.
     #[inline(always)]
     fn add_bias(&mut self, start: usize, keys: usize, bias: &[f32], last: usize, first: usize) {
         let width = self.highest.len();
         for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
-            // Beyond the last query there are columns without a query.
+            // The columns past the last query belong to no query.
             let places = (first..=last).map(|query| start + key + last - query);
             for (score, place) in scores.iter_mut().zip(places) {
                 *score += bias[place] * std::f32::consts::LOG2_E;
@@ -271,7 +272,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Hides the keys that come after a query, the first of which is at place `first`.
+    /// Masks the keys after each query. `first` is the position of the first query.
     #[inline(always)]
     fn hide(&mut self, start: usize, keys: usize, first: usize) {
         let width = self.highest.len();
@@ -280,7 +281,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Turns the scores of a block into exponentials under the highest score so far.
+    /// Replaces the scores of a block by their exponentials relative to the highest score so far.
     #[inline(always)]
     fn exponentiate<S: Simd>(&mut self, simd: S, keys: usize) {
         let across = self.vectors;
@@ -305,7 +306,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Adds the product of the exponentials with a strip of values to the rescaled sums.
+    /// Adds the product of the exponentials and a strip of values to the rescaled sums.
     #[inline(always)]
     fn add_values<S: Simd, const R: usize>(&mut self, simd: S, first: usize, values: &[f32], width: usize) {
         let across = self.vectors;
@@ -317,7 +318,7 @@ impl Panel<'_> {
     }
 }
 
-/// Sums that products are added to once they are rescaled.
+/// Sums that are rescaled before products are added.
 struct Sums<'a, V> {
     sums: &'a mut [V],
     rescale: &'a [V],

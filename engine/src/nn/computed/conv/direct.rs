@@ -1,7 +1,7 @@
-//! Convolution as a matrix product with the patches of the input.
+//! Convolution as a matrix product with patches of the input (im2col).
 //!
-//! The patches are copied for a few hundred pixels and a few channels at a time, so that they stay in the
-//! cache until all output channels have read them (Chellapilla et al. 2006, in blocks).
+//! Patches are copied for a few hundred pixels and a few channels at a time, so that they stay in the cache
+//! until all output channels have read them (Chellapilla et al. 2006, blocked).
 
 use pulp::Simd;
 use rayon::prelude::*;
@@ -11,9 +11,9 @@ use super::super::simd::{
 };
 use super::{Sizes, blocks};
 
-/// Full register tiles to a block of pixels.
+/// Full register tiles per block of pixels.
 const PANELS: usize = 4;
-/// Values of a patch summed at a time, at least one channel.
+/// Patch values summed at a time; at least one channel.
 const DEPTH: usize = 288;
 
 pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Sizes, out: &mut [f32]) {
@@ -29,7 +29,7 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
     });
 }
 
-/// Values that [`convolve`] takes, and the number of blocks that it cuts a picture into.
+/// Scratch values of [`convolve`], and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let length = PANELS * tile.columns();
@@ -46,9 +46,9 @@ struct Block<'a> {
     kernels: &'a [f32],
     bias: &'a [f32],
     sizes: Sizes,
-    /// Number of the first pixel.
+    /// Index of the first pixel.
     first: usize,
-    /// The pixels of the block in each output channel.
+    /// The pixels of the block, one slice per output channel.
     out: Vec<&'a mut [f32]>,
     scratch: &'a mut Scratch,
 }
@@ -95,7 +95,7 @@ impl Tiled for Block<'_> {
     }
 }
 
-/// Some pixels of successive channels, which products are added to.
+/// A range of pixels in successive channels; products are added to it.
 struct Pixels<'a, 'b> {
     planes: &'a mut [&'b mut [f32]],
     first: usize,
@@ -118,7 +118,7 @@ impl<S: Simd> Rows<S> for Pixels<'_, '_> {
 }
 
 impl Sizes {
-    /// Writes the input values under place `place` of the kernel for the pixels from `first` on.
+    /// Writes the input values at kernel position `place` for the pixels from `first` on.
     #[inline(always)]
     fn gather(&self, plane: &[f32], place: usize, first: usize, mut line: &mut [f32]) {
         let (below, right) = (place / self.kernel, place % self.kernel);
@@ -137,7 +137,7 @@ impl Sizes {
         }
     }
 
-    /// Writes every `stride`th value of `row` from `start - padding` on, zero where there is none.
+    /// Writes every `stride`th value of `row` starting at `start - padding`; zero outside the row.
     #[inline(always)]
     fn gather_row(&self, row: &[f32], start: usize, part: &mut [f32]) {
         let zeros = self.padding.saturating_sub(start).div_ceil(self.stride).min(part.len());

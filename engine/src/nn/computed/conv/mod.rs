@@ -8,33 +8,33 @@ use rayon::prelude::*;
 
 use super::cpu::{by_processor, contiguous, values, zeros};
 
-/// How a convolution walks over its input.
+/// The stride and padding of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conv2d {
-    /// Step in both directions, 1 or 2.
+    /// Stride in both directions, 1 or 2.
     pub stride: usize,
-    /// Rows of zeros above and below, columns of zeros left and right.
+    /// Zero padding on all four sides.
     pub padding: usize,
-    /// Further rows of zeros below and columns of zeros on the right.
+    /// Additional zero padding at the bottom and on the right.
     pub trailing: usize,
 }
 
 impl Conv2d {
-    /// 3×3 with one row and column of zeros around: the size stays.
+    /// 3×3 with padding 1: keeps the size.
     pub const SAME_3X3: Self = Self { stride: 1, padding: 1, trailing: 0 };
     /// 1×1: a linear layer over the channels.
     pub const POINTWISE: Self = Self { stride: 1, padding: 0, trailing: 0 };
-    /// 3×3 that halves the size, with one row and column of zeros around: the downsampler of a UNet.
+    /// 3×3 with stride 2 and padding 1, which halves the size: the downsampler of a UNet.
     pub const HALVE_3X3: Self = Self { stride: 2, padding: 1, trailing: 0 };
-    /// 3×3 that halves an even size, with zeros below and on the right only: the downsampler of
-    /// `AutoencoderKL`.
+    /// 3×3 with stride 2 and padding only at the bottom and on the right, which halves an even size: the
+    /// downsampler of `AutoencoderKL`.
     pub const HALVE_3X3_TRAILING: Self = Self { stride: 2, padding: 0, trailing: 1 };
 }
 
 /// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
 /// `[out]`.
 ///
-/// On the CPU 3×3 and 1×1 kernels are summed in f32 and rounded once.
+/// On the CPU, 3×3 and 1×1 kernels accumulate in f32 and round once.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
     if by_processor(x) && rows == columns && matches!(rows, 1 | 3) && matches!(conv.stride, 1 | 2) {
@@ -45,7 +45,7 @@ pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) 
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
-    // Cards sum half as wide values in f32 and round once; the tensor library on the processor rounds sums.
+    // GPUs accumulate 16-bit values in f32 and round once; the tensor library on the CPU rounds partial sums.
     let dtype = if x.device().is_cpu() { DType::F32 } else { x.dtype() };
     let mut x_padded = x.to_dtype(dtype)?;
     if conv.trailing > 0 {
@@ -61,7 +61,7 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     .to_dtype(x.dtype())
 }
 
-/// Sizes of one convolution with a square kernel.
+/// The sizes of one convolution with a square kernel.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     channels: usize,
@@ -70,10 +70,10 @@ struct Sizes {
     out_channels: usize,
     out_height: usize,
     out_width: usize,
-    /// Rows and columns of the kernel.
+    /// Rows, and columns, of the kernel.
     kernel: usize,
     stride: usize,
-    /// Zeros above and on the left. Those below and on the right follow from the size of the result.
+    /// Padding at the top and on the left. The rest follows from the size of the result.
     padding: usize,
 }
 
@@ -82,12 +82,12 @@ impl Sizes {
         let (_, channels, height, width) = x.dims4()?;
         let (out_channels, expected, kernel, _) = weight.dims4()?;
         if channels != expected {
-            bail!("a convolution over {expected} channels was given {channels}");
+            bail!("a convolution over {expected} channels got {channels}");
         }
         if let Some(bias) = bias
             && bias.dims() != [out_channels]
         {
-            bail!("a convolution to {out_channels} channels was given a bias of shape {:?}", bias.dims());
+            bail!("a convolution to {out_channels} channels got a bias of shape {:?}", bias.dims());
         }
         let zeros = 2 * conv.padding + conv.trailing;
         if height + zeros < kernel || width + zeros < kernel {
@@ -129,7 +129,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
-/// Bytes that a convolution of one picture takes beside its input and its result.
+/// Scratch bytes of the convolution of one image, without its input and its result.
 pub(in crate::nn) fn scratch_bytes(
     [channels, out_channels]: [usize; 2],
     [out_height, out_width]: [usize; 2],
@@ -156,8 +156,8 @@ pub(in crate::nn) fn scratch_bytes(
     values * size_of::<f32>() + blocks * out_channels * size_of::<&mut [f32]>()
 }
 
-/// Cuts each plane of `planes` into blocks of `length` and gathers, for each picture and block, the parts of
-/// all its channels.
+/// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all
+/// its channels.
 fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> Vec<Vec<&mut [f32]>> {
     let gather = |picture| {
         let mut blocks: Vec<_> = (0..plane.div_ceil(length)).map(|_| Vec::with_capacity(channels)).collect();
@@ -171,7 +171,7 @@ fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> V
     planes.chunks_mut(channels * plane).flat_map(gather).collect()
 }
 
-/// Doubles height and width of `x` `[batch, channels, height, width]`, each pixel repeated.
+/// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each pixel.
 pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
     if !(by_processor(x) && x.dtype() == DType::F32) || x.elem_count() == 0 {

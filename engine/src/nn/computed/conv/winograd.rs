@@ -1,8 +1,8 @@
-//! 3×3 convolution by the minimal filtering of Winograd, F(2×2, 3×3) (Lavin and Gray 2016).
+//! 3×3 convolution by Winograd's minimal filtering, F(2×2, 3×3) (Lavin and Gray 2016).
 //!
-//! Four pixels come from sixteen products per channel instead of thirty-six: tiles of 4×4 inputs and the
-//! kernels are transformed by a few additions, sixteen matrix products over the channels follow, and a
-//! transformation back.
+//! Four pixels take sixteen multiplications per channel instead of thirty-six: a few additions transform 4×4
+//! tiles of the input and the kernels, sixteen matrix products over the channels follow, and a second
+//! transform gives the pixels.
 
 use pulp::Simd;
 use rayon::prelude::*;
@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use super::super::simd::{Scratch, Store, Tile, Tiled, VECTORS, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
-/// Products to a tile.
+/// Products per tile.
 const PRODUCTS: usize = 16;
-/// Output channels between two transformations back.
+/// Output channels per inverse transform.
 const TOGETHER: usize = 32;
 
-/// Whether the transformations cost less here than they save.
+/// Whether the transforms cost less than they save at these sizes.
 pub(super) fn suits(sizes: Sizes) -> bool {
     let tiles = sizes.out_height.div_ceil(2) * sizes.out_width.div_ceil(2);
     sizes.kernel == 3
@@ -29,7 +29,7 @@ pub(super) fn suits(sizes: Sizes) -> bool {
 pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Sizes, out: &mut [f32]) {
     let transformed = transform_kernels(kernels, sizes);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
-    // About a megabyte of transformed inputs at a time.
+    // About a megabyte of transformed input at a time.
     let columns = Tile::detect().columns();
     let tiles = ((1 << 14) / sizes.channels).clamp(2 * columns, 8 * columns);
     let rows = (tiles / tile_columns).clamp(1, tile_rows);
@@ -53,7 +53,7 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
     });
 }
 
-/// Values that [`convolve`] takes, and the number of blocks that it cuts a picture into.
+/// Scratch values of [`convolve`], and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
@@ -70,8 +70,8 @@ pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     (kernels + threads.min(blocks) * worker, blocks)
 }
 
-/// The kernels as the left sides of the sixteen products, in strips of as many output channels as a register
-/// tile has rows: `[product, strip, in, row]`.
+/// The transformed kernels as the left-hand sides of the sixteen products, in strips of as many output
+/// channels as a register tile has rows: `[product, strip, in, row]`.
 fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {
     let rows = Tile::detect().rows;
     let strips = sizes.out_channels.div_ceil(rows);
@@ -89,12 +89,12 @@ fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {
     transformed
 }
 
-/// `G g Gᵀ` of the kernels of some output channels.
+/// Computes `G g Gᵀ` for the kernels of a few output channels.
 struct Strip<'a> {
     /// `[out, in, 9]`.
     kernels: &'a [f32],
     channels: usize,
-    /// `[in, out]` for each product.
+    /// `[in, out]` per product.
     out: Vec<&'a mut [f32]>,
 }
 
@@ -137,25 +137,25 @@ struct Block<'a> {
     kernels: &'a [f32],
     bias: &'a [f32],
     sizes: Sizes,
-    /// Number of the first row of tiles.
+    /// Index of the first row of tiles.
     first: usize,
-    /// Columns of tiles at a time.
+    /// Columns of tiles per step.
     wide: usize,
-    /// The rows of pixels of the block in each output channel.
+    /// The pixel rows of the block, one slice per output channel.
     out: Vec<&'a mut [f32]>,
     scratch: &'a mut Scratch,
 }
 
-/// A part of the tiles of a block, all rows and some columns of them, counted row by row.
+/// Some of the tiles of a block: all rows, a range of columns. Tiles are numbered row by row.
 #[derive(Clone, Copy)]
 struct Part {
-    /// Number of the first column of tiles.
+    /// Index of the first column of tiles.
     left: usize,
     /// Columns of tiles.
     wide: usize,
     /// Rows of tiles.
     rows: usize,
-    /// Tiles, up to whole vectors.
+    /// Number of tiles, rounded up to whole vectors.
     padded: usize,
 }
 
@@ -198,8 +198,8 @@ impl Tiled for Block<'_> {
 }
 
 impl Block<'_> {
-    /// Transforms the tiles of all input channels into the right sides of the products, in panels as wide as a
-    /// register tile: `[product, panel, in, tile]`.
+    /// Transforms the tiles of all input channels into the right-hand sides of the products, in panels as
+    /// wide as a register tile: `[product, panel, in, tile]`.
     #[inline(always)]
     fn pack<S: Simd>(&self, simd: S, part: Part, inputs: &mut [f32], rest: &mut [f32]) {
         let (channels, columns) = (self.sizes.channels, VECTORS * S::F32_LANES);
@@ -210,7 +210,7 @@ impl Block<'_> {
             let plane = &self.input[channel * size..][..size];
             for row in 0..part.rows {
                 self.split_rows(plane, self.first + row, part, lines);
-                // A row that ends within a vector spills into the next row, which is yet to be written.
+                // A row that ends within a vector spills into the next row, which is written later.
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
             for (product, tiles) in tiles.chunks(stride).enumerate() {
@@ -227,7 +227,7 @@ impl Block<'_> {
         }
     }
 
-    /// The four rows of the input under a row of tiles, even columns and odd columns apart.
+    /// Copies the four input rows of a row of tiles, even and odd columns separately.
     #[inline(always)]
     fn split_rows(&self, plane: &[f32], row: usize, part: Part, lines: &mut [f32]) {
         let Sizes { height, width, padding, .. } = self.sizes;
@@ -242,7 +242,7 @@ impl Block<'_> {
                 continue;
             }
             let source = &plane[y * width..][..width];
-            // The first column of the input inside the picture and the number of pairs without an edge.
+            // The first input column inside the image, and the number of column pairs away from the edge.
             let edge = usize::from(part.left == 0 && padding == 1);
             let start = 2 * part.left + 2 * edge - padding;
             let pairs = source.get(start..).unwrap_or_default().as_chunks::<2>().0;
@@ -259,7 +259,7 @@ impl Block<'_> {
         }
     }
 
-    /// The sixteen products for some output channels: `[product, out, tile]`.
+    /// The sixteen products for a few output channels: `[product, out, tile]`.
     #[inline(always)]
     fn multiply<S: Simd, const R: usize>(
         &self,
@@ -287,7 +287,7 @@ impl Block<'_> {
         }
     }
 
-    /// Weaves the four pixels of each tile into the rows of an output channel.
+    /// Interleaves the four pixels of each tile into the rows of an output channel.
     #[inline(always)]
     fn write(&mut self, part: Part, pixels: &[f32], channel: usize) {
         let width = self.sizes.out_width;
@@ -307,12 +307,12 @@ impl Block<'_> {
     }
 }
 
-/// `Bᵀ d B` of a row of tiles.
+/// `Bᵀ d B` for a row of tiles.
 #[inline(always)]
 fn transform_tiles<S: Simd>(simd: S, wide: usize, lines: &[f32], tiles: &mut [f32], stride: usize) {
     let vectors = wide.div_ceil(S::F32_LANES);
     let line = lines.len() / 8;
-    // Rows of the input whose difference or sum is taken.
+    // The input rows to subtract or add.
     for (row, (first, second, add)) in
         [(0, 2, false), (1, 2, true), (2, 1, false), (1, 3, false)].into_iter().enumerate()
     {
@@ -341,7 +341,7 @@ fn combine<S: Simd>(simd: S, a: S::f32s, b: S::f32s, add: bool) -> S::f32s {
     if add { simd.add_f32s(a, b) } else { simd.sub_f32s(a, b) }
 }
 
-/// `Aᵀ m A` of the tiles of an output channel, plus its bias: `[pixel, tile]`.
+/// `Aᵀ m A` for the tiles of an output channel, plus the bias: `[pixel, tile]`.
 #[inline(always)]
 fn transform_sums<S: Simd>(simd: S, part: Part, sums: &[f32], stride: usize, bias: f32, out: &mut [f32]) {
     let vectors = part.padded / S::F32_LANES;
