@@ -1,4 +1,4 @@
-//! A component's blocks as a forward pass gets them.
+//! The blocks of a component as a forward pass sees them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,8 +20,8 @@ use crate::{
     nn::{self, DType, Device, Tensor, Trace, TracedWeight, Weight},
 };
 
-/// A component's blocks as a forward pass gets them, one after the other: with weights from a store, or with their
-/// shapes, to be traced.
+/// The blocks of a component, one after the other: with weights from a store, or with shapes only, for
+/// tracing.
 #[derive(Clone, Copy)]
 pub struct Blocks<'a>(Source<'a>);
 
@@ -32,13 +32,14 @@ enum Source<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// The blocks of a store, as an executor walks through them.
+    /// The blocks of a store, in the order of an executor's walk.
     pub fn stored(executor: &'a Executor, store: &'a WeightStore) -> Self {
         Self(Source::Stored(executor, store))
     }
 
-    /// Calls `forward(index, weights)` for each block of `range` in order. Everything that needs a block (all guidance
-    /// branches, all images of a batch) runs within one call, so that each block is leased once a walk.
+    /// Calls `forward(index, weights)` for each block of `range` in order. Everything that needs a block (all
+    /// guidance branches, all images of a batch) runs within one call, so that each block is leased once per
+    /// walk.
     pub fn walk(
         self,
         range: Range<usize>,
@@ -52,7 +53,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// `work(x)`. Where it is traced, what it takes depends on the shape of `x` alone: it is done once for each shape.
+    /// Returns `work(x)`. The cost of traced work depends only on the shape of `x`, so `work` is traced once
+    /// per shape and its cost is reused.
     pub fn by_shape(
         self,
         x: &Tensor,
@@ -64,7 +66,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Rows `[rows.len(), width]` of the table `name` of a block, which is looked up in and never leased.
+    /// Rows `[rows.len(), width]` of the table `name` of a block. Tables are only looked up and never leased.
     pub fn rows(self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
         match self.0 {
             Source::Stored(_, store) => Ok(store.rows(block, name, rows)?.into()),
@@ -72,7 +74,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// What it is computed in.
+    /// The dtype of the computation.
     pub fn dtype(self) -> DType {
         match self.0 {
             Source::Stored(_, store) => store.dtype(),
@@ -80,7 +82,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Where it is computed.
+    /// The device of the computation.
     pub fn device(self) -> Device {
         match self.0 {
             Source::Stored(_, store) => store.device().clone().into(),
@@ -89,25 +91,25 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The shapes of a component's weights, and what passes through its blocks have taken.
+/// The shapes of a component's weights, and the cost of the passes through its blocks so far.
 #[derive(Debug)]
 pub struct TracedBlocks {
     trace: Trace,
     dtype: DType,
     blocks: Vec<Arc<TracedBlock>>,
     passed: RefCell<Vec<BlockWork>>,
-    /// The most that was allocated since the last pass.
+    /// Peak allocation since the last pass.
     gap: Cell<u64>,
-    /// What was done by the shape of what it was given.
+    /// The cost of known work, by the shape of its input.
     known: RefCell<HashMap<Vec<usize>, Known>>,
 }
 
-/// What something took that is done again for the same shape.
+/// The cost of work that is repeated for the same shape.
 #[derive(Debug, Clone)]
 struct Known {
     dims: Vec<usize>,
     dtype: DType,
-    /// Activations are beyond what was allocated before.
+    /// Activation bytes, beyond what was allocated before.
     passed: Vec<BlockWork>,
 }
 
@@ -117,7 +119,7 @@ pub(super) struct TracedBlock {
     name: String,
     weights: HashMap<String, (TracedWeight, AtomicBool)>,
     terms: Vec<LowRankTerm>,
-    /// How often each layer was read in the pass under way.
+    /// How often each layer was read in the current pass.
     reads: Mutex<Reads>,
 }
 
@@ -128,7 +130,7 @@ struct Reads {
 }
 
 impl TracedBlocks {
-    /// The blocks of a component as they would be held for a computation in `dtype`.
+    /// The blocks of `component` as they would be held for a computation in `dtype`.
     pub fn new(trace: &Trace, component: &Component, dtype: DType) -> Self {
         let block = |block: &Block| Arc::new(TracedBlock::new(trace, block, dtype));
         let blocks: Vec<Arc<TracedBlock>> = component.blocks.iter().map(block).collect();
@@ -136,14 +138,14 @@ impl TracedBlocks {
         Self { trace: trace.clone(), dtype, blocks, passed, gap: Cell::new(0), known: RefCell::default() }
     }
 
-    /// The blocks, to be walked through.
+    /// The blocks, ready for a walk.
     pub fn blocks(&self) -> Blocks<'_> {
         Blocks(Source::Traced(self))
     }
 
-    /// What the passes through each block since the last call have taken. A block's activations are all that was
-    /// allocated while it ran; what was allocated between two passes counts for the later one, at the end for the last
-    /// block.
+    /// The cost of the passes through each block since the last call. A block's activations are everything
+    /// allocated while it ran. What is allocated between two passes counts towards the later one; after the
+    /// last pass, towards the last block.
     pub fn take(&self) -> Vec<BlockWork> {
         self.end_gap();
         let mut passed = self.passed.replace(vec![BlockWork::UNUSED; self.blocks.len()]);
@@ -153,7 +155,7 @@ impl TracedBlocks {
         passed
     }
 
-    /// The weights, as `block: name`, that nothing has asked for yet.
+    /// The weights, as `block: name`, that have not been read yet.
     pub fn unread(&self) -> Vec<String> {
         let of_block = |block: &Arc<TracedBlock>| -> Vec<String> {
             let unread = block.weights.iter().filter(|(_, (_, was_read))| !was_read.load(Ordering::Relaxed));
@@ -216,7 +218,7 @@ impl TracedBlocks {
     fn rows(&self, block: usize, name: &str, rows: usize) -> nn::Result<Tensor> {
         let table = self.blocks[block].find(name)?;
         let width = table.dims.get(1).copied().unwrap_or(1);
-        // They are read as f32.
+        // Rows are read as f32.
         let wide = self.trace.tensor(&[rows, width], DType::F32);
         wide.to_dtype(self.dtype)
     }
@@ -245,7 +247,7 @@ impl TracedBlock {
         self.weights.contains_key(name)
     }
 
-    /// A weight that is read.
+    /// Returns a weight and records that it was read.
     pub fn read(&self, name: &str) -> Option<Weight> {
         let (weight, was_read) = self.weights.get(name)?;
         was_read.store(true, Ordering::Relaxed);

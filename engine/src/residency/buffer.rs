@@ -1,4 +1,4 @@
-//! Memory for the weights of one block: flat, so that it can be filled again without a new allocation.
+//! Memory for the weights of one block: flat, so that it can be refilled without a new allocation.
 
 use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
@@ -11,43 +11,43 @@ use crate::{
     precision::{Encoding, Format},
 };
 
-/// The dtypes that weights are held in. Bytes are weights as they are stored.
+/// The dtypes that weights are held in. U8 is for weights held as they are stored.
 const DTYPES: [DType; 4] = [DType::F32, DType::F16, DType::BF16, DType::U8];
 
-/// Values of each of [`DTYPES`].
+/// Number of values of each of [`DTYPES`].
 pub type Sizes = [usize; DTYPES.len()];
 
-/// Where the tensors of a block are in a buffer.
+/// Where the tensors of a block lie in a buffer.
 #[derive(Debug, Clone)]
 pub struct BlockLayout {
     /// In the order of the block's tensors.
     pub tensors: Vec<TensorPlace>,
-    /// Values of each dtype.
+    /// Number of values of each dtype.
     pub sizes: Sizes,
 }
 
-/// Where one tensor is in a buffer.
+/// Where one tensor lies in a buffer.
 #[derive(Debug, Clone)]
 pub struct TensorPlace {
-    /// Its name inside the block.
+    /// Its name within the block.
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Which of the buffer's parts it is in.
+    /// Index of the buffer's part that holds it.
     part: usize,
-    /// Number of its first value there.
+    /// Index of its first value in that part.
     offset: usize,
-    /// How it is stored, if its bytes are held as they are.
+    /// The encoding, if it is held as it is stored.
     packed: Option<Encoding>,
 }
 
 impl TensorPlace {
-    /// The dtype that it is held in.
+    /// The dtype it is held in.
     pub fn dtype(&self) -> DType {
         DTYPES[self.part]
     }
 
-    /// What its bytes mean, if it is held as it is stored.
+    /// The encoding, if it is held as it is stored.
     pub fn encoding(&self) -> Option<Encoding> {
         self.packed
     }
@@ -57,7 +57,7 @@ impl TensorPlace {
         self.shape.iter().product()
     }
 
-    /// Number of values in its part of the buffer: of bytes, where it is held as it is stored.
+    /// Number of values in its part of the buffer; of bytes if it is held as it is stored.
     pub fn values(&self) -> usize {
         self.packed.map_or(self.elements(), |encoding| encoding.bytes(self.elements()))
     }
@@ -67,20 +67,20 @@ impl TensorPlace {
         Self { offset: 0, ..self.clone() }
     }
 
-    /// A run of its values, at most `length` from number `first` on; of its bytes, where it is held as it is stored.
+    /// A slice of at most `length` values from index `first` on; of bytes if it is held as it is stored.
     pub fn piece(&self, first: usize, length: usize) -> Self {
         let shape = vec![length.min(self.values() - first)];
         Self { shape, offset: self.offset + first, packed: None, ..self.clone() }
     }
 
-    /// Values of each dtype that a buffer for it alone has.
+    /// The sizes of a buffer for this tensor alone.
     pub fn sizes(&self) -> Sizes {
         let mut sizes = [0; DTYPES.len()];
         sizes[self.part] = self.values();
         sizes
     }
 
-    /// Bytes as it is held.
+    /// Its size in bytes, as it is held.
     pub fn bytes(&self) -> u64 {
         (self.values() * self.dtype().size_in_bytes()) as u64
     }
@@ -89,9 +89,9 @@ impl TensorPlace {
 impl BlockLayout {
     /// The layout of a block for a computation in `compute`.
     ///
-    /// Matrices are held as they are stored where widening them changes no value: they are widened when they are
-    /// multiplied. All else is held in the dtype of the computation. What is stored in less than 16 bits a value is
-    /// so in any computation.
+    /// Matrices are held as they are stored if widening loses nothing; they are widened when they are
+    /// multiplied. Everything else is held in the dtype of the computation. Weights stored in less than 16
+    /// bits per value are held as they are stored in every computation.
     pub fn new(block: &Block, compute: DType) -> Self {
         let mut sizes = [0; DTYPES.len()];
         let tensors = block.tensors.iter().map(|(name, stored)| {
@@ -111,7 +111,7 @@ impl BlockLayout {
         bytes(&self.sizes)
     }
 
-    /// Whether some of it is held in floats of 16 bits.
+    /// Whether any tensor is held in 16-bit floats.
     pub fn has_halves(&self) -> bool {
         self.sizes
             .iter()
@@ -119,7 +119,7 @@ impl BlockLayout {
             .any(|(&values, dtype)| values > 0 && matches!(dtype, DType::F16 | DType::BF16))
     }
 
-    /// Bytes of the largest layer: all tensors that differ in the last part of their names alone.
+    /// Bytes of the largest layer. The tensors of a layer differ only in the last part of their names.
     pub fn largest_leaf(&self) -> u64 {
         let mut layers: BTreeMap<&str, u64> = BTreeMap::new();
         for place in &self.tensors {
@@ -134,7 +134,8 @@ pub fn layer_of(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(layer, _)| layer)
 }
 
-/// How a tensor is held for a computation in `compute`: in a dtype, or as it is stored.
+/// How a tensor is held for a computation in `compute`: its dtype, and its encoding if it is held as it is
+/// stored.
 fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
     let (&[_, columns], Some(encoding)) = (stored.shape(), stored.encoding()) else { return (compute, None) };
     match encoding.format {
@@ -145,12 +146,12 @@ fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
     }
 }
 
-/// Bytes of values of each dtype.
+/// Total bytes of these sizes.
 pub fn bytes(sizes: &Sizes) -> u64 {
     sizes.iter().zip(DTYPES).map(|(&count, dtype)| (count * dtype.size_in_bytes()) as u64).sum()
 }
 
-/// For each dtype the most values that any of the blocks has.
+/// The maximum size of each dtype over all blocks.
 pub fn largest<'a>(layouts: impl IntoIterator<Item = &'a BlockLayout>) -> Sizes {
     let mut sizes = [0; DTYPES.len()];
     for layout in layouts {
@@ -161,10 +162,10 @@ pub fn largest<'a>(layouts: impl IntoIterator<Item = &'a BlockLayout>) -> Sizes 
     sizes
 }
 
-/// What keeps memory on the host where a card can read it by itself.
+/// Keeps host memory pinned.
 pub type Pins = Vec<Arc<dyn Debug + Send + Sync>>;
 
-/// Room for the weights of a block, one flat tensor for each dtype.
+/// Memory for the weights of a block, one flat tensor per dtype.
 #[derive(Debug, Clone)]
 pub struct Buffer {
     parts: [Option<Tensor>; DTYPES.len()],
@@ -172,7 +173,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Takes memory on `device`.
+    /// Allocates memory on `device`.
     pub fn new(sizes: &Sizes, device: &Device) -> Result<Self> {
         let mut parts = [const { None }; DTYPES.len()];
         for ((part, &size), dtype) in parts.iter_mut().zip(sizes).zip(DTYPES) {
@@ -183,25 +184,26 @@ impl Buffer {
         Ok(Self { parts, pins: Pins::new() })
     }
 
-    /// The same memory, pinned.
+    /// The same memory, pinned by `pins`.
     #[cfg(feature = "cuda")]
     pub fn with_pins(self, pins: Pins) -> Self {
         Self { pins, ..self }
     }
 
-    /// Whether a card reads from it without anybody's help.
+    /// Whether the memory is pinned, so that a GPU can read it directly.
     #[cfg(feature = "cuda")]
     pub fn is_pinned(&self) -> bool {
         !self.pins.is_empty()
     }
 
-    /// The flat tensors that it is made of.
+    /// The flat tensors it consists of.
     #[cfg(feature = "cuda")]
     pub fn parts(&self) -> impl Iterator<Item = &Tensor> {
         self.parts.iter().flatten()
     }
 
-    /// For each dtype that both have, the tensor here, the one in `other`, and how many values `sizes` says.
+    /// For each dtype that both buffers have: the tensor here, the one in `other`, and the number of values
+    /// in `sizes`.
     pub fn pairs<'a>(
         &'a self,
         other: &'a Self,
@@ -211,9 +213,9 @@ impl Buffer {
         parts.filter_map(|((to, from), &size)| Some((to.as_ref()?, from.as_ref()?, size)))
     }
 
-    /// One weight of a block whose weights are in this buffer; a view, not a copy.
+    /// One weight of a block in this buffer; a view, not a copy.
     pub fn weight(&self, place: &TensorPlace) -> Result<Weight> {
-        let Some(part) = &self.parts[place.part] else { bail!("a buffer without room for {}", place.name) };
+        let Some(part) = &self.parts[place.part] else { bail!("the buffer has no room for {}", place.name) };
         let values = part.narrow(0, place.offset, place.values())?;
         Ok(match place.packed {
             None => Weight::Floats(values.reshape(place.shape.as_slice())?),
@@ -230,7 +232,7 @@ impl Buffer {
         Ok(Self { parts, pins: self.pins.clone() })
     }
 
-    /// Reads a block from its files. `between` is asked before each tensor whether to go on.
+    /// Reads a block from its files. Calls `between` before each tensor and stops if it returns `false`.
     pub fn read(
         &self,
         block: &Block,
@@ -250,14 +252,14 @@ impl Buffer {
         Ok(true)
     }
 
-    /// Gives the values of one tensor to `write`.
+    /// Passes the values of one tensor to `write`.
     pub fn fill(&self, place: &TensorPlace, write: impl FnOnce(Values<'_>)) -> Result<()> {
-        let Some(part) = &self.parts[place.part] else { bail!("a buffer without room for {}", place.name) };
+        let Some(part) = &self.parts[place.part] else { bail!("the buffer has no room for {}", place.name) };
         part.inplace_op1(&Write::new(place.offset, place.values(), write))
     }
 
-    /// Copies the first values of each dtype from another buffer, in pieces of at most `piece` bytes; `after` is
-    /// told the bytes of each piece and whether to go on is its answer.
+    /// Copies the first values of each dtype from another buffer, in pieces of at most `piece` bytes. Calls
+    /// `after` with the bytes of each piece and stops if it returns `false`.
     pub fn copy_from(
         &self,
         other: &Self,
@@ -269,7 +271,7 @@ impl Buffer {
             let bytes = from.dtype().size_in_bytes();
             let (held, layout) = from.storage_and_layout();
             let first = layout.start_offset();
-            let candle_core::Storage::Cpu(source) = &*held else { bail!("a copy from a card") };
+            let candle_core::Storage::Cpu(source) = &*held else { bail!("cannot copy from a GPU") };
             let step = (piece / bytes).max(1);
             for start in (0..size).step_by(step) {
                 let count = step.min(size - start);
@@ -319,7 +321,7 @@ impl<F: FnOnce(Values<'_>)> InplaceOp1 for Write<F> {
             CpuStorage::F16(values) => Values::F16(&mut values[range]),
             CpuStorage::BF16(values) => Values::Bf16(&mut values[range]),
             CpuStorage::U8(values) => Values::Stored(&mut values[range]),
-            _ => bail!("weights are floats of 16 or 32 bits, or bytes"),
+            _ => bail!("weights must be 16-bit or 32-bit floats, or bytes"),
         };
         let write = self.write.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(write) = write {
@@ -329,13 +331,13 @@ impl<F: FnOnce(Values<'_>)> InplaceOp1 for Write<F> {
     }
 }
 
-/// The values of `tensor` as they are held at `place`.
+/// Converts `tensor` to the dtype and order of `place`.
 pub fn held_values(tensor: &Tensor, place: &TensorPlace) -> Result<Tensor> {
     if tensor.shape() != &Shape::from(place.shape.as_slice()) {
         bail!("{} has the shape {:?}, not {:?}", place.name, place.shape, tensor.dims());
     }
     if let Some(encoding) = place.packed {
-        bail!("{} is held as {}, and nothing can be put in its place", place.name, encoding.format.name());
+        bail!("{} is held as {} and cannot be replaced", place.name, encoding.format.name());
     }
     tensor.to_dtype(place.dtype())?.contiguous()
 }

@@ -10,7 +10,7 @@ use std::sync::{
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// Asks the job to stop at the next block.
+    /// Asks the job to stop before the next block.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

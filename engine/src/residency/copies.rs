@@ -1,8 +1,10 @@
-//! The threads that bring weights up: `sluice-copy` fills the device, `sluice-read` reads ahead from disk for it.
+//! The threads that load weights: `sluice-copy` copies to the device, `sluice-read` prefetches from disk for
+//! it.
 //!
-//! Requests are served in their order, which is the order in which the forward passes will need them. A slot
-//! travels: from the free ones to the copy thread, filled to the forward pass, and back when its lease ends. So
-//! the copy thread is as far ahead as there are slots, and nothing is allocated on the way.
+//! Requests are served in order, which is the order in which the forward passes need the blocks. A slot
+//! circulates: the copy thread takes a free one and fills it, the forward pass uses it, and when its lease
+//! ends it is free again. So the copy thread runs ahead by as many blocks as there are slots, and nothing is
+//! allocated along the way.
 
 use std::{
     cell::Cell,
@@ -26,26 +28,26 @@ use crate::{
     memory::Tier,
 };
 
-/// Weights of a block wanted on the device.
+/// A request to load a block to the device.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// Which block.
+    /// Index of the block.
     pub block: usize,
-    /// Whether they are to stay, in memory of their own, or pass through a slot.
+    /// Whether the block becomes resident in its own memory, or passes through a slot.
     pub stays: bool,
 }
 
 impl Request {
-    /// Whether its weights are read ahead into a buffer in the host's memory.
+    /// Whether its weights are prefetched into a staging buffer in host memory.
     pub fn is_staged(self, source: &WeightSource) -> bool {
         !self.stays && source.is_staged(self.block)
     }
 }
 
-/// Memory on the device for the block that runs or one that is next.
+/// Device memory for a streamed block: the one that runs or one that comes next.
 #[derive(Debug)]
 pub struct Slot {
-    /// Its number.
+    /// Index of the slot.
     pub number: u8,
     /// Its memory.
     pub buffer: Buffer,
@@ -60,30 +62,30 @@ pub struct Resident {
     _reserved: Reservation,
 }
 
-/// Where the weights of a block have arrived.
+/// Where the weights of a block were loaded.
 #[derive(Debug)]
 pub enum Place {
-    /// In memory of their own.
+    /// In their own memory.
     Own(Resident),
     /// In a slot.
     Slot(Slot),
 }
 
-/// Weights that have arrived, or the reason why not.
+/// A loaded block, or the reason why loading failed.
 #[derive(Debug)]
 pub struct Arrival {
-    /// Which block.
+    /// Index of the block.
     pub block: usize,
-    /// Where.
+    /// Where the weights are.
     pub place: Result<Place, RunError>,
-    /// How long they took.
+    /// How long loading took.
     pub load: Duration,
-    /// Where they came from.
+    /// Where the weights came from.
     pub from: Tier,
     generation: u64,
 }
 
-/// A read from disk that the copy thread takes further.
+/// A block prefetched from disk, for the copy thread.
 struct Staged {
     generation: u64,
     block: usize,
@@ -104,26 +106,26 @@ pub struct Copies {
     ring: Ring,
 }
 
-/// What the ring is made of.
+/// The sizes of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
     /// Number of slots.
     pub slots: u32,
-    /// Room of each.
+    /// Size of each slot.
     pub slot: Sizes,
-    /// Buffers that are read into from disk, on devices that are not unified.
+    /// Number of staging buffers for reads from disk; zero on unified devices.
     pub stages: u32,
-    /// Room of each.
+    /// Size of each staging buffer.
     pub stage: Sizes,
 }
 
 impl Ring {
-    /// Whether it has what `other` has.
+    /// Whether it is at least as large as `other` in every respect.
     pub fn covers(&self, other: &Self) -> bool {
         self.union(other) == *self
     }
 
-    /// What either has.
+    /// The maximum of both in every respect.
     pub fn union(&self, other: &Self) -> Self {
         Self {
             slots: self.slots.max(other.slots),
@@ -135,7 +137,7 @@ impl Ring {
 }
 
 impl Copies {
-    /// Takes the memory of the ring and starts the threads.
+    /// Allocates the ring and starts the threads.
     pub fn start(source: &Arc<WeightSource>, ring: Ring) -> Result<Self, RunError> {
         let blocks = source.blocks();
         let (requests, waiting) = bounded(2 * blocks + 2);
@@ -144,7 +146,7 @@ impl Copies {
         for number in 0..ring.slots {
             let reserved = source.account.reserve_weights(bytes(&ring.slot))?;
             let buffer = unmetered(|| source.memory.allocate(&ring.slot))?;
-            // The channel has room for every slot there is.
+            // The channel has capacity for every slot.
             let _ = free.try_send(Slot { number: number as u8, buffer, _reserved: reserved });
         }
         let generation = Arc::new(AtomicU64::new(0));
@@ -187,12 +189,12 @@ impl Copies {
         })
     }
 
-    /// What it is made of.
+    /// The sizes of the ring.
     pub fn ring(&self) -> &Ring {
         &self.ring
     }
 
-    /// Asks for blocks, in the order in which they will be needed.
+    /// Requests blocks, in the order in which they will be needed.
     pub fn ask(&self, source: &WeightSource, wanted: impl IntoIterator<Item = Request>) {
         let generation = self.generation.load(Ordering::Relaxed);
         for request in wanted {
@@ -205,7 +207,7 @@ impl Copies {
         }
     }
 
-    /// The next weights that were asked for; nothing if they do not come within `patience`.
+    /// The next requested block, or `None` if it does not arrive within `patience`.
     pub fn next(&self, patience: Duration) -> Option<Arrival> {
         loop {
             let arrival = self.arrivals.recv_timeout(patience).ok()?;
@@ -216,12 +218,12 @@ impl Copies {
         }
     }
 
-    /// Where a slot goes when its lease ends.
+    /// The channel that takes slots whose lease has ended.
     pub fn free(&self) -> Option<Sender<Slot>> {
         self.free.clone()
     }
 
-    /// Forgets everything that was asked for.
+    /// Cancels all requests.
     pub fn forget(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         while self.waiting.try_recv().is_ok() {}
@@ -230,7 +232,7 @@ impl Copies {
         }
     }
 
-    /// Gives the slot of weights that nobody wants back to the ring.
+    /// Returns the slot of an unwanted block to the ring.
     fn discard(&self, arrival: Arrival) {
         if let (Ok(Place::Slot(slot)), Some(free)) = (arrival.place, &self.free) {
             let _ = free.try_send(slot);
@@ -256,7 +258,7 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
     thread::Builder::new().name(name.to_owned()).spawn(body).map_err(RunError::Thread)
 }
 
-/// How long a thread waits before it looks whether what it waits for is still wanted.
+/// How often a waiting thread checks whether its request is still wanted.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 struct Copier {
@@ -267,7 +269,7 @@ struct Copier {
     arrived: Sender<Arrival>,
 }
 
-/// The copy thread's end of the buffers that are read into.
+/// The copy thread's end of the staging buffers.
 struct Staging {
     ready: Receiver<Staged>,
     give_back: Sender<Arc<HostCopy>>,
@@ -297,7 +299,7 @@ impl Copier {
         }
     }
 
-    /// The next slot that is free; none if the request is not wanted any more.
+    /// The next free slot, or `None` if the request is no longer wanted.
     fn free_slot(&self, generation: u64) -> Option<Slot> {
         while generation == self.generation.load(Ordering::Relaxed) {
             if let Ok(slot) = self.free.recv_timeout(PATIENCE) {
@@ -331,7 +333,7 @@ impl Copier {
             }
             _ => self.source.bring(request.block, buffer, &go_on),
         };
-        // A transfer that was stopped belongs to an old generation and is recognised by that.
+        // A stopped transfer belongs to an old generation and is discarded for that reason.
         (outcome.map(|_| place), from)
     }
 
@@ -341,7 +343,7 @@ impl Copier {
         Ok(Resident { buffer: self.source.memory.allocate(&layout.sizes)?, _reserved: reserved })
     }
 
-    /// Takes a block from the thread that reads ahead and copies it to the device.
+    /// Takes a block from the prefetch thread and copies it to the device.
     fn pass_on(
         &self,
         staging: &Staging,
@@ -354,7 +356,7 @@ impl Copier {
             let early = staging.early.take();
             let Some(read) = early.or_else(|| staging.ready.recv_timeout(PATIENCE).ok()) else { continue };
             if read.generation > generation {
-                // It was read for requests that come after the one that has just been called off.
+                // It was prefetched for requests after the one that was just cancelled.
                 staging.early.set(Some(read));
                 return Ok(false);
             }
@@ -375,7 +377,7 @@ impl Copier {
     }
 }
 
-/// Reads blocks into staging buffers, as far ahead as there are buffers.
+/// Prefetches blocks into staging buffers, as far ahead as there are buffers.
 fn read_ahead(
     source: &WeightSource,
     current: &AtomicU64,

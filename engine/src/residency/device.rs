@@ -1,4 +1,4 @@
-//! Devices as the runtime sees them: where weights are computed with, and how they get there.
+//! Device memory, and copies to it.
 
 use std::{
     fmt,
@@ -15,45 +15,45 @@ use super::{
 };
 use crate::hardware::DevicePool;
 
-/// A device's memory and the way to it. The copy thread calls [`upload`](Self::upload); a back end brings its own
-/// streams and events behind it.
+/// A device's memory and the link to it. The copy thread calls [`upload`](Self::upload); a back end brings
+/// its own streams and events.
 pub trait DeviceMemory: Send + Sync + fmt::Debug {
-    /// What the tensors are computed on.
+    /// The device that computes.
     fn device(&self) -> &Device;
 
-    /// Whether the device computes in the host's memory, so that there is nothing to copy.
+    /// Whether the device computes in host memory, so that nothing is copied.
     fn is_unified(&self) -> bool;
 
-    /// Allocates memory for values of each dtype.
+    /// Allocates device memory for these sizes.
     fn allocate(&self, sizes: &Sizes) -> Result<Buffer>;
 
-    /// Allocates memory on the host from which copies to the device are fast.
+    /// Allocates host memory from which copies to the device are fast.
     fn allocate_host(&self, sizes: &Sizes) -> Result<Buffer>;
 
-    /// Copies the first values of each dtype from the host to the device and returns when they are there. Stops
-    /// early and returns `false` when `go_on` does.
+    /// Copies the first values of each dtype from the host to the device and returns when they have arrived.
+    /// Stops early and returns `false` when `go_on` does.
     fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool>;
 
-    /// The moment at which the device has done everything that was queued so far.
+    /// The moment when the device has finished everything queued so far.
     fn moment(&self) -> Result<Moment> {
         Ok(Moment::now())
     }
 
-    /// The device's own count of its memory, if it has one.
+    /// The device's own memory counters, if it has any.
     fn pool(&self) -> Option<Arc<dyn DevicePool>> {
         None
     }
 
-    /// How many times as long computations take as on this machine; 1 unless a slower device is simulated.
+    /// How many times longer computations take than on this machine; 1 unless a slower device is simulated.
     fn slowdown(&self) -> f64 {
         1.0
     }
 }
 
-/// Bytes that are copied between two checks whether to go on.
+/// Bytes copied between checks whether to continue.
 const PIECE: usize = 4 << 20;
 
-/// The processor: weights are used where they were read to.
+/// The CPU: weights are used where they were read to.
 #[derive(Debug)]
 pub struct CpuMemory;
 
@@ -79,29 +79,30 @@ impl DeviceMemory for CpuMemory {
     }
 }
 
-/// A card that is not there: its memory is the machine's, under a budget that the
-/// [`MemoryAccount`](crate::hardware::MemoryAccount) enforces, and its link takes as long as the real one.
+/// A simulated GPU. Its memory is host memory under a budget that the
+/// [`MemoryAccount`](crate::hardware::MemoryAccount) enforces, and its copies take as long as over the real
+/// link.
 #[derive(Debug)]
 pub struct SimulatedCard {
     bytes_per_second: f64,
     latency: Duration,
     slowdown: f64,
-    /// One transfer at a time.
+    /// Admits one transfer at a time.
     link: Mutex<()>,
 }
 
-/// How far a transfer may run ahead of its simulated link before it sleeps: waiting after each piece would keep a core
-/// busy.
+/// How far a transfer may run ahead of the simulated link before it sleeps. Waiting after each piece would
+/// keep a core busy.
 const HEAD_START: Duration = Duration::from_millis(5);
 
 impl SimulatedCard {
-    /// A card behind a link of this many bytes a second, each transfer taking `latency` seconds more.
+    /// A GPU behind a link with this many bytes per second, and `latency` seconds per transfer.
     pub fn new(bytes_per_second: f64, latency: f64) -> Self {
         let latency = Duration::try_from_secs_f64(latency).unwrap_or_default();
         Self { bytes_per_second: bytes_per_second.max(1.0), latency, slowdown: 1.0, link: Mutex::new(()) }
     }
 
-    /// The same card, on which computations take `factor` times as long as here.
+    /// The same GPU with computations `factor` times slower than on this machine.
     pub fn with_slowdown(mut self, factor: f64) -> Self {
         self.slowdown = factor.max(1.0);
         self
@@ -158,7 +159,7 @@ mod tests {
         let (from, to) = (card.allocate_host(&sizes).unwrap(), card.allocate(&sizes).unwrap());
         let started = Instant::now();
         assert!(card.upload(&from, &to, &sizes, &|| true).unwrap());
-        // 10 MB at 1 GB/s and a millisecond. How much longer it takes depends on who else computes.
+        // 10 MB at 1 GB/s plus 1 ms. It takes longer on a busy machine.
         assert!(started.elapsed() >= Duration::from_millis(11));
     }
 

@@ -19,26 +19,26 @@ pub enum RunError {
     /// The device ran out of memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// The operating system cannot start a thread.
-    #[error("the threads that load weights could not be started: {0}")]
+    /// The operating system could not start a thread.
+    #[error("could not start the threads that load weights: {0}")]
     Thread(io::Error),
-    /// Blocks were requested in another order than announced, because of a bug in a model family.
+    /// Blocks were requested in another order than announced; this is a bug in a model family.
     #[error("block {block} was requested out of order")]
     OutOfOrder {
-        /// Its number.
+        /// Index of the block.
         block: usize,
     },
     /// A tensor operation failed.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
-    /// This process can no longer use the card.
-    #[error("the graphics card stopped working: {0}")]
+    /// This process can no longer use the GPU.
+    #[error("the GPU stopped working: {0}")]
     DeviceLost(candle_core::Error),
 }
 
 impl RunError {
-    /// The same, classified for a run with this memory account: a card that is out of memory or lost reports a failed
-    /// tensor operation, whichever one was under way.
+    /// Reclassifies the error for a run with this memory account: when a GPU runs out of memory or is lost,
+    /// whichever tensor operation is next reports the failure.
     pub fn told_apart(self, account: &MemoryAccount) -> Self {
         match self {
             Self::Compute(error) => Self::of_computation(error, account),
@@ -46,7 +46,7 @@ impl RunError {
         }
     }
 
-    /// What a failed tensor operation means for a run with this memory account.
+    /// Classifies a failed tensor operation of a run with this memory account.
     #[cfg(feature = "cuda")]
     pub(super) fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
         use super::cuda::{Fault, fault};
@@ -57,7 +57,7 @@ impl RunError {
         }
     }
 
-    /// What a failed tensor operation means for a run.
+    /// Classifies a failed tensor operation of a run.
     #[cfg(not(feature = "cuda"))]
     pub(super) fn of_computation(error: candle_core::Error, _: &MemoryAccount) -> Self {
         Self::Compute(error)

@@ -1,4 +1,4 @@
-//! Walks through the blocks of a component.
+//! Walks over the blocks of a component.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ use crate::{
 pub struct Executor {
     cancel: CancelToken,
     recorder: Recorder,
-    /// Number of the component in what is recorded.
+    /// Index of the component in the telemetry.
     component: u8,
     walks: Arc<AtomicU32>,
 }
@@ -33,21 +33,21 @@ impl Default for Executor {
 }
 
 impl Executor {
-    /// An executor that stops when `cancel` says so and tells `recorder` about each block.
+    /// An executor that stops on `cancel` and reports each block to `recorder`.
     pub fn new(cancel: CancelToken, recorder: Recorder) -> Self {
         Self { cancel, recorder, component: 0, walks: Arc::default() }
     }
 
-    /// The same for the component of this number.
+    /// The same for the component with this index.
     pub fn of_component(&self, component: u8) -> Self {
         Self { component, walks: Arc::default(), ..self.clone() }
     }
 
     /// Calls `forward(index, weights)` for each block of `blocks` in order. Everything that needs a block
-    /// (all guidance branches, all pictures of a batch) runs within one call, so that each block is leased
-    /// once a walk.
+    /// (all guidance branches, all images of a batch) runs within one call, so that each block is leased once
+    /// per walk.
     ///
-    /// What blocks took is reported when the device is through with them, at the latest at the end of the walk.
+    /// Timings of a block are reported once the device has finished it, at the latest at the end of the walk.
     pub fn walk(
         &self,
         store: &WeightStore,
@@ -106,7 +106,7 @@ impl Executor {
         Ok(Pass { index, asked, begun, ended, load, bytes, tier, slot, evict: released.elapsed() })
     }
 
-    /// Says what a pass took; `origin` came at the time `at`.
+    /// Reports the timings of a pass. `origin` was the device's moment at the time `at`.
     fn report(
         &self,
         store: &WeightStore,
@@ -137,14 +137,14 @@ impl Executor {
     }
 }
 
-/// A block's forward pass that the device was told of.
+/// A block's forward pass that was queued on the device.
 struct Pass {
     index: usize,
-    /// When the block was asked for.
+    /// When the block was requested.
     asked: Moment,
-    /// When it was there.
+    /// When its weights were there.
     begun: Moment,
-    /// When it was through.
+    /// When the pass was finished.
     ended: Moment,
     load: Duration,
     bytes: u64,
@@ -178,13 +178,13 @@ mod tests {
     };
 
     const BLOCKS: usize = 5;
-    /// What a block's work takes the device.
+    /// How long the device works on a block.
     const WORK: Duration = Duration::from_millis(20);
 
-    /// A device that is told what to do and does it later, one thing after the other.
+    /// A device that queues work and does it later, one item after the other.
     #[derive(Debug)]
     struct Later {
-        /// When it is through with all that it was told.
+        /// When the device will have finished all queued work.
         done: Mutex<Instant>,
     }
 
@@ -261,7 +261,7 @@ mod tests {
             .unwrap();
         let all = started.elapsed();
         assert!(all >= BLOCKS as u32 * WORK, "the walk ended after {all:?}");
-        assert!(told + WORK <= all, "the last block was told of at {told:?} of {all:?}");
+        assert!(told + WORK <= all, "the last block was queued at {told:?} of {all:?}");
         let measured = store.take_measured();
         assert!(measured.iter().all(|block| block.passes == 1 && block.compute >= WORK), "{measured:?}");
 

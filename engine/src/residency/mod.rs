@@ -1,8 +1,9 @@
-//! Where weights are, and how they come to a forward pass.
+//! Where weights live, and how they get to a forward pass.
 //!
 //! A block's forward pass is a function of weights and state; it does not own its weights. It gets them as a
-//! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk. Which blocks stay on
-//! the device and which pass through its slots is said by a [`UsePlan`](crate::memory::UsePlan).
+//! [`Lease`] from a [`WeightStore`], block by block, in the order of an [`Executor`]'s walk. A
+//! [`UsePlan`](crate::memory::UsePlan) decides which blocks stay on the device and which stream through its
+//! slots.
 
 mod blocks;
 mod buffer;

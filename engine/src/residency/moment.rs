@@ -1,4 +1,4 @@
-//! Moments in the work of a device.
+//! Moments in a device's work.
 
 use std::{
     thread,
@@ -7,18 +7,18 @@ use std::{
 
 use candle_core::Result;
 
-/// Sleeping is only exact to about this much; the rest is waited for awake.
+/// The accuracy of sleeping; the last bit is waited for in a busy loop.
 const SLEEP_ERROR: Duration = Duration::from_micros(100);
 
-/// A point in the work of a device, recorded when the work was queued.
+/// A point in a device's work, recorded when the work was queued.
 ///
-/// The processor works at once. A card works asynchronously: its moment comes when everything that was queued before is
+/// The CPU works synchronously. A GPU works asynchronously: its moment comes when everything queued before is
 /// done.
 #[derive(Debug)]
 pub enum Moment {
-    /// On the machine's clock; it may lie ahead.
+    /// On the machine's clock; it may lie in the future.
     At(Instant),
-    /// On the clock of a card.
+    /// On a GPU's clock.
     #[cfg(feature = "cuda")]
     OfCard(super::cuda::event::CardEvent),
 }
@@ -29,7 +29,7 @@ impl Moment {
         Self::At(Instant::now())
     }
 
-    /// Whether it has come.
+    /// Whether it has passed.
     pub fn has_come(&self) -> bool {
         match self {
             Self::At(instant) => Instant::now() >= *instant,
@@ -38,10 +38,10 @@ impl Moment {
         }
     }
 
-    /// The time from `earlier` to it. Waits until it has come.
+    /// The time since `earlier`. Waits for this moment.
     ///
     /// # Errors
-    /// When the card failed before it could come.
+    /// Fails if the GPU failed before this moment.
     pub fn since(&self, earlier: &Self) -> Result<Duration> {
         match (self, earlier) {
             (Self::At(later), Self::At(earlier)) => {
@@ -51,7 +51,7 @@ impl Moment {
             #[cfg(feature = "cuda")]
             (Self::OfCard(later), Self::OfCard(earlier)) => later.since(earlier),
             #[cfg(feature = "cuda")]
-            _ => candle_core::bail!("moments of two devices"),
+            _ => candle_core::bail!("the moments belong to different devices"),
         }
     }
 }

@@ -24,13 +24,13 @@ use crate::{
     nn::computed::LowRank,
 };
 
-/// How often a forward pass that waits looks whether it is still wanted.
+/// How often a waiting forward pass checks whether it was cancelled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Gives out the weights of a component's blocks under a plan, and brings them up before they are needed.
+/// Leases the weights of a component's blocks under a plan, and prefetches them.
 ///
-/// The order is that of walks: [`begin_walk`](Self::begin_walk), then one [`lease`](Self::lease) for each block of
-/// the range, one after the other.
+/// Each walk starts with [`begin_walk`](Self::begin_walk), followed by one [`lease`](Self::lease) for each
+/// block of the range, in order.
 #[derive(Debug)]
 pub struct WeightStore {
     source: Arc<WeightSource>,
@@ -43,9 +43,9 @@ struct State {
     slots: u32,
     resident: Vec<Option<Arc<OnDevice>>>,
     copies: Option<Copies>,
-    /// Walks through the same range that were announced.
+    /// Announced walks that are still to come.
     announced: usize,
-    /// The range whose blocks are on their way although its walk has not begun.
+    /// The range whose blocks are already being loaded although its walk has not begun.
     ahead: Option<Range<usize>>,
     measured: Vec<BlockTimings>,
     moved: u64,
@@ -59,28 +59,28 @@ struct OnDevice {
     memory: Arc<Resident>,
 }
 
-/// What was measured of one block.
+/// Measurements of one block.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BlockTimings {
-    /// Forward passes.
+    /// Number of forward passes.
     pub passes: u32,
-    /// What they took together.
+    /// Their total duration.
     pub compute: Duration,
-    /// Bytes that were moved for them.
+    /// Bytes moved for them.
     pub bytes: u64,
-    /// What moving them took.
+    /// Total duration of moving.
     pub load: Duration,
 }
 
-/// The weights of one block for the time of a forward pass.
+/// The weights of one block for the duration of a forward pass.
 #[derive(Debug)]
 pub struct Lease {
     kind: Kind,
-    /// Where they came from: [`Tier::Device`] if they were there.
+    /// Where they came from: [`Tier::Device`] if they were already there.
     pub from: Tier,
-    /// How long they took to come.
+    /// How long loading took.
     pub load: Duration,
-    /// The slot they are in.
+    /// Index of the slot they are in, if any.
     pub slot: Option<u8>,
     bytes: u64,
 }
@@ -104,7 +104,7 @@ impl Deref for Lease {
 }
 
 impl Lease {
-    /// Bytes that were moved to the device for it.
+    /// Bytes moved to the device for it.
     pub fn moved_bytes(&self) -> u64 {
         self.bytes + self.deref().moved_bytes()
     }
@@ -115,15 +115,14 @@ impl Drop for Lease {
         if let Kind::Slot { slot, free: Some(free), .. } = &mut self.kind
             && let Some(slot) = slot.take()
         {
-            // Without a ring to go back to, the slot's memory is given back.
+            // If the ring is gone, this frees the slot's memory.
             let _ = free.try_send(slot);
         }
     }
 }
 
 impl WeightStore {
-    /// A store that has read nothing yet and keeps every block on the device once it was read, until a plan says
-    /// otherwise.
+    /// A store that has read nothing yet. Until a plan says otherwise, blocks stay on the device once read.
     pub fn new(
         component: Component,
         dtype: DType,
@@ -153,7 +152,7 @@ impl WeightStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the store gives out.
+    /// The component whose weights it leases.
     pub fn component(&self) -> &Component {
         &self.source.component
     }
@@ -163,27 +162,27 @@ impl WeightStore {
         self.source.dtype
     }
 
-    /// Where weights are given out.
+    /// The device it leases weights on.
     pub fn device(&self) -> &Device {
         self.source.memory.device()
     }
 
-    /// Where weights are and how they come there.
+    /// The device's memory.
     pub fn memory(&self) -> &Arc<dyn DeviceMemory> {
         &self.source.memory
     }
 
-    /// The books that the store's weights are entered in.
+    /// The account that its weights are charged to.
     pub fn account(&self) -> &Arc<MemoryAccount> {
         &self.source.account
     }
 
-    /// For each block how many bytes it has as it is held, and how many its largest layer has.
+    /// For each block: its bytes as held, and those of its largest layer.
     pub fn held_bytes(&self) -> impl Iterator<Item = (u64, u64)> {
         self.source.layouts.iter().map(|layout| (layout.bytes(), layout.largest_leaf()))
     }
 
-    /// Follows `plan` from now on. Blocks that are where it wants them stay there.
+    /// Follows `plan` from now on. Blocks that are already in place stay there.
     pub fn follow(&self, plan: &UsePlan) {
         let mut state = self.state();
         if state.plan == plan.blocks && state.slots == plan.slots {
@@ -202,13 +201,13 @@ impl WeightStore {
         self.source.keep(plan.iter().map(|block| block.home == Tier::Host));
     }
 
-    /// Says that `walks` further walks through the same range follow the next one, so that the first blocks of each
-    /// are brought up during the last of the one before.
+    /// Announces that `walks` more walks through the same range follow the next one. The first blocks of each
+    /// are then prefetched during the last blocks of the previous walk.
     pub fn announce(&self, walks: usize) {
         self.state().announced = walks;
     }
 
-    /// Begins a walk through `range`: asks for those of its blocks that are not on the device.
+    /// Begins a walk through `range`: requests those of its blocks that are not on the device.
     pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
         let mut state = self.state();
         let wanted = |state: &State, placement| -> Vec<Request> {
@@ -250,7 +249,7 @@ impl WeightStore {
         Ok(())
     }
 
-    /// The ring that `requests` need.
+    /// The ring sizes that `requests` need.
     fn ring(&self, state: &State, requests: &[Request]) -> Ring {
         let slot = largest(requests.iter().filter(|request| !request.stays).map(|it| self.layout(it)));
         let staged = requests.iter().filter(|request| request.is_staged(&self.source));
@@ -263,11 +262,11 @@ impl WeightStore {
         &self.source.layouts[request.block]
     }
 
-    /// The weights of block `index`, waiting for them if they are on their way.
+    /// The weights of block `index`; waits until they are loaded.
     ///
     /// # Errors
-    /// When the file has become unreadable or shorter since it was opened, when the device's memory is used up, or
-    /// when `cancel` says so.
+    /// Fails if the file became unreadable or shorter since it was opened, if the device is out of memory, or
+    /// on `cancel`.
     pub fn lease(&self, index: usize, cancel: &CancelToken) -> Result<Lease, RunError> {
         let bytes = self.source.layouts[index].bytes();
         {
@@ -326,12 +325,12 @@ impl WeightStore {
         Ok(weights.with_terms(&self.source.component.blocks[index].terms))
     }
 
-    /// Gives out the weights of `component` from now on, which differs from the one before in what adapters have
-    /// changed. Blocks whose tensors are the same stay where they are; the others are read again when they are
-    /// needed. Says whether anything is different.
+    /// Leases the weights of `component` from now on, which differs from the previous one only by its
+    /// adapters. Blocks with the same tensors stay in place; the others are read again when needed. Returns
+    /// whether anything changed.
     ///
     /// # Errors
-    /// When a resident block cannot be looked at anew.
+    /// Fails if the weights of a resident block cannot be rebuilt.
     pub fn adapt(&mut self, component: Component) -> Result<bool, RunError> {
         self.rest();
         let terms = |component: &Component| -> Vec<Vec<LowRankTerm>> {
@@ -353,11 +352,11 @@ impl WeightStore {
         Ok(before != after || same.contains(&false))
     }
 
-    /// Rows `[rows.len(), width]` of the table `name`, read from disk: a table that is looked up in never has to be
-    /// anywhere else.
+    /// Rows `[rows.len(), width]` of the table `name`, read from disk. Lookup tables are never loaded as a
+    /// whole.
     ///
     /// # Errors
-    /// When there is no such table or row, or the file has become unreadable.
+    /// Fails if there is no such table or row, or the file became unreadable.
     pub fn rows(&self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
         let own = &self.source.component.blocks[block];
         let stored = |name: &str| match own.tensors.iter().find(|(known, _)| known == name) {
@@ -384,7 +383,7 @@ impl WeightStore {
         Ok(values.to_device(self.device())?.to_dtype(self.dtype())?)
     }
 
-    /// Ends a walk that did not come to its end: what is on its way is not wanted any more.
+    /// Ends a walk early and cancels its pending loads.
     pub fn abandon_walk(&self) {
         let mut state = self.state();
         state.ahead = None;
@@ -394,7 +393,7 @@ impl WeightStore {
         }
     }
 
-    /// Takes down what a forward pass took.
+    /// Records the timings of a forward pass.
     pub(super) fn note(&self, index: usize, wait: Duration, pass: BlockTimings) {
         let mut state = self.state();
         state.moved += pass.bytes;
@@ -406,27 +405,27 @@ impl WeightStore {
         measured.load += pass.load;
     }
 
-    /// What was measured of each block since the last call.
+    /// The measurements of each block since the last call.
     pub fn take_measured(&self) -> Vec<BlockTimings> {
         let mut state = self.state();
         let fresh = vec![BlockTimings::default(); state.measured.len()];
         std::mem::replace(&mut state.measured, fresh)
     }
 
-    /// Bytes moved to the device since the store was made.
+    /// Bytes moved to the device since the store was created.
     pub fn moved_bytes(&self) -> u64 {
         self.state().moved
     }
 
-    /// Microseconds that forward passes have waited for weights since the store was made.
+    /// Microseconds that forward passes have waited for weights since the store was created.
     pub fn waited_micros(&self) -> u64 {
         self.state().waited.as_micros() as u64
     }
 
-    /// Puts `tensor` in the place of a stored weight, wherever copies of it are.
+    /// Replaces a stored weight by `tensor`, in all copies.
     ///
     /// # Errors
-    /// When the block has no such tensor, or one of another shape.
+    /// Fails if the block has no such tensor, or one of another shape.
     pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         self.abandon_walk();
         self.source.patch(block, name, tensor)?;
@@ -434,8 +433,8 @@ impl WeightStore {
         Ok(())
     }
 
-    /// Lets go of everything on the device, slots included. Nothing is copied back: the host's copies and the files
-    /// hold the same.
+    /// Frees all device memory, including the slots. Nothing is copied back: the host copies and the files
+    /// hold the same weights.
     pub fn leave_device(&self) {
         let mut state = self.state();
         state.copies = None;
@@ -444,7 +443,7 @@ impl WeightStore {
         unmetered(|| state.resident.fill_with(|| None));
     }
 
-    /// Lets go of the slots and the threads that fill them; resident blocks stay.
+    /// Frees the slots and stops the threads that fill them; resident blocks stay.
     pub fn rest(&self) {
         let mut state = self.state();
         state.copies = None;
@@ -452,13 +451,13 @@ impl WeightStore {
         state.announced = 0;
     }
 
-    /// Lets go of everything.
+    /// Frees all memory, on the device and on the host.
     pub fn leave_memory(&self) {
         self.leave_device();
         self.source.forget_copies();
     }
 
-    /// Bytes of weights that stay on the device.
+    /// Bytes of weights resident on the device.
     pub fn resident_bytes(&self) -> u64 {
         let state = self.state();
         let here = state.resident.iter().zip(&self.source.layouts).filter(|(block, _)| block.is_some());

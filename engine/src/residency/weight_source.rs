@@ -1,4 +1,4 @@
-//! Where the weights of a component come from when they are not on the device.
+//! Where a component's weights come from when they are not on the device.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,7 @@ use crate::{
     nn::computed::Weight,
 };
 
-/// A copy of a block's weights in the host's memory, or a buffer for one.
+/// A copy of a block's weights in host memory, or a buffer for one.
 #[derive(Debug)]
 pub struct HostCopy {
     /// Its memory.
@@ -27,16 +27,16 @@ pub struct HostCopy {
     _reserved: Reservation,
 }
 
-/// Files, copies in the host's memory, and weights that take the place of stored ones.
+/// The files, the copies in host memory, and the patches that replace stored weights.
 #[derive(Debug)]
 pub struct WeightSource {
-    /// What the weights are.
+    /// The component.
     pub component: Component,
-    /// How each block is held.
+    /// The layout of each block.
     pub layouts: Vec<BlockLayout>,
     /// The dtype of the computation.
     pub dtype: DType,
-    /// Where they are computed with.
+    /// The memory of the device that computes.
     pub memory: Arc<dyn DeviceMemory>,
     /// The memory account.
     pub account: Arc<MemoryAccount>,
@@ -45,14 +45,14 @@ pub struct WeightSource {
 
 #[derive(Debug)]
 struct State {
-    /// Whether a block's copy stays in the host's memory.
+    /// Whether each block's copy stays in host memory.
     kept: Vec<bool>,
     host: Vec<Option<Arc<HostCopy>>>,
     patches: HashMap<(usize, String), Tensor>,
 }
 
 impl WeightSource {
-    /// All blocks on disk.
+    /// A source with all blocks on disk.
     pub fn new(
         component: Component,
         dtype: DType,
@@ -68,8 +68,9 @@ impl WeightSource {
         Self { component, layouts, dtype, memory, account, state }
     }
 
-    /// The same weights as they are after adapters were put to other ones of them: `component` differs in the tensors
-    /// and terms of some blocks. Copies of the others are kept; says for each block whether its tensors are the same.
+    /// The same weights with other adapters: `component` differs in the tensors and low-rank terms of some
+    /// blocks. Keeps the copies of unchanged blocks. Also returns, per block, whether its tensors are
+    /// unchanged.
     pub fn adapted(&self, component: Component) -> (Self, Vec<bool>) {
         let same: Vec<bool> =
             self.component.blocks.iter().zip(&component.blocks).map(|(old, new)| old.holds(new)).collect();
@@ -92,7 +93,7 @@ impl WeightSource {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides which blocks have a copy in the host's memory; the others' copies go.
+    /// Decides which blocks keep a copy in host memory, and frees the other copies.
     pub fn keep(&self, kept: impl IntoIterator<Item = bool>) {
         let mut state = self.state();
         state.kept = kept.into_iter().map(|kept| kept && !self.memory.is_unified()).collect();
@@ -110,12 +111,13 @@ impl WeightSource {
         self.state().host.fill_with(|| None);
     }
 
-    /// Whether a block that passes through a slot is read from disk each time, through a buffer in the host's memory.
+    /// Whether a block that streams through a slot is read from disk each time, through a staging buffer in
+    /// host memory.
     pub fn is_staged(&self, block: usize) -> bool {
         !self.memory.is_unified() && !self.state().kept[block]
     }
 
-    /// Puts `tensor` in the place of a stored one, until the end.
+    /// Replaces a stored weight by `tensor` for the lifetime of the source.
     pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         let place = self.layouts[block].tensors.iter().find(|place| place.name == name).ok_or_else(|| {
             candle_core::Error::CannotFindTensor {
@@ -131,13 +133,13 @@ impl WeightSource {
         Ok(())
     }
 
-    /// Room in the host's memory.
+    /// Allocates a buffer in host memory.
     pub fn host_buffer(&self, sizes: &Sizes) -> Result<HostCopy, RunError> {
         let reserved = self.account.reserve_host(bytes(sizes), !self.memory.is_unified());
         Ok(HostCopy { buffer: unmetered(|| self.memory.allocate_host(sizes))?, _reserved: reserved })
     }
 
-    /// Reads a block from disk into a buffer; `false` if it was stopped.
+    /// Reads a block from disk into a buffer; returns `false` if stopped.
     pub fn read(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
         let layout = &self.layouts[block];
         let finished = to.read(&self.component.blocks[block], layout, go_on)?;
@@ -150,8 +152,8 @@ impl WeightSource {
         Ok(finished)
     }
 
-    /// Brings a block to the device from the nearest place; says which. A block that keeps no copy in the host's
-    /// memory passes through it tensor by tensor.
+    /// Loads a block to the device from the nearest tier, and returns that tier. A block without a copy in
+    /// host memory passes through it one tensor at a time.
     pub fn bring(
         &self,
         block: usize,
@@ -184,8 +186,8 @@ impl WeightSource {
         Ok(true)
     }
 
-    /// A block's copy in the host's memory, read from disk if it is not there yet, and where it came from; none if
-    /// reading was stopped.
+    /// A block's copy in host memory, read from disk if necessary, and the tier it came from; `None` if
+    /// stopped.
     fn copy(
         &self,
         block: usize,
@@ -205,7 +207,7 @@ impl WeightSource {
         Ok(Some((copy, Tier::Disk)))
     }
 
-    /// Brings one tensor to the device, in memory of its own.
+    /// Loads one tensor to the device, into its own memory.
     pub fn bring_leaf(&self, block: usize, tensor: usize) -> Result<Leaf, RunError> {
         let place = self.layouts[block].tensors[tensor].alone();
         let reserved = self.account.reserve_weights(place.bytes())?;
@@ -214,7 +216,7 @@ impl WeightSource {
         Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _reserved: reserved })
     }
 
-    /// Brings one tensor into a buffer on the device that is as large as it.
+    /// Loads one tensor into a device buffer of its size.
     fn bring_tensor(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
         let place = &self.layouts[block].tensors[tensor];
         let sizes = place.sizes();
@@ -229,14 +231,14 @@ impl WeightSource {
         self.bring_in_pieces(block, tensor, to)
     }
 
-    /// Brings a tensor from disk to a card, a piece at a time. The piece is so small that no budget counts it.
+    /// Loads a tensor from disk to a GPU in pieces too small to count towards any budget.
     fn bring_in_pieces(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
         const PIECE: usize = 1 << 18;
         let place = self.layouts[block].tensors[tensor].alone();
         let stored = &self.component.blocks[block].tensors[tensor].1;
         let mut patch = self.state().patches.get(&(block, place.name.clone())).cloned();
         if patch.is_none() && stored.is_changed() {
-            // A change is done to all values at once.
+            // A patch applies to the whole tensor at once.
             patch =
                 Some(unmetered(|| held_values(&stored.load(&Device::Cpu)?, &place).map_err(RunError::from))?);
         }
@@ -277,9 +279,9 @@ impl WeightSource {
 /// One tensor on the device.
 #[derive(Debug)]
 pub struct Leaf {
-    /// Its values.
+    /// The weight.
     pub weight: Weight,
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u64,
     _reserved: Reservation,
 }

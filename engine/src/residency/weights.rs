@@ -17,9 +17,9 @@ use crate::{
     nn::{self, DType, LowRank, Result, Tensor, Weight, computed},
 };
 
-/// The weights of one block for the time of a forward pass, by their names inside the block.
+/// The weights of one block for the duration of a forward pass, by their names within the block.
 ///
-/// Tensors that are taken out are views of memory that is filled again after the pass: they must not be kept.
+/// Tensors read from it are views of memory that is refilled after the pass, so they must not outlive it.
 #[derive(Debug)]
 pub struct Weights {
     tensors: Tensors,
@@ -31,13 +31,13 @@ pub struct Weights {
 enum Tensors {
     /// On the device.
     There(HashMap<String, computed::Weight>, Arc<MemoryAccount>),
-    /// Brought up when they are read.
+    /// Loaded when they are read.
     Leaves(Leaves),
-    /// Shapes alone.
+    /// Shapes only.
     Traced(Arc<TracedBlock>),
 }
 
-/// Tensors that are brought up when they are read.
+/// Tensors that are loaded when they are read.
 #[derive(Debug)]
 struct Leaves {
     source: Arc<WeightSource>,
@@ -47,16 +47,16 @@ struct Leaves {
 
 #[derive(Debug, Default)]
 struct LeafState {
-    /// The layer that was read last.
+    /// The layer read last.
     layer: String,
-    /// Its weight and its bias; they go when the next one is read.
+    /// Its weight and bias; freed when the next layer is read.
     held: HashMap<String, Leaf>,
     moved: u64,
     failure: Option<RunError>,
 }
 
 impl Weights {
-    /// Weights that are on the device, for a computation in `dtype`.
+    /// Weights on the device, for a computation in `dtype`.
     pub fn new(
         tensors: HashMap<String, computed::Weight>,
         dtype: DType,
@@ -71,7 +71,7 @@ impl Weights {
         Self { tensors: Tensors::Traced(block), terms, dtype }
     }
 
-    /// The same weights with terms that are added where their matrices are multiplied.
+    /// The same weights with low-rank terms, which are added when their matrices are multiplied.
     pub(super) fn with_terms(self, terms: &[LowRankTerm]) -> Self {
         Self { terms: terms.to_vec(), ..self }
     }
@@ -91,12 +91,12 @@ impl Weights {
         }
     }
 
-    /// Bytes that were brought up tensor by tensor.
+    /// Bytes loaded tensor by tensor.
     pub(super) fn moved_bytes(&self) -> u64 {
         self.leaves().map_or(0, |leaves| leaves.state().moved)
     }
 
-    /// Why a tensor could not be brought up, if one could not.
+    /// The error of the first tensor that failed to load, if any.
     pub(super) fn take_failure(&self) -> Option<RunError> {
         self.leaves().and_then(|leaves| leaves.state().failure.take())
     }
@@ -104,13 +104,14 @@ impl Weights {
     /// The tensor of this name, in the dtype of the computation.
     ///
     /// # Errors
-    /// Names the tensor if the block has none of this name. Components are checked against their
-    /// architecture when they are opened, so this is a mistake in a model file of ours.
+    /// Names the tensor if the block has none of this name. Components are checked against their architecture
+    /// when they are opened, so this is a bug in a model file of Sluice.
     pub fn get(&self, name: &str) -> Result<Tensor> {
         self.find(name)?.ok_or_else(|| nn::Error::CannotFindTensor { path: name.to_owned() })
     }
 
-    /// The tensor of this name, if the block has it, in the dtype of the computation, with all terms added to it.
+    /// The tensor of this name in the dtype of the computation, with all low-rank terms added; `None` if the
+    /// block does not have it.
     pub fn find(&self, name: &str) -> Result<Option<Tensor>> {
         let Some(weight) = self.held(name)? else { return Ok(None) };
         let mut tensor = weight.widened(self.dtype)?;
@@ -120,7 +121,7 @@ impl Weights {
         Ok(Some(tensor))
     }
 
-    /// What is added to the matrix of this name. A term of scale 0 adds nothing.
+    /// The low-rank terms of the matrix of this name, without those of scale 0.
     fn terms(&self, name: &str) -> Result<Vec<LowRank>> {
         let of_matrix = self.terms.iter().filter(|term| term.matrix == name && term.scale != 0.0);
         of_matrix
@@ -143,11 +144,11 @@ impl Weights {
         }
     }
 
-    /// The tensor of this name as it is held: perhaps narrower than the computation.
+    /// The tensor of this name as it is held, possibly narrower than the dtype of the computation.
     fn held(&self, name: &str) -> Result<Option<Weight>> {
         let available = |account: &MemoryAccount| {
             if account.has_refused() {
-                nn::bail!("the device's memory is used up");
+                nn::bail!("the device is out of memory");
             }
             Ok(())
         };
@@ -165,7 +166,7 @@ impl Weights {
         Ok(held.map(Weight::from))
     }
 
-    /// `x` through the linear layer `name`, with its bias if it has one.
+    /// Applies the linear layer `name` to `x`, with its bias if it has one.
     pub fn linear(&self, name: &str, x: &Tensor) -> Result<Tensor> {
         let full = format!("{name}.weight");
         let terms = self.terms(&full)?;
@@ -173,40 +174,40 @@ impl Weights {
         nn::linear_with(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), &terms)
     }
 
-    /// `x` through the RMS norm `name`.
+    /// Applies the RMS norm `name` to `x`.
     pub fn rms_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
         nn::rms_norm(x, &self.get(&format!("{name}.weight"))?, eps)
     }
 
-    /// `x` through the RMS norm `name`, modulated by `scale`.
+    /// Applies the RMS norm `name` to `x`, modulated by `scale`.
     pub fn rms_norm_modulated(&self, name: &str, x: &Tensor, eps: f64, scale: &Tensor) -> Result<Tensor> {
         nn::rms_norm_modulated(x, &self.get(&format!("{name}.weight"))?, eps, scale)
     }
 
-    /// `x` through the layer norm `name`, which has scale and bias.
+    /// Applies the layer norm `name`, which has weight and bias, to `x`.
     pub fn layer_norm(&self, name: &str, x: &Tensor, eps: f64) -> Result<Tensor> {
         let (weight, bias) = self.norm(name)?;
         nn::layer_norm(x, Some((&weight, &bias)), eps)
     }
 
-    /// `x` through the group norm `name`.
+    /// Applies the group norm `name` to `x`.
     pub fn group_norm(&self, name: &str, x: &Tensor, groups: usize, eps: f64) -> Result<Tensor> {
         let (weight, bias) = self.norm(name)?;
         nn::group_norm(x, groups, &weight, &bias, eps)
     }
 
-    /// `x` through the group norm `name` and SiLU.
+    /// Applies the group norm `name` and SiLU to `x`.
     pub fn group_norm_silu(&self, name: &str, x: &Tensor, groups: usize, eps: f64) -> Result<Tensor> {
         let (weight, bias) = self.norm(name)?;
         nn::group_norm_silu(x, groups, &weight, &bias, eps)
     }
 
-    /// Scale and bias of a norm.
+    /// Weight and bias of a norm.
     fn norm(&self, name: &str) -> Result<(Tensor, Tensor)> {
         Ok((self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?))
     }
 
-    /// `x` through the convolution `name`.
+    /// Applies the convolution `name` to `x`.
     pub fn conv2d(&self, name: &str, x: &Tensor, conv: nn::Conv2d) -> Result<Tensor> {
         let weight = self.get(&format!("{name}.weight"))?;
         nn::conv2d(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), conv)
@@ -242,7 +243,7 @@ impl Leaves {
             }
             Err(error) => {
                 state.failure = Some(error);
-                nn::bail!("{name} could not be brought up")
+                nn::bail!("{name} could not be loaded")
             }
         }
     }

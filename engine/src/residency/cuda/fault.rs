@@ -1,18 +1,18 @@
-//! What went wrong on a card.
+//! Classifies GPU errors.
 
 use candle_core::cuda_backend::CudaError;
 use cudarc::driver::{DriverError, sys::CUresult};
 
-/// A failure that a run has an answer to.
+/// A failure that a run can handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The card's memory is used up. A smaller plan may do.
+    /// The GPU is out of memory. A smaller plan may fit.
     OutOfMemory,
-    /// The process cannot use the card any more; the next process can.
+    /// This process can no longer use the GPU; a new process can.
     Lost,
 }
 
-/// Which failure of a card an error is; none if it is another one.
+/// Classifies an error; `None` if it is of another kind.
 pub fn fault(error: &candle_core::Error) -> Option<Fault> {
     match error {
         candle_core::Error::Cuda(error) => of_driver(error.downcast_ref::<CudaError>()?),
@@ -43,7 +43,7 @@ fn of_cublas(code: cudarc::cublas::sys::cublasStatus_t) -> Option<Fault> {
     }
 }
 
-/// After some errors the driver refuses whatever a process asks of it.
+/// After some errors the driver rejects every further call of the process.
 fn of_code(code: CUresult) -> Option<Fault> {
     match code {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => Some(Fault::OutOfMemory),

@@ -1,8 +1,8 @@
-//! NVIDIA cards.
+//! NVIDIA GPUs.
 //!
-//! Computation is queued on one stream, copies on another. cudarc keeps their order: each piece of memory
-//! has an event for its last reader and its last writer, so a slot is filled again when the block that was in it is
-//! through, and a block begins when its slot is filled, without the processor waiting for either.
+//! Computation is queued on one stream, copies on another. cudarc orders them: every allocation has an event
+//! for its last reader and its last writer. So a slot is refilled once its block has run, and a block runs
+//! once its slot is filled, and the CPU waits for neither.
 
 pub(super) mod event;
 mod fault;
@@ -32,7 +32,7 @@ use pinned::PinnedBudget;
 use pool::Pool;
 use upload::Staging;
 
-/// The memory of an NVIDIA card.
+/// The memory of an NVIDIA GPU.
 pub struct CudaMemory {
     device: Device,
     context: Arc<CudaContext>,
@@ -40,40 +40,40 @@ pub struct CudaMemory {
     copy: Arc<CudaStream>,
     pool: Arc<Pool>,
     pinned: Arc<PinnedBudget>,
-    /// One transfer at a time; the buffers for what is not pinned are made when they are needed.
+    /// Staging buffers for pageable memory, allocated on first use. The lock admits one transfer at a time.
     staging: Mutex<Option<Staging>>,
 }
 
 impl std::fmt::Debug for CudaMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CUDA card {}", self.context.ordinal())
+        write!(f, "CUDA device {}", self.context.ordinal())
     }
 }
 
-/// What a card is and what it has at this moment.
+/// The properties and the current memory of a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardState {
     /// Its name.
     pub name: String,
-    /// Whether it computes in bf16: from compute capability 8.0 on.
+    /// Whether it computes in bf16, which takes compute capability 8.0.
     pub has_bf16: bool,
     /// Bytes of VRAM.
     pub total: u64,
-    /// Bytes that nobody has taken.
+    /// Free bytes of VRAM.
     pub free: u64,
-    /// Bytes that this process has taken from the driver, whether they are in use or not.
+    /// Bytes this process has reserved from the driver, in use or not.
     pub reserved: u64,
 }
 
-/// Bytes of the host's memory that may be pinned, as part of all that it has. Windows lets no program pin more than
-/// half, and becomes slow before that.
+/// The share of host memory that may be pinned. Windows limits pinning to one half, and slows down before
+/// that.
 const PINNED_SHARE: f64 = if cfg!(windows) { 0.4 } else { 0.8 };
 
 impl CudaMemory {
-    /// The card of this number, opened once for the life of the process.
+    /// The GPU with this index, opened once per process.
     ///
     /// # Errors
-    /// When there is no such card, or the driver does not answer.
+    /// Fails if there is no such GPU or the driver does not respond.
     pub fn of_card(number: u32) -> Result<Arc<Self>> {
         type Cards = Mutex<HashMap<u32, Arc<CudaMemory>>>;
         static CARDS: OnceLock<Cards> = OnceLock::new();
@@ -98,10 +98,10 @@ impl CudaMemory {
         Ok(Self { device, context, compute, copy, pool, pinned, staging: Mutex::default() })
     }
 
-    /// What the card is and what it has now.
+    /// The properties and the current memory of the GPU.
     ///
     /// # Errors
-    /// When the driver does not answer.
+    /// Fails if the driver does not respond.
     pub fn state(&self) -> Result<CardState> {
         let (free, total) = self.context.mem_get_info().w()?;
         Ok(CardState {
@@ -113,10 +113,10 @@ impl CudaMemory {
         })
     }
 
-    /// Waits until the card has done all that it was told.
+    /// Waits for all queued work.
     ///
     /// # Errors
-    /// When something of that failed.
+    /// Fails if any of that work failed.
     pub fn synchronize(&self) -> Result<()> {
         self.device.as_cuda_device()?.synchronize()
     }

@@ -1,4 +1,4 @@
-//! The host's memory that a card reads by itself.
+//! Pinned host memory, which a GPU reads directly.
 
 use std::{
     ffi::c_void,
@@ -13,10 +13,11 @@ use cudarc::driver::{CudaContext, sys};
 
 use crate::residency::buffer::{Buffer, Pins};
 
-/// Less is not worth it, and may share a page with other memory, which can be pinned but once.
+/// Smaller allocations are not worth pinning, and may share a page with others; a page can be pinned only
+/// once.
 const SMALLEST: usize = 1 << 20;
 
-/// How much may be pinned, and how much is.
+/// The limit on pinned bytes, and how many are pinned.
 #[derive(Debug)]
 pub struct PinnedBudget {
     most: u64,
@@ -24,7 +25,7 @@ pub struct PinnedBudget {
 }
 
 impl PinnedBudget {
-    /// At most so many bytes.
+    /// A budget of `most` bytes.
     pub fn new(most: u64) -> Self {
         Self { most, pinned: AtomicU64::new(0) }
     }
@@ -42,10 +43,10 @@ impl PinnedBudget {
     }
 }
 
-/// Memory that stays where it is, and whose pages the driver knows, as long as this lives.
+/// Memory that does not move, registered with the driver for the lifetime of this value.
 #[derive(Debug)]
 struct Pin {
-    /// Keeps the memory.
+    /// Keeps the memory alive.
     _part: Tensor,
     address: usize,
     bytes: u64,
@@ -56,7 +57,7 @@ struct Pin {
 impl Drop for Pin {
     fn drop(&mut self) {
         let answer = self.context.bind_to_thread().and_then(|()| {
-            // SAFETY: the memory was registered when this was made and is alive until after this.
+            // SAFETY: the memory was registered on construction and outlives this value.
             unsafe { sys::cuMemHostUnregister(self.address as *mut c_void) }.result()
         });
         if let Err(error) = answer {
@@ -66,8 +67,8 @@ impl Drop for Pin {
     }
 }
 
-/// Pins the memory of a buffer on the host as far as the budget goes. What cannot be pinned is copied through buffers
-/// that are.
+/// Pins the host memory of a buffer as far as the budget allows. What is not pinned is copied through pinned
+/// staging buffers.
 pub fn pin(buffer: &Buffer, context: &Arc<CudaContext>, budget: &Arc<PinnedBudget>) -> Result<Pins> {
     context.bind_to_thread().w()?;
     let mut pins: Pins = Vec::new();
@@ -76,8 +77,8 @@ pub fn pin(buffer: &Buffer, context: &Arc<CudaContext>, budget: &Arc<PinnedBudge
         if bytes < SMALLEST || !budget.take(bytes as u64) {
             continue;
         }
-        // SAFETY: the range is the tensor's own memory, which is not moved and lives as long as the pin, which has a
-        // clone of the tensor and unregisters before that goes.
+        // SAFETY: the range is the tensor's own memory, which does not move. The pin holds a clone of the
+        // tensor and unregisters the memory before dropping it.
         let answer = unsafe { sys::cuMemHostRegister_v2(address as *mut c_void, bytes, 0) }.result();
         match answer {
             Ok(()) => pins.push(Arc::new(Pin {
@@ -96,19 +97,19 @@ pub fn pin(buffer: &Buffer, context: &Arc<CudaContext>, budget: &Arc<PinnedBudge
     Ok(pins)
 }
 
-/// Where the values of a flat tensor on the processor are, and their bytes.
+/// Address and byte length of a flat tensor's memory on the CPU.
 fn memory(part: &Tensor) -> Result<(usize, usize)> {
     fn of<T>(values: &[T]) -> (usize, usize) {
         (values.as_ptr() as usize, size_of_val(values))
     }
     let (storage, _) = part.storage_and_layout();
-    let Storage::Cpu(storage) = &*storage else { bail!("memory of a card cannot be pinned") };
+    let Storage::Cpu(storage) = &*storage else { bail!("GPU memory cannot be pinned") };
     Ok(match storage {
         CpuStorage::F32(values) => of(values),
         CpuStorage::F16(values) => of(values),
         CpuStorage::BF16(values) => of(values),
         CpuStorage::U8(values) => of(values),
-        _ => bail!("weights are floats of 16 or 32 bits, or bytes"),
+        _ => bail!("weights must be 16-bit or 32-bit floats, or bytes"),
     })
 }
 

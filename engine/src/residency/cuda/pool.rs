@@ -1,4 +1,4 @@
-//! The counters of the pool that tensors on a card come from.
+//! The counters of a GPU's memory pool.
 
 use std::{ffi::c_void, ptr::from_mut, sync::Arc};
 
@@ -7,40 +7,40 @@ use cudarc::driver::{CudaContext, result, sys};
 
 use crate::hardware::DevicePool;
 
-/// The pool of a card that cudarc allocates from. It keeps what is freed, so that what NVML counts for the process is
-/// more than what is in use; its own counters know.
+/// The CUDA memory pool that cudarc allocates from. It keeps freed memory, so NVML reports more than is in
+/// use; the pool's own counters are exact.
 #[derive(Debug)]
 pub struct Pool {
     pool: sys::CUmemoryPool,
-    /// The pool is gone when its context is.
+    /// Keeps the context alive, and with it the pool.
     context: Arc<CudaContext>,
 }
 
-// SAFETY: the handle is only passed to the driver, whose functions for pools may be called from any thread.
+// SAFETY: the handle is only passed to the driver, whose pool functions may be called from any thread.
 unsafe impl Send for Pool {}
-// SAFETY: as above; no state is changed on this side.
+// SAFETY: as above; there is no mutable state on this side.
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// That of a card.
+    /// The default pool of a GPU.
     pub fn of(context: &Arc<CudaContext>) -> Result<Self> {
         context.bind_to_thread().w()?;
-        // SAFETY: the device comes from a context that exists.
+        // SAFETY: the device belongs to an existing context.
         let pool = unsafe { result::device::get_mem_pool(context.cu_device()) }.w()?;
         Ok(Self { pool, context: Arc::clone(context) })
     }
 
-    /// Bytes that it has from the driver.
+    /// Bytes reserved from the driver.
     pub fn reserved(&self) -> u64 {
         self.read(sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
     }
 
-    /// Bytes that the card has, and those that nobody has taken.
+    /// Total and free bytes of the GPU.
     fn total_and_free(&self) -> Option<[u64; 2]> {
         match self.context.mem_get_info() {
             Ok((free, total)) => Some([total as u64, free as u64]),
             Err(error) => {
-                tracing::warn!(%error, "the free memory of the card cannot be read");
+                tracing::warn!(%error, "the GPU's free memory cannot be read");
                 None
             }
         }
@@ -49,7 +49,7 @@ impl Pool {
     fn read(&self, counter: sys::CUmemPool_attribute) -> u64 {
         let mut value = 0_u64;
         let answer = self.context.bind_to_thread().and_then(|()| {
-            // SAFETY: the pool lives as long as its context, and these counters are of 64 bits.
+            // SAFETY: the pool lives as long as its context, and these counters are 64 bits wide.
             unsafe {
                 result::mem_pool::get_attribute(self.pool, counter, from_mut(&mut value).cast::<c_void>())
             }
@@ -57,17 +57,18 @@ impl Pool {
         match answer {
             Ok(()) => value,
             Err(error) => {
-                tracing::warn!(%error, "the memory in use on the card cannot be read");
+                tracing::warn!(%error, "the GPU memory in use cannot be read");
                 0
             }
         }
     }
 }
 
-/// Bytes of the `reserved` ones that cannot be among those of the card that somebody `uses`.
+/// The part of the `reserved` bytes that cannot be in VRAM when `uses` bytes of VRAM are in use by all
+/// processes.
 ///
-/// Since version 536, NVIDIA's driver for Windows takes the host's memory where a card's is used up, instead of
-/// refusing; everything goes on, many times slower.
+/// When VRAM is full, NVIDIA's Windows driver (since version 536) falls back to host memory instead of
+/// failing, and everything becomes many times slower.
 fn spilled(reserved: u64, uses: u64) -> u64 {
     reserved.saturating_sub(uses)
 }
@@ -81,12 +82,12 @@ impl DevicePool for Pool {
         let counter = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH;
         let most = self.read(counter);
         let mut fresh = 0_u64;
-        // SAFETY: as in `read`; zero is the one value that this counter can be set to, and it begins anew from there.
+        // SAFETY: as in `read`. Zero is the only value this counter can be set to; it restarts from there.
         let answer = unsafe {
             result::mem_pool::set_attribute(self.pool, counter, from_mut(&mut fresh).cast::<c_void>())
         };
         if let Err(error) = answer {
-            tracing::warn!(%error, "the memory peak of the card cannot be reset");
+            tracing::warn!(%error, "the GPU's memory peak cannot be reset");
         }
         most
     }
@@ -105,13 +106,13 @@ impl DevicePool for Pool {
 
     fn settle(&self) {
         if let Err(error) = self.context.synchronize() {
-            tracing::warn!(%error, "waiting for the card failed");
+            tracing::warn!(%error, "waiting for the GPU failed");
         }
     }
 
     fn give_back(&self) {
         let answer = self.context.bind_to_thread().and_then(|()| {
-            // SAFETY: the pool lives as long as its context; what is in use stays.
+            // SAFETY: the pool lives as long as its context; memory in use is not affected.
             unsafe { result::mem_pool::trim_to(self.pool, 0) }
         });
         if let Err(error) = answer {

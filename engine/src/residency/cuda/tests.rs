@@ -1,4 +1,4 @@
-//! The card's memory, on a card or on a driver that pretends to be one (`packaging/cuda/test-without-card`).
+//! Tests of GPU memory, on a GPU or on a fake driver (`packaging/cuda/test-without-card`).
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ fn card() -> Arc<CudaMemory> {
     CudaMemory::of_card(0).unwrap()
 }
 
-/// A buffer on the host with values of each dtype that depend on `seed`.
+/// A host buffer with values of each dtype derived from `seed`.
 fn filled(buffer: Buffer, sizes: &Sizes, seed: usize) -> Buffer {
     let sized = |bytes: usize| (0..bytes).map(|index| ((index * 31 + seed * 7) % 119) as u8);
     let values = Buffer::new(sizes, &Device::Cpu).unwrap();
@@ -77,13 +77,13 @@ fn a_slot_is_filled_again_when_its_reader_is_through() {
     let mut readers = Vec::new();
     for turn in 0..8 {
         assert!(card.upload(&hosts[turn % 2], &slot, &sizes, &|| true).unwrap());
-        // What computes is told to read the slot; nobody waits for it before the slot is filled again.
+        // Queues reads of the slot; nothing waits for them before the slot is refilled.
         readers.push(part.copy().unwrap());
     }
     for (turn, reader) in readers.iter().enumerate() {
         let read: Vec<f32> = reader.to_device(&Device::Cpu).unwrap().to_vec1().unwrap();
         let wanted: Vec<f32> = hosts[turn % 2].parts().next().unwrap().to_vec1().unwrap();
-        assert!(read == wanted, "turn {turn} read what came after it");
+        assert!(read == wanted, "turn {turn} read the values of a later turn");
     }
 }
 
@@ -95,7 +95,7 @@ fn the_pool_counts_what_is_in_use_and_the_most_that_was() {
     let before = pool.used();
     let sizes = [4 << 20, 0, 0, 0];
     let held = card.allocate(&sizes).unwrap();
-    // Other tests take and give memory meanwhile, but none as much.
+    // Other tests allocate and free memory meanwhile, but none as much.
     assert!(pool.used() + (32 << 20) >= before + (16 << 20));
     drop(held);
     card.synchronize().unwrap();
@@ -139,7 +139,7 @@ fn component(folder: &Path) -> Component {
     Component::bind(Role::Denoiser, "test", &specs, &table, |name| StoredName::whole(name), &path).unwrap()
 }
 
-/// Every tensor of three walks, in their order.
+/// Every tensor of three walks, in order.
 fn walked(store: &WeightStore) -> Vec<Vec<f32>> {
     let mut seen = Vec::new();
     store.announce(2);

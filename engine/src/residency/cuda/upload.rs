@@ -1,4 +1,4 @@
-//! The way from the host's memory to a card.
+//! Copies from host memory to a GPU.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,13 +10,13 @@ use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr, PinnedHostSli
 
 use crate::residency::buffer::{Buffer, Sizes};
 
-/// Bytes between two looks at whether to go on.
+/// Bytes between checks whether to continue.
 const PIECE: usize = 32 << 20;
 
-/// Two pinned buffers that pageable memory passes through: one is filled while the other is read by the card.
+/// Two pinned buffers for copies from pageable memory: one is filled while the GPU reads the other.
 pub struct Staging {
     buffers: [PinnedHostSlice<u8>; 2],
-    /// When each was read for the last time.
+    /// Recorded after the last read of each buffer.
     read: [CudaEvent; 2],
     next: usize,
 }
@@ -25,7 +25,7 @@ impl Staging {
     fn new(stream: &Arc<CudaStream>) -> Result<Self> {
         let context = stream.context();
         let buffer = || {
-            // SAFETY: bytes of any value are bytes; each is written before it is read.
+            // SAFETY: any byte value is valid, and each byte is written before it is read.
             unsafe { context.alloc_pinned_with_flags::<u8>(PIECE, 0) }.w()
         };
         Ok(Self { buffers: [buffer()?, buffer()?], read: [event(stream)?, event(stream)?], next: 0 })
@@ -36,7 +36,8 @@ fn event(stream: &Arc<CudaStream>) -> Result<CudaEvent> {
     stream.context().new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)).w()
 }
 
-/// Copies the first values of each dtype and returns when they are there; `false` if `go_on` said so before.
+/// Copies the first values of each dtype and returns when they have arrived, or returns `false` when `go_on`
+/// does.
 pub fn upload(
     stream: &Arc<CudaStream>,
     staging: &mut Option<Staging>,
@@ -53,13 +54,13 @@ pub fn upload(
     let mut finished = true;
     'parts: for (to, from, size) in to.pairs(from, sizes) {
         let (held, layout) = from.storage_and_layout();
-        let Storage::Cpu(source) = &*held else { bail!("a copy from a card") };
+        let Storage::Cpu(source) = &*held else { bail!("cannot copy from a GPU") };
         let step = (PIECE / from.dtype().size_in_bytes()).max(1);
         for start in (0..size).step_by(step) {
             let count = step.min(size - start);
             let first = layout.start_offset() + start;
             to.inplace_op1(&Piece { source, first, start, count, stream, staging: &staging })?;
-            // The piece before this one is waited for, so that the card has always something to do.
+            // Waits for the previous piece, not this one, so that the GPU is never idle.
             let sent = event(stream)?;
             sent.record(stream).w()?;
             if let Some(before) = under_way.replace(sent) {
@@ -71,23 +72,23 @@ pub fn upload(
             }
         }
     }
-    // Memory that the card still reads must not go.
+    // Memory that the GPU still reads must not be freed.
     if let Some(last) = under_way {
         last.synchronize().w()?;
     }
     Ok(finished)
 }
 
-/// Some values for a flat tensor on a card.
+/// Values for a flat tensor on a GPU.
 struct Piece<'a, 's> {
     source: &'a CpuStorage,
-    /// Number of the first value in the source.
+    /// Index of the first value in the source.
     first: usize,
-    /// Number of the first value in the tensor.
+    /// Index of the first value in the tensor.
     start: usize,
     count: usize,
     stream: &'a Arc<CudaStream>,
-    /// What they pass through, if they are not pinned.
+    /// The staging buffers, for memory that is not pinned.
     staging: &'a Mutex<Option<&'s mut Staging>>,
 }
 
@@ -103,13 +104,12 @@ impl Piece<'_, '_> {
         staging.read[turn].synchronize().w()?;
         let bytes = size_of_val(from);
         let through = staging.buffers[turn].as_mut_slice().w()?;
-        // SAFETY: `T` is a float or a byte, any of whose values may be looked at as bytes, and the source is as long.
+        // SAFETY: `T` is a float or a byte, so its values may be viewed as bytes, and the source is long
+        // enough.
         through[..bytes]
             .copy_from_slice(unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), bytes) });
-        // SAFETY: the view is as long in bytes as in values of `T`, and bytes need no alignment.
-        let Some(mut to) = (unsafe { to.transmute_mut::<u8>(bytes) }) else {
-            bail!("a piece that does not fit")
-        };
+        // SAFETY: the view has the same size in bytes, and bytes need no alignment.
+        let Some(mut to) = (unsafe { to.transmute_mut::<u8>(bytes) }) else { bail!("a piece does not fit") };
         self.stream.memcpy_htod(&through[..bytes], &mut to).w()?;
         staging.read[turn].record(self.stream).w()
     }
@@ -121,7 +121,7 @@ impl InplaceOp1 for Piece<'_, '_> {
     }
 
     fn cpu_fwd(&self, _: &mut CpuStorage, _: &Layout) -> Result<()> {
-        bail!("weights are uploaded to a card")
+        bail!("weights can only be uploaded to a GPU")
     }
 
     fn cuda_fwd(&self, storage: &mut CudaStorage, layout: &Layout) -> Result<()> {
@@ -131,7 +131,7 @@ impl InplaceOp1 for Piece<'_, '_> {
             (CpuStorage::F16(from), CudaStorageSlice::F16(to)) => self.copy(from, to, offset),
             (CpuStorage::BF16(from), CudaStorageSlice::BF16(to)) => self.copy(from, to, offset),
             (CpuStorage::U8(from), CudaStorageSlice::U8(to)) => self.copy(from, to, offset),
-            _ => bail!("weights are floats of 16 or 32 bits, or bytes"),
+            _ => bail!("weights must be 16-bit or 32-bit floats, or bytes"),
         }
     }
 }
