@@ -1,4 +1,5 @@
-//! The block types of GGUF, in the order of operations of gguf-py, so that every bit is the same.
+//! Dequantizes GGUF block types with the operations of gguf-py in the same order, so that results are
+//! bit-identical.
 
 use pulp::Simd;
 
@@ -7,19 +8,19 @@ use super::{
     vectors::{self, Words},
 };
 
-/// The uneven steps of the IQ4 types.
+/// The non-uniform steps of the IQ4 types.
 pub const UNEVEN: [f32; 16] = [
     -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
 ];
 
-/// A little-endian f16 at a place.
+/// The little-endian f16 at an offset.
 #[inline(always)]
 fn half<S: Simd>(simd: S, bytes: &[u8], place: usize) -> f32 {
     vectors::half(simd, u16::from_le_bytes(*at(bytes, place)))
 }
 
-/// Widens whole blocks with a function for one of them. No closure: one that is not inlined would have each vector
-/// instruction called.
+/// Dequantizes whole blocks with a function for one block. Not a closure: one that is not inlined would turn
+/// each vector instruction into a call.
 macro_rules! each_block {
     ($widen:ident, $simd:ident, $bytes:ident, $out:ident) => {
         for (block, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
@@ -28,7 +29,7 @@ macro_rules! each_block {
     };
 }
 
-/// Widens blocks of a GGUF type; other formats are left as they are.
+/// Dequantizes blocks of a GGUF type; ignores other formats.
 #[inline(always)]
 pub fn widen<S: Simd>(simd: S, format: Format, bytes: &[u8], out: &mut [f32]) {
     match format {
@@ -48,8 +49,8 @@ pub fn widen<S: Simd>(simd: S, format: Format, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
-/// The values of some codes. Codes stand in bytes of their own first: unpacking bytes and making floats of them are
-/// both whole vectors then.
+/// Converts codes to values. Codes are first unpacked to one byte each, so that both unpacking and conversion
+/// use whole vectors.
 #[inline(always)]
 fn write<S: Simd, const N: usize>(
     simd: S,
@@ -63,7 +64,7 @@ fn write<S: Simd, const N: usize>(
     }
 }
 
-/// The same with codes that have a sign.
+/// The same for signed codes.
 #[inline(always)]
 fn write_signed<S: Simd, const N: usize>(simd: S, codes: &[u8; N], out: &mut [f32; N], scale: f32) {
     for (codes, out) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
@@ -71,7 +72,7 @@ fn write_signed<S: Simd, const N: usize>(simd: S, codes: &[u8; N], out: &mut [f3
     }
 }
 
-/// `scale · code` of 16 codes, which have a sign or not.
+/// `scale · code` for 16 signed or unsigned codes.
 #[inline(always)]
 fn scales<S: Simd, const SIGNED: bool>(simd: S, codes: &[u8; 16], scale: f32) -> [f32; 16] {
     let mut scales = [0.0; 16];
@@ -79,13 +80,13 @@ fn scales<S: Simd, const SIGNED: bool>(simd: S, codes: &[u8; 16], scale: f32) ->
     scales
 }
 
-/// `N` bytes from a place on.
+/// `N` bytes at an offset.
 #[inline(always)]
 fn at<const N: usize>(bytes: &[u8], place: usize) -> &[u8; N] {
     bytes[place..].first_chunk().unwrap_or(&[0; N])
 }
 
-/// 32 bytes from a place on.
+/// 32 bytes at an offset.
 #[inline(always)]
 fn words(bytes: &[u8], place: usize) -> Words {
     pulp::cast(*at::<32>(bytes, place))
@@ -97,13 +98,13 @@ fn bytes(words: Words) -> [u8; 32] {
     pulp::cast(words)
 }
 
-/// The lower halves of 16 bytes, then the upper ones.
+/// The lower halves of 16 bytes, then the upper halves.
 #[inline(always)]
 fn halves<S: Simd>(simd: S, block: &[u8], place: usize) -> Words {
     vectors::halves(simd, pulp::cast(*at::<16>(block, place)))
 }
 
-/// The lower halves with bits of 4 bytes as their fifth.
+/// The halves, with bits of 4 more bytes as their fifth bits.
 #[inline(always)]
 fn five_bits<S: Simd>(simd: S, block: &[u8], high: usize, low: usize) -> Words {
     let fifth = vectors::spread(simd, u32::from_le_bytes(*at(block, high)), 16);
@@ -140,7 +141,7 @@ fn q5_1<S: Simd>(simd: S, block: &[u8; 24], out: &mut [f32; 32]) {
     write(simd, &bytes(five_bits(simd, block, 4, 8)), out, scale, Some(minimum));
 }
 
-/// 16 bytes to 32 values of the uneven table.
+/// 16 bytes to 32 values of the non-uniform table.
 #[inline(always)]
 fn uneven<S: Simd>(simd: S, block: &[u8], place: usize, scale: f32, out: &mut [f32; 32]) {
     for (codes, out) in bytes(halves(simd, block, place)).as_chunks().0.iter().zip(out.as_chunks_mut().0) {
@@ -153,7 +154,7 @@ fn iq4_nl<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
     uneven(simd, block, 2, half(simd, block, 0), out);
 }
 
-/// The values of 256 codes, of which each 16 have a scale, and perhaps something that is added.
+/// Converts 256 codes to values. Each 16 share a scale, and optionally an offset.
 #[inline(always)]
 fn write_runs<S: Simd>(
     simd: S,
@@ -173,7 +174,7 @@ fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
     let own = bytes(halves(simd, block, 0));
     let own_scales = scales::<S, false>(simd, at(&own, 0), scale);
     let minima = scales::<S, false>(simd, at(&own, 16), -minimum);
-    // Four pairs of bits to a byte, of 32 bytes first, then of the other 32.
+    // Four 2-bit parts per byte: first of 32 bytes, then of the other 32.
     let mut codes = [0; 256];
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         let packed = words(block, 16 + 32 * part);
@@ -187,7 +188,7 @@ fn q2_k<S: Simd>(simd: S, block: &[u8; 84], out: &mut [f32; 256]) {
 #[inline(always)]
 fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
     let scale = half(simd, block, 108);
-    // The lower halves of 8 bytes, then the upper ones, with pairs of bits of 4 bytes above them.
+    // The lower halves of 8 bytes, then the upper halves, with 2-bit parts of 4 bytes above them.
     let (low, high) = (u64::from_le_bytes(*at(block, 96)), u32::from_le_bytes(*at(block, 104)));
     let pairs = |shift: u32| u64::from(high >> shift & 0x0303_0303);
     let first = low & 0x0f0f_0f0f_0f0f_0f0f | pairs(0) << 4 | pairs(2) << 36;
@@ -199,7 +200,7 @@ fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
     for (part, codes) in codes.as_chunks_mut::<128>().0.iter_mut().enumerate() {
         let low = words(block, 32 + 32 * part);
         for (pair, codes) in codes.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            // The third bit says that nothing is taken away.
+            // A set third bit means that nothing is subtracted.
             let third = vectors::bits_as(simd, high, 4 * part + pair, 1, 2);
             let code = vectors::both(simd, vectors::bits(simd, low, 2 * pair, 3), third);
             *codes = bytes(vectors::less(simd, code, 4));
@@ -208,7 +209,8 @@ fn q3_k<S: Simd>(simd: S, block: &[u8; 110], out: &mut [f32; 256]) {
     write_runs(simd, &codes, out, &own_scales, None);
 }
 
-/// The eight scales and, below zero, the eight minima that Q4_K and Q5_K pack into 12 bytes; twice eight values.
+/// The eight scales and the eight minima (negated) that Q4_K and Q5_K pack into 12 bytes, each
+/// repeated to fill 16 values.
 #[inline(always)]
 fn scales_and_minima<S: Simd>(simd: S, block: &[u8]) -> ([f32; 16], [f32; 16]) {
     let [low, high, shared] = [4, 8, 12].map(|place| u32::from_le_bytes(*at(block, place)));
@@ -263,8 +265,9 @@ fn q6_k<S: Simd>(simd: S, block: &[u8; 210], out: &mut [f32; 256]) {
     write_runs(simd, &codes, out, &own_scales, None);
 }
 
-/// 32 of the 128 codes of a part. They have 64 bytes of lower halves, first of all 64, then the upper; and 32 bytes of
-/// pairs. Shifts by numbers that are known cost nothing, whatever the compiler makes of the loop around.
+/// 32 of the 128 codes of a part: lower halves from 64 bytes (first all lower halves, then all upper halves)
+/// and 2-bit parts from 32 bytes. Constant shifts are free whatever the compiler does with the surrounding
+/// loop.
 #[inline(always)]
 fn q6_k_run<S: Simd, const RUN: usize>(simd: S, block: &[u8; 210], part: usize) -> [u8; 32] {
     let pairs = words(block, 128 + 32 * part);

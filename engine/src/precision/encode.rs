@@ -1,15 +1,14 @@
-//! From f32 to the formats that weights are made smaller in.
+//! Quantizes f32 to smaller formats.
 //!
-//! Everything is written so that the compiler makes vector instructions of it: weights are encoded while they are
-//! read.
+//! The loops are written to be auto-vectorized, because weights are quantized while they are read.
 
 use pulp::Arch;
 
 use super::{Encoding, Format, floats::f16, packed::NORMAL};
 
-/// The bytes of `values`, whose number has to fill whole blocks; none if nothing is written in this format.
+/// Quantizes `values`, which must fill whole blocks; `None` if the format cannot be written.
 ///
-/// Scales are chosen here: the largest value of a group becomes the largest that the format has.
+/// Chooses the scales: the largest magnitude of a group maps to the largest value of the format.
 pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
     Arch::new().dispatch(
         #[inline(always)]
@@ -17,8 +16,8 @@ pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
     )
 }
 
-/// The scale with which the largest of `values` becomes the largest that the format has; 0 for formats without scales
-/// that stand apart.
+/// The scale that maps the largest magnitude of `values` to the largest value of the format; 0 for formats
+/// without separate scales.
 pub fn scale_of(format: Format, values: &[f32]) -> f32 {
     let magnitude = Arch::new().dispatch(
         #[inline(always)]
@@ -27,7 +26,7 @@ pub fn scale_of(format: Format, values: &[f32]) -> f32 {
     largest_of(format).map_or(0.0, |largest| magnitude / largest)
 }
 
-/// The largest number of a format that scales stand apart of.
+/// The largest value of a format with separate scales.
 fn largest_of(format: Format) -> Option<f32> {
     match format {
         Format::F8E4m3 => Some(448.0),
@@ -99,29 +98,29 @@ fn largest_magnitude(values: &[f32]) -> f32 {
     lanes.into_iter().chain(rest.iter().map(|value| value.abs())).fold(0.0, larger)
 }
 
-/// The nearest 8-bit float with 3 bits of mantissa, ties to even; what is larger than all becomes the largest.
+/// Rounds to the nearest 8-bit float with 3 mantissa bits, ties to even; saturates at the largest value.
 #[inline(always)]
 fn to_e4m3(value: f32) -> u8 {
     to_eight_bits::<3, 7>(value, 448.0)
 }
 
-/// The nearest with 2 bits of mantissa.
+/// The same with 2 mantissa bits.
 #[inline(always)]
 fn to_e5m2(value: f32) -> u8 {
     to_eight_bits::<2, 15>(value, 57_344.0)
 }
 
-/// The nearest float of `MANTISSA` bits of mantissa with this bias of the exponent.
+/// Rounds to the nearest float with `MANTISSA` mantissa bits and this exponent bias.
 #[inline(always)]
 fn to_eight_bits<const MANTISSA: u32, const BIAS: u32>(value: f32, largest: f32) -> u8 {
     let sign = (value.to_bits() >> 24 & 0x80) as u8;
     let magnitude = if value.abs() > largest { largest } else { value.abs() };
     let bits = magnitude.to_bits();
-    // Rounded where the mantissa ends, ties to even.
+    // Rounds at the end of the mantissa, ties to even.
     let dropped = 23 - MANTISSA;
     let rounded = bits + (1 << (dropped - 1)) - 1 + (bits >> dropped & 1);
     let normal = (rounded >> dropped).wrapping_sub((127 - BIAS) << MANTISSA);
-    // Added to a number, leaves a multiple of the smallest step in the lowest bits.
+    // Adding this to a number leaves its multiple of the smallest step in the lowest bits.
     let magic = f32::from_bits((127 - BIAS + 1 + dropped) << 23);
     let subnormal = (magnitude + magic).to_bits().wrapping_sub(magic.to_bits());
     let smallest_normal = f32::from_bits((127 - BIAS + 1) << 23);
@@ -129,14 +128,14 @@ fn to_eight_bits<const MANTISSA: u32, const BIAS: u32>(value: f32, largest: f32)
     sign | if value.is_nan() { 0x7f } else { code as u8 }
 }
 
-/// The nearest integer from -128 to 255, ties to even, in two's complement.
+/// Rounds to the nearest integer from -128 to 255, ties to even, in two's complement.
 #[inline(always)]
 fn to_integer(value: f32) -> u8 {
-    // Added to a number, leaves its nearest integer in the lowest bits of the mantissa.
+    // Adding this to a number leaves its nearest integer in the lowest bits of the mantissa.
     (value + 12_582_912.0).to_bits() as u8
 }
 
-/// Half-way between each normal float and the next.
+/// The midpoints between neighbouring NF4 values.
 const BETWEEN: [f32; 15] = {
     let mut between = [0.0; 15];
     let mut code = 0;
@@ -147,7 +146,7 @@ const BETWEEN: [f32; 15] = {
     between
 };
 
-/// The code of the nearest normal float.
+/// The code of the nearest NF4 value.
 #[inline(always)]
 fn normal(value: f32) -> u8 {
     BETWEEN.iter().map(|&between| u32::from(value > between)).sum::<u32>() as u8
@@ -162,12 +161,12 @@ fn inverse(value: f32) -> f32 {
     if value == 0.0 { 0.0 } else { 1.0 / value }
 }
 
-/// As ggml does it: the codes are rounded with the scale before it is rounded.
+/// Like ggml, rounds the codes with the scale before the scale itself is rounded.
 #[inline(always)]
 fn q8_0(block: &[f32; 32], out: &mut Vec<u8>) {
     let scale = largest_magnitude(block) / 127.0;
     let factor = inverse(scale);
-    // Half-way cases go away from zero, as C's `roundf` has it, which is no vector instruction.
+    // Rounds half away from zero like C's `roundf`, for which there is no vector instruction.
     let rounded = |value: f32| {
         let whole = value.trunc();
         if (value - whole).abs() >= 0.5 { whole + 1f32.copysign(value) } else { whole }
@@ -176,7 +175,8 @@ fn q8_0(block: &[f32; 32], out: &mut Vec<u8>) {
     out.extend(block.map(|value| to_integer(rounded(value * factor))));
 }
 
-/// Eight groups of 32 between their extremes. ggml searches for better scales; this takes the first ones.
+/// Eight groups of 32, each scaled between its minimum and maximum. ggml searches for better scales; this
+/// does not.
 #[inline(always)]
 fn q4_k(block: &[f32; 256], out: &mut Vec<u8>) {
     let groups = block.as_chunks::<32>().0;
@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(e5m2(to_e5m2(1.375)), 1.5);
     }
 
-    /// All that lie between two codes go to the nearer one; a step of 2⁻¹⁰ of a value is below half of any code's.
+    /// Values between two codes round to the nearer one. A step of 2⁻¹⁰ of a value is less than half of any
+    /// code's.
     #[test]
     fn what_lies_between_two_goes_to_the_nearer() {
         let nearest = |wide: fn(u8) -> f32, last: u8, value: f32| {
@@ -250,11 +251,11 @@ mod tests {
             let value = 1.3e-4 * 1.000_4f32.powi(step);
             if value <= 448.0 {
                 let (got, want) = (e4m3(to_e4m3(value)), nearest(e4m3, 0x7e, value));
-                assert!((got - value).abs() <= (want - value).abs(), "{value}: {got}, not {want}");
+                assert!((got - value).abs() <= (want - value).abs(), "{value}: got {got}, expected {want}");
             }
             if value <= 57_344.0 {
                 let (got, want) = (e5m2(to_e5m2(value)), nearest(e5m2, 0x7b, value));
-                assert!((got - value).abs() <= (want - value).abs(), "{value}: {got}, not {want}");
+                assert!((got - value).abs() <= (want - value).abs(), "{value}: got {got}, expected {want}");
             }
         }
     }

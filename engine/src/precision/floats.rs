@@ -1,25 +1,25 @@
-//! Narrow floats, widened without branches so that loops over them become vector instructions.
+//! Conversion of narrow floats to f32, without branches so that loops are auto-vectorized.
 
-/// Widens the bits of an f16, all of them.
+/// Converts the bits of any f16.
 #[inline(always)]
 pub fn f16(bits: u16) -> f32 {
     let bits = u32::from(bits);
     small((bits & 0x7fff) << 13, (bits & 0x8000) << 16, 0x0f80_0000, 112)
 }
 
-/// Widens a bf16.
+/// Converts a bf16.
 #[inline(always)]
 pub fn bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Widens an 8-bit float with 5 bits of exponent: the upper half of an f16.
+/// Converts an 8-bit float with 5 exponent bits, which is the upper half of an f16.
 #[inline(always)]
 pub fn e5m2(bits: u8) -> f32 {
     f16(u16::from(bits) << 8)
 }
 
-/// Widens an 8-bit float with 4 bits of exponent, whose only special value is NaN.
+/// Converts an 8-bit float with 4 exponent bits, whose only special value is NaN.
 #[inline(always)]
 pub fn e4m3(bits: u8) -> f32 {
     let bits = u32::from(bits);
@@ -28,12 +28,12 @@ pub fn e4m3(bits: u8) -> f32 {
     if magnitude == 0x7f { f32::from_bits(sign | 0x7fc0_0000) } else { wide }
 }
 
-/// Puts a magnitude whose exponent and mantissa are where an f32 has them at the right power of two. `special` is the
-/// exponent of infinity and NaN, `shift` the difference of the exponents' biases.
+/// Corrects the exponent of a magnitude whose exponent and mantissa are in the bit positions of an f32.
+/// `special` is the exponent of infinity and NaN, `shift` the difference of the exponent biases.
 #[inline(always)]
 fn small(magnitude: u32, sign: u32, special: u32, shift: u32) -> f32 {
     let normal = magnitude + (shift << 23);
-    // Without the leading one that a number with an exponent of zero lacks.
+    // Removes the implicit leading one, which a number with a zero exponent lacks.
     let one = (shift + 1) << 23;
     let subnormal = (f32::from_bits(magnitude + one) - f32::from_bits(one)).to_bits();
     let infinite = normal + (shift << 23);

@@ -1,8 +1,8 @@
-//! The formats and what they take.
+//! Storage formats and their sizes.
 
 use serde::{Deserialize, Serialize};
 
-/// How one value, or one block of values, is stored. Little-endian everywhere.
+/// How one value, or one block of values, is stored. Always little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Format {
     /// 64-bit floats.
@@ -13,43 +13,43 @@ pub enum Format {
     F16,
     /// 16-bit floats with the range of f32.
     Bf16,
-    /// 8-bit floats with 3 bits of mantissa and no infinities (Micikevicius et al. 2022, arXiv:2209.05433).
+    /// 8-bit floats with 3 mantissa bits and no infinities (Micikevicius et al. 2022, arXiv:2209.05433).
     F8E4m3,
-    /// 8-bit floats with 2 bits of mantissa.
+    /// 8-bit floats with 2 mantissa bits.
     F8E5m2,
-    /// 8-bit integers, to be multiplied by a scale.
+    /// 8-bit integers with a separate scale.
     I8,
-    /// Codes of 4 bits into the normal floats of Dettmers et al. 2023 (arXiv:2305.14314), to be multiplied by a
-    /// scale. The first of two is in the upper half of a byte, as in bitsandbytes.
+    /// 4-bit codes of the NormalFloat values of Dettmers et al. 2023 (arXiv:2305.14314), with a separate
+    /// scale. As in bitsandbytes, the first of two codes is in the upper half of a byte.
     Nf4,
-    /// GGUF: 32 values of 4 bits around zero with a scale.
+    /// GGUF: 32 signed 4-bit values with a scale.
     Q4_0,
-    /// GGUF: 32 values of 4 bits with a scale and a minimum.
+    /// GGUF: 32 4-bit values with a scale and a minimum.
     Q4_1,
-    /// GGUF: 32 values of 5 bits around zero with a scale.
+    /// GGUF: 32 signed 5-bit values with a scale.
     Q5_0,
-    /// GGUF: 32 values of 5 bits with a scale and a minimum.
+    /// GGUF: 32 5-bit values with a scale and a minimum.
     Q5_1,
-    /// GGUF: 32 values of 8 bits with a scale.
+    /// GGUF: 32 8-bit values with a scale.
     Q8_0,
-    /// GGUF: 256 values of 2 bits with 16 scales and minima.
+    /// GGUF: 256 2-bit values with 16 scales and minima.
     Q2K,
-    /// GGUF: 256 values of 3 bits with 16 scales.
+    /// GGUF: 256 3-bit values with 16 scales.
     Q3K,
-    /// GGUF: 256 values of 4 bits with 8 scales and minima.
+    /// GGUF: 256 4-bit values with 8 scales and minima.
     Q4K,
-    /// GGUF: 256 values of 5 bits with 8 scales and minima.
+    /// GGUF: 256 5-bit values with 8 scales and minima.
     Q5K,
-    /// GGUF: 256 values of 6 bits with 16 scales.
+    /// GGUF: 256 6-bit values with 16 scales.
     Q6K,
-    /// GGUF: 32 codes of 4 bits into an uneven table, with a scale.
+    /// GGUF: 32 4-bit codes of a non-uniform table, with a scale.
     Iq4Nl,
-    /// GGUF: 256 codes of 4 bits into an uneven table, with 8 scales.
+    /// GGUF: 256 4-bit codes of a non-uniform table, with 8 scales.
     Iq4Xs,
 }
 
 impl Format {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Self; 20] = [
         Self::F64,
         Self::F32,
@@ -73,7 +73,7 @@ impl Format {
         Self::Iq4Xs,
     ];
 
-    /// Values and bytes of the smallest piece that can be stored.
+    /// Values and bytes per block, the smallest unit that can be stored.
     pub const fn block(self) -> (usize, usize) {
         match self {
             Self::F64 => (1, 8),
@@ -95,7 +95,7 @@ impl Format {
         }
     }
 
-    /// Its name, in the spelling of the files that have it.
+    /// The name, spelled as in files of this format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F64 => "F64",
@@ -121,15 +121,15 @@ impl Format {
         }
     }
 
-    /// Bytes of this many values, without scales that stand apart. The last block is rounded up.
+    /// Bytes of this many values, without separate scales. The last block counts in full.
     pub const fn bytes(self, values: usize) -> usize {
         let (block, bytes) = self.block();
         values.div_ceil(block).saturating_mul(bytes)
     }
 
-    /// Weights that one thread encodes in a second while it reads them, the reading itself left out: measured on an
-    /// AMD EPYC (`cargo bench --workspace --bench kernels encoding`). 8-bit floats are looked through once before that
-    /// for their one scale. Weights that adapters change go to wide formats.
+    /// Weights per second that one thread quantizes while it reads them, excluding the read: measured on an
+    /// AMD EPYC (`cargo bench --workspace --bench kernels encoding`). 8-bit floats take an extra pass first
+    /// to find their one scale. Weights changed by adapters are stored in wide formats.
     pub const fn encoded_per_second(self) -> f64 {
         match self {
             Self::F8E4m3 | Self::F8E5m2 => 7e8,
@@ -141,19 +141,19 @@ impl Format {
         }
     }
 
-    /// Whether a value is a float of its own, of 16 bits or more.
+    /// Whether each value is a float of 16 bits or more.
     pub const fn is_wide(self) -> bool {
         matches!(self, Self::F64 | Self::F32 | Self::F16 | Self::Bf16)
     }
 }
 
-/// How the values of a tensor are stored: their format, and how many values in a row share a scale that stands
-/// apart. The bytes of a tensor are its values, then its scales in f32.
+/// How the values of a tensor are stored: their format, and how many consecutive values share a separate
+/// scale. A tensor's bytes are its values followed by its scales in f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Encoding {
-    /// Of the values.
+    /// Format of the values.
     pub format: Format,
-    /// Values to a scale; none where there are no scales apart.
+    /// Values per scale; `None` without separate scales.
     pub group: Option<std::num::NonZeroUsize>,
 }
 
@@ -164,17 +164,17 @@ impl From<Format> for Encoding {
 }
 
 impl Encoding {
-    /// With a scale for each `group` values.
+    /// With one scale per `group` values.
     pub fn scaled(format: Format, group: usize) -> Self {
         Self { format, group: std::num::NonZeroUsize::new(group) }
     }
 
-    /// Number of scales of this many values.
+    /// Number of scales for this many values.
     pub fn scales(self, values: usize) -> usize {
         self.group.map_or(0, |group| values.div_ceil(group.get()))
     }
 
-    /// Bytes of this many values with their scales.
+    /// Bytes of this many values and their scales.
     pub fn bytes(self, values: usize) -> usize {
         self.format.bytes(values).saturating_add(self.scales(values).saturating_mul(size_of::<f32>()))
     }

@@ -1,8 +1,8 @@
-//! How weights are stored, and how they become f32 again.
+//! Storage formats of weights, quantization, and dequantization to f32.
 //!
-//! Everything here is a function on bytes: nothing knows of files, devices or tensors. Floats of 8 to 64 bits,
-//! integers and four-bit codes with scales, and the block types of GGUF are widened exactly as the programs that
-//! made them do it.
+//! Everything here is a function on bytes, independent of files, devices and tensors. It converts floats of 8
+//! to 64 bits, integers and 4-bit codes with scales, and the GGUF block types, bit-identical to the programs
+//! that define them.
 
 mod blocks;
 mod encode;

@@ -1,4 +1,4 @@
-//! The bytes of a tensor, and how they are widened.
+//! The bytes of a tensor, and their dequantization.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 use super::{Encoding, Format, blocks, floats, vectors};
 
-/// The sixteen normal floats of bitsandbytes.
+/// The sixteen NF4 values of bitsandbytes.
 pub const NORMAL: [f32; 16] = [
     -1.0,
     -0.696_192_8,
@@ -26,7 +26,7 @@ pub const NORMAL: [f32; 16] = [
     1.0,
 ];
 
-/// Bytes that memory gives at a time.
+/// Bytes per memory access.
 const CACHE_LINE: usize = 64;
 
 /// The values of a tensor as they are stored.
@@ -38,23 +38,23 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// `elements` values in `bytes`: the values, then the scales. None if the bytes are too few.
+    /// `elements` values in `bytes`: the values, then the scales. `None` if there are too few bytes.
     pub fn new(encoding: Encoding, elements: usize, bytes: &'a [u8]) -> Option<Self> {
         let bytes = bytes.get(..encoding.bytes(elements))?;
         let (values, scales) = bytes.split_at(encoding.format.bytes(elements));
         Some(Self { encoding, values, scales })
     }
 
-    /// Writes the values from number `start` on. `start` has to be the first value of a block, and `out` as long as
-    /// some whole blocks.
+    /// Dequantizes values from index `start` on. `start` must be the first value of a block, and `out` must
+    /// hold whole blocks.
     pub fn widen(&self, start: usize, out: &mut [f32]) {
         Arch::new().dispatch(Widen { packed: self, start, out });
     }
 
-    /// The same with vectors that are at hand.
+    /// The same with given vector instructions.
     #[inline(always)]
     pub fn widen_with<S: Simd>(&self, simd: S, start: usize, out: &mut [f32]) {
-        // A function of its own for each kind of vectors: it is long, and many use it.
+        // A separate function per instruction set: it is long and has many callers.
         simd.vectorize(Vectorized { simd, widen: Widen { packed: self, start, out } });
     }
 
@@ -64,7 +64,8 @@ impl<'a> Packed<'a> {
         let first = format.bytes(start);
         let values = &self.values[first..first + format.bytes(out.len())];
         if format == Format::Q6K {
-            // Its scales stand at the end of a block: what is far away would arrive once for them and once for the codes.
+            // Prefetches the block. Its scales are at the end, so distant memory would otherwise be fetched
+            // once for them and again for the codes.
             black_box(values.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte));
         }
         match format {
@@ -89,7 +90,7 @@ impl<'a> Packed<'a> {
 }
 
 impl Packed<'_> {
-    /// Widens codes, each run that shares a scale with that scale.
+    /// Dequantizes codes, each group with its scale.
     #[inline(always)]
     fn widen_runs<S: Simd>(&self, simd: S, values: &[u8], start: usize, out: &mut [f32]) {
         let group = self.encoding.group.map_or(usize::MAX, std::num::NonZeroUsize::get);
@@ -110,7 +111,7 @@ impl Packed<'_> {
     }
 }
 
-/// Widens 8-bit floats and multiplies them with a scale.
+/// Converts 8-bit floats and multiplies them by a scale.
 #[inline(always)]
 fn e4m3_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     let ((whole, rest), (values, last)) = (out.as_chunks_mut(), values.as_chunks());
@@ -122,7 +123,7 @@ fn e4m3_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     }
 }
 
-/// Widens integers and multiplies them with a scale.
+/// Converts integers and multiplies them by a scale.
 #[inline(always)]
 fn integer_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     let ((whole, rest), (values, last)) = (out.as_chunks_mut(), values.as_chunks());
@@ -134,7 +135,7 @@ fn integer_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     }
 }
 
-/// Widens normal floats, two in a byte, and multiplies them with a scale.
+/// Converts NF4 codes, two per byte, and multiplies them by a scale.
 #[inline(always)]
 fn normal_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     let (whole, rest) = out.as_chunks_mut::<32>();
@@ -151,7 +152,7 @@ fn normal_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     }
 }
 
-/// Values to be widened.
+/// A dequantization to run.
 struct Widen<'a, 'b> {
     packed: &'a Packed<'a>,
     start: usize,
@@ -167,7 +168,7 @@ impl WithSimd for Widen<'_, '_> {
     }
 }
 
-/// The same with the vectors to do it with.
+/// The same with given vector instructions.
 struct Vectorized<'a, 'b, S> {
     simd: S,
     widen: Widen<'a, 'b>,
@@ -183,7 +184,8 @@ impl<S: Simd> NullaryFnOnce for Vectorized<'_, '_, S> {
     }
 }
 
-/// Multiplies values, of which the first is number `start` of a tensor, with its scales: f32, one for each `group`.
+/// Multiplies values, the first of which has index `start` in its tensor, by its scales: f32, one per
+/// `group`.
 #[inline(always)]
 pub fn apply_scales(group: usize, scales: &[u8], start: usize, values: &mut [f32]) {
     let scales = scales.as_chunks().0;
@@ -237,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Among others and alone at the end of a run, with scales of all kinds.
+    /// Within a vector and alone at the end of a run, with all kinds of scales.
     #[test]
     fn codes_are_widened_as_one_by_one() {
         let same = |got: f32, want: f32| got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());

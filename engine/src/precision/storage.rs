@@ -1,40 +1,41 @@
-//! What the matrices of a component can be stored as, whatever their file has.
+//! The formats that a component's matrices can be converted to, whatever the file has.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Encoding, Format};
 
-/// How the matrices of a component are held. What is no matrix, and what [`checkpoint`](crate::checkpoint) says is
-/// kept, stays as it is.
+/// How the matrices of a component are held. Tensors that are not matrices, and those that
+/// [`checkpoint`](crate::checkpoint) excludes, are held as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Storage {
     /// As in the file.
     #[default]
     Stored,
-    /// 8-bit floats with 3 bits of mantissa and a scale for each tensor, as ComfyUI has them.
+    /// 8-bit floats with 3 mantissa bits and one scale per tensor, as in ComfyUI.
     Fp8,
-    /// 8-bit floats with 2 bits of mantissa and a scale for each tensor.
+    /// 8-bit floats with 2 mantissa bits and one scale per tensor.
     Fp8E5m2,
-    /// 8-bit integers with a scale for each row.
+    /// 8-bit integers with one scale per row.
     Int8,
-    /// GGUF: 8 bits with a scale for each 32 values.
+    /// GGUF: 8 bits with one scale per 32 values.
     Q8_0,
-    /// 4-bit normal floats (Dettmers et al. 2023, arXiv:2305.14314) with a scale for each 64 values.
+    /// NF4 (Dettmers et al. 2023, arXiv:2305.14314) with one scale per 64 values.
     Nf4,
-    /// GGUF: 4 bits with scales and minima for each 32 values; 8 bits where rows are no multiple of 256.
+    /// GGUF: 4 bits with a scale and a minimum per 32 values; 8 bits if the row length is not a multiple of
+    /// 256.
     Q4K,
 }
 
-/// Values to a scale of four-bit floats.
+/// Values per scale of NF4.
 pub const NF4_GROUP: usize = 64;
 
 impl Storage {
-    /// Every one, in the order in which they are offered.
+    /// All of them, in display order.
     pub const ALL: &[Self] =
         &[Self::Stored, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::Q8_0, Self::Nf4, Self::Q4K];
 
-    /// Whether it is the file's.
+    /// Whether weights are held as in the file.
     pub fn is_stored(&self) -> bool {
         *self == Self::Stored
     }
@@ -70,7 +71,7 @@ impl Storage {
         }
     }
 
-    /// Bits of a value, scales left out; none where that is the file's.
+    /// Bits per value without scales; `None` if held as in the file.
     pub fn bits(self) -> Option<u32> {
         match self {
             Self::Stored => None,
@@ -79,7 +80,7 @@ impl Storage {
         }
     }
 
-    /// How a matrix `[rows, columns]` is stored; none if it cannot be.
+    /// The encoding of a matrix `[rows, columns]`; `None` if it cannot be stored this way.
     pub fn encoding(self, rows: usize, columns: usize) -> Option<Encoding> {
         match self {
             Self::Fp8 => Some(Encoding::scaled(Format::F8E4m3, rows * columns)),

@@ -1,7 +1,7 @@
-//! Codes of a byte each to floats, sixteen at a time.
+//! Converts one-byte codes to floats, sixteen at a time.
 //!
-//! What the compiler makes of a loop over codes changes with what stands around it, so the vector instructions of the
-//! usual processors are named here. Others get the loop, and the same bits.
+//! What the compiler makes of a loop over codes depends on the surrounding code, so the vector instructions
+//! of common CPUs are used explicitly. Other CPUs run the loop and get bit-identical results.
 
 use std::any::Any;
 
@@ -14,14 +14,14 @@ use pulp::{
 
 use super::floats;
 
-/// 32 bytes. Shifts and masks of words are whole vectors, those of bytes are not.
+/// 32 bytes. Shifts and masks of words vectorize; those of bytes do not.
 pub type Words = [u64; 4];
 
-/// The vectors of 32 bytes that the processor has.
+/// The 32-byte vector instructions of the CPU.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn avx2<S: Simd>(simd: S) -> Option<pulp::core_arch::x86::Avx2> {
-    // No closures: one that is not inlined would have each instruction called.
+    // No closures: one that is not inlined would turn each instruction into a call.
     if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>() {
         return Some(simd.avx2);
     }
@@ -48,7 +48,7 @@ const fn all(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The bits of a mask from bit `shift` of each byte on.
+/// The bits of `mask` from each byte, shifted right by `shift`.
 #[inline(always)]
 pub fn bits<S: Simd>(simd: S, words: Words, shift: usize, mask: u8) -> Words {
     #[cfg(target_arch = "x86_64")]
@@ -59,7 +59,7 @@ pub fn bits<S: Simd>(simd: S, words: Words, shift: usize, mask: u8) -> Words {
     words.map(|word| word >> shift & all(mask))
 }
 
-/// The same bits moved to bit `to` of each byte.
+/// The same bits, moved to bit `to` of each byte.
 #[inline(always)]
 pub fn bits_as<S: Simd>(simd: S, words: Words, shift: usize, mask: u8, to: usize) -> Words {
     if shift >= to {
@@ -78,7 +78,7 @@ fn left<S: Simd>(simd: S, words: Words, by: usize) -> Words {
     words.map(|word| word << by)
 }
 
-/// The bytes of both, combined.
+/// The bitwise OR of both.
 #[inline(always)]
 pub fn both<S: Simd>(simd: S, low: Words, high: Words) -> Words {
     #[cfg(target_arch = "x86_64")]
@@ -88,18 +88,18 @@ pub fn both<S: Simd>(simd: S, low: Words, high: Words) -> Words {
     std::array::from_fn(|index| low[index] | high[index])
 }
 
-/// What is left of each byte when `less` is taken away, as a byte with a sign. Bytes are below 64.
+/// Each byte minus `less`, as a signed byte. Bytes are below 64.
 #[inline(always)]
 pub fn less<S: Simd>(simd: S, words: Words, less: u8) -> Words {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = avx2(simd) {
         return cast(avx2._mm256_sub_epi8(cast(words), cast([all(less); 4])));
     }
-    // With the highest bit of each byte set, none borrows from its neighbour.
+    // With the highest bit of each byte set, no byte borrows from its neighbour.
     words.map(|word| ((word | all(0x80)) - all(less)) ^ all(0x80))
 }
 
-/// The lower halves of 16 bytes, then the upper ones.
+/// The lower halves of 16 bytes, then the upper halves.
 #[inline(always)]
 pub fn halves<S: Simd>(simd: S, [first, second]: [u64; 2]) -> Words {
     #[cfg(target_arch = "x86_64")]
@@ -114,7 +114,7 @@ pub fn halves<S: Simd>(simd: S, [first, second]: [u64; 2]) -> Words {
 /// `value` in each byte whose bit is set.
 #[inline(always)]
 pub fn spread<S: Simd>(simd: S, bits: u32, value: u8) -> Words {
-    /// A bit for each byte of a word.
+    /// One bit per byte of a word.
     const OWN: u64 = 0x8040_2010_0804_0201;
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = avx2(simd) {
@@ -126,13 +126,13 @@ pub fn spread<S: Simd>(simd: S, bits: u32, value: u8) -> Words {
     }
     bits.to_le_bytes().map(|byte| {
         let own = all(byte) & OWN;
-        // The highest bit of each byte that is not zero.
+        // The highest bit of each nonzero byte.
         let set = (((own & all(0x7f)) + all(0x7f)) | own) & all(0x80);
         (set >> 7) * u64::from(value)
     })
 }
 
-/// The codes of 16 bytes, that in the upper half of each before that in the lower.
+/// The codes of 16 bytes, with the upper half of each byte before the lower.
 #[inline(always)]
 pub fn pairs<S: Simd>(simd: S, packed: [u8; 16]) -> [u8; 32] {
     #[cfg(target_arch = "x86_64")]
@@ -145,7 +145,7 @@ pub fn pairs<S: Simd>(simd: S, packed: [u8; 16]) -> [u8; 32] {
     std::array::from_fn(|index| if index % 2 == 0 { packed[index / 2] >> 4 } else { packed[index / 2] & 15 })
 }
 
-/// Widens the bits of an f16.
+/// Converts the bits of an f16.
 #[inline(always)]
 pub fn half<S: Simd>(simd: S, bits: u16) -> f32 {
     #[cfg(target_arch = "x86_64")]
@@ -155,7 +155,7 @@ pub fn half<S: Simd>(simd: S, bits: u16) -> f32 {
     floats::f16(bits)
 }
 
-/// `scale · code`, plus `offset` if there is one; codes have a sign or not.
+/// `scale · code`, plus `offset` if there is one, for signed or unsigned codes.
 #[inline(always)]
 pub fn scaled<S: Simd, const SIGNED: bool>(
     simd: S,
@@ -206,12 +206,13 @@ pub fn scaled<S: Simd, const SIGNED: bool>(
     }
 }
 
-/// `scale · value` of 8-bit floats with 3 bits of mantissa.
+/// `scale · value` for 8-bit floats with 3 mantissa bits.
 #[inline(always)]
 pub fn e4m3<S: Simd>(simd: S, codes: [u8; 16], scale: f32, out: &mut [f32; 16]) {
     #[cfg(target_arch = "x86_64")]
     {
-        // As 16-bit floats, whose exponents have another bias: all are a 256th, and NaN is another code.
+        // Treated as f16, whose exponent bias differs: all values are 1/256 of theirs, and NaN is another
+        // code.
         let factor = 256.0 * scale;
         if let Some(simd) = (&simd as &dyn Any).downcast_ref::<V4>()
             && factor.is_finite()
@@ -252,7 +253,7 @@ pub fn looked_up<S: Simd>(simd: S, codes: [u8; 16], table: &[f32; 16], scale: f3
                 let codes = simd.avx2._mm256_cvtepu8_epi32(cast([codes, 0]));
                 let first = simd.avx2._mm256_permutevar8x32_ps(cast(first), codes);
                 let last = simd.avx2._mm256_permutevar8x32_ps(cast(last), codes);
-                // The fourth bit of a code, where the sign is looked for.
+                // Moves the fourth bit of a code to the sign bit, which selects the half of the table.
                 let upper = simd.avx2._mm256_slli_epi32::<28>(codes);
                 let values = simd.avx._mm256_blendv_ps(first, last, cast(upper));
                 *out = cast(simd.avx._mm256_mul_ps(values, simd.avx._mm256_set1_ps(scale)));

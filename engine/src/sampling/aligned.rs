@@ -1,6 +1,6 @@
-//! Align Your Steps: noise levels that were optimised for a model.
+//! Align Your Steps: noise levels optimized for a model.
 
-/// The models that levels were published for (Sabour et al. 2024, arXiv:2404.14507, and the page of the paper).
+/// The models with published levels (Sabour et al. 2024, arXiv:2404.14507, and the paper's web page).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlignedSteps {
     /// Stable Diffusion 1.5.
@@ -12,7 +12,7 @@ pub enum AlignedSteps {
 }
 
 impl AlignedSteps {
-    /// The published levels: those of ten steps, and the one that the last would end at.
+    /// The published levels of ten steps, and the level where the last step ends.
     fn table(self) -> [f64; 11] {
         match self {
             Self::StableDiffusion => {
@@ -27,8 +27,8 @@ impl AlignedSteps {
         }
     }
 
-    /// The levels of `steps` steps, `steps + 1` numbers that fall to 0: the logarithm of the published ones is
-    /// interpolated, as the authors say, and the last step ends at 0.
+    /// The levels of `steps` steps: `steps + 1` values falling to 0. As the authors recommend, the logarithm
+    /// of the published levels is interpolated; the last step ends at 0.
     pub fn sigmas(self, steps: usize) -> Vec<f32> {
         let table = self.table();
         let last = table.len() - 1;
@@ -56,7 +56,10 @@ mod tests {
             let sigmas = model.sigmas(10);
             assert_eq!(sigmas.len(), 11);
             for (found, published) in sigmas.iter().zip(&model.table()[..10]) {
-                assert!((f64::from(*found) / published - 1.0).abs() < 1e-6, "{found} instead of {published}");
+                assert!(
+                    (f64::from(*found) / published - 1.0).abs() < 1e-6,
+                    "got {found}, published {published}"
+                );
             }
             assert_eq!(sigmas[10], 0.0);
         }

@@ -1,4 +1,4 @@
-//! Ancestral samplers: each step goes below its level and comes back with new noise.
+//! Ancestral samplers: each step goes below its target level and comes back up with new noise.
 
 use std::result::Result as StdResult;
 
@@ -9,19 +9,19 @@ use super::{
     walk::Walk,
 };
 
-/// How a step is divided.
+/// How a step is split.
 struct Descent {
-    /// The level that is reached without noise.
+    /// The level reached without noise.
     down: f64,
-    /// What the latents there are multiplied by.
+    /// Factor of the latents at that level.
     keep: f64,
-    /// How much noise is added.
+    /// Amount of noise added.
     noise: f64,
 }
 
-/// The division that leaves, at the level `to`, the variance that it should have. With levels that explode it
-/// is that of ancestral sampling (Ho et al. 2020, arXiv:2006.11239, as k-diffusion has it); in a flow the level
-/// below is `to² / from`, and the latents are scaled so that the image has its share again.
+/// The split that gives the latents at level `to` the right variance. For exploding levels this is ancestral
+/// sampling (Ho et al. 2020, arXiv:2006.11239, as in k-diffusion). For flow models the lower level is
+/// `to² / from`, and the latents are scaled to restore the image's share.
 fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
     match mixing {
         Mixing::Flow => Descent::through(mixing, to * to / from, to),
@@ -33,7 +33,7 @@ fn descent(mixing: Mixing, from: f64, to: f64) -> Descent {
 }
 
 impl Descent {
-    /// Down to a level and from there up to the level `to`.
+    /// Goes down to level `down`, then up to level `to`.
     fn through(mixing: Mixing, down: f64, to: f64) -> Self {
         let keep = mixing.share(to) / mixing.share(down);
         Self { down, keep, noise: (to.powi(2) - (down * keep).powi(2)).max(0.0).sqrt() }
@@ -44,8 +44,8 @@ impl Descent {
     }
 }
 
-/// Ancestral sampling with steps of Euler's method (k-diffusion's `sample_euler_ancestral`, with its form for
-/// flows).
+/// Ancestral sampling with Euler steps (k-diffusion's `sample_euler_ancestral`, including its variant for
+/// flow models).
 pub fn euler_ancestral<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,
@@ -60,11 +60,12 @@ pub fn euler_ancestral<E: From<candle_core::Error>>(
     Ok(x)
 }
 
-/// How much of the way in time each step of [`tcd`] is taken back with noise, the default of its authors.
+/// The fraction of each [`tcd`] step, in time, that is undone with noise; the authors' default.
 const TCD_GAMMA: f64 = 0.3;
 
-/// Strategic stochastic sampling of a trajectory consistency model (Zheng et al. 2024, arXiv:2402.19159, algorithm
-/// 4): each step goes to a level below the next, at `1 − γ` of its time, and comes back with new noise.
+/// Strategic stochastic sampling of a trajectory consistency model (Zheng et al. 2024, arXiv:2402.19159,
+/// algorithm 4): each step goes below the next level, to `1 − γ` of its time, and comes back up with new
+/// noise.
 pub fn tcd<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;
@@ -77,8 +78,8 @@ pub fn tcd<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) ->
     Ok(x)
 }
 
-/// Ancestral sampling with steps of DPM-Solver++(2S) (Lu et al. 2022, arXiv:2211.01095, algorithm 1): the
-/// image is predicted again half-way, in the logarithm of the signal-to-noise ratio.
+/// Ancestral sampling with DPM-Solver++(2S) steps (Lu et al. 2022, arXiv:2211.01095, algorithm 1): the image
+/// is predicted a second time at the midpoint, in the logarithm of the signal-to-noise ratio.
 pub fn dpmpp_2s_ancestral<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,
@@ -98,7 +99,7 @@ pub fn dpmpp_2s_ancestral<E: From<candle_core::Error>>(
     Ok(x)
 }
 
-/// The noise level inside a step at which [`dpmpp_2s_ancestral`] calls the model.
+/// The noise level within a step at which [`dpmpp_2s_ancestral`] calls the model.
 pub fn between_2s(mixing: Mixing, from: f32, to: f32) -> f32 {
     let down = descent(mixing, from.into(), to.into()).down;
     mixing.sigma(f64::midpoint(mixing.lambda(from.into()), mixing.lambda(down))) as f32

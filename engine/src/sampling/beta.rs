@@ -1,7 +1,6 @@
 //! Quantiles of symmetric beta distributions.
 
-/// Where the distribution function of the beta distribution with both parameters `shape` reaches
-/// `probability`.
+/// The quantile at `probability` of the beta distribution with both parameters equal to `shape`.
 pub(super) fn inverse_beta(probability: f64, shape: f64) -> f64 {
     if probability <= 0.0 || probability >= 1.0 {
         return probability.clamp(0.0, 1.0);
@@ -9,7 +8,7 @@ pub(super) fn inverse_beta(probability: f64, shape: f64) -> f64 {
     if probability > 0.5 {
         return 1.0 - inverse_beta(1.0 - probability, shape);
     }
-    // In ln x, as quantiles near 0 are tiny.
+    // Solved in ln x, because quantiles near 0 are tiny.
     let complete = incomplete(0.5, shape) * 2.0;
     let (mut low, mut high) = (-700.0_f64, 0.5_f64.ln());
     for _ in 0..100 {

@@ -1,10 +1,10 @@
-//! Noise levels of models that were trained on a table of them: DDPM (Ho et al. 2020, arXiv:2006.11239).
+//! Noise levels of models trained on a table of levels: DDPM (Ho et al. 2020, arXiv:2006.11239).
 
 use serde::Deserialize;
 
 use super::AlignedSteps;
 
-/// What a network of this kind gives.
+/// What the network predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PredictionType {
@@ -14,55 +14,55 @@ pub enum PredictionType {
     VPrediction,
 }
 
-/// Where the steps of a run stand in the table (Lin et al. 2023, arXiv:2305.08891, table 2).
+/// Where the steps of a run lie in the table (Lin et al. 2023, arXiv:2305.08891, table 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
-    /// Both ends of the table are steps.
+    /// Includes both ends of the table.
     Linspace,
-    /// The lowest level is a step.
+    /// Includes the lowest level.
     Leading,
-    /// The highest level is a step.
+    /// Includes the highest level.
     Trailing,
 }
 
-/// How the variances of training steps grow.
+/// How the variance (beta) grows over the training steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BetaSchedule {
-    /// Evenly.
+    /// Linearly.
     Linear,
-    /// Their roots grow evenly.
+    /// Its square root grows linearly.
     ScaledLinear,
 }
 
-/// A table of noise levels and how a run's are chosen from it, as in diffusers' `scheduler_config.json`. The table is
-/// Stable Diffusion's where nothing is said; the other defaults are those of diffusers.
+/// A table of noise levels and how a run selects from it, as in diffusers' `scheduler_config.json`. The
+/// default table is Stable Diffusion's; the other defaults are those of diffusers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct DiscreteConfig {
     /// The scheduler's class in diffusers.
     #[serde(rename = "_class_name")]
     pub class: String,
-    /// The variance that the first training step adds, above 0 and below 1.
+    /// Variance added by the first training step, above 0 and below 1.
     pub beta_start: f64,
-    /// The variance that the last training step adds, above 0 and below 1.
+    /// Variance added by the last training step, above 0 and below 1.
     pub beta_end: f64,
-    /// How variances grow between them.
+    /// How the variance grows in between.
     pub beta_schedule: BetaSchedule,
-    /// Number of noise levels, 2 at least.
+    /// Number of noise levels, at least 2.
     pub num_train_timesteps: usize,
     /// What the network predicts.
     pub prediction_type: PredictionType,
-    /// Where steps stand in the table; as is usual for the class if absent.
+    /// Where the steps lie in the table. If absent, the usual spacing of the class.
     pub timestep_spacing: Option<Spacing>,
-    /// What is added to each step's time with [`Spacing::Leading`]; it lies in the table.
+    /// Added to each timestep with [`Spacing::Leading`]; less than the number of levels.
     pub steps_offset: usize,
-    /// Whether the last step leads to the image itself and not to the lowest level.
+    /// Whether the last step ends at the clean image instead of the lowest level.
     pub set_alpha_to_one: bool,
-    /// Whether the table is rescaled so that its last level is noise alone.
+    /// Whether the table is rescaled to a last level of pure noise (zero terminal SNR).
     pub rescale_betas_zero_snr: bool,
-    /// Steps of a distillation, 1 at least and no more than there are levels.
+    /// Number of steps of a distillation, from 1 to the number of levels.
     pub original_inference_steps: usize,
 }
 
@@ -84,9 +84,9 @@ impl Default for DiscreteConfig {
     }
 }
 
-/// Schedulers whose latents keep their variance and that choose entries of the table.
+/// Schedulers with variance-preserving latents whose timesteps are table entries.
 const DIFFUSION: [&str; 3] = ["DDIMScheduler", "DDPMScheduler", "PNDMScheduler"];
-/// Schedulers whose latents keep their variance and that leave out the last of one step more.
+/// Schedulers with variance-preserving latents that compute one extra step and drop the last.
 const SOLVERS: [&str; 4] = [
     "DPMSolverMultistepScheduler",
     "DPMSolverSinglestepScheduler",
@@ -96,20 +96,20 @@ const SOLVERS: [&str; 4] = [
 const CONSISTENCY: &str = "LCMScheduler";
 const TRAJECTORY_CONSISTENCY: &str = "TCDScheduler";
 
-/// Which times a spacing is laid over.
+/// The timesteps that a spacing covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grid {
-    /// All, also between two entries.
+    /// All, including those between two entries.
     Any,
-    /// The entries.
+    /// The table entries.
     Entries,
-    /// The entries, for one step more than there are, the last of which is left out.
+    /// The table entries, for one extra step whose last is dropped.
     OneMore,
-    /// Entries that so many steps of a distillation began at.
+    /// The entries at which the steps of a distillation began; holds their number.
     Distilled(usize),
 }
 
-/// The noise levels that a model was trained on and the spacing of a run's.
+/// The noise levels a model was trained on, and the spacing of a run's levels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discrete {
     table: Vec<f32>,
@@ -122,7 +122,7 @@ pub struct Discrete {
 }
 
 impl Discrete {
-    /// As Stable Diffusion was trained, for a network that gives this.
+    /// Stable Diffusion's table, for a network with this kind of prediction.
     pub fn stable_diffusion(prediction: PredictionType) -> Self {
         Self::new(&DiscreteConfig {
             prediction_type: prediction,
@@ -132,8 +132,8 @@ impl Discrete {
         })
     }
 
-    /// The same of a network that was trained up to noise alone (Lin et al. 2023, arXiv:2305.08891): its table ends
-    /// there, and runs begin there.
+    /// The same for a network trained with zero terminal SNR (Lin et al. 2023, arXiv:2305.08891): the table
+    /// ends at pure noise, and runs begin there.
     pub fn up_to_noise(prediction: PredictionType) -> Self {
         Self::new(&DiscreteConfig {
             prediction_type: prediction,
@@ -143,17 +143,17 @@ impl Discrete {
         })
     }
 
-    /// The same for a model that these aligned steps were found for; without it they are Stable Diffusion's.
+    /// The same with the aligned steps of another model; the default is Stable Diffusion.
     pub fn with_aligned(self, aligned: AlignedSteps) -> Self {
         Self { aligned, ..self }
     }
 
-    /// The aligned steps of the model.
+    /// The aligned steps of this model.
     pub fn aligned(&self) -> AlignedSteps {
         self.aligned
     }
 
-    /// The table of a configuration whose numbers lie in the ranges that [`DiscreteConfig`] names.
+    /// The table of a configuration whose values are in the ranges given in [`DiscreteConfig`].
     pub fn new(config: &DiscreteConfig) -> Self {
         let table = table(config);
         let class = config.class.as_str();
@@ -180,33 +180,33 @@ impl Discrete {
         }
     }
 
-    /// The noise levels, rising.
+    /// The noise levels, ascending.
     pub fn table(&self) -> &[f32] {
         &self.table
     }
 
-    /// What the network gives.
+    /// What the network predicts.
     pub fn prediction(&self) -> PredictionType {
         self.prediction
     }
 
-    /// Whether the model's own scheduler keeps latents whose variance does not grow with the noise.
+    /// Whether the model's own scheduler keeps latents variance-preserving.
     pub fn preserves_variance(&self) -> bool {
         self.grid != Grid::Any
     }
 
-    /// The levels of `steps` steps and the one that the last ends at, falling.
+    /// The levels of `steps` steps, and the level where the last one ends, descending.
     pub fn sigmas(&self, steps: usize) -> Vec<f32> {
         let last = (self.table.len() - 1) as f64;
         (0..steps).map(|index| self.at(self.time(index, steps).clamp(0.0, last))).chain([self.last]).collect()
     }
 
-    /// The time of a step.
+    /// The timestep of a step.
     fn time(&self, index: usize, steps: usize) -> f64 {
         let count = self.table.len();
         let last = (count - 1) as f64;
         if let Grid::Distilled(original) = self.grid {
-            // More steps than the distillation had lie between its own.
+            // With more steps than in the distillation, the extra ones lie between those of the distillation.
             let original = original.max(steps).min(count);
             return ((original - (index * original / steps)) * (count / original)) as f64 - 1.0;
         }
@@ -224,15 +224,15 @@ impl Discrete {
         }
     }
 
-    /// The level at a time; between two entries it is interpolated.
+    /// The level at a timestep, interpolated between entries.
     fn at(&self, time: f64) -> f32 {
         let low = time.floor();
         let level = |time: f64| f64::from(self.table[(time as usize).min(self.table.len() - 1)]);
         (level(low) + (level(low + 1.0) - level(low)) * (time - low)) as f32
     }
 
-    /// The time of a level: the number of its entry, or what lies between two by the logarithm of the level
-    /// (k-diffusion's `sigma_to_t`).
+    /// The timestep of a level: the index of its entry, interpolated between entries in the logarithm of the
+    /// level (k-diffusion's `sigma_to_t`).
     pub fn timestep(&self, sigma: f32) -> f32 {
         let above = self.table.partition_point(|level| *level < sigma);
         match self.table.get(above) {
@@ -245,7 +245,7 @@ impl Discrete {
         }
     }
 
-    /// What noise of unit variance is multiplied by to be the latents at the first level.
+    /// The factor from noise of unit variance to the initial latents.
     pub fn first_noise(&self, sigma: f32) -> f64 {
         let sigma = f64::from(sigma);
         match self.spacing {
@@ -281,12 +281,12 @@ fn table(config: &DiscreteConfig) -> Vec<f32> {
     shares.into_iter().map(level).collect()
 }
 
-/// The share of the image in what is noise alone: a little more than none, as in diffusers, for the level to be finite.
+/// The image's share in pure noise. As in diffusers it is slightly above zero, so that the level is finite.
 const LEAST: f32 = 1.0 / (1 << 24) as f32;
-/// Its level as diffusers rounds it: noise is multiplied by a power of two without an error.
+/// The level of pure noise, rounded as in diffusers: multiplying noise by a power of two is exact.
 const HIGHEST: f32 = 4096.0;
 
-/// Shifts and scales `√ᾱ` so that the last level is noise alone (Lin et al. 2023, algorithm 1).
+/// Shifts and scales `√ᾱ` so that the last level is pure noise (Lin et al. 2023, algorithm 1).
 fn without_picture_at_the_end(shares: &[f32]) -> Vec<f32> {
     let roots: Vec<f64> = shares.iter().map(|share| f64::from(*share).sqrt()).collect();
     let (first, last) = (roots[0], roots[roots.len() - 1]);
@@ -311,11 +311,11 @@ mod tests {
     fn near(found: &[f32], expected: &[f32]) {
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
-            assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{found} instead of {expected}");
+            assert!((found - expected).abs() <= 1e-6 * expected.abs(), "got {found}, expected {expected}");
         }
     }
 
-    /// The numbers are those of diffusers 0.42.1.
+    /// Expected values from diffusers 0.42.1.
     #[test]
     fn levels_are_those_of_diffusers() {
         let euler = |spacing| of("EulerDiscreteScheduler", spacing).sigmas(5);

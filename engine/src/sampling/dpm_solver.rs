@@ -1,5 +1,5 @@
 //! The multistep solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095). They predict the image and step in
-//! half the logarithm of the signal-to-noise ratio, `λ`; the step to level 0 ends at the predicted image.
+//! `λ`, half the logarithm of the signal-to-noise ratio. A step to level 0 ends at the predicted image.
 
 use std::result::Result as StdResult;
 
@@ -10,7 +10,7 @@ use super::{
     walk::Walk,
 };
 
-/// A prediction and the width in `λ` of the step that came after it.
+/// A prediction, and the width in `λ` of the step after it.
 struct Past {
     denoised: Tensor,
     width: f64,
@@ -46,8 +46,8 @@ pub fn dpmpp_2m<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tenso
     Ok(x)
 }
 
-/// SDE-DPM-Solver++(2M) (Lu et al. 2022, algorithm 2 on the diffusion SDE, appendix), in its midpoint form. The
-/// noise of the steps is drawn independently, as it is in the paper.
+/// SDE-DPM-Solver++(2M) (Lu et al. 2022, algorithm 2 applied to the diffusion SDE, appendix), midpoint form.
+/// As in the paper, the noise of each step is drawn independently.
 pub fn dpmpp_2m_sde<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,
@@ -78,7 +78,7 @@ pub fn dpmpp_2m_sde<E: From<candle_core::Error>>(
 }
 
 /// SDE-DPM-Solver++(3M): the same with differences of the last three predictions (k-diffusion's
-/// `sample_dpmpp_3m_sde`; the functions φ are those of Lu et al. 2022, appendix).
+/// `sample_dpmpp_3m_sde`; for the functions φ see Lu et al. 2022, appendix).
 pub fn dpmpp_3m_sde<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,

@@ -6,16 +6,16 @@ use candle_core::Tensor;
 
 use super::{mixing::blend, walk::Walk};
 
-/// Points of the sums that stand for the integrals.
+/// Number of points in the sums that approximate the integrals.
 const POINTS: u32 = 200;
 
-/// How noise is taken back in the solver that the paper recommends: `x · (e^(x^0.3) + 10)`.
+/// The noise scale function that the paper recommends: `x · (e^(x^0.3) + 10)`.
 fn scaler(x: f64) -> f64 {
     x * (x.powf(0.3).exp() + 10.0)
 }
 
-/// ER-SDE-Solver-3 (Cui et al. 2023, arXiv:2309.06169, algorithm 3; the first two steps are algorithms 1 and 2).
-/// It steps in `l = σ / α`; the step to level 0 ends at the predicted image.
+/// ER-SDE-Solver-3 (Cui et al. 2023, arXiv:2309.06169, algorithm 3; the first two steps are algorithms 1 and
+/// 2). It steps in `l = σ / α`. A step to level 0 ends at the predicted image.
 pub fn er_sde<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     let mixing = walk.mixing();
     let level = |sigma: f32| (-mixing.lambda(sigma.into())).exp();

@@ -1,4 +1,4 @@
-//! How the branches of guidance become one.
+//! Combines the branches of guidance.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ use crate::request::GuidanceOptions;
 pub struct Guide {
     weight: f64,
     rescale: f64,
-    /// Levels that are guided: above the start, up to the end.
+    /// The guided levels: above the start, up to and including the end.
     levels: Range<f32>,
 }
 
 impl Guide {
-    /// Guidance along the levels of a run, with a weight of the prompt against the negative prompt; with one of 1
-    /// or less there is no guidance.
+    /// Guidance over the levels of a run. `weight` is that of the prompt against the negative prompt; at 1 or
+    /// less there is no guidance.
     pub fn new(weight: f64, options: &GuidanceOptions, sigmas: &[f32]) -> Self {
         let steps = sigmas.len().saturating_sub(1);
         let level = |part: f32| {
-            // A third of nine steps is three of them, also where a third is rounded up.
+            // The margin keeps a third of nine steps at three steps although a third may be rounded up.
             let step = (part * steps as f32 - 1e-3).ceil() as usize;
             sigmas.get(step.min(steps)).copied().unwrap_or(0.0)
         };
-        // Up to the end of the run is up to any level that it may end at.
+        // An interval up to the end of the run includes whatever level it ends at.
         let low = if options.interval.end >= 1.0 { -1.0 } else { level(options.interval.end) };
         let high = if options.interval.start <= 0.0 { f32::INFINITY } else { level(options.interval.start) };
         Self { weight, rescale: options.rescale.into(), levels: low..high }
@@ -36,10 +36,11 @@ impl Guide {
         self.weight > 1.0 && sigma > self.levels.start && sigma <= self.levels.end
     }
 
-    /// One output, f32, of those of the prompt and of the negative prompt; that of the prompt if it is alone.
+    /// Combines the outputs for the prompt and the negative prompt into one f32 output. A single output is
+    /// returned unguided.
     ///
-    /// Rescaling brings the deviation of each image back to that of its prompt's branch (Lin et al. 2023,
-    /// arXiv:2305.08891, section 3.4), and mixes the result with what it was.
+    /// Rescaling restores each image's standard deviation to that of its prompt branch (Lin et al. 2023,
+    /// arXiv:2305.08891, section 3.4) and mixes the result with the unscaled one.
     pub fn join(&self, outputs: &[Tensor]) -> Result<Tensor> {
         let [positive, negative] = outputs else { return outputs[0].to_dtype(DType::F32) };
         let positive = positive.to_dtype(DType::F32)?;
@@ -53,8 +54,8 @@ impl Guide {
     }
 }
 
-/// The standard deviation of each image of a batch, `[batch, 1, 1, 1]`, but for a factor that their number of values
-/// decides.
+/// The standard deviation of each image of a batch, `[batch, 1, 1, 1]`, up to a factor that depends only on
+/// the number of values.
 fn deviation(x: &Tensor) -> Result<Tensor> {
     let (batch, ..) = x.dims4()?;
     let values = x.flatten_from(1)?;
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(guided(1.0, 0.0, 1.0, steps), [false; 5]);
         assert_eq!(guided(3.0, 0.2, 0.6, steps), [false, true, true, false, false]);
         assert_eq!(guided(3.0, 0.5, 1.0, steps), [false, false, false, true, true]);
-        // Half-way of the steps 0, 1, 2 and 3.
+        // Fractions of the run at steps 0, 1, 2 and 3.
         assert_eq!(guided(3.0, 0.2, 0.6, &[0.9, 0.7, 0.5, 0.3]), [false, true, true, false]);
     }
 

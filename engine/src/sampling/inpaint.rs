@@ -1,39 +1,39 @@
-//! Inpainting: latents of which a part stays as it was, with a network for whole images (Avrahami et al.
-//! 2022, arXiv:2206.02779, as diffusers' inpainting pipelines have it).
+//! Inpainting with a network for whole images: a part of the latents stays as it was (Avrahami et al. 2022,
+//! arXiv:2206.02779, as in diffusers' inpainting pipelines).
 
 use candle_core::{Result, Tensor};
 
 use super::Training;
 
-/// An image of which the masked part is inpainted.
+/// An image whose masked part is inpainted.
 ///
-/// What a sampler makes of the rest is never used: before each prediction the rest is put back, at the
-/// noise level of the prediction and with the noise of the start; and samplers are told that the prediction of the
-/// rest is the image, so that none drifts away from it.
+/// Outside the mask, the sampler's result is discarded. Before each prediction the original is restored
+/// there, at the noise level of the prediction and with the run's initial noise. Samplers see the original as
+/// the prediction there, so that none drifts away from it.
 #[derive(Debug)]
 pub struct Inpaint<'a> {
-    /// What noise levels mean.
+    /// The meaning of noise levels.
     pub training: &'a Training,
     /// The image's latents `[batch, channels, height, width]`.
     pub latents: Tensor,
-    /// The noise that the run started from, in the same shape.
+    /// The initial noise of the run, in the same shape.
     pub noise: Tensor,
     /// The mask `[1, 1, height, width]`: 1 where the image is inpainted, 0 elsewhere.
     pub mask: Tensor,
 }
 
 impl Inpaint<'_> {
-    /// `x`, latents at a noise level, with the rest put back.
+    /// `x`, latents at a noise level, with the original restored outside the mask.
     pub fn noised(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
         self.join(x, &self.training.noised(Some(&self.latents), &self.noise, sigma)?)
     }
 
-    /// Latents without noise, with the rest put back.
+    /// Latents without noise, with the original restored outside the mask.
     pub fn clean(&self, x: &Tensor) -> Result<Tensor> {
         self.join(x, &self.latents)
     }
 
-    /// A prediction for `x` that leads the rest of it to the image.
+    /// A prediction for `x` that leads to the original outside the mask.
     pub fn direction(&self, x: &Tensor, direction: &Tensor, sigma: f32) -> Result<Tensor> {
         self.join(direction, &((x - &self.latents)? / f64::from(sigma))?)
     }

@@ -1,21 +1,21 @@
-//! The noise levels that a model knows, and ways to choose those of the steps among them.
+//! The noise levels a model knows, and the schedules that select a run's levels from them.
 
 use super::{beta::inverse_beta, schedule::Shift};
 use crate::request::Schedule;
 
-/// The noise levels that a model was trained on.
+/// The noise levels a model was trained on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Levels {
-    /// Those of flow matching: thousandths of the way from image to noise, shifted.
+    /// Flow matching: thousandths of the way from image to noise, shifted.
     Flow(Shift),
-    /// Those of a table, rising, at least one.
+    /// A table of at least one level, ascending.
     Table(Vec<f32>),
 }
 
-/// Levels of a flow model that are counted.
+/// Number of levels of a flow model.
 const FLOW_LEVELS: f64 = 1000.0;
 
-/// Every public function gives the levels of `steps` steps: `steps + 1` numbers that fall to 0.
+/// Every public function returns the levels of `steps` steps: `steps + 1` values falling to 0.
 impl Levels {
     /// The highest level.
     fn highest(&self) -> f64 {
@@ -30,8 +30,8 @@ impl Levels {
         }
     }
 
-    /// Times of the highest and the lowest level. That of a flow's lowest level is the shifted level itself, as
-    /// it is in diffusers and in ComfyUI, so that the shift works twice on it.
+    /// Timesteps of the highest and the lowest level. For a flow model the timestep of the lowest level is
+    /// the shifted level itself, as in diffusers and ComfyUI, so that the shift is applied to it twice.
     fn ends(&self) -> (f64, f64) {
         match self {
             Self::Flow(_) => (FLOW_LEVELS, FLOW_LEVELS * self.lowest()),
@@ -39,7 +39,7 @@ impl Levels {
         }
     }
 
-    /// The level at a time; between two entries of a table its logarithm is interpolated.
+    /// The level at a timestep; between entries of a table, its logarithm is interpolated.
     fn at(&self, time: f64) -> f64 {
         match self {
             Self::Flow(shift) => shift.at(time / FLOW_LEVELS),
@@ -53,7 +53,7 @@ impl Levels {
         }
     }
 
-    /// Levels that are counted.
+    /// Number of levels.
     fn count(&self) -> f64 {
         match self {
             Self::Flow(_) => FLOW_LEVELS,
@@ -61,7 +61,7 @@ impl Levels {
         }
     }
 
-    /// The level of a number, from 0.
+    /// The level with this index, from 0.
     fn entry(&self, number: f64) -> f64 {
         match self {
             Self::Flow(_) => self.at(number + 1.0),
@@ -69,9 +69,9 @@ impl Levels {
         }
     }
 
-    /// The levels of the named schedule. Those that are not of a model's levels alone, but of a flow's shift or found
-    /// for one model, are [`Shift::sigmas`] and [`AlignedSteps`](super::AlignedSteps); here they are
-    /// [`normal`](Self::normal).
+    /// The levels of the named schedule. Schedules that depend on more than the model's levels, namely
+    /// [`Shift::sigmas`] and [`AlignedSteps`](super::AlignedSteps), fall back to [`normal`](Self::normal)
+    /// here.
     pub fn spaced(&self, schedule: Schedule, steps: usize) -> Vec<f32> {
         match schedule {
             Schedule::Karras => self.karras(steps),
@@ -102,40 +102,40 @@ impl Levels {
         falling(steps, |index| (high + ramp(index, steps) * (low - high)).exp())
     }
 
-    /// Even steps in the arc tangent of the level, which the divergence from the model is least for (Sabour et
-    /// al. 2024, arXiv:2404.14507, section 3.1).
+    /// Even steps in the arc tangent of the level, which minimizes the KL divergence from the model (Sabour
+    /// et al. 2024, arXiv:2404.14507, section 3.1).
     pub fn kl_optimal(&self, steps: usize) -> Vec<f32> {
         let (high, low) = (self.highest().atan(), self.lowest().atan());
         falling(steps, |index| (high + ramp(index, steps) * (low - high)).tan())
     }
 
-    /// Even steps in time, both ends included.
+    /// Even steps in time, including both ends.
     pub fn normal(&self, steps: usize) -> Vec<f32> {
         let (start, end) = self.ends();
         falling(steps, |index| self.at(start + ramp(index, steps) * (end - start)))
     }
 
-    /// Even steps in time, of which the last would end at the lowest level: spaced as in Stability's code.
+    /// Even steps in time, the last of which would end at the lowest level; as in Stability's code.
     pub fn sgm_uniform(&self, steps: usize) -> Vec<f32> {
         let (start, end) = self.ends();
         falling(steps, |index| self.at(start + index as f64 / steps as f64 * (end - start)))
     }
 
-    /// Every so manieth of the counted levels, from the highest.
+    /// Evenly spaced levels of the model, starting at the highest.
     pub fn simple(&self, steps: usize) -> Vec<f32> {
         let apart = self.count() / steps as f64;
         falling(steps, |index| self.entry(self.count() - 1.0 - (index as f64 * apart).floor()))
     }
 
-    /// Times at the quantiles of the beta distribution with both parameters 0.6, denser at both ends (Lee et al.
-    /// 2024, arXiv:2407.12173). Times are not rounded to counted levels, so that no two levels are the same.
+    /// Timesteps at the quantiles of the beta distribution with both parameters 0.6, denser at both ends (Lee
+    /// et al. 2024, arXiv:2407.12173). They are not rounded to entries, so that no two levels are equal.
     pub fn beta(&self, steps: usize) -> Vec<f32> {
         let last = self.count() - 1.0;
         falling(steps, |index| self.entry(last * inverse_beta(1.0 - index as f64 / steps as f64, 0.6)))
     }
 
-    /// Half of the steps even and tiny, down by 0.025 in all, then ever longer ones (Genmo's Mochi 1); of the
-    /// highest level.
+    /// The first half of the steps is even and tiny, covering 0.025 of the highest level in all; the second
+    /// half grows quadratically (Genmo's Mochi 1).
     pub fn linear_quadratic(&self, steps: usize) -> Vec<f32> {
         const TINY: f64 = 0.025;
         let high = self.highest();

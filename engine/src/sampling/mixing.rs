@@ -1,18 +1,18 @@
-//! How latents are mixed of an image and noise, and sums of tensors.
+//! How latents mix an image with noise, and linear combinations of tensors.
 
 use candle_core::{Result, Tensor};
 
-/// How latents at the noise level `σ` are mixed of an image and of noise.
+/// How latents at noise level `σ` mix an image with noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mixing {
-    /// `(1 − σ) · image + σ · noise`, with levels from 1: flow matching.
+    /// `(1 − σ) · image + σ · noise`, with levels up to 1: flow matching.
     Flow,
-    /// `picture + σ · noise`: models that predict noise or v, with their latents divided by `√ᾱ`.
+    /// `image + σ · noise`: models that predict noise or v, with their latents divided by `√ᾱ`.
     Exploding,
 }
 
 impl Mixing {
-    /// The highest flow level whose signal-to-noise ratio is told apart from none; diffusers has the same.
+    /// The highest flow level whose signal-to-noise ratio is distinguished from zero; as in diffusers.
     const HIGHEST: f64 = 1.0 - 1e-6;
 
     /// The image's share, `α`.
@@ -38,12 +38,12 @@ impl Mixing {
     }
 }
 
-/// `x` moved along a direction.
+/// `x + width · direction`.
 pub(super) fn along(x: &Tensor, direction: &Tensor, width: f32) -> Result<Tensor> {
     x + (direction * f64::from(width))?
 }
 
-/// The sum of tensors, each times its factor. Factors of 0 leave a tensor out.
+/// A linear combination of tensors. Tensors with factor 0 are skipped.
 pub(super) fn blend(terms: &[(f64, &Tensor)]) -> Result<Tensor> {
     let mut sum: Option<Tensor> = None;
     for &(factor, tensor) in terms.iter().filter(|(factor, _)| *factor != 0.0) {
@@ -60,7 +60,7 @@ pub(super) fn blend(terms: &[(f64, &Tensor)]) -> Result<Tensor> {
     }
 }
 
-/// `x` moved on the straight line to the image, from one noise level to another: Euler's method.
+/// Moves `x` on the straight line towards the image, from one noise level to another: Euler's method.
 pub(super) fn toward(x: &Tensor, denoised: &Tensor, from: f64, to: f64) -> Result<Tensor> {
     blend(&[(to / from, x), (1.0 - to / from, denoised)])
 }

@@ -1,4 +1,4 @@
-//! From noise to latents: noise, noise levels and the methods that walk along them.
+//! From noise to latents: noise generation, noise levels and samplers.
 
 mod aligned;
 mod ancestral;
@@ -41,7 +41,7 @@ pub use training::{Training, variance_preserving};
 pub use unipc::unipc;
 pub use walk::{Prediction, Step, Walk};
 
-/// Walks with the named sampler from `x`, noise at the first level, to the image.
+/// Runs the named sampler from `x`, noise at the first level, to the image.
 pub fn walk<E: From<candle_core::Error>>(
     sampler: Sampler,
     walk: Walk<'_, E>,
@@ -67,7 +67,7 @@ pub fn walk<E: From<candle_core::Error>>(
     }
 }
 
-/// The noise levels at which a sampler calls the model, to the last bit, in the order of the calls.
+/// The exact noise levels at which a sampler calls the model, in call order.
 pub fn called(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
     let second = |from, to| match sampler {
         Sampler::Heun => Some(to),
@@ -83,7 +83,7 @@ pub fn called(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
     levels
 }
 
-/// The same, without those that the call before was at.
+/// The same without consecutive duplicates.
 pub fn evaluated(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
     let mut levels = called(sampler, mixing, sigmas);
     if sampler == Sampler::Heun {

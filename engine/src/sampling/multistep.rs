@@ -1,5 +1,6 @@
-//! Linear multistep samplers: they follow a mixture of the last predictions. All of them solve the probability
-//! flow `dx/dσ = direction`, which is the same for flow matching and for models that predict noise.
+//! Linear multistep samplers, which follow a combination of the last predictions. All of them solve the
+//! probability flow `dx/dσ = direction`, which is the same for flow matching and for models that predict
+//! noise.
 
 use std::{collections::VecDeque, result::Result as StdResult};
 
@@ -10,10 +11,10 @@ use super::{
     walk::Walk,
 };
 
-/// Predictions that are looked at.
+/// Number of predictions used.
 const ORDER: usize = 4;
 
-/// Adams and Bashforth's method for uneven steps (k-diffusion's `sample_lms`, of order 4).
+/// The Adams-Bashforth method for uneven steps (k-diffusion's `sample_lms`, order 4).
 pub fn lms<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     let mut past = VecDeque::new();
     for (index, from, to) in walk.steps() {
@@ -28,9 +29,9 @@ pub fn lms<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) ->
     Ok(x)
 }
 
-/// IPNDM (Zhang and Chen 2022, arXiv:2204.13902, appendix; Liu et al. 2022, arXiv:2202.09778): the weights of
-/// Adams and Bashforth's method for even steps, from Euler's in the first step to order 4. The step to level 0
-/// ends at the predicted image.
+/// IPNDM (Zhang and Chen 2022, arXiv:2204.13902, appendix; Liu et al. 2022, arXiv:2202.09778):
+/// Adams-Bashforth weights for even steps, from Euler in the first step up to order 4. A step to level 0 ends
+/// at the predicted image.
 pub fn ipndm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     const WEIGHTS: [&[f64]; ORDER] = [
         &[1.0],
@@ -55,8 +56,9 @@ pub fn ipndm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) 
     Ok(x)
 }
 
-/// The multistep form of the refined exponential solver (Zhang et al. 2023, arXiv:2308.02157, algorithm 1 with
-/// the second point taken from the step before), in `−ln σ`. The step to level 0 ends at the predicted image.
+/// The multistep form of the refined exponential solver (Zhang et al. 2023, arXiv:2308.02157, algorithm 1
+/// with the second point taken from the previous step), in `−ln σ`. A step to level 0 ends at the predicted
+/// image.
 pub fn res_multistep<E: From<candle_core::Error>>(
     mut walk: Walk<'_, E>,
     mut x: Tensor,
@@ -86,7 +88,7 @@ pub fn res_multistep<E: From<candle_core::Error>>(
     Ok(x)
 }
 
-/// The newest first.
+/// Pushes to the front: newest first.
 fn remember(past: &mut VecDeque<Tensor>, direction: Tensor) {
     past.push_front(direction);
     past.truncate(ORDER);
@@ -98,8 +100,8 @@ fn follow(x: &Tensor, past: &VecDeque<Tensor>, weights: &[f64]) -> candle_core::
     blend(&terms)
 }
 
-/// The integrals from `nodes[0]` to `end` of the Lagrange polynomials of these nodes, at most four: Gauss's
-/// rule with two points is exact for them.
+/// The integrals from `nodes[0]` to `end` of the Lagrange polynomials of at most four nodes. Two-point Gauss
+/// quadrature is exact for them.
 fn adams_bashforth(nodes: &[f64], end: f64) -> Vec<f64> {
     let middle = f64::midpoint(nodes[0], end);
     let half = (end - nodes[0]) / 2.0;

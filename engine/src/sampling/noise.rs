@@ -1,39 +1,40 @@
-//! The noise that PyTorch's CPU generator gives for a seed.
+//! The noise that PyTorch's CPU generator produces for a seed.
 
 use rand_mt::Mt;
 
-/// `count` normal numbers, as `torch.randn(count, generator=torch.Generator().manual_seed(seed))`: the first
-/// draw of a [`NoiseStream`].
+/// `count` normal values, as from `torch.randn(count, generator=torch.Generator().manual_seed(seed))`: the
+/// first draw of a [`NoiseStream`].
 pub fn randn(seed: u64, count: usize) -> Vec<f32> {
     NoiseStream::new(seed).draw(count)
 }
 
-/// One seed's noise, draw after draw: what `torch.randn(count, generator=generator)` gives when it is called
-/// again and again with the same generator.
+/// The noise of one seed, draw after draw: equal to repeated calls of
+/// `torch.randn(count, generator=generator)` with the same generator.
 ///
-/// Each image has a stream of its own, with the seed of the request plus its number in the batch. The first
-/// draw is the noise that it starts from, whether or not other latents take its place; stochastic samplers draw
-/// once more in each step but the last. So an image of a batch can be drawn again alone.
+/// Each image has its own stream, seeded with the request's seed plus the image's index in the batch. The
+/// first draw is the initial noise, drawn even if other latents replace it. Stochastic samplers draw again in
+/// each step but the last. So any image of a batch can be reproduced alone.
 pub struct NoiseStream {
     generator: Mt,
-    /// The second number of a pair of which only the first was used.
+    /// The second value of a pair of which only the first was used.
     spare: Option<f64>,
 }
 
 impl NoiseStream {
     /// The stream of a seed.
     ///
-    /// The generator is the Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded with the low 32 bits.
+    /// The generator is the Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded with the low 32
+    /// bits.
     pub fn new(seed: u64) -> Self {
         Self { generator: Mt::new(seed as u32), spare: None }
     }
 
-    /// The next `count` normal numbers.
+    /// The next `count` normal values.
     ///
-    /// From 16 numbers on PyTorch draws uniform numbers first and then turns blocks of 16 into normal ones by
-    /// the Box-Muller method, the first eight of a block being radii and the last eight angles; a rest that does
-    /// not fill a block is drawn again together with the numbers before it. Below 16 it draws pairs in double
-    /// precision.
+    /// From 16 values on, PyTorch draws uniform values first and then transforms blocks of 16 to normal ones
+    /// by the Box-Muller method: the first eight of a block give radii, the last eight angles. An incomplete
+    /// last block is redrawn together with the values before it. Below 16 values, PyTorch draws pairs in
+    /// double precision.
     pub fn draw(&mut self, count: usize) -> Vec<f32> {
         if count < BLOCK {
             return (0..count).map(|_| self.one()).collect();

@@ -8,33 +8,33 @@ use serde::Deserialize;
 pub struct FlowShift {
     /// The constant shift.
     pub shift: f64,
-    /// Whether the model's own schedule depends on the size of the image.
+    /// Whether the model's own schedule depends on the image size.
     pub use_dynamic_shifting: bool,
-    /// Shift exponent at the smaller image.
+    /// Shift exponent for the smaller image.
     pub base_shift: f64,
-    /// Shift exponent at the larger image.
+    /// Shift exponent for the larger image.
     pub max_shift: f64,
     /// Image tokens of the smaller image.
     pub base_image_seq_len: usize,
     /// Image tokens of the larger image.
     pub max_image_seq_len: usize,
-    /// Where the model's own steps end; its pipeline decides that, not its configuration.
+    /// Where the model's own schedule ends. This depends on its pipeline, not on its configuration.
     #[serde(skip)]
     pub last: LastLevel,
 }
 
-/// The lowest level of a run before it is shifted; the steps are even from 1 to there.
+/// The lowest level of a run before the shift; steps are even from 1 down to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LastLevel {
-    /// The reciprocal of the number of steps.
+    /// `1 / steps`.
     #[default]
     Reciprocal,
-    /// The lowest level that the model was trained at. In diffusers' scheduler that one is shifted before if the shift
-    /// is constant, so that the shift works twice on it.
+    /// The lowest level in training. With a constant shift, diffusers' scheduler has already shifted it, so
+    /// that the shift is applied to it twice.
     Lowest,
 }
 
-/// A shift with its amount decided.
+/// A shift of a known amount.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shift {
     /// `shift · σ / (1 + (shift − 1) · σ)`.
@@ -68,7 +68,7 @@ impl FlowShift {
         Shift::Static(self.shift)
     }
 
-    /// The shift for an image of this many image tokens: its exponent grows linearly with them.
+    /// The shift for an image of this many tokens; its exponent is linear in them.
     pub fn dynamic(&self, image_tokens: usize) -> Shift {
         let span = self.max_image_seq_len as f64 - self.base_image_seq_len as f64;
         let slope = (self.max_shift - self.base_shift) / span;
@@ -77,8 +77,8 @@ impl FlowShift {
         )
     }
 
-    /// The noise levels of `steps` steps that the model's own pipeline takes under a shift, `steps + 1` numbers from 1
-    /// to 0.
+    /// The noise levels of the model's own pipeline for `steps` steps under a shift: `steps + 1` values from
+    /// 1 to 0.
     pub fn sigmas(&self, shift: Shift, steps: usize) -> Vec<f32> {
         match self.last {
             LastLevel::Reciprocal => shift.sigmas(steps),
@@ -86,14 +86,14 @@ impl FlowShift {
         }
     }
 
-    /// What the model's own configuration uses.
+    /// The shift that the model's own configuration selects.
     pub fn own(&self, image_tokens: usize) -> Shift {
         if self.use_dynamic_shifting { self.dynamic(image_tokens) } else { self.constant() }
     }
 }
 
 impl Shift {
-    /// A level, shifted.
+    /// Shifts a level.
     pub(super) fn at(self, sigma: f64) -> f64 {
         match self {
             Self::Static(shift) => shift * sigma / (1.0 + (shift - 1.0) * sigma),
@@ -101,7 +101,7 @@ impl Shift {
         }
     }
 
-    /// The noise levels of `steps` steps, from 1 to 0, `steps + 1` numbers: evenly spaced between 1 and
+    /// The noise levels of `steps` steps, `steps + 1` values from 1 to 0: evenly spaced between 1 and
     /// `1 / steps`, shifted, then 0.
     pub fn sigmas(self, steps: usize) -> Vec<f32> {
         let even = |index: usize| linspace(1.0, 1.0 / steps as f64, steps, index);
@@ -130,7 +130,7 @@ impl Shift {
     }
 }
 
-/// Number `index` of `count` even steps from `start` to `end`, rounded as PyTorch does: counted from the
+/// Element `index` of `count` even steps from `start` to `end`, rounded as in PyTorch: computed from the
 /// nearer end.
 pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 {
     let (start, end) = (start as f32, end as f32);
@@ -145,7 +145,7 @@ pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 
 mod tests {
     use super::*;
 
-    /// From diffusers' FlowMatchEulerDiscreteScheduler with a number of steps alone.
+    /// Expected values from diffusers' FlowMatchEulerDiscreteScheduler, given only a number of steps.
     #[test]
     fn steps_to_the_lowest_trained_level_are_those_of_diffusers() {
         let fixed = FlowShift { last: LastLevel::Lowest, ..FlowShift::fixed(3.0) };
@@ -160,7 +160,7 @@ mod tests {
             for (wanted, found) in wanted.into_iter().zip(found) {
                 assert!(
                     (wanted - found).abs() <= 3e-7 * wanted,
-                    "{shift:?} {steps}: {found} and not {wanted}"
+                    "{shift:?} {steps}: got {found}, expected {wanted}"
                 );
             }
         }

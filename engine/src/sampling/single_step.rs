@@ -1,4 +1,4 @@
-//! Samplers without noise and without a memory of earlier steps, and the one with nothing but noise.
+//! Samplers without memory of earlier steps: deterministic ones, and the consistency sampler.
 
 use std::result::Result as StdResult;
 
@@ -20,8 +20,8 @@ pub fn euler<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) 
     Ok(x)
 }
 
-/// Heun's method (Karras et al. 2022, algorithm 1): the mean of the directions at both ends of a step. The
-/// last step is Euler's, as there is no direction at noise level 0.
+/// Heun's method (Karras et al. 2022, algorithm 1): follows the mean of the directions at both ends of a
+/// step. The last step is Euler's, because there is no direction at noise level 0.
 pub fn heun<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let first = walk.direction(&x, from)?;
@@ -40,8 +40,9 @@ pub fn heun<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -
     Ok(x)
 }
 
-/// DPM-Solver-2 on the probability flow (Karras et al. 2022, appendix, after Lu et al. 2022, arXiv:2206.00927,
-/// algorithm 1): the direction at the geometric mean of a step's levels is followed. The last step is Euler's.
+/// DPM-Solver-2 on the probability flow (Karras et al. 2022, appendix, after Lu et al. 2022,
+/// arXiv:2206.00927, algorithm 1): follows the direction at the geometric mean of a step's levels. The last
+/// step is Euler's.
 pub fn dpm2<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let mut direction = walk.direction(&x, from)?;
@@ -55,13 +56,13 @@ pub fn dpm2<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -
     Ok(x)
 }
 
-/// The noise level inside a step at which [`dpm2`] calls the model.
+/// The noise level within a step at which [`dpm2`] calls the model.
 pub fn between_dpm2(from: f32, to: f32) -> f32 {
     (f64::from(from) * f64::from(to)).sqrt() as f32
 }
 
-/// DDIM without noise (Song et al. 2020, arXiv:2010.02502, equation 12 with σ = 0): image and noise as
-/// predicted, mixed anew at the next level.
+/// Deterministic DDIM (Song et al. 2020, arXiv:2010.02502, equation 12 with σ = 0): mixes the predicted image
+/// and the predicted noise at the next level.
 pub fn ddim<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;
@@ -73,8 +74,8 @@ pub fn ddim<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -
     Ok(x)
 }
 
-/// Multistep sampling of a consistency model (Song et al. 2023, arXiv:2303.01469, algorithm 1; Luo et al. 2023,
-/// arXiv:2310.04378): the predicted image, mixed with new noise at the next level.
+/// Multistep sampling of a consistency model (Song et al. 2023, arXiv:2303.01469, algorithm 1; Luo et al.
+/// 2023, arXiv:2310.04378): mixes the predicted image with new noise at the next level.
 pub fn lcm<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     for (index, from, to) in walk.steps() {
         let denoised = walk.denoised(&x, from)?;

@@ -1,61 +1,61 @@
-//! Predictions that are used again: faster, and another image.
+//! Reuses predictions, which is faster but changes the image.
 
 use candle_core::{Result, Tensor};
 
-/// Predictions at the start that are always made, in all there are; fewer than this are never made.
+/// The first `calls / FIRST` predictions are always computed, and at least `FEWEST_FIRST`.
 const FIRST: usize = 6;
 const FEWEST_FIRST: usize = 2;
-/// The same at the end.
+/// The last `calls / LAST` predictions are always computed, and at least one.
 const LAST: usize = 20;
 
-/// Decides from values alone whether the last direction may stand for the next one.
+/// Decides from the values alone whether the last direction can replace the next one.
 ///
-/// How much a prediction changes is predicted from how much its input does, at the rate seen between the last two
-/// that were made (as EasyCache has it, Zhou et al. 2025, arXiv:2507.02860). The last direction is followed as long as
-/// the changes since it was predicted stay below a threshold.
+/// The change of a prediction is estimated from the change of its input, at the ratio seen between the last
+/// two computed predictions (as in EasyCache, Zhou et al. 2025, arXiv:2507.02860). The last direction is
+/// reused as long as the changes since it was computed add up to less than a threshold.
 #[derive(Debug)]
 pub struct StepCache {
     threshold: f64,
-    /// Predictions of the run, made or not.
+    /// Predictions of the run, computed or not.
     calls: usize,
     call: usize,
     last: Option<Known>,
-    /// Change of the direction by change of the input.
+    /// Change of the direction per change of the input.
     rate: Option<f64>,
-    /// Relative changes since the last prediction that was made.
+    /// Sum of relative changes since the last computed prediction.
     change: f64,
     reused: usize,
 }
 
-/// What the last prediction was made of and what it gave.
+/// Input and output of the last computed prediction.
 #[derive(Debug)]
 struct Known {
-    /// What it was made of, scaled as the network sees it.
+    /// Its input, scaled as the network sees it.
     input: Tensor,
-    /// What was asked for since then.
+    /// The latest input since then.
     asked: Tensor,
     direction: Tensor,
     is_guided: bool,
 }
 
 impl StepCache {
-    /// For a run of so many predictions; with a threshold of 0 all are made.
+    /// A cache for a run of `calls` predictions. With a threshold of 0 all are computed.
     pub fn new(threshold: f64, calls: usize) -> Self {
         Self { threshold, calls, call: 0, last: None, rate: None, change: 0.0, reused: 0 }
     }
 
-    /// Tensors of the latents' size that it holds while the model is called.
+    /// Number of tensors of the latents' size held while the model is called.
     pub fn held(threshold: f32) -> usize {
         if threshold > 0.0 { 3 } else { 0 }
     }
 
-    /// Predictions that were not made so far.
+    /// Number of predictions reused so far.
     pub fn reused(&self) -> usize {
         self.reused
     }
 
-    /// The direction for these latents, scaled as the network sees them: the last one if it is near enough, or else
-    /// what `predict` gives. Directions with and without guidance do not stand for each other.
+    /// The direction for these latents, scaled as the network sees them: the last one if it is close enough,
+    /// otherwise the result of `predict`. Guided and unguided directions never replace each other.
     pub fn direction<E: From<candle_core::Error>>(
         &mut self,
         input: &Tensor,
@@ -91,7 +91,7 @@ impl StepCache {
     }
 }
 
-/// The mean of absolute values.
+/// The mean absolute value.
 fn size(x: &Tensor) -> Result<f64> {
     Ok(f64::from(x.abs()?.mean_all()?.to_scalar::<f32>()?))
 }
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Which of the predictions are made where the direction is the sine of a time that goes on evenly.
+    /// The indices of computed predictions, for a direction that is the sine of evenly advancing time.
     fn made(threshold: f64, calls: usize, is_guided: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut cache = StepCache::new(threshold, calls);
         let mut made = Vec::new();

@@ -1,11 +1,11 @@
-//! What the noise levels of a model mean, and which of them its own scheduler walks along.
+//! The meaning of a model's noise levels, and the levels of its own scheduler.
 
 use candle_core::{Result as TensorResult, Tensor};
 
 use super::{Discrete, FlowShift, Levels, Mixing, mixing::blend};
 use crate::request::Schedule;
 
-/// How a model was trained to see noise.
+/// How a model was trained to remove noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Training {
     /// On straight lines from image to noise.
@@ -15,7 +15,7 @@ pub enum Training {
 }
 
 impl Training {
-    /// How latents are mixed of image and noise while they are walked with.
+    /// How latents mix image and noise during sampling.
     pub fn mixing(&self) -> Mixing {
         match self {
             Self::Flow(_) => Mixing::Flow,
@@ -23,7 +23,7 @@ impl Training {
         }
     }
 
-    /// The noise levels of `steps` steps for an image of this many image tokens, and the one they end at.
+    /// The noise levels of `steps` steps, and the level where they end, for an image of this many tokens.
     pub fn sigmas(&self, schedule: Schedule, steps: usize, image_tokens: usize) -> Vec<f32> {
         match self {
             Self::Flow(shift) => match schedule {
@@ -45,7 +45,7 @@ impl Training {
         schedule != Schedule::AlignYourSteps || matches!(self, Self::Discrete(_))
     }
 
-    /// The level whose time is this share of another's; of a table, the entry below that.
+    /// The level at `share` times the timestep of `sigma`; for a table, rounded down to an entry.
     pub fn earlier(&self, sigma: f32, share: f64) -> f32 {
         let time = f64::from(self.timestep(sigma)) * share;
         match self {
@@ -54,8 +54,8 @@ impl Training {
         }
     }
 
-    /// How many of a run's first steps an image's strength leaves out; diffusers rounds so in the pipelines of
-    /// each kind of model.
+    /// How many initial steps of a run the strength of image to image skips, rounded as in diffusers'
+    /// pipelines for each kind of model.
     pub fn skipped(&self, steps: usize, strength: f64) -> usize {
         let taken = (steps as f64 * strength).min(steps as f64);
         match self {
@@ -64,7 +64,7 @@ impl Training {
         }
     }
 
-    /// Latents as the network is given them: with a variance that does not grow with the noise.
+    /// Scales latents to the input of the network, whose variance does not grow with the noise.
     pub fn seen(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
             Self::Flow(_) => Ok(latents.clone()),
@@ -72,7 +72,7 @@ impl Training {
         }
     }
 
-    /// The time that stands for a noise level, from 0 to 1000.
+    /// The timestep of a noise level, from 0 to 1000.
     pub fn timestep(&self, sigma: f32) -> f32 {
         match self {
             Self::Flow(_) => sigma * 1000.0,
@@ -80,8 +80,8 @@ impl Training {
         }
     }
 
-    /// Latents at a noise level, made of an image's latents and of noise of unit variance. Without an image, the
-    /// latents that a walk from nothing but noise starts from.
+    /// Latents at a noise level, mixed from an image's latents and noise of unit variance. Without an image,
+    /// the initial latents of a run from pure noise.
     pub fn noised(&self, picture: Option<&Tensor>, noise: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match (self, picture) {
             (Self::Flow(_), None) => Ok(noise.clone()),
@@ -93,7 +93,7 @@ impl Training {
         }
     }
 
-    /// What a walk that ended at a noise level gives to the autoencoder.
+    /// Converts the latents at the end of a run, at noise level `sigma`, to the autoencoder's input.
     pub fn finished(&self, latents: Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
             Self::Discrete(_) if sigma > 0.0 => latents * variance_preserving(sigma),
@@ -110,7 +110,7 @@ impl Training {
     }
 }
 
-/// The factor from latents `picture + σ · noise` to those whose variance does not grow with `σ`.
+/// The factor from latents `image + σ · noise` to variance-preserving ones.
 pub fn variance_preserving(sigma: f32) -> f64 {
     (1.0 + f64::from(sigma).powi(2)).sqrt().recip()
 }
@@ -120,7 +120,8 @@ mod tests {
     use super::*;
     use crate::sampling::PredictionType;
 
-    /// The numbers are those of `get_timesteps` in diffusers 0.42.1: `t_start` for each number of steps and strength.
+    /// Expected values of `get_timesteps` in diffusers 0.42.1: `t_start` for each number of steps and
+    /// strength.
     #[test]
     fn strength_leaves_out_as_many_steps_as_in_diffusers() {
         let flow = Training::Flow(FlowShift::default());

@@ -6,13 +6,13 @@ use candle_core::Tensor;
 
 use super::{mixing::blend, walk::Walk};
 
-/// UniPC-2 with `B(h) = eʰ − 1` (Zhao et al. 2023, arXiv:2302.04867, algorithms 1 and 2, predicting the image):
-/// each prediction first corrects the step that led to it, and costs no call of its own. The first and the
-/// last step are of order 1.
+/// UniPC-2 with `B(h) = eʰ − 1` (Zhao et al. 2023, arXiv:2302.04867, algorithms 1 and 2, predicting the
+/// image). Each prediction first corrects the step that led to it, at no extra call. The first and the last
+/// step are of order 1.
 pub fn unipc<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
     let lambdas: Vec<f64> = walk.sigmas.iter().map(|&sigma| walk.mixing().lambda(sigma.into())).collect();
     let steps = walk.sigmas.len().saturating_sub(1);
-    // Predictions so far, the newest last, and the latents that the last step started from.
+    // Predictions so far, newest last, and the latents at the start of the last step.
     let mut past: Vec<Tensor> = Vec::new();
     let mut start = x.clone();
     for (index, from, to) in walk.steps() {
@@ -48,7 +48,7 @@ pub fn unipc<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) 
         } else {
             let step = Width::new(&walk, &lambdas, index);
             let share = -step.share * step.factor;
-            // With all steps the last is of order 1, also where it does not lead to level 0.
+            // The last of all steps is of order 1 even if it does not end at level 0.
             let slope = if past.len() == 2 && index + 1 < steps {
                 step.h / (2.0 * (lambdas[index - 1] - lambdas[index]))
             } else {
@@ -61,13 +61,13 @@ pub fn unipc<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) 
     Ok(x)
 }
 
-/// What a step's coefficients are made of.
+/// The coefficients of a step.
 struct Width {
     /// Width in `λ`.
     h: f64,
     /// `e⁻ʰ − 1`.
     factor: f64,
-    /// What the latents are multiplied by.
+    /// Factor of the latents.
     scale: f64,
     /// The image's share at the end.
     share: f64,

@@ -1,8 +1,8 @@
-//! What samplers walk with: a model, noise levels, noise, and somebody who hears of every step.
+//! The inputs of samplers: a model, noise levels, noise, and a callback after every step.
 //!
-//! A model takes latents `x` and their noise level `σ` to the direction from image to noise, so that the
-//! image it believes in is `x − σ · direction`, for flow matching (where the direction is the velocity) and
-//! for models that predict noise alike. Coefficients are computed in f64.
+//! A model maps latents `x` and their noise level `σ` to the direction from image to noise, so that the
+//! predicted image is `x − σ · direction`, both for flow matching (where the direction is the velocity) and
+//! for models that predict noise. Coefficients are computed in f64.
 
 use std::result::Result as StdResult;
 
@@ -22,21 +22,21 @@ pub enum Prediction<'a> {
     Denoised(&'a Tensor),
 }
 
-/// What a step led to.
+/// The result of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// Its number, from 0.
+    /// Its index, from 0.
     pub index: usize,
     /// The latents after it.
     pub latents: &'a Tensor,
-    /// What was followed.
+    /// The prediction it followed.
     pub prediction: Prediction<'a>,
     /// The noise level of `latents`.
     pub sigma: f32,
 }
 
 impl Step<'_> {
-    /// What the latents would be without their noise, as the prediction has it.
+    /// The latents without their noise, according to the prediction.
     pub fn denoised(&self) -> Result<Tensor> {
         match self.prediction {
             Prediction::Direction(direction) => along(self.latents, direction, -self.sigma),
@@ -45,15 +45,15 @@ impl Step<'_> {
     }
 }
 
-/// What a sampler is given beside the latents that it starts from, which are noise at `sigmas[0]`.
+/// The inputs of a sampler, besides the initial latents, which are noise at `sigmas[0]`.
 pub struct Walk<'a, E> {
-    /// Noise levels, one more than steps, falling; the last may be 0.
+    /// Noise levels, one more than steps, descending; the last may be 0.
     pub sigmas: &'a [f32],
-    /// What the levels mean.
+    /// The meaning of the levels.
     pub training: &'a Training,
     /// Predicts the direction at a level.
     pub model: &'a mut dyn FnMut(&Tensor, f32) -> StdResult<Tensor, E>,
-    /// New noise in the shape of latents; asked at most once a step, by stochastic samplers alone.
+    /// Draws new noise in the shape of latents. Only stochastic samplers call it, at most once per step.
     pub noise: &'a mut dyn FnMut(&Tensor) -> Result<Tensor>,
     /// Called after each step.
     pub after: &'a mut dyn FnMut(Step<'_>) -> StdResult<(), E>,
@@ -66,7 +66,7 @@ impl<E> Walk<'_, E> {
 }
 
 impl<'a, E: From<candle_core::Error>> Walk<'a, E> {
-    /// Each step's number and the levels that it leads from and to.
+    /// Each step's index, and the levels it goes from and to.
     pub(super) fn steps(&self) -> impl Iterator<Item = (usize, f32, f32)> + use<'a, E> {
         self.sigmas.windows(2).enumerate().map(|(index, pair)| (index, pair[0], pair[1]))
     }
@@ -80,7 +80,7 @@ impl<'a, E: From<candle_core::Error>> Walk<'a, E> {
         Ok(along(x, &direction, -sigma)?)
     }
 
-    /// `x` with new noise of this amount, none at 0.
+    /// `x` plus this amount of new noise; draws none for 0.
     pub(super) fn renoised(&mut self, x: Tensor, amount: f64) -> Result<Tensor> {
         if amount > 0.0 { blend(&[(1.0, &x), (amount, &(self.noise)(&x)?)]) } else { Ok(x) }
     }
