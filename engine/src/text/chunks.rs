@@ -1,24 +1,25 @@
-//! Prompts that are longer than a network reads at once, cut into chunks as AUTOMATIC1111's web UI does.
+//! Splits prompts longer than a network's context into chunks, as AUTOMATIC1111's web UI does.
 
 use super::tokens::{Extent, Sequence, Word};
 
-/// How a prompt is cut.
+/// How a prompt is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Tokens of a chunk, 1 at least.
+    /// Tokens per chunk, at least 1.
     pub length: usize,
     /// The token of a comma, if there is one.
     pub comma: Option<u32>,
-    /// Where a chunk is full, what follows a comma goes to the next one if the comma is among so many last tokens.
+    /// When a chunk is full and has a comma among this many last tokens, the tokens after the comma move to
+    /// the next chunk.
     pub backtrack: usize,
 }
 
 impl Cut {
-    /// What A1111 has where nothing else is set.
+    /// A1111's default.
     pub const BACKTRACK: usize = 20;
 
-    /// The tokens of each chunk, one chunk at least, and how much that is. Only chunks before a `BREAK` or a comma are
-    /// shorter than others, and the last one.
+    /// The tokens of each chunk (at least one chunk) and the extent of the prompt. Chunks are full except
+    /// before a `BREAK`, before a moved comma clause, and at the end.
     pub fn chunks(&self, words: &[Word]) -> (Vec<Sequence>, Extent) {
         let mut chunks: Vec<Sequence> = Vec::new();
         let mut chunk = Sequence::default();
@@ -93,10 +94,10 @@ mod tests {
             ("aaaa", &[4], 4),
             ("aaaaaaaaaa", &[10], 10),
             ("aaaaaaaaaaa", &[10, 1], 11),
-            // The comma is the fourth from the end, then the fifth.
+            // The comma is fourth from the end, then fifth.
             ("aaaaaa,aaaa", &[7, 4], 14),
             ("aaaaa,aaaaa", &[10, 1], 11),
-            // A comma that finds a chunk full begins the next one.
+            // A comma that comes when a chunk is full starts the next one.
             ("aaaaaaaaaa,aaaaaaaaaa", &[10, 10, 1], 21),
             ("aaaaaaaa,,a", &[10, 1], 11),
             ("aaa|aa", &[3, 2], 12),

@@ -1,4 +1,4 @@
-//! The text half of CLIP (Radford et al. 2021, arXiv:2103.00020).
+//! The text encoder of CLIP (Radford et al. 2021, arXiv:2103.00020).
 
 use serde::Deserialize;
 
@@ -11,19 +11,19 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// The number of the block with the tables of embeddings.
+/// Index of the block with the embedding tables.
 const EMBEDDINGS: usize = 0;
 const TOKENS: &str = "embeddings.token_embedding.weight";
 const PLACES: &str = "embeddings.position_embedding.weight";
-/// What stands before the names in published files.
+/// Prefix of the names in published files.
 const PREFIX: &str = "text_model.";
-/// What leads from the pooled output to the space that it shares with pictures.
+/// The projection of the pooled output to the joint space of text and images.
 const PROJECTION: &str = "text_projection";
 const PROJECTED: &str = "text_projection.weight";
-/// What configurations give as the token of the end that were written before transformers looked for it there.
+/// The end token in configurations from before transformers read it from there.
 const LEGACY_END: u32 = 2;
 
-/// Shape of a CLIP text encoder, as in its `config.json`.
+/// The shape of a CLIP text encoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ClipConfig {
@@ -37,41 +37,41 @@ pub struct ClipConfig {
     pub num_hidden_layers: usize,
     /// Attention heads.
     pub num_attention_heads: usize,
-    /// Tokens of every prompt.
+    /// Tokens per sequence.
     pub max_position_embeddings: usize,
     /// `quick_gelu` or `gelu`.
     pub hidden_act: String,
     /// Added to the variance in every norm.
     pub layer_norm_eps: f64,
-    /// The token at whose place the pooled output is; 2 stands for the highest one.
+    /// The end token, at whose position the pooled output is taken; 2 stands for the highest token.
     pub eos_token_id: u32,
-    /// Width of the space that the pooled output is projected into.
+    /// Width of the projected pooled output.
     pub projection_dim: usize,
 }
 
-/// What a family wants of a CLIP text encoder.
+/// Which outputs of a CLIP text encoder a family uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClipUse {
-    /// How many of the last layers the hidden states have not gone through; a request may skip more.
+    /// Number of last layers that the hidden states skip; a request may skip more.
     pub skip: usize,
-    /// Whether the hidden states go through the last norm.
+    /// Whether the hidden states go through the final norm.
     pub is_normed: bool,
     /// Whether the pooled output is projected.
     pub is_projected: bool,
-    /// Whether the pooled output is all that is used.
+    /// Whether only the pooled output is used.
     pub is_summary: bool,
 }
 
 impl ClipUse {
-    /// The last hidden states and the pooled output as they are.
+    /// The last hidden states, and the unprojected pooled output.
     pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false, is_summary: false };
-    /// The hidden states before the last layer, and the projected output.
+    /// The hidden states before the last layer, and the projected pooled output.
     pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true, is_summary: false };
-    /// The pooled output alone.
+    /// Only the pooled output.
     pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
 
-    /// Layers that are skipped where a request says `clip_skip`, in A1111's numbers: 1 is the last layer, 2 the one
-    /// before it, and never less than the family was trained with.
+    /// Number of layers to skip for a request's `clip_skip`, which counts like A1111: 1 is the last layer, 2
+    /// the one before it. Never fewer than in the family's training.
     fn skipped(self, clip_skip: u32) -> usize {
         if self.is_summary { self.skip } else { self.skip.max((clip_skip as usize).saturating_sub(1)) }
     }
@@ -95,8 +95,9 @@ impl Default for ClipConfig {
 }
 
 impl ClipConfig {
-    /// Reads the shape off the tensors, for files that come without a configuration. Heads are 64 wide in all
-    /// published encoders; the small ones have OpenAI's activation, unless they have the names of OpenCLIP.
+    /// Infers the shape from the tensors, for files without a configuration. Heads are 64 wide in all
+    /// published encoders. The small encoders use OpenAI's activation unless their tensors have OpenCLIP
+    /// names.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| stored(tensors, name).map(|tensor| tensor.shape().to_vec());
         let (tokens, places) = (shape(TOKENS)?, shape(PLACES)?);
@@ -121,19 +122,23 @@ impl ClipConfig {
         })
     }
 
-    /// Refuses what no model can have.
+    /// Rejects values that no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
         if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let value = self.num_attention_heads.to_string();
-            return wrong("num_attention_heads", value, "the number of heads must divide the width evenly");
+            return wrong(
+                "num_attention_heads",
+                value,
+                "the width must be a multiple of the number of heads",
+            );
         }
         if self.max_position_embeddings < 3 {
             let value = self.max_position_embeddings.to_string();
             return wrong(
                 "max_position_embeddings",
                 value,
-                "it must be at least 3: the start, the end and one token of the prompt",
+                "it must be at least 3: start, end and one token of the prompt",
             );
         }
         if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
@@ -143,7 +148,7 @@ impl ClipConfig {
         Ok(())
     }
 
-    /// The blocks: embeddings, layers, last norm and projection.
+    /// The blocks: embeddings, layers, final norm and projection.
     pub fn blueprint(&self, is_projected: bool) -> Vec<BlockSpec> {
         let (width, inner) = (self.hidden_size, self.intermediate_size);
         let layer = |index: usize| {
@@ -169,7 +174,7 @@ impl ClipConfig {
     }
 }
 
-/// A tensor under its name, under that of published files, or under OpenCLIP's.
+/// Finds a tensor by its own name, its name in published files, or its OpenCLIP name.
 fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a StoredTensor> {
     let published = || tensors.get(&format!("{PREFIX}{name}"));
     let original = || tensors.get(&open_clip_names::original_name(name).name);
@@ -184,30 +189,31 @@ pub struct Clip {
 }
 
 impl Clip {
-    /// From its shape and what is wanted of it.
+    /// Builds the encoder from its shape and the outputs to use.
     pub fn new(config: ClipConfig, usage: ClipUse) -> Self {
         Self { config, usage }
     }
 
-    /// Whether the encoder in `tensors` has this many layers, or OpenCLIP's names, whose files have all layers.
+    /// Whether the encoder in `tensors` has this many layers, or OpenCLIP names; files with those contain all
+    /// layers.
     pub fn layers_of_open_clip(tensors: &TensorTable, layers: usize) -> bool {
         let last = format!("encoder.layers.{}.layer_norm1.weight", layers.saturating_sub(1));
         open_clip_names::are_in(tensors) || stored(tensors, &last).is_some()
     }
 
-    /// Width of the projected output of the encoder in `tensors`, if it has one.
+    /// Width of the projected pooled output of the encoder in `tensors`, if it has a projection.
     pub fn projection(tensors: &TensorTable) -> Option<usize> {
         let side = |name: &str, side: usize| tensors.get(name)?.shape().get(side).copied();
         side(PROJECTED, 0).or_else(|| side(PROJECTION, 1))
     }
 
-    /// The width of the encoder in `tensors`, if there is one.
+    /// Width of the encoder in `tensors`, if there is one.
     pub fn width(tensors: &TensorTable) -> Option<usize> {
         stored(tensors, PLACES).and_then(|tensor| tensor.shape().get(1).copied())
     }
 
-    /// For each sequence the hidden states `[tokens, hidden_size]` that are wanted, and the row of the last ones, normed,
-    /// at its end. `clip_skip` is that of the request.
+    /// For each sequence, the selected hidden states `[tokens, hidden_size]` and the pooled output: the
+    /// normalized last hidden state at the end token. `clip_skip` is that of the request.
     pub fn encode(
         &self,
         blocks: Blocks<'_>,
@@ -243,7 +249,7 @@ impl Clip {
         Ok(encoded)
     }
 
-    /// What is wanted of the last hidden states and of earlier ones, if those are wanted.
+    /// Selects the outputs from the last hidden states and, if used, the earlier ones.
     fn head(&self, w: &Weights, last: Tensor, early: Option<Tensor>, ids: &[u32]) -> Result<Encoded> {
         let normed = |x: &Tensor| w.layer_norm("final_layer_norm", x, self.config.layer_norm_eps);
         let last_normed = normed(&last)?;
@@ -260,7 +266,7 @@ impl Clip {
         Ok(Encoded { states: states.squeeze(0)?, pooled: Some(pooled) })
     }
 
-    /// The place of the first token of the end.
+    /// Position of the first end token.
     fn end(&self, ids: &[u32]) -> usize {
         let end = match self.config.eos_token_id {
             LEGACY_END => ids.iter().copied().max(),
@@ -297,7 +303,8 @@ pub struct ClipEncoder {
 }
 
 impl ClipEncoder {
-    /// Finds every tensor of the encoder in `part`, and the tokenizer in the model's folder of this name.
+    /// Finds every tensor of the encoder in `part`, and its tokenizer in the model's folder
+    /// `tokenizer`.
     pub fn open(
         checkpoint: &Checkpoint,
         part: &Part,
@@ -307,7 +314,7 @@ impl ClipEncoder {
         let config = part.config(ClipConfig::from_shapes)?;
         config.check(part)?;
         let is_original = open_clip_names::are_in(&part.tensors);
-        // OpenCLIP has the projection `[width, projection_dim]`.
+        // OpenCLIP stores the projection as `[width, projection_dim]`.
         let is_turned =
             |name: &str| name == PROJECTED && is_original && !part.tensors.contains_key(PROJECTED);
         let mut blueprint = config.blueprint(usage.is_projected);
@@ -346,7 +353,7 @@ impl TextEncoder for ClipEncoder {
         self.model.config.hidden_size
     }
 
-    /// All sequences have as many tokens as there are places, whatever `longest` says.
+    /// All sequences have the full context length, whatever `longest` is.
     fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Tokens, CheckpointError> {
         let length = self.model.config.max_position_embeddings;
         match self.manner() {

@@ -1,4 +1,4 @@
-//! The tokenizer of CLIP: lower case, byte pairs with a mark at the end of words.
+//! The tokenizer of CLIP: lower-cased byte-pair encoding with a marker at the end of words.
 
 use std::path::{Path, PathBuf};
 
@@ -31,24 +31,25 @@ use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 const VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 const WHOLE: &str = "tokenizer.json";
-/// The merges of the published models, among the assets.
+/// The merges of the published models, in the assets.
 const PUBLISHED_MERGES: &str = "tokenizers/clip/merges.txt.gz";
-/// Tokens of all published models.
+/// Number of tokens of all published models.
 const PUBLISHED_TOKENS: usize = 49_408;
-/// What prompts of OpenAI's encoders are filled up with is the end; those of OpenCLIP, which are wider, have this.
+/// The padding token of OpenCLIP's encoders, which are wider than OpenAI's; OpenAI's encoders pad with the
+/// end token.
 const OPEN_CLIP_PADDING: &str = "!";
-/// The widest of OpenAI's encoders.
+/// Width of OpenAI's widest encoder.
 const OPENAI_WIDTH: usize = 768;
 const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
-/// A comma as a word of its own, as the merges have it.
+/// A comma at the end of a word, as in the merges.
 const COMMA: &str = ",</w>";
 const END_OF_WORD: &str = "</w>";
-/// How text is cut before merging.
+/// How text is split before merging.
 const WORDS: &str =
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
 
-/// Turns prompts into the ids of a CLIP text encoder.
+/// Converts prompts to the token ids of a CLIP text encoder.
 #[derive(Debug)]
 pub struct ClipTokenizer {
     tokenizer: Tokenizer,
@@ -60,8 +61,8 @@ pub struct ClipTokenizer {
 }
 
 impl ClipTokenizer {
-    /// Loads the tokenizer in the folder `name` of a model, or from beside the encoder's file, for an encoder of this
-    /// many embeddings; else that of the published models if it fits.
+    /// Loads the tokenizer from the model's folder `name` or from next to the encoder's file, for an encoder
+    /// with this many embeddings. Otherwise uses the tokenizer of the published models, if it fits.
     pub fn find(
         checkpoint: &Checkpoint,
         encoder: &Part,
@@ -81,14 +82,14 @@ impl ClipTokenizer {
         Ok(tokenizer)
     }
 
-    /// Loads `vocab.json` and `merges.txt`, or else the `tokenizer.json`, in `folder`.
+    /// Loads `vocab.json` and `merges.txt` from `folder`, or else `tokenizer.json`.
     pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
         let path = folder.join(if has_pairs(folder) { VOCABULARY } else { WHOLE });
         let loaded = if has_pairs(folder) { from_pairs(folder) } else { whole(&path) };
         Self::new(loaded, path, padding_token(folder)?.as_deref().unwrap_or(END))
     }
 
-    /// The tokenizer of the published models, from the program's own assets.
+    /// The tokenizer of the published models, from the program's assets.
     pub fn published(padding: &str) -> Result<Self, CheckpointError> {
         let (path, bytes) = published(PUBLISHED_MERGES)?;
         Self::new(from_merges(&String::from_utf8_lossy(&bytes)), path, padding)
@@ -102,19 +103,19 @@ impl ClipTokenizer {
         let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
         let tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
-            tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it has no token {token}")))
+            tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it lacks the token {token}")))
         };
         let (start, end, padding) = (id(START)?, id(END)?, id(padding)?);
         let comma = tokenizer.token_to_id(COMMA);
         Ok(Self { tokenizer, path, start, end, padding, comma })
     }
 
-    /// What turns text into ids.
+    /// The underlying tokenizer.
     pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
-    /// A prompt in chunks, each of them between start and end and filled up to `length`.
+    /// A prompt in chunks, each with start and end tokens and padded to `length`.
     pub fn chunks(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let cut = Cut { length: inner(length), comma: self.comma, backtrack: Cut::BACKTRACK };
         let (chunks, extent) = cut.chunks(&words(prompt, |text| ids(&self.tokenizer, &self.path, text))?);
@@ -122,7 +123,7 @@ impl ClipTokenizer {
         Ok(Tokens { sequences, extent })
     }
 
-    /// What of a prompt fits one sequence of `length`, and no more than the part before a `BREAK`. Weights have no
+    /// The part of a prompt that fits one sequence of `length`, at most up to a `BREAK`. Weights have no
     /// effect.
     pub fn first(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let words = words(prompt, |text| ids(&self.tokenizer, &self.path, text))?;
@@ -151,7 +152,7 @@ impl ClipTokenizer {
     }
 }
 
-/// Tokens of a prompt in a sequence of `length`, between start and end.
+/// Number of prompt tokens in a sequence of `length`, between start and end.
 fn inner(length: usize) -> usize {
     length.saturating_sub(2).max(1)
 }
@@ -171,7 +172,7 @@ fn from_pairs(folder: &Path) -> tokenizers::Result<Tokenizer> {
     build(BPE::from_file(&file(VOCABULARY), &file(MERGES)))
 }
 
-/// Bytes are the first tokens, then bytes at the end of a word, then the result of each merge, then start and end.
+/// Builds the vocabulary: bytes, bytes at the end of a word, the result of each merge, then start and end.
 fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
     let merges = pairs(text.lines());
     let mut bytes: Vec<char> = ByteLevel::alphabet().into_iter().collect();

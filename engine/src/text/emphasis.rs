@@ -1,27 +1,27 @@
-//! How strongly the parts of a prompt count, in the syntax of AUTOMATIC1111's web UI.
+//! Prompt emphasis, in the syntax of AUTOMATIC1111's web UI.
 //!
-//! `(a)` counts 1.1 times, `[a]` 1/1.1 times, `(a:1.4)` 1.4 times; brackets inside brackets multiply. `\(`, `\)`, `\[`,
-//! `\]` and `\\` stand for the characters themselves. A bracket that is never closed counts to the end of the prompt; one
-//! that was never opened is a character. `BREAK` ends a chunk. Prompt editing (`[a:b:0.5]`) and `AND` are no part of
-//! this: they are read like any other text.
+//! `(a)` has weight 1.1, `[a]` has 1/1.1, `(a:1.4)` has 1.4; weights of nested brackets multiply. `\(`, `\)`,
+//! `\[`, `\]` and `\\` are literal characters. An unclosed bracket applies to the end of the prompt; an
+//! unopened one is a literal character. `BREAK` ends a chunk. Prompt editing (`[a:b:0.5]`) and `AND` are not
+//! supported and read as plain text.
 
-/// What a pair of round brackets multiplies by.
+/// Weight of a pair of round brackets.
 const ROUND: f64 = 1.1;
-/// What a pair of square brackets multiplies by.
+/// Weight of a pair of square brackets.
 const SQUARE: f64 = 1.0 / ROUND;
 const BREAK: &str = "BREAK";
 
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Words.
+    /// Text.
     Text {
-        /// As they are tokenized.
+        /// The text to tokenize.
         text: String,
-        /// How strongly they count; 1 where nothing is said.
+        /// Its weight; 1 by default.
         weight: f64,
     },
-    /// What follows begins a new chunk.
+    /// Starts a new chunk.
     Break,
 }
 
@@ -31,10 +31,10 @@ impl Piece {
     }
 }
 
-/// The parts of a prompt in their order, neighbours of the same weight as one; a prompt without any text is one empty
-/// part. Never fails: what is no syntax is text.
+/// Splits a prompt into parts, merging neighbours of the same weight; a prompt without text is one empty
+/// part. Never fails: anything that is not syntax is text.
 ///
-/// `BREAK` works inside brackets too. There, the web UI takes it for a word of negative weight, by mistake.
+/// `BREAK` also works inside brackets, where the web UI mistakes it for a word of negative weight.
 pub fn parse(prompt: &str) -> Vec<Piece> {
     let mut parser = Parser::default();
     let mut rest = prompt;
@@ -44,7 +44,7 @@ pub fn parse(prompt: &str) -> Vec<Piece> {
     parser.end()
 }
 
-/// The pieces so far, and where in them the brackets opened that are not closed yet.
+/// The parts so far, and where among them the unclosed brackets opened.
 #[derive(Default)]
 struct Parser {
     pieces: Vec<Piece>,
@@ -53,7 +53,8 @@ struct Parser {
 }
 
 impl Parser {
-    /// Takes what stands at the start of `rest`, which begins with `first`; returns its bytes.
+    /// Parses the token at the start of `rest`, whose first character is `first`; returns its length in
+    /// bytes.
     fn next(&mut self, first: char, rest: &str) -> usize {
         match first {
             '\\' => {
@@ -92,7 +93,7 @@ impl Parser {
         1
     }
 
-    /// Text in which `BREAK` stands for itself, with the spaces around it.
+    /// Adds literal text, with the `BREAK`s in it.
     fn text(&mut self, text: &str) {
         let mut rest = text;
         while let Some(place) = find_break(text, text.len() - rest.len()) {
@@ -137,7 +138,7 @@ impl Parser {
     }
 }
 
-/// The weight in `:1.4)` at the start of a text, and the bytes of all that.
+/// The weight in a leading `:1.4)`, and the length of that in bytes.
 fn closing_weight(text: &str) -> Option<(f64, usize)> {
     let end = text.find(')')?;
     let number = &text[1..end];
@@ -147,7 +148,7 @@ fn closing_weight(text: &str) -> Option<(f64, usize)> {
     Some((weight, end + 1))
 }
 
-/// Where `BREAK` stands as a word of its own in `text`, at `from` or behind it.
+/// The position of the first `BREAK` in `text` that is a word of its own, from `from` on.
 fn find_break(text: &str, from: usize) -> Option<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = text[from..].match_indices(BREAK).map(|(place, _)| from + place);
@@ -171,7 +172,7 @@ mod tests {
         parse(prompt).into_iter().map(shown).collect()
     }
 
-    /// What A1111's `parse_prompt_attention` gives; the first six are its own examples.
+    /// Expected values of A1111's `parse_prompt_attention`; the first six cases are its own examples.
     #[test]
     fn brackets_weigh_as_in_a1111() {
         let cases: &[(&str, &[(&str, f64)])] = &[

@@ -1,4 +1,4 @@
-//! What all text encoders have in common.
+//! The interface of all text encoders.
 
 use std::fmt;
 
@@ -9,45 +9,45 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
-/// What an encoder makes of one prompt, or of one sequence of it.
+/// The output of an encoder for one prompt, or for one sequence of it.
 #[derive(Debug, Clone)]
 pub struct Encoded {
-    /// A row for each token, `[tokens, width]`.
+    /// One row per token, `[tokens, width]`.
     pub states: Tensor,
-    /// One row `[width]` for the whole prompt, from encoders that have it.
+    /// One row `[width]` for the whole prompt, if the encoder has a pooled output.
     pub pooled: Option<Tensor>,
 }
 
 /// How an encoder reads prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// Sequences of one length, as many as it takes. Clip skip says which layer's states are taken.
+    /// As many sequences of one length as needed. Clip skip selects the layer of the states.
     Chunks,
-    /// One sequence, cut at its end.
+    /// One sequence, truncated at its end.
     Whole,
-    /// One sequence, of which the pooled row alone is used.
+    /// One sequence, of which only the pooled output is used.
     Summary,
 }
 
-/// A tokenizer and the shape of the network behind it, whose weights come from a store.
+/// A tokenizer and the shape of its network. The weights come from a store.
 pub trait TextEncoder: fmt::Debug + Send + Sync {
     /// How prompts are read.
     fn manner(&self) -> Manner {
         Manner::Whole
     }
 
-    /// Values of a row of states.
+    /// Width of the states.
     fn width(&self) -> usize;
 
-    /// A prompt with everything that the network is given around it. Encoders that read a single sequence cut it after
-    /// `longest` tokens.
+    /// Tokenizes a prompt and adds special tokens and padding. Encoders that read a single sequence truncate
+    /// it to `longest` tokens.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError>;
 
-    /// Adds empty chunks until there are `chunks`, in encoders that read in chunks.
+    /// Adds empty chunks up to `chunks`, in encoders that read chunks.
     fn fill(&self, _tokens: &mut Tokens, _chunks: usize) {}
 
-    /// What the network makes of each sequence. Every block of weights is leased once for all of them. `clip_skip` is
-    /// that of the request.
+    /// Encodes each sequence. Every block of weights is leased once for all of them. `clip_skip` is that of
+    /// the request.
     fn encode(
         &self,
         blocks: Blocks<'_>,

@@ -1,8 +1,8 @@
-//! The names of OpenCLIP (Ilharco et al. 2021), which single files of Stable Diffusion 2 and XL have.
+//! Tensor names of OpenCLIP (Ilharco et al. 2021), as in single files of Stable Diffusion 2 and XL.
 
 use crate::checkpoint::{StoredName, TensorTable};
 
-/// The matrix of the first layer's queries, keys and values.
+/// The joint query, key and value matrix of the first layer.
 const FIRST: &str = "transformer.resblocks.0.attn.in_proj_weight";
 
 const LAYER: [(&str, &str); 5] = [
@@ -25,7 +25,7 @@ pub fn are_in(tensors: &TensorTable) -> bool {
     tensors.contains_key(FIRST)
 }
 
-/// The name that a tensor of a text encoder has in OpenCLIP, where queries, keys and values are one matrix.
+/// The OpenCLIP name of a text encoder's tensor; queries, keys and values are one matrix there.
 pub fn original_name(name: &str) -> StoredName {
     let layer = name.strip_prefix("encoder.layers.").and_then(|rest| rest.split_once('.'));
     let Some((number, inner)) = layer else {

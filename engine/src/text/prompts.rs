@@ -1,4 +1,4 @@
-//! From sequences to prompts: weights of tokens, chunks side by side.
+//! Encodes prompts from their sequences: applies token weights and concatenates chunks.
 
 use super::{Encoded, Sequence, TextEncoder, Tokens};
 use crate::{
@@ -6,8 +6,8 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
-/// What an encoder makes of prompts: the states of a prompt's chunks are weighted and joined along the tokens, the
-/// pooled row is that of the first chunk.
+/// Encodes prompts. The states of a prompt's chunks are weighted and concatenated along the tokens; the
+/// pooled output is that of the first chunk.
 pub fn encode(
     encoder: &dyn TextEncoder,
     blocks: Blocks<'_>,
@@ -33,8 +33,8 @@ fn all<'a>(prompts: &[&'a Tokens]) -> impl Iterator<Item = &'a Sequence> {
     prompts.iter().flat_map(|prompt| &prompt.sequences)
 }
 
-/// States multiplied by the weights of their tokens, and all of them by one number that gives them the mean they had
-/// before: "Original" in A1111's settings of emphasis.
+/// Multiplies the states by the weights of their tokens, then rescales all of them to their original mean:
+/// "Original" in A1111's emphasis settings.
 fn weighted(states: Tensor, sequence: &Sequence) -> Result<Tensor> {
     if !sequence.is_weighted() {
         return Ok(states);

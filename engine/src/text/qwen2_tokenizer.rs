@@ -19,9 +19,9 @@ use super::tokenizer_files::{check_size, find_folder, ids, missing, pairs};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, asset, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
-/// The merges of the published models, among the assets.
+/// The merges of the published models, in the assets.
 const PUBLISHED_MERGES: &str = "tokenizers/qwen2/merges.txt";
-/// Tokens of the published models that are bytes or merges; the special ones follow.
+/// Number of tokens of the published models that are bytes or merges; special tokens follow.
 const PUBLISHED_TOKENS: usize = 151_643;
 const SPECIAL: [&str; 26] = [
     "<|endoftext|>",
@@ -51,7 +51,7 @@ const SPECIAL: [&str; 26] = [
     "<think>",
     "</think>",
 ];
-/// How text is cut before merging.
+/// How text is split before merging.
 const WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Turns prompts into token ids.
@@ -62,9 +62,10 @@ pub struct Qwen2Tokenizer {
 }
 
 impl Qwen2Tokenizer {
-    /// Loads the tokenizer that belongs to a text encoder of this many embeddings: from the folder
-    /// `tokenizer` of the model, from beside the encoder's file or a folder of its name; else that of the published
-    /// models if the encoder is large enough for it, else the one that the encoder's file carries.
+    /// Loads the tokenizer for a text encoder with this many embeddings: from the model's folder `tokenizer`,
+    /// from next to the encoder's file, or from a folder of the file's name. Otherwise uses the tokenizer of
+    /// the published models if the encoder is large enough for it, or else the one embedded in the encoder's
+    /// file.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
         match find_folder(checkpoint, encoder, "tokenizer", |folder| folder.join(FILE).is_file()) {
             Some(folder) => {
@@ -81,7 +82,7 @@ impl Qwen2Tokenizer {
         }
     }
 
-    /// The tokenizer in the encoder's own file, if there is one.
+    /// The tokenizer embedded in the encoder's own file, if there is one.
     fn carried(encoder: &Part) -> Result<Option<Self>, CheckpointError> {
         if !encoder.path.is_file() {
             return Ok(None);
@@ -99,7 +100,7 @@ impl Qwen2Tokenizer {
         }
     }
 
-    /// The tokenizer of the published models, from the program's own assets.
+    /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
         let path = asset(PUBLISHED_MERGES)?;
         let text = std::fs::read_to_string(&path)
@@ -118,7 +119,7 @@ impl Qwen2Tokenizer {
         }
         let mut tokenizer = Tokenizer::from_file(&path)
             .map_err(|error| CheckpointError::Tokenizer { path: path.clone(), reason: error.to_string() })?;
-        // What a tokenizer.json says about padding and truncation is for training; callers decide here.
+        // The padding and truncation in a tokenizer.json are for training; here callers decide.
         tokenizer.with_padding(None);
         tokenizer
             .with_truncation(None)
@@ -126,13 +127,13 @@ impl Qwen2Tokenizer {
         Ok(Self { tokenizer, path })
     }
 
-    /// What turns text into ids.
+    /// The underlying tokenizer.
     pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
-    /// The ids of a prompt as the user's turn of a chat that the model is about to answer, cut after
-    /// `max_length` tokens.
+    /// The token ids of a prompt as a user's chat turn before the model's answer, truncated to `max_length`
+    /// tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
         let mut ids = ids(&self.tokenizer, &self.path, &chat)?;

@@ -9,10 +9,10 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// The number of the block with the table of embeddings.
+/// Index of the block with the embedding table.
 const EMBEDDINGS: usize = 0;
 
-/// Shape of a Qwen3 model, as in its `config.json`.
+/// The shape of a Qwen3 model, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Qwen3Config {
     /// Number of token embeddings.
@@ -53,8 +53,8 @@ impl Default for Qwen3Config {
 }
 
 impl Qwen3Config {
-    /// Reads the shape off the tensors, for files that come without a configuration. What shapes do not
-    /// tell, epsilon and the rotary base, is what all published Qwen3 models have.
+    /// Infers the shape from the tensors, for files without a configuration. Epsilon and the rotary base,
+    /// which shapes do not show, are those of all published Qwen3 models.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
         let embedding = shape("embed_tokens.weight")?;
@@ -74,7 +74,7 @@ impl Qwen3Config {
         })
     }
 
-    /// Refuses numbers that no model can have.
+    /// Rejects numbers that no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: usize, reason: String| part.refuse(field, value, reason);
         let (heads, shared) = (self.num_attention_heads, self.num_key_value_heads);
@@ -94,7 +94,7 @@ impl Qwen3Config {
         Ok(())
     }
 
-    /// The blocks: embeddings, layers, last norm.
+    /// The blocks: embeddings, layers, final norm.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (width, inner, head) = (self.hidden_size, self.intermediate_size, self.head_dim);
         let (queries, keys) = (self.num_attention_heads * head, self.num_key_value_heads * head);
@@ -119,14 +119,14 @@ impl Qwen3Config {
     }
 }
 
-/// A Qwen3 model that gives the hidden states before its last layer.
+/// A Qwen3 model that returns the hidden states before its last layer.
 #[derive(Debug, Clone)]
 pub struct Qwen3 {
     config: Qwen3Config,
 }
 
 impl Qwen3 {
-    /// From its shape.
+    /// Builds the model from its shape.
     pub fn new(config: Qwen3Config) -> Self {
         Self { config }
     }
@@ -136,16 +136,16 @@ impl Qwen3 {
         &self.config
     }
 
-    /// The width of the model in `tensors`, if there is one.
+    /// Width of the model in `tensors`, if there is one.
     pub fn width(tensors: &TensorTable) -> Option<usize> {
         let embedding = tensors.get("embed_tokens.weight")?;
         let is_qwen3 = tensors.contains_key("layers.0.self_attn.q_norm.weight");
         embedding.shape().get(1).copied().filter(|_| is_qwen3)
     }
 
-    /// For each prompt the hidden states `[tokens, hidden_size]` that enter the last layer (`hidden_states[-2]` in
-    /// transformers). The last layer is never run and its weights never read; every other layer is leased once for
-    /// all prompts.
+    /// For each prompt, the hidden states `[tokens, hidden_size]` that enter the last layer
+    /// (`hidden_states[-2]` in transformers). The last layer is never run and its weights are never read;
+    /// every other layer is leased once for all prompts.
     pub fn penultimate(
         &self,
         blocks: Blocks<'_>,
@@ -198,7 +198,7 @@ impl Qwen3 {
     }
 }
 
-/// A Qwen3 model that reads prompts as the user's turn of a chat.
+/// A Qwen3 model that reads prompts as a user's chat turn.
 #[derive(Debug)]
 pub struct Qwen3Chat {
     tokenizer: Qwen2Tokenizer,
@@ -231,7 +231,8 @@ impl TextEncoder for Qwen3Chat {
         self.model.config.hidden_size
     }
 
-    /// A language model reads brackets as what they are: nothing in the prompt is syntax. The chat's own tokens count.
+    /// Nothing in the prompt is syntax: a language model reads brackets as they are. The chat template's
+    /// tokens count.
     fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
         let mut ids = self.tokenizer.encode_chat(prompt, usize::MAX)?;
         let extent = Extent::whole(ids.len(), longest);

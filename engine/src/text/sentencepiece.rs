@@ -1,4 +1,5 @@
-//! Models of SentencePiece (Kudo & Richardson 2018, arXiv:1808.06226) that cut text into pieces by probability.
+//! SentencePiece models (Kudo & Richardson 2018, arXiv:1808.06226), which split text into pieces by
+//! probability.
 
 use tokenizers::{
     AddedToken, Tokenizer,
@@ -15,20 +16,20 @@ use tokenizers::{
 use crate::checkpoint::Vocabulary;
 
 const UNKNOWN: &str = "<unk>";
-/// Tokens that T5 has beside its pieces, to mark places with.
+/// Number of T5's sentinel tokens, which come after its pieces.
 const MARKS: usize = 100;
 
-/// Pieces of words, what each is worth, and what is replaced in text before it is cut.
+/// Pieces of words, their scores, and the normalization of text before it is split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pieces {
-    /// Text and logarithm of its probability; the number of a piece is its id.
+    /// Text and log probability of each piece; its index is its id.
     pub pieces: Vec<(String, f64)>,
     replacements: Vec<u8>,
 }
 
 impl Pieces {
-    /// Reads a `spiece.model`, which is a protocol buffer: field 1 are the pieces (1: text, 2: score), and in field 3,
-    /// about normalising, field 2 is the table of replacements. None if it is something else.
+    /// Parses a `spiece.model`, a protocol buffer: field 1 is the pieces (1: text, 2: score); field 3 is the
+    /// normalizer, whose field 2 is the replacement table. `None` if it is something else.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut model = Self { pieces: Vec::new(), replacements: Vec::new() };
         for field in fields(bytes)? {
@@ -57,7 +58,7 @@ impl Pieces {
         (!model.pieces.is_empty()).then_some(model)
     }
 
-    /// What a GGUF file says; none if its tokenizer is of another kind.
+    /// The pieces in a GGUF file's vocabulary; `None` if its tokenizer is of another kind.
     pub fn from_vocabulary(vocabulary: Vocabulary) -> Option<Self> {
         let Vocabulary { kind, tokens, scores, replacements, .. } = vocabulary;
         let fits = ["t5", "llama"].contains(&kind.as_str()) && scores.len() == tokens.len();
@@ -65,7 +66,7 @@ impl Pieces {
         fits.then_some(Self { pieces, replacements })
     }
 
-    /// The tokenizer that transformers makes of T5's pieces, for an encoder with this many embeddings.
+    /// Builds T5's tokenizer from its pieces as transformers does, for an encoder with this many embeddings.
     pub fn t5_tokenizer(self, embeddings: usize) -> tokenizers::Result<Tokenizer> {
         let Self { mut pieces, replacements } = self;
         let mark = |number: usize| format!("<extra_id_{number}>");
@@ -84,7 +85,7 @@ impl Pieces {
         let mut tokenizer = Tokenizer::new(Unigram::from(pieces, unknown, false)?);
         if !replacements.is_empty() {
             if !can_be_followed(&replacements) {
-                return Err("its table of replacements is damaged".into());
+                return Err("its replacement table is damaged".into());
             }
             tokenizer.with_normalizer(Some(Precompiled::from(&replacements)?))?;
         }
@@ -97,14 +98,14 @@ impl Pieces {
     }
 }
 
-/// A value of a protocol buffer, as far as they are needed here.
+/// A value of a protocol buffer, as far as needed here.
 enum Value<'a> {
     Bytes(&'a [u8]),
     Word(u32),
     Other,
 }
 
-/// The fields of a message by their numbers; none if it is no message.
+/// The fields of a message with their numbers; `None` if it is not a message.
 fn fields(mut bytes: &[u8]) -> Option<Vec<(u64, Value<'_>)>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
@@ -124,7 +125,7 @@ fn fields(mut bytes: &[u8]) -> Option<Vec<(u64, Value<'_>)>> {
     Some(fields)
 }
 
-/// A number of seven bits a byte, the lowest first.
+/// A varint: seven bits per byte, lowest first.
 fn variable(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -137,9 +138,10 @@ fn variable(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Whether every way through a table of replacements stays inside of it. The library that follows it takes that for
-/// granted. The table is the length of a double array in bytes, the array, and the replacements, each with a zero after
-/// it; a unit of the array has a letter, a distance and whether a value follows (Yata 2012, darts-clone).
+/// Whether every path through a replacement table stays within it; the library that follows it does not
+/// check. The table consists of the byte length of a double array, the array, and the zero-terminated
+/// replacements. A unit of the array has a letter, an offset, and a flag for whether a value follows (Yata
+/// 2012, darts-clone).
 fn can_be_followed(table: &[u8]) -> bool {
     let Some((length, rest)) = table.split_first_chunk() else { return false };
     let length = u32::from_le_bytes(*length) as usize;
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn messages_are_read_as_far_as_they_go() {
-        // Piece "▁a" with score -1.5 and a type; a trainer's field that is passed over; replacements "xyz".
+        // Piece "▁a" with score -1.5 and a type; a trainer field to skip; replacements "xyz".
         let piece = [&[10, 4][..], "▁a".as_bytes(), &[21], &(-1.5_f32).to_le_bytes(), &[24, 1]].concat();
         let message =
             [&[10, piece.len() as u8][..], &piece, &[18, 2, 8, 1, 26, 5, 18, 3, b'x', b'y', b'z']].concat();
@@ -194,7 +196,7 @@ mod tests {
 
     #[test]
     fn tables_that_lead_out_of_themselves_are_refused() {
-        // A root that leads to place 256, of one unit.
+        // A root that leads to index 256 in an array of one unit.
         let lead_out = [&4_u32.to_le_bytes()[..], &(256_u32 << 10).to_le_bytes(), b"x\0"].concat();
         for table in [&[][..], &[1, 2], &[255, 255, 255, 255, 0], &[3, 0, 0, 0, 1, 2, 3, 0], &lead_out] {
             assert!(!can_be_followed(table), "{table:?}");

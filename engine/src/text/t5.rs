@@ -1,6 +1,6 @@
 //! The encoder of T5 1.1 (Raffel et al. 2020, arXiv:1910.10683; Shazeer 2020, arXiv:2002.05202).
 //!
-//! The residual stream is f32 whatever the rest is computed in: it exceeds the range of f16.
+//! The residual stream is always f32, because it exceeds the range of f16.
 
 use serde::Deserialize;
 
@@ -11,12 +11,12 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// The number of the block with the table of embeddings.
+/// Index of the block with the embedding table.
 const EMBEDDINGS: usize = 0;
 const TOKENS: &str = "shared.weight";
 const BIAS: &str = "layer.0.SelfAttention.relative_attention_bias.weight";
 
-/// Shape of a T5 encoder, as in its `config.json`.
+/// The shape of a T5 encoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct T5Config {
@@ -32,9 +32,9 @@ pub struct T5Config {
     pub num_layers: usize,
     /// Attention heads.
     pub num_heads: usize,
-    /// Kinds of distances that attention tells apart.
+    /// Number of relative position buckets.
     pub relative_attention_num_buckets: usize,
-    /// Distances from here on are all of one kind.
+    /// All distances from here on share the last bucket.
     pub relative_attention_max_distance: usize,
     /// Added to the mean square in every norm.
     pub layer_norm_epsilon: f64,
@@ -60,7 +60,7 @@ impl Default for T5Config {
 }
 
 impl T5Config {
-    /// Reads the shape off the tensors, for files that come without a configuration.
+    /// Infers the shape from the tensors, for files without a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
         let table = shape(TOKENS).or_else(|| shape("encoder.embed_tokens.weight"))?;
@@ -79,7 +79,7 @@ impl T5Config {
         })
     }
 
-    /// Refuses what no model can have.
+    /// Rejects values that no model can have.
     pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
         if self.feed_forward_proj != "gated-gelu" {
@@ -99,7 +99,7 @@ impl T5Config {
         Ok(())
     }
 
-    /// The blocks: embeddings, layers, last norm.
+    /// The blocks: embeddings, layers, final norm.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (width, inner, heads) = (self.d_model, self.d_ff, self.num_heads * self.d_kv);
         let layer = |index: usize| {
@@ -124,7 +124,7 @@ impl T5Config {
         blocks
     }
 
-    /// The kind of a distance from a query to a key: one for each place nearby, then ever wider ones.
+    /// The bucket of a distance from query to key: one per position nearby, then ever wider ones.
     fn bucket(&self, distance: i64) -> usize {
         let buckets = self.relative_attention_num_buckets / 2;
         let direction = if distance > 0 { buckets } else { 0 };
@@ -145,18 +145,18 @@ pub struct T5 {
 }
 
 impl T5 {
-    /// From its shape.
+    /// Builds the encoder from its shape.
     pub fn new(config: T5Config) -> Self {
         Self { config }
     }
 
-    /// The width of the encoder in `tensors`, if there is one.
+    /// Width of the encoder in `tensors`, if there is one.
     pub fn width(tensors: &TensorTable) -> Option<usize> {
         let norm = tensors.get("encoder.final_layer_norm.weight")?;
         tensors.contains_key(&format!("encoder.block.0.{BIAS}")).then_some(*norm.shape().first()?)
     }
 
-    /// For each prompt the last hidden states `[tokens, d_model]`, normed.
+    /// For each prompt, the normalized last hidden states `[tokens, d_model]`.
     pub fn encode(
         &self,
         blocks: Blocks<'_>,
@@ -209,7 +209,7 @@ impl T5 {
         x + w.linear("layer.1.DenseReluDense.wo", &product.to_dtype(DType::F32)?)?
     }
 
-    /// What distances are worth to the heads, f32 `[heads, 2 · tokens − 1]`.
+    /// The relative position bias of each head, f32 `[heads, 2 · tokens − 1]`.
     fn bias(&self, w: &Weights, tokens: usize) -> Result<Tensor> {
         let places = tokens as i64;
         let distances = 1 - places..places;
@@ -224,7 +224,7 @@ impl T5 {
 pub struct T5Encoder {
     tokenizer: T5Tokenizer,
     model: T5,
-    /// Prompts are cut and filled up to this many tokens at most.
+    /// Prompts are truncated and padded to at most this many tokens.
     length: usize,
 }
 
@@ -261,7 +261,7 @@ impl TextEncoder for T5Encoder {
         self.model.config.d_model
     }
 
-    /// Shorter prompts are filled up, as the models behind T5 were trained with that.
+    /// Pads shorter prompts, because the models that use T5 were trained with padding.
     fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
         self.tokenizer.tokens(prompt, longest.min(self.length))
     }

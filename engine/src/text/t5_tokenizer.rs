@@ -1,4 +1,4 @@
-//! The tokenizer of T5: pieces of words by their probability.
+//! The tokenizer of T5: splits words into pieces by probability.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use super::{
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
-/// What the authors publish.
+/// The file that the authors publish.
 const PIECES: &str = "spiece.model";
-/// That of the published models, among the assets.
+/// The tokenizer of the published models, in the assets.
 const PUBLISHED_PIECES: &str = "tokenizers/t5/spiece.model.gz";
-/// Tokens of the published models; their encoders have a few more embeddings, for nothing.
+/// Number of tokens of the published models; their encoders have a few extra, unused embeddings.
 const PUBLISHED_TOKENS: std::ops::RangeInclusive<usize> = 32_100..=32_128;
 const END: &str = "</s>";
 const PADDING: &str = "<pad>";
 
-/// Turns prompts into the ids of a T5 encoder.
+/// Converts prompts to the token ids of a T5 encoder.
 #[derive(Debug)]
 pub struct T5Tokenizer {
     tokenizer: Tokenizer,
@@ -31,8 +31,9 @@ pub struct T5Tokenizer {
 }
 
 impl T5Tokenizer {
-    /// Loads the tokenizer in the folder `name` of a model, or from beside the encoder's file, for an encoder of this
-    /// many embeddings; else that of the published models if it fits, else the one that the encoder's file carries.
+    /// Loads the tokenizer from the model's folder `name` or from next to the encoder's file, for an encoder
+    /// with this many embeddings. Otherwise uses the tokenizer of the published models if it fits, or else
+    /// the one embedded in the encoder's file.
     pub fn find(
         checkpoint: &Checkpoint,
         encoder: &Part,
@@ -51,7 +52,8 @@ impl T5Tokenizer {
         Ok(found)
     }
 
-    /// Loads the `tokenizer.json`, or else the `spiece.model`, in `folder`, for an encoder of this many embeddings.
+    /// Loads `tokenizer.json` from `folder`, or else `spiece.model`, for an encoder with this many
+    /// embeddings.
     pub fn load(folder: &Path, vocab_size: usize) -> Result<Self, CheckpointError> {
         let path = folder.join(FILE);
         if path.is_file() {
@@ -65,13 +67,13 @@ impl T5Tokenizer {
         }
     }
 
-    /// The tokenizer of the published models, from the program's own assets.
+    /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
         let (path, bytes) = published(PUBLISHED_PIECES)?;
         Self::of_pieces(Pieces::parse(&bytes), *PUBLISHED_TOKENS.start(), path)
     }
 
-    /// The tokenizer in the encoder's own file, if there is one.
+    /// The tokenizer embedded in the encoder's own file, if there is one.
     fn carried(encoder: &Part, vocab_size: usize) -> Result<Option<Self>, CheckpointError> {
         if !encoder.path.is_file() {
             return Ok(None);
@@ -91,18 +93,19 @@ impl T5Tokenizer {
         let mut tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         tokenizer.with_padding(None).with_truncation(None).map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
-            tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it has no token {token}")))
+            tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it lacks the token {token}")))
         };
         let (end, padding) = (id(END)?, id(PADDING)?);
         Ok(Self { tokenizer, path, end, padding })
     }
 
-    /// What turns text into ids.
+    /// The underlying tokenizer.
     pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
-    /// A prompt with the token of its end, cut or filled up to `length`. `BREAK` is left out: there are no chunks.
+    /// A prompt with the end token, truncated or padded to `length`. `BREAK` is removed, because there are no
+    /// chunks.
     pub fn tokens(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let room = length.saturating_sub(1);
         let (mut sequence, mut count) = (Sequence::default(), 0);

@@ -1,4 +1,4 @@
-//! Where tokenizers are, and what all of them do.
+//! Finds tokenizer files, and functions that all tokenizers share.
 
 use std::{
     fs::File,
@@ -12,8 +12,8 @@ use tokenizers::{Tokenizer, models::bpe::Merges};
 
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset, read_json};
 
-/// The folder of a tokenizer, which is there if `complete` says so of it: `name` in the model's folder, beside the
-/// encoder or beside its folder, a folder of the name of the encoder's file, or the folder that this file is in.
+/// The first folder that is `complete`: `name` in the model's folder, next to the encoder or one folder
+/// above; a folder with the name of the encoder's file; or the folder of that file.
 pub fn find_folder(
     checkpoint: &Checkpoint,
     encoder: &Part,
@@ -27,21 +27,21 @@ pub fn find_folder(
     folders.into_iter().find(|folder| complete(folder))
 }
 
-/// A model without the tokenizer `name`, which consists of `files`.
+/// The error for a missing tokenizer `name`, which consists of `files`.
 pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointError {
     let folder = checkpoint.root.join(name);
-    let expected = format!("its tokenizer is missing, put {files} into {}", folder.display());
+    let expected = format!("its tokenizer is missing; put {files} into {}", folder.display());
     let (model, role) = (checkpoint.path.clone(), Role::TextEncoder);
     CheckpointError::MissingPart { model, role, expected, looked: Vec::new(), unreadable: Vec::new() }
 }
 
-/// The two pieces of each line, which have a space between them; other lines are passed over.
+/// The two pieces on each line, separated by a space; skips other lines.
 pub fn pairs<'a>(lines: impl Iterator<Item = &'a str>) -> Merges {
     let pairs = lines.filter_map(|line| line.split_once(' '));
     pairs.map(|(first, second)| (first.to_owned(), second.to_owned())).collect()
 }
 
-/// A file of a published tokenizer, among the compressed assets of the program: where it is, and what is in it.
+/// Path and contents of a published tokenizer, from the program's compressed assets.
 pub fn published(name: &str) -> Result<(PathBuf, Vec<u8>), CheckpointError> {
     let path = asset(name)?;
     let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ pub fn published(name: &str) -> Result<(PathBuf, Vec<u8>), CheckpointError> {
     }
 }
 
-/// Refuses a tokenizer with more tokens than an encoder has embeddings.
+/// Rejects a tokenizer with more tokens than the encoder has embeddings.
 pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), CheckpointError> {
     if tokens <= embeddings {
         return Ok(());
@@ -60,7 +60,7 @@ pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), C
     Err(CheckpointError::Tokenizer { path: path.to_owned(), reason })
 }
 
-/// The ids of a text, with nothing around it, by the tokenizer that was read from `path`.
+/// The token ids of a text without special tokens, by the tokenizer read from `path`.
 pub fn ids(tokenizer: &Tokenizer, path: &Path, text: &str) -> Result<Vec<u32>, CheckpointError> {
     let encoding = tokenizer
         .encode(text, false)
@@ -68,7 +68,7 @@ pub fn ids(tokenizer: &Tokenizer, path: &Path, text: &str) -> Result<Vec<u32>, C
     Ok(encoding.get_ids().to_vec())
 }
 
-/// The token that prompts are filled up with, as the files beside a tokenizer say.
+/// The padding token, according to the files next to a tokenizer.
 pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
     for file in ["tokenizer_config.json", "special_tokens_map.json"] {
         let path = folder.join(file);

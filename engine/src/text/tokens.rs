@@ -1,24 +1,24 @@
-//! A prompt in tokens, as text encoders read it.
+//! Tokenized prompts.
 
 use serde::{Deserialize, Serialize};
 
 use super::emphasis::{Piece, parse};
 use crate::checkpoint::CheckpointError;
 
-/// Weights are kept below this, where states multiplied by them are still numbers.
+/// Weights are limited to this, so that states multiplied by them stay finite.
 const LARGEST_WEIGHT: f64 = 1e6;
 
-/// A sequence that a network reads at once.
+/// A sequence that a network reads in one pass.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sequence {
-    /// Its tokens, with everything that the network is given around the prompt's.
+    /// Token ids, including special tokens and padding.
     pub ids: Vec<u32>,
-    /// For each token what its state is multiplied by.
+    /// Weight of each token, which multiplies its state.
     pub weights: Vec<f32>,
 }
 
 impl Sequence {
-    /// Tokens of which none counts more than another.
+    /// Tokens of equal weight.
     pub fn plain(ids: Vec<u32>) -> Self {
         let weights = vec![1.0; ids.len()];
         Self { ids, weights }
@@ -30,13 +30,13 @@ impl Sequence {
         self.weights.push(weight);
     }
 
-    /// Cuts it or fills it up with a token.
+    /// Truncates or pads it with a token.
     pub fn resize(&mut self, length: usize, padding: u32) {
         self.ids.resize(length, padding);
         self.weights.resize(length, 1.0);
     }
 
-    /// Whether any token counts more or less than another.
+    /// Whether any token has a weight other than 1.
     pub fn is_weighted(&self) -> bool {
         self.weights.iter().any(|&weight| weight != 1.0)
     }
@@ -45,29 +45,29 @@ impl Sequence {
 /// How much of a prompt an encoder reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Tokens of the prompt; in chunks, with those that fill up all but the last one.
+    /// Tokens of the prompt; in chunks, including the padding of all but the last chunk.
     pub tokens: usize,
-    /// Tokens for which there is room without one more chunk.
+    /// Tokens that would fit without another chunk.
     pub room: usize,
-    /// Sequences that it is read in.
+    /// Number of sequences.
     pub chunks: usize,
-    /// Tokens at its end that are not read.
+    /// Tokens truncated at the end.
     pub cut: usize,
 }
 
 impl Extent {
-    /// A prompt of so many tokens in a single sequence with room for `room`.
+    /// A prompt of `tokens` tokens in a single sequence with room for `room`.
     pub fn whole(tokens: usize, room: usize) -> Self {
         Self { tokens, room, chunks: 1, cut: tokens.saturating_sub(room) }
     }
 }
 
-/// A prompt as one text encoder reads it.
+/// A prompt, tokenized for one text encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tokens {
-    /// What the network reads, one after the other.
+    /// The sequences that the network reads.
     pub sequences: Vec<Sequence>,
-    /// How much of the prompt that is.
+    /// How much of the prompt they contain.
     pub extent: Extent,
 }
 
@@ -77,27 +77,27 @@ impl Tokens {
         Self { sequences: vec![sequence], extent }
     }
 
-    /// The tokens of all sequences together.
+    /// Total number of tokens in all sequences.
     pub fn len(&self) -> usize {
         self.sequences.iter().map(|sequence| sequence.ids.len()).sum()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Something that a prompt in tokens consists of.
+/// An element of a tokenized prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Word {
     /// A token and its weight.
     Token(u32, f32),
-    /// What follows begins a new chunk.
+    /// Starts a new chunk.
     Break,
 }
 
-/// A prompt in tokens: each part of one weight by itself, as A1111 does it.
+/// Tokenizes a prompt. Like A1111, tokenizes each part of one weight separately.
 pub fn words(
     prompt: &str,
     tokenize: impl Fn(&str) -> Result<Vec<u32>, CheckpointError>,

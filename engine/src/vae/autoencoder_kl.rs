@@ -17,13 +17,13 @@ pub struct AutoencoderKl {
 }
 
 impl AutoencoderKl {
-    /// From a shape.
+    /// Builds the autoencoder from its shape.
     pub fn new(config: AutoencoderKlConfig) -> Self {
         Self { config }
     }
 
-    /// Finds every tensor of an autoencoder, under diffusers' names or the original ones. Files without a configuration
-    /// do not say how their latents are scaled: the family does.
+    /// Finds every tensor of an autoencoder, under diffusers' or the original names. Files without a
+    /// configuration lack the scaling of the latents, which then comes from the family.
     pub fn open(
         part: &Part,
         scaling: LatentScaling,
@@ -54,7 +54,7 @@ impl AutoencoderKl {
         Ok((Self { config }, component))
     }
 
-    /// How many channels the latents of the autoencoder in `tensors` have, if there is one.
+    /// Number of latent channels of the autoencoder in `tensors`, if there is one.
     pub fn latent_channels(tensors: &TensorTable) -> Option<usize> {
         tensors.get("decoder.conv_in.weight").and_then(|tensor| tensor.shape().get(1).copied())
     }
@@ -64,24 +64,24 @@ impl AutoencoderKl {
         &self.config
     }
 
-    /// Pixels a latent, in each direction.
+    /// Pixels per latent, in each direction.
     pub fn scale(&self) -> usize {
         self.config.scale()
     }
 
-    /// From the scale of diffusion to that of [`decode`](Self::decode).
+    /// Converts latents from the scale of diffusion to that of [`decode`](Self::decode).
     pub fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
         (latents / self.config.scaling_factor)? + self.config.shift_factor.unwrap_or(0.0)
     }
 
-    /// From the scale of [`encode`](Self::encode) to that of diffusion.
+    /// Converts latents from the scale of [`encode`](Self::encode) to that of diffusion.
     pub fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
         (latents - self.config.shift_factor.unwrap_or(0.0))? * self.config.scaling_factor
     }
 
-    /// Latents `[batch, channels, height, width]` to pictures `[batch, 3, scale · height, scale · width]` in
-    /// −1…1. With a tiling, in overlapping tiles whose borders are blended: less memory, and pixels near the
-    /// borders differ slightly.
+    /// Decodes latents `[batch, channels, height, width]` to images
+    /// `[batch, 3, scale · height, scale · width]` in −1…1. With a tiling, decodes overlapping tiles and
+    /// blends their borders; this takes less memory, and changes pixels near the borders slightly.
     pub fn decode(
         &self,
         blocks: Blocks<'_>,
@@ -119,8 +119,8 @@ impl AutoencoderKl {
         Ok(x)
     }
 
-    /// Pictures `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
-    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, in overlapping tiles as
+    /// Encodes images `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
+    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, encodes overlapping tiles like
     /// [`decode`](Self::decode).
     pub fn encode(
         &self,
@@ -205,7 +205,7 @@ impl AutoencoderKl {
         add(x, &h)
     }
 
-    /// One head over all pixels.
+    /// Single-head attention over all pixels.
     fn attention(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
         let (batch, channels, height, width) = x.dims4()?;
         let name = "attentions.0";

@@ -1,28 +1,28 @@
-//! Shape of an [`AutoencoderKl`](super::AutoencoderKl).
+//! The shape of an [`AutoencoderKl`](super::AutoencoderKl).
 
 use serde::Deserialize;
 
 use crate::checkpoint::{BlockSpec, TensorTable};
 
-/// Shape of the autoencoder, as in its `config.json`.
+/// The shape of the autoencoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AutoencoderKlConfig {
-    /// Channels of the picture that goes in.
+    /// Channels of the input image.
     pub in_channels: usize,
-    /// Channels of the picture that comes out.
+    /// Channels of the output image.
     pub out_channels: usize,
     /// Channels of the latents.
     pub latent_channels: usize,
-    /// Widths from the full resolution to the smallest.
+    /// Widths from full resolution down to the smallest.
     pub block_out_channels: Vec<usize>,
-    /// Residual blocks a level; the decoder has one more.
+    /// Residual blocks per level; the decoder has one more.
     pub layers_per_block: usize,
     /// Groups of every group norm.
     pub norm_num_groups: usize,
-    /// What latents are multiplied by before diffusion.
+    /// Factor of the latents before diffusion.
     pub scaling_factor: f64,
-    /// What is taken from latents before that.
+    /// Subtracted from the latents before that.
     pub shift_factor: Option<f64>,
     /// Whether a 1×1 convolution follows the encoder.
     pub use_quant_conv: bool,
@@ -32,12 +32,12 @@ pub struct AutoencoderKlConfig {
     pub mid_block_add_attention: bool,
 }
 
-/// What the latents of a family are scaled by before diffusion.
+/// How a family scales latents before diffusion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatentScaling {
-    /// What they are multiplied by.
+    /// The factor.
     pub factor: f64,
-    /// What is taken from them before that.
+    /// Subtracted before scaling.
     pub shift: Option<f64>,
 }
 
@@ -60,8 +60,8 @@ impl Default for AutoencoderKlConfig {
 }
 
 impl AutoencoderKlConfig {
-    /// Reads the shape off tensors under their original or their diffusers names, for files that come
-    /// without a configuration. How latents are scaled cannot be read there.
+    /// Infers the shape from tensors under their original or diffusers names, for files without a
+    /// configuration. The scaling of the latents cannot be inferred.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
         let latent_channels = *shape("decoder.conv_in.weight")?.get(1)?;
@@ -90,7 +90,7 @@ impl AutoencoderKlConfig {
         })
     }
 
-    /// Pixels a latent, in each direction.
+    /// Pixels per latent, in each direction.
     pub fn scale(&self) -> usize {
         1 << self.block_out_channels.len().saturating_sub(1)
     }
@@ -151,7 +151,7 @@ impl AutoencoderKlConfig {
         blocks
     }
 
-    /// The number of the decoder's first block; all before it are the encoder's.
+    /// Index of the decoder's first block; all blocks before it are the encoder's.
     pub fn first_decoder_block(&self) -> usize {
         self.block_out_channels.len() + 3
     }

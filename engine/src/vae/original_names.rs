@@ -1,9 +1,9 @@
-//! The names of the latent diffusion authors (CompVis), which ComfyUI and FLUX.1's `ae.safetensors` use.
+//! Tensor names of the latent diffusion authors (CompVis), used by ComfyUI and FLUX.1's `ae.safetensors`.
 
 use crate::checkpoint::StoredName;
 
-/// The original name of a tensor of an autoencoder with this many levels. The original decoder counts its
-/// levels from the full resolution, diffusers from the smallest.
+/// The original name of a tensor of an autoencoder with this many levels. The original decoder numbers its
+/// levels from full resolution, diffusers from the smallest.
 pub fn original_name(name: &str, levels: usize) -> StoredName {
     let mut words: Vec<String> = name.split('.').map(str::to_owned).collect();
     for index in 0..words.len() {

@@ -2,20 +2,20 @@
 
 use crate::nn::{self, DType, Result, Tensor};
 
-/// How a picture is cut into tiles, in latents.
+/// How an image is split into tiles, in latents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tiling {
     /// Side of a tile.
     pub tile: usize,
-    /// How far neighbouring tiles reach into each other, at most half of `tile`.
+    /// Overlap of neighbouring tiles, at most half of `tile`.
     pub overlap: usize,
 }
 
 impl Tiling {
-    /// Sides of tiles that a plan may choose, in latents.
+    /// Tile sides that a plan may choose, in latents.
     pub const SIDES: [usize; 6] = [128, 96, 64, 48, 32, 16];
 
-    /// Tiles of this side with a quarter of overlap, as diffusers has them.
+    /// Tiles of this side with an overlap of one quarter, as in diffusers.
     pub fn with_tile(tile: usize) -> Self {
         Self { tile, overlap: tile / 4 }
     }
@@ -25,8 +25,8 @@ impl Tiling {
         (self.tile - self.overlap).max(1)
     }
 
-    /// Decodes tile by tile. `scale` is the number of pixels a latent. Where tiles overlap, the earlier one
-    /// fades into the later one, first from above, then from the left.
+    /// Decodes tile by tile. `scale` is the number of pixels per latent. Where tiles overlap, the earlier
+    /// tile is blended into the later one, first from above, then from the left.
     pub fn decode<E: From<nn::Error>>(
         self,
         latents: &Tensor,
@@ -36,7 +36,7 @@ impl Tiling {
         self.in_tiles(latents, [1, scale], decode)
     }
 
-    /// Encodes tile by tile, as [`decode`](Self::decode) decodes; it is the latents that fade.
+    /// Encodes tile by tile, like [`decode`](Self::decode); blends the latents.
     pub fn encode<E: From<nn::Error>>(
         self,
         pictures: &Tensor,
@@ -46,7 +46,8 @@ impl Tiling {
         self.in_tiles(pictures, [scale, 1], encode)
     }
 
-    /// What goes in and what comes out have this many values a latent, in each direction.
+    /// Runs `work` tile by tile. `from` and `to` are the values per latent, in each direction, of its input and
+    /// output.
     fn in_tiles<E: From<nn::Error>>(
         self,
         x: &Tensor,
@@ -82,13 +83,13 @@ impl Tiling {
     }
 }
 
-/// The part of `x` from `(top, left)` on, at most `height` by `width`.
+/// The part of `x` starting at `(top, left)`, at most `height` by `width`.
 fn crop(x: &Tensor, top: usize, left: usize, height: usize, width: usize) -> Result<Tensor> {
     let (_, _, rows, columns) = x.dims4()?;
     x.narrow(2, top, height.min(rows - top))?.narrow(3, left, width.min(columns - left))?.contiguous()
 }
 
-/// The end of `before` along `dim` fades into the start of `after`.
+/// Blends the end of `before` along `dim` into the start of `after`.
 fn fade(before: &Tensor, after: &Tensor, dim: usize, extent: usize) -> Result<Tensor> {
     let (length_before, length) = (before.dim(dim)?, after.dim(dim)?);
     let extent = extent.min(length_before).min(length);

@@ -1,5 +1,5 @@
-//! The decoder of the Tiny AutoEncoder for Stable Diffusion (O. Boer Bohan, TAESD): a small network that decodes
-//! latents nearly as an autoencoder does, in a fraction of the time.
+//! The decoder of the Tiny AutoEncoder for Stable Diffusion (O. Boer Bohan, TAESD): a small network that
+//! approximates the autoencoder's decoder in a fraction of the time.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -12,9 +12,9 @@ use crate::{
     nn::{self, Computes, Conv2d, DType, Device, Result, Tensor, Trace, conv2d, upsample_nearest_2x},
 };
 
-/// What the names of the decoder's layers start with: in diffusers, and in files of others.
+/// Prefixes of the decoder's layer names, in diffusers and in other files.
 const PREFIXES: [&str; 4] = ["decoder.layers.", "taesd_decoder.", "decoder.", ""];
-/// Latents are bent to lie between this and its negative.
+/// Latents are squashed smoothly to ± this value.
 const MAGNITUDE: f64 = 3.0;
 /// Convolutions of a residual block.
 const CONVOLUTIONS: [&str; 3] = ["conv.0", "conv.2", "conv.4"];
@@ -24,11 +24,11 @@ const CONVOLUTIONS: [&str; 3] = ["conv.0", "conv.2", "conv.4"];
 enum Layer {
     /// A convolution of the latents.
     First,
-    /// Three convolutions, added to what they were made of.
+    /// Three convolutions with a residual connection.
     Residual,
-    /// Twice the height and width, and a convolution.
+    /// Upsampling by 2, and a convolution.
     Doubled,
-    /// A convolution to colours.
+    /// A convolution to RGB.
     Last,
 }
 
@@ -41,7 +41,7 @@ pub struct TinyDecoder {
 }
 
 impl TinyDecoder {
-    /// Finds the decoder in a file, under diffusers' names or the original ones. Reads no weight.
+    /// Finds the decoder in a file, under diffusers' or the original names. Reads only the header.
     pub fn open(path: &Path) -> std::result::Result<Self, CheckpointError> {
         let table = read_header(path)?;
         let (prefix, numbered) = PREFIXES
@@ -93,13 +93,14 @@ impl TinyDecoder {
         self.channels
     }
 
-    /// Pixels a latent, in each direction.
+    /// Pixels per latent, in each direction.
     pub fn scale(&self) -> usize {
         1 << self.layers.iter().filter(|layer| **layer == Layer::Doubled).count()
     }
 
-    /// Latents `[1, channels, height, width]` in the scale of diffusion to a picture
-    /// `[1, 3, scale · height, scale · width]` in 0…1, nearly. The weights are read, and freed at the end.
+    /// Decodes latents `[1, channels, height, width]` in the scale of diffusion to an image
+    /// `[1, 3, scale · height, scale · width]` approximately in 0…1. Reads the weights and frees them at the
+    /// end.
     pub fn decode(
         &self,
         latents: &Tensor,
@@ -151,7 +152,7 @@ impl TinyDecoder {
         Ok(x)
     }
 
-    /// The most bytes that decoding latents of `height` by `width` in tiles takes, weights and image included.
+    /// Peak bytes for decoding latents of `height` by `width` in tiles, including weights and image.
     pub fn peak(&self, [height, width]: [usize; 2], tile: usize) -> Result<u64> {
         let trace = Trace::new(Computes::Processor);
         let device = Device::from(trace.clone());
@@ -161,16 +162,16 @@ impl TinyDecoder {
         });
         let weights: Vec<Vec<Tensor>> = weights.collect::<Result<_>>()?;
         let latents = Tensor::zeros((1, self.channels, height, width), DType::F32, &device)?;
-        // The latents with and without their noise.
+        // The latents with and without noise.
         let _held = latents.pad_with_zeros(0, 0, 1)?;
         let image = self.decode_with(&weights, &latents, Some(Tiling::with_tile(tile)))?;
-        // Its values in the order of pixels.
+        // The image's values in pixel order.
         let _values = image.neg()?;
         Ok(trace.take().peak)
     }
 }
 
-/// Why there is no picture.
+/// Why decoding failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TinyDecoderError {
     /// The weights cannot be read.
@@ -181,7 +182,7 @@ pub enum TinyDecoderError {
     Compute(#[from] nn::Error),
 }
 
-/// The numbers of the layers that have weights, and whether each is a residual block.
+/// The indices of layers with weights, and whether each is a residual block.
 fn numbered(table: &TensorTable, prefix: &str) -> BTreeMap<usize, bool> {
     let mut layers = BTreeMap::new();
     for name in table.keys().filter_map(|name| name.strip_prefix(prefix)) {
