@@ -1,4 +1,4 @@
-//! Components as they are with adapters.
+//! Applies adapters to components.
 
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
 
@@ -13,45 +13,45 @@ use crate::{
 /// A model's components with adapters.
 #[derive(Debug)]
 pub struct Adapted {
-    /// In the order in which they were given.
+    /// In the order of the input.
     pub components: Vec<Component>,
-    /// What became of each adapter.
+    /// The result for each adapter.
     pub reports: Vec<AdapterReport>,
 }
 
-/// What became of an adapter.
+/// The result of applying an adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterReport {
     /// Its file.
     pub path: PathBuf,
-    /// How strongly it is used.
+    /// Its weight.
     pub weight: f32,
     /// Its kind, such as `LoRA`.
     pub kind: String,
-    /// The lowest and the highest rank, where it has ranks.
+    /// Lowest and highest rank, if it has ranks.
     pub ranks: Option<[usize; 2]>,
     /// Number of its keys.
     pub keys: usize,
-    /// Those that have no place in the model.
+    /// Keys that match nothing in the model.
     pub unmatched: Vec<String>,
 }
 
 impl AdapterReport {
-    /// What did not match, in a sentence; nothing if all did.
+    /// A sentence about the unmatched keys, or `None` if all matched.
     pub fn sentence(&self) -> Option<String> {
         let first = self.unmatched.first()?;
         Some(format!("{} of {} keys did not match, for example {first}.", self.unmatched.len(), self.keys))
     }
 }
 
-/// Less than this part of an adapter's layers in a model means that it is for another one.
+/// An adapter with less than this share of matching layers is for another model.
 const LEAST_MATCHED: f64 = 0.5;
 
-/// Puts adapters to the components of a model, which is called `model` in errors. Reads headers and alphas. `family_of` says
-/// in errors what an adapter looks as if it were for.
+/// Applies adapters to the components of a model, which errors call `model`. Reads only headers and alphas.
+/// `family_of` names, for errors, the family that an adapter seems to be for.
 ///
 /// # Errors
-/// When a file cannot be read, is no adapter, or is for another family.
+/// Fails if a file cannot be read, is not an adapter, or is for another family.
 pub fn adapt(
     components: &[&Component],
     model: &str,
@@ -102,15 +102,15 @@ pub fn adapt(
     Ok(Adapted { components, reports })
 }
 
-/// How a change is put to one tensor.
+/// How a change is applied to one tensor.
 enum Fit {
-    /// As two thin matrices beside it.
+    /// As a low-rank term next to it.
     Beside(Place),
     /// To its values, when they are read.
     Inside(Place, Box<Fold>),
 }
 
-/// The component and the tensors that a layer changes; nothing if one of them is not there or has another shape.
+/// The component and the tensors that a layer changes; `None` if one of them is missing or has another shape.
 fn fitting(names: &Names, components: &[Component], layer: &Layer) -> Option<(usize, Vec<Fit>)> {
     let (index, places) = names.places(&layer.name)?;
     let shape =
@@ -170,13 +170,13 @@ fn inside(
         Some(_) => return None,
         None => 0..rows,
     };
-    // The scale of a norm may be stored as a row.
+    // The weight of a norm may be stored as a row.
     let fits = rows_of_place.len() == own || (place.part.is_none() && shape.len() == 1);
     if !fits || rows_of_place.len() * columns != values {
         return None;
     }
     if let Some(magnitude) = magnitude {
-        // Norms over the inputs of a part are not those of the whole.
+        // Norms over the inputs of a part differ from those of the whole.
         let per_input = magnitude.shape().first() != Some(&rows);
         let count = magnitude.elements() as usize;
         if (per_input && (place.part.is_some() || count != shape.get(1).copied()?))
@@ -195,7 +195,7 @@ fn inside(
     Some(Fit::Inside(place.clone(), Box::new(fold)))
 }
 
-/// Puts both factors of a layer's change beside the matrix at a place.
+/// Adds both factors of a layer's change as a low-rank term next to the matrix at a place.
 fn beside(component: &mut Component, layer: &Layer, place: &Place, weight: f32) {
     let Some(Content::LowRank { down, up, .. }) = &layer.content else { return };
     let block = &mut component.blocks[place.block];
@@ -211,19 +211,19 @@ fn beside(component: &mut Component, layer: &Layer, place: &Place, weight: f32) 
     block.terms.push(term);
 }
 
-/// A change that is done to weights when they are read.
+/// A change applied to weights when they are read.
 #[derive(Debug, Clone)]
 struct Fold {
     content: Content,
     magnitude: Option<StoredTensor>,
     /// The rows of the change that belong to the tensor.
     rows: Range<usize>,
-    /// Alpha over rank.
+    /// Alpha divided by rank.
     scale: f32,
     weight: f32,
 }
 
-/// Changes that are done one after the other.
+/// Changes applied one after the other.
 #[derive(Debug)]
 struct Folds(Vec<Fold>);
 
@@ -258,8 +258,8 @@ impl Fold {
         Ok(())
     }
 
-    /// Gives the weights of each output, or of each input, a norm; only a part of the way where the adapter's weight
-    /// is not 1, as the program does that DoRA's files come from.
+    /// Scales the weights of each output, or of each input, to the norms of DoRA. If the adapter's weight is
+    /// not 1, interpolates as the reference implementation of DoRA does.
     fn set_norms(&self, per_output: bool, shape: &[usize], magnitudes: &[f32], values: &mut [f32]) {
         let row = shape.iter().skip(1).product::<usize>().max(1);
         let kernel = shape.iter().skip(2).product::<usize>().max(1);

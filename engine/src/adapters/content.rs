@@ -1,4 +1,4 @@
-//! What an adapter's file says about one layer, and the change that it means.
+//! An adapter's tensors for one layer, and the change that results from them.
 
 use super::formula::{Matrix, tucker};
 use crate::checkpoint::{CheckpointError, StoredTensor};
@@ -6,7 +6,7 @@ use crate::checkpoint::{CheckpointError, StoredTensor};
 /// The change of a layer's weights, as it is stored.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// `up · down` (Hu et al. 2021, arXiv:2106.09685), for kernels perhaps with a core between both.
+    /// `up · down` (Hu et al. 2021, arXiv:2106.09685), for convolutions optionally with a core in between.
     LowRank {
         /// `[rank, inputs, …]`.
         down: StoredTensor,
@@ -15,28 +15,29 @@ pub enum Content {
         /// `[rank, rank, height, width]`.
         mid: Option<StoredTensor>,
     },
-    /// LoHa: two low-rank products, multiplied value by value (Hyeon-Woo et al. 2021, arXiv:2108.06098).
+    /// LoHa: the elementwise product of two low-rank products (Hyeon-Woo et al. 2021, arXiv:2108.06098).
     Hadamard {
-        /// `[outputs, rank]` and `[rank, inputs]` of both products; with a core `[rank, outputs]` and `[rank, inputs]`.
+        /// `[outputs, rank]` and `[rank, inputs]` of both products; with a core, `[rank, outputs]` and
+        /// `[rank, inputs]`.
         factors: [[StoredTensor; 2]; 2],
         /// `[rank, rank, height, width]` of both.
         cores: Option<[StoredTensor; 2]>,
     },
-    /// LoKr: Kronecker's product of two matrices (Yeh et al. 2023, arXiv:2309.14859).
+    /// LoKr: the Kronecker product of two matrices (Yeh et al. 2023, arXiv:2309.14859).
     Kronecker {
-        /// The one whose values are multiplied with whole copies of the other.
+        /// The outer factor.
         first: Factor,
-        /// The other.
+        /// The inner factor, copies of which are scaled by the values of the outer one.
         second: Factor,
     },
-    /// The difference itself.
+    /// The full difference.
     Difference(StoredTensor),
 }
 
-/// One side of Kronecker's product.
+/// One factor of a Kronecker product.
 #[derive(Debug, Clone)]
 pub enum Factor {
-    /// As it is.
+    /// Stored as a full matrix.
     Whole(StoredTensor),
     /// `[rows, rank]` and `[rank, columns]`.
     Product(StoredTensor, StoredTensor),
@@ -52,12 +53,12 @@ fn second(tensor: &StoredTensor) -> usize {
     tensor.shape().get(1).copied().unwrap_or(0)
 }
 
-/// All but the first side, as one.
+/// The product of all dimensions but the first.
 fn rest(tensor: &StoredTensor) -> usize {
     tensor.shape().iter().skip(1).fold(1, |all, &side| all.saturating_mul(side))
 }
 
-/// All but the first two sides, as one.
+/// The product of all dimensions but the first two.
 fn kernel(tensor: &StoredTensor) -> usize {
     tensor.shape().iter().skip(2).fold(1, |all, &side| all.saturating_mul(side))
 }
@@ -66,13 +67,13 @@ fn read(tensor: &StoredTensor) -> Result<Matrix, CheckpointError> {
     Ok(Matrix::new(tensor.shape(), tensor.values()?))
 }
 
-/// Says that two numbers have to be the same.
+/// Fails unless two numbers are equal.
 fn same(one: usize, other: usize, what: &str) -> Result<(), String> {
     if one == other { Ok(()) } else { Err(format!("{what} is {one} in one tensor and {other} in another")) }
 }
 
 impl Content {
-    /// What people call such a change.
+    /// The usual name of this kind of change.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::LowRank { down, mid, .. } if mid.is_some() || kernel(down) > 1 => "LoCon",
@@ -83,18 +84,18 @@ impl Content {
         }
     }
 
-    /// The rank, where it has one.
+    /// The rank, if it has one.
     pub fn rank(&self) -> Option<usize> {
         match self {
             Self::LowRank { down, mid, .. } => Some(mid.as_ref().map_or_else(|| first(down), first)),
             Self::Hadamard { factors: [[_, right], _], .. } => Some(first(right)),
-            // The second decides, as in the program that LoKr comes from.
+            // The second factor decides, as in LoKr's reference implementation.
             Self::Kronecker { first, second } => second.rank().or(first.rank()),
             Self::Difference(_) => None,
         }
     }
 
-    /// Every tensor of it.
+    /// All of its tensors.
     pub fn tensors(&self) -> Vec<&StoredTensor> {
         match self {
             Self::LowRank { down, up, mid } => [down, up].into_iter().chain(mid).collect(),
@@ -106,10 +107,10 @@ impl Content {
         }
     }
 
-    /// Outputs, and inputs times the values of a kernel.
+    /// Outputs, and inputs times kernel size.
     ///
     /// # Errors
-    /// In words when the parts do not fit each other.
+    /// Explains which tensors do not fit together.
     pub fn dims(&self) -> Result<[usize; 2], String> {
         match self {
             Self::LowRank { down, up, mid: None } => {
@@ -149,7 +150,7 @@ impl Content {
     /// The change before it is scaled, `[outputs, inputs · kernel]`.
     ///
     /// # Errors
-    /// When the file has become unreadable.
+    /// Fails if the file is no longer readable.
     pub fn change(&self) -> Result<Matrix, CheckpointError> {
         Ok(match self {
             Self::LowRank { down, up, mid: None } => read(up)?.times(&read(down)?),
@@ -170,7 +171,7 @@ impl Content {
     }
 }
 
-/// As [`Content::dims`] of a core between `[rank, outputs]` and `[rank, inputs]`.
+/// [`Content::dims`] for a core between `[rank, outputs]` and `[rank, inputs]`.
 fn tucker_dims(core: &StoredTensor, left: &StoredTensor, right: &StoredTensor) -> Result<[usize; 2], String> {
     same(first(core), first(left), "the rank")?;
     same(second(core), first(right), "the rank")?;

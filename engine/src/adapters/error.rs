@@ -37,13 +37,13 @@ pub enum AdapterError {
     OtherFamily {
         /// Which file.
         path: PathBuf,
-        /// The family that its keys look like.
+        /// The family its keys suggest.
         adapter: Option<&'static str>,
         /// The model's family.
         model: String,
-        /// Layers of the adapter that the model has too.
+        /// Number of its layers that the model also has.
         matched: usize,
-        /// All layers of the adapter.
+        /// Number of its layers.
         layers: usize,
     },
     /// A prompt names an adapter that is in none of the folders searched.
@@ -72,7 +72,7 @@ fn reminder(names: &[String]) -> String {
 }
 
 impl AdapterError {
-    /// What the person can do about it.
+    /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
             Self::File(error) => error.advice(),

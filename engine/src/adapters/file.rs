@@ -1,4 +1,4 @@
-//! Adapter files: which keys belong to which layer, and how they are scaled.
+//! Adapter files: groups keys by layer, and determines scales.
 
 use std::{
     collections::BTreeMap,
@@ -13,35 +13,34 @@ use crate::checkpoint::{CheckpointError, StoredTensor, TensorTable, read_header,
 /// What a file changes in one layer.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// The layer, as it is called in the file.
+    /// The layer's name in the file.
     pub name: String,
-    /// The keys that say it.
+    /// Its keys.
     pub keys: Vec<String>,
     /// The change of its weights.
     pub content: Option<Content>,
-    /// What the change is multiplied by: alpha over rank.
+    /// Factor of the change: alpha divided by rank.
     pub scale: f32,
-    /// DoRA: the norms that the changed weights are given, one for each output or input (Liu et al. 2024,
-    /// arXiv:2402.09353).
+    /// DoRA: the norms of the changed weights, one per output or input (Liu et al. 2024, arXiv:2402.09353).
     pub magnitude: Option<StoredTensor>,
-    /// What is added to its bias.
+    /// The change of its bias.
     pub bias: Option<StoredTensor>,
 }
 
-/// The header of an adapter, layer by layer.
+/// The header of an adapter, by layer.
 #[derive(Debug, Clone)]
 pub struct AdapterFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// By name.
+    /// Sorted by name.
     pub layers: Vec<Layer>,
     /// Keys that belong to no known kind of adapter.
     pub unknown: Vec<String>,
-    /// What the program that trained it says about it.
+    /// Metadata from the program that trained it.
     pub notes: BTreeMap<String, String>,
 }
 
-/// What one key holds.
+/// The meaning of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Down,
@@ -51,16 +50,16 @@ enum Part {
     Magnitude,
     Bias,
     Difference,
-    /// Number of the product and side of it.
+    /// Index of the product, and of the factor in it.
     Hadamard(usize, usize),
     HadamardCore(usize),
-    /// Which side of Kronecker's product.
+    /// Index of the factor of the Kronecker product.
     Kronecker(usize),
     KroneckerFactor(usize, usize),
     KroneckerCore,
 }
 
-/// How names of keys end. diffusers has written four forms of the first two over time.
+/// Suffixes of keys. diffusers has written four forms of the first two over time.
 const PARTS: [(&str, Part); 37] = [
     (".lora_A.weight", Part::Down),
     (".lora_B.weight", Part::Up),
@@ -105,7 +104,8 @@ impl AdapterFile {
     /// Reads the header of an adapter, and its alphas.
     ///
     /// # Errors
-    /// When the file cannot be read, is no adapter, or parts of a layer are missing or do not fit each other.
+    /// Fails if the file cannot be read or is not an adapter, or if tensors of a layer are missing or do not
+    /// fit together.
     pub fn open(path: &Path) -> Result<Self, AdapterError> {
         if !path.is_file() {
             return Err(CheckpointError::NotFound { path: path.to_owned() }.into());
@@ -136,7 +136,7 @@ impl AdapterFile {
         self.unknown.len() + self.layers.iter().map(|layer| layer.keys.len()).sum::<usize>()
     }
 
-    /// The kinds of its changes, the most frequent first, such as `LoRA` or `LoHa and difference`.
+    /// The kinds of its changes, most frequent first, such as `LoRA` or `LoHa and difference`.
     pub fn kind(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for layer in &self.layers {
@@ -160,7 +160,7 @@ impl AdapterFile {
     }
 }
 
-/// What is known of a layer, part by part.
+/// The parts of a layer found so far.
 #[derive(Debug, Default)]
 struct Parts {
     keys: Vec<String>,
@@ -263,7 +263,7 @@ impl Parts {
     }
 }
 
-/// How the name of a part ends in the files of most programs.
+/// The suffix of a part in the files of most programs.
 fn end_of(part: Part) -> &'static str {
     match part {
         Part::Down => "lora_A or lora_down",
@@ -272,9 +272,9 @@ fn end_of(part: Part) -> &'static str {
     }
 }
 
-/// What changes are multiplied by where the keys do not say it.
+/// Scales for layers whose keys do not include one.
 struct Scales {
-    /// PEFT's configuration, as diffusers keeps it; names begin with that of the component.
+    /// PEFT's configuration, as stored by diffusers; names begin with that of the component.
     configuration: Map<String, Value>,
 }
 
@@ -285,7 +285,7 @@ impl Scales {
         Self { configuration: parsed.unwrap_or_default() }
     }
 
-    /// Alpha over rank; alpha is as large as the rank where nobody says what it is.
+    /// Alpha divided by rank; alpha defaults to the rank.
     fn of(&self, layer: &str, alpha: Option<f32>, rank: usize) -> f32 {
         let (component, name) = layer.split_once('.').unwrap_or(("", layer));
         let entry = |key: &str| self.configuration.get(&format!("{component}.{key}"));

@@ -1,4 +1,4 @@
-//! Where adapters are looked for by name.
+//! Where adapters are searched for by name.
 
 use std::{
     collections::BTreeMap,
@@ -8,21 +8,21 @@ use std::{
 
 use super::AdapterError;
 
-/// Names that programs give the folder of adapters.
+/// Usual names of adapter folders.
 const FOLDERS: [&str; 5] = ["loras", "lora", "Lora", "models/Lora", "models/loras"];
-/// Folders inside of each other that are looked through.
+/// Maximum depth of subfolders.
 const DEPTH: usize = 4;
-/// Names that a person is reminded of.
+/// Number of similar names to suggest.
 const REMINDED: usize = 3;
 
-/// The folders that are there for adapters of a model: those that were `chosen`, then those beside the model and up to
-/// two folders above it.
+/// The adapter folders for a model: the `chosen` ones, then those next to the model and in up to two parent
+/// folders.
 pub fn folders_of(model: &Path, chosen: &[PathBuf]) -> Vec<PathBuf> {
     let beside = model.ancestors().take(3).flat_map(|base| FOLDERS.iter().map(move |name| base.join(name)));
     let mut found: Vec<PathBuf> = Vec::new();
     let mut known: Vec<PathBuf> = Vec::new();
     for folder in chosen.iter().cloned().chain(beside).filter(|folder| folder.is_dir()) {
-        // File systems that do not tell capitals apart show one folder under two names.
+        // On case-insensitive file systems one folder appears under two names.
         let place = fs::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
         if !known.contains(&place) {
             known.push(place);
@@ -32,7 +32,7 @@ pub fn folders_of(model: &Path, chosen: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// The adapters in some folders, by name; where several have the same name, that of the first folder.
+/// The adapters in some folders, by name; the first folder wins if a name occurs several times.
 pub fn listed(folders: &[PathBuf]) -> BTreeMap<String, PathBuf> {
     let mut all = BTreeMap::new();
     for folder in folders {
@@ -64,10 +64,10 @@ fn collect(folder: &Path, depth: usize, all: &mut BTreeMap<String, PathBuf>) {
     }
 }
 
-/// The adapter of this name in some folders.
+/// Finds the adapter of this name.
 ///
 /// # Errors
-/// When there is none, with names that are like it.
+/// Fails if there is none; the error suggests similar names.
 pub fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, AdapterError> {
     let mut all = listed(folders);
     if let Some(path) = all.remove(name) {
@@ -85,7 +85,7 @@ pub fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, AdapterError> {
     Err(AdapterError::Unknown { name: name.to_owned(), near, looked: folders.to_vec() })
 }
 
-/// The name that `text` most resembles, if it resembles one.
+/// The name most similar to `text`, if any is similar.
 pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let text = plain(text);
     let distances = names.into_iter().map(|name| {
@@ -98,12 +98,12 @@ pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Opti
     (2 * distance <= length).then_some(name)
 }
 
-/// Letters and digits only, small.
+/// Only its letters and digits, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements from one text to the other.
+/// Levenshtein distance: insertions, deletions and replacements to get from one text to the other.
 fn edits(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (i, a) in from.chars().enumerate() {

@@ -1,18 +1,18 @@
-//! Matrices, and the products that adapters are made of. All sums are in f32, in the order of indices.
+//! Matrices, and the products that adapters use. All sums are in f32, in index order.
 
-/// A matrix, row by row.
+/// A row-major matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// As many values as both say.
+    /// `rows · columns` values.
     pub values: Vec<f32>,
 }
 
 impl Matrix {
-    /// From values of any shape: its first side are the rows.
+    /// Builds a matrix from values of any shape; the first dimension gives the rows.
     pub fn new(shape: &[usize], values: Vec<f32>) -> Self {
         let rows = shape.first().copied().unwrap_or(1);
         Self { rows, columns: values.len().checked_div(rows).unwrap_or(0), values }
@@ -34,13 +34,13 @@ impl Matrix {
         product
     }
 
-    /// Each value times that in the same place of `other`.
+    /// Elementwise product.
     pub fn times_each(mut self, other: &Self) -> Self {
         self.values.iter_mut().zip(&other.values).for_each(|(value, other)| *value *= other);
         self
     }
 
-    /// Rows and columns exchanged.
+    /// The transposed matrix.
     pub fn transposed(&self) -> Self {
         let values = (0..self.columns).flat_map(|column| self.column(column)).collect();
         Self { rows: self.columns, columns: self.rows, values }
@@ -50,7 +50,7 @@ impl Matrix {
         (0..self.rows).map(move |row| self.values[row * self.columns + column])
     }
 
-    /// Kronecker's product. Kernels of a convolution, which are columns of `other`, stay together.
+    /// The Kronecker product. Kernels of a convolution, which are columns of `other`, stay together.
     pub fn kronecker(&self, other: &Self) -> Self {
         let mut product = Self::zeros(self.rows * other.rows, self.columns * other.columns);
         let columns = product.columns.max(1);
@@ -65,13 +65,14 @@ impl Matrix {
         product
     }
 
-    /// Some of its rows.
+    /// A range of rows.
     pub fn rows(&self, rows: std::ops::Range<usize>) -> &[f32] {
         &self.values[rows.start * self.columns..rows.end * self.columns]
     }
 }
 
-/// A core `[i, j, inner]` with both sides multiplied: `out[p, r, inner] = Σ core[i, j, inner] · left[p, i] · right[j, r]`.
+/// Multiplies a core `[i, j, inner]` from both sides:
+/// `out[p, r, inner] = Σ core[i, j, inner] · left[p, i] · right[j, r]`.
 pub fn tucker(core: &Matrix, left: &Matrix, right: &Matrix) -> Matrix {
     let inner = core.columns.checked_div(right.rows).unwrap_or(0);
     // First over `i`, whose slices are rows of the core, then over `j`.

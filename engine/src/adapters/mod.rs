@@ -1,12 +1,14 @@
 //! Adapters: small files that change a model's weights, such as LoRAs.
 //!
-//! [`AdapterFile`] groups the keys of a file by the layer that they change and says how ([`Content`]). [`Names`] finds
-//! the tensors that a layer's name means, by the names that the model's own families give them: no program's spelling
-//! is known here but for what stands before and after a name. [`adapt`] gives the components as they are with adapters.
+//! [`AdapterFile`] groups the keys of a file by the layer they change, with the kind of change ([`Content`]).
+//! [`Names`] maps layer names to tensors, using the names that the model families define; the only spellings
+//! known here are the prefixes and suffixes of programs. [`adapt`] returns the components with adapters
+//! applied.
 //!
-//! A plain low-rank change of a matrix becomes two thin matrices beside it: they are tensors of the block, come and go
-//! with it, and are added where the matrix is multiplied. Everything else is done to the weights when they are read.
-//! Which of both it is depends on the adapter and the layer alone, so that the numbers are the same wherever blocks are.
+//! A plain low-rank change of a matrix becomes a low-rank term: both factors are tensors of the block, are
+//! loaded and freed with it, and are added when the matrix is multiplied. All other changes are applied to
+//! the weights when they are read. The choice depends only on the adapter and the layer, so results do not
+//! depend on where blocks are.
 
 mod apply;
 mod content;

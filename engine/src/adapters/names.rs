@@ -1,30 +1,30 @@
-//! Which tensors of a model an adapter's layers are.
+//! Maps the layers of adapters to tensors of a model.
 
 use std::{collections::HashMap, ops::Range};
 
 use crate::checkpoint::{Component, Role, StoredName};
 
-/// A tensor of a component, and which part of what the adapter changes belongs to it.
+/// A tensor of a component, and the part of an adapter's change that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the block.
+    /// Index of the block.
     pub block: usize,
-    /// Number of the tensor in it.
+    /// Index of the tensor in it.
     pub tensor: usize,
-    /// Whether it is added to the result of the layer.
+    /// Whether it is the layer's bias.
     pub is_bias: bool,
-    /// Some of so many equal parts of the changed outputs; all of them if absent.
+    /// Some of this many equal parts of the changed outputs; all of them if absent.
     pub part: Option<(Range<usize>, usize)>,
 }
 
-/// The layers of a model under every name that its families know, with dots and with underscores in their place.
+/// The layers of a model under all names that its families know, with dots and with underscores instead.
 #[derive(Debug)]
 pub struct Names {
     components: Vec<(Role, HashMap<String, Vec<Place>>)>,
 }
 
-/// What programs put before the name of a layer, and the component that they mean by it: the denoiser, or the text
-/// encoder of a number among those that have the layer.
+/// Prefixes of layer names, and the component that each means: the denoiser, or the text encoder of this
+/// index among those that have the layer.
 const PREFIXES: [(&str, Scope); 22] = [
     ("lora_unet_", Scope::Denoiser),
     ("lora_transformer_", Scope::Denoiser),
@@ -49,7 +49,7 @@ const PREFIXES: [(&str, Scope); 22] = [
     ("t5xxl.transformer.", Scope::Text(2)),
     ("base_model.model.", Scope::Any),
 ];
-/// What stands between that and the names of a text encoder's layers.
+/// What may stand between that prefix and the names of a text encoder's layers.
 const MODELS: [&str; 4] = ["text_model.", "model.", "text_model_", "model_"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +74,11 @@ impl Names {
         Self { components: components.into_iter().map(table).collect() }
     }
 
-    /// The component and the places in it that a layer's name in an adapter means.
+    /// The component, and the places in it, of an adapter's layer.
     pub fn places(&self, layer: &str) -> Option<(usize, &[Place])> {
         let (scope, name) = scoped(layer);
         let without_processors = name.replace(".processor.", ".");
-        // An old form of diffusers leaves out that the output's projection is the first of two layers.
+        // An old form of diffusers omits that the output projection is the first of two layers.
         let spellings = [name.to_owned(), format!("{without_processors}.0"), without_processors];
         spellings.iter().find_map(|name| match scope {
             Scope::Denoiser => self.of_role(Role::Denoiser, name).next(),
@@ -90,7 +90,7 @@ impl Names {
         })
     }
 
-    /// Encoders of one model may know a layer under different names.
+    /// Encoders of one model may have different names for a layer.
     fn of_text_encoder(&self, number: usize, name: &str) -> Option<(usize, &[Place])> {
         let inside = MODELS.iter().filter_map(|model| name.strip_prefix(model));
         let spellings: Vec<&str> = std::iter::once(name).chain(inside).collect();
@@ -109,7 +109,7 @@ impl Names {
     }
 }
 
-/// What a layer of an adapter belongs to, by what stands before its name.
+/// The component of an adapter's layer, according to its prefix.
 pub fn target(layer: &str) -> String {
     match scoped(layer).0 {
         Scope::Text(0) => "text encoder".to_owned(),

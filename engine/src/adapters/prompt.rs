@@ -1,22 +1,22 @@
-//! `<lora:name:0.8>` in prompts, as AUTOMATIC1111's web UI reads it.
+//! `<lora:name:0.8>` in prompts, as in AUTOMATIC1111's web UI.
 
 use super::AdapterError;
 
-/// An adapter that a prompt names.
+/// An adapter named in a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
-    /// Its file's name without the extension.
+    /// File name without extension.
     pub name: String,
-    /// How strongly it is wanted.
+    /// Its weight.
     pub weight: f32,
 }
 
 const START: &str = "<lora:";
 
-/// A prompt without the adapters that it names, and these.
+/// Splits a prompt into the text without adapter tags, and the tags.
 ///
 /// # Errors
-/// When what stands after the name is no number.
+/// Fails if a weight is not a number.
 pub fn without_tags(prompt: &str) -> Result<(String, Vec<Tag>), AdapterError> {
     let (mut text, mut tags) = (String::new(), Vec::new());
     let mut rest = prompt;
@@ -31,7 +31,7 @@ pub fn without_tags(prompt: &str) -> Result<(String, Vec<Tag>), AdapterError> {
         return Ok((prompt.to_owned(), tags));
     }
     text.push_str(rest);
-    // What stood around a name is no part of the prompt either.
+    // Removing a tag at either end leaves whitespace there.
     Ok((text.trim().to_owned(), tags))
 }
 

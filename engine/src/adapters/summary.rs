@@ -1,4 +1,4 @@
-//! What an adapter is, in a few words and numbers.
+//! Short descriptions of adapters.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{AdapterFile, names::target};
 
-/// What stands in an adapter's header.
+/// A summary of an adapter's header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdapterSummary {
     /// Its file.
     pub path: PathBuf,
-    /// What prompts call it: the file's name without its extension.
+    /// The name for prompts: the file name without extension.
     pub name: String,
     /// Its kind, such as `LoRA` or `LoHa and difference`.
     pub kind: String,
-    /// The lowest and the highest rank, where it has ranks.
+    /// Lowest and highest rank, if it has ranks.
     pub ranks: Option<[usize; 2]>,
-    /// The family of models that it looks as if it were for.
+    /// The model family it seems to be for.
     pub family: Option<String>,
-    /// What it changes → number of layers.
+    /// Changed component → number of layers.
     pub targets: BTreeMap<String, usize>,
     /// Number of keys.
     pub keys: usize,
@@ -30,7 +30,7 @@ pub struct AdapterSummary {
 }
 
 impl AdapterSummary {
-    /// Describes a file that looks as if it were for a family.
+    /// Summarizes a file; `family` is the one it seems to be for.
     pub fn new(file: &AdapterFile, family: Option<&str>) -> Self {
         let mut targets = BTreeMap::new();
         for layer in &file.layers {
@@ -54,7 +54,7 @@ impl AdapterSummary {
     }
 }
 
-/// Ranks in words, such as `16` or `4 to 64`.
+/// Formats ranks, such as `16` or `4 to 64`.
 pub fn rank_in_words([low, high]: [usize; 2]) -> String {
     if low == high { low.to_string() } else { format!("{low} to {high}") }
 }

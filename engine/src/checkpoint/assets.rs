@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::CheckpointError;
 
-/// Overrides where the program's assets are looked for.
+/// Overrides where the program looks for its assets.
 pub const ASSETS_VARIABLE: &str = "SLUICE_ASSETS";
 
 /// The folder of the starter model.
@@ -12,9 +12,9 @@ pub fn starter_folder() -> Result<PathBuf, CheckpointError> {
     asset("starter")
 }
 
-/// A file or folder that comes with the program, looked for below the folder that [`ASSETS_VARIABLE`] names,
-/// beside the program, in the share or resource folder of an installation, and in the source tree that the
-/// program was built from.
+/// A file or folder that comes with the program. Looks in the folder named by [`ASSETS_VARIABLE`], next to
+/// the program, in the share or resource folder of an installation, and in the source tree that the program
+/// was built from.
 pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Some(assets) = std::env::var_os(ASSETS_VARIABLE) {

@@ -1,4 +1,4 @@
-//! What an architecture is made of, and how that is found in files.
+//! The tensors of an architecture, and how to find them in files.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,20 +15,20 @@ use crate::precision::{Format, Storage};
 pub struct BlockSpec {
     /// Its name, such as `layers.3`.
     pub name: String,
-    /// What the names of its tensors start with in the file.
+    /// Prefix of its tensors' names in the file.
     pub prefix: String,
-    /// Name inside the block → shape.
+    /// Name within the block → shape.
     pub tensors: Vec<(String, Vec<usize>)>,
 }
 
 impl BlockSpec {
-    /// A block without tensors yet, whose tensors' names start with its own.
+    /// A block without tensors, whose tensors' names start with its own name.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         Self { prefix: format!("{name}."), name, tensors: Vec::new() }
     }
 
-    /// A block of tensors that stand at the top of the file.
+    /// A block of tensors at the top level of the file.
     pub fn stem(name: impl Into<String>) -> Self {
         Self { name: name.into(), prefix: String::new(), tensors: Vec::new() }
     }
@@ -49,12 +49,12 @@ impl BlockSpec {
         self.matrix(name, outputs, inputs).tensor(format!("{name}.bias"), &[outputs])
     }
 
-    /// Adds the scale of a norm.
+    /// Adds the weight of a norm.
     pub fn scale(self, name: &str, width: usize) -> Self {
         self.tensor(format!("{name}.weight"), &[width])
     }
 
-    /// Adds scale and bias of a norm.
+    /// Adds weight and bias of a norm.
     pub fn norm(self, name: &str, width: usize) -> Self {
         self.scale(name, width).tensor(format!("{name}.bias"), &[width])
     }
@@ -66,12 +66,12 @@ impl BlockSpec {
     }
 }
 
-/// The name that a tensor has in a file, and which part of it is meant.
+/// The name of a tensor in a file, and the part of it that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredName {
     /// The stored tensor.
     pub name: String,
-    /// Which of how many equal parts along the first dimension, where several tensors are joined there.
+    /// Some of this many equal parts along the first dimension, if several tensors are concatenated there.
     pub part: Option<(Range<usize>, usize)>,
 }
 
@@ -81,27 +81,27 @@ impl StoredName {
         Self { name: name.into(), part: None }
     }
 
-    /// Some of so many equal parts of a tensor, counted along its first dimension.
+    /// Some of `of` equal parts of a tensor along its first dimension.
     pub fn part(name: impl Into<String>, parts: Range<usize>, of: usize) -> Self {
         Self { name: name.into(), part: Some((parts, of)) }
     }
 }
 
-/// One block of a component and where its tensors are.
+/// One block of a component, with the locations of its tensors.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// Its name.
     pub name: String,
-    /// What its tensors' names start with, from the top of the component.
+    /// Prefix of its tensors' names within the component.
     pub prefix: String,
-    /// Name inside the block → place on disk.
+    /// Name within the block → stored tensor.
     pub tensors: Vec<(String, StoredTensor)>,
-    /// What stands beside its matrices and is added where they are multiplied.
+    /// Low-rank terms that are added when its matrices are multiplied.
     pub terms: Vec<LowRankTerm>,
 }
 
-/// A product of two thin matrices that is added to a matrix where that is multiplied; all three are tensors of the
-/// same block and come and go with it.
+/// A low-rank product that is added when a matrix is multiplied. Matrix and factors are tensors of the same
+/// block, and are loaded and freed with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LowRankTerm {
     /// The name of the matrix `[outputs, inputs]`.
@@ -110,7 +110,7 @@ pub struct LowRankTerm {
     pub down: String,
     /// The name of the second factor, `[outputs, rank]`.
     pub up: String,
-    /// What their product is multiplied by.
+    /// Factor of the product.
     pub scale: f32,
 }
 
@@ -120,7 +120,7 @@ impl Block {
         self.tensors.iter().map(|(_, tensor)| tensor.stored_bytes()).sum()
     }
 
-    /// Bytes as its tensors are given.
+    /// Bytes of its tensors in the encoding they are provided in.
     pub fn given_bytes(&self) -> u64 {
         self.tensors.iter().map(|(_, tensor)| tensor.given_bytes()).sum()
     }
@@ -130,7 +130,7 @@ impl Block {
         self.tensors.iter().map(|(_, tensor)| tensor.elements()).sum()
     }
 
-    /// Those that are encoded when they are read, in the format that they get.
+    /// Number of weights quantized while they are read, by target format.
     pub fn encoded(&self) -> BTreeMap<Format, u64> {
         let mut encoded = BTreeMap::new();
         for (_, tensor) in &self.tensors {
@@ -141,7 +141,7 @@ impl Block {
         encoded
     }
 
-    /// Whether its tensors are those of another block, to the last value. Terms may have other scales.
+    /// Whether its tensors equal those of another block in every value. Terms may differ in scale.
     pub fn holds(&self, other: &Self) -> bool {
         let tensors = |block: &Self| -> Vec<(String, String)> {
             block.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.identity())).collect()
@@ -150,24 +150,24 @@ impl Block {
     }
 }
 
-/// A component whose every tensor has been found on disk with the shape that its architecture needs.
+/// A component with every tensor found on disk in the shape its architecture needs.
 #[derive(Debug, Clone)]
 pub struct Component {
     /// What it does.
     pub role: Role,
-    /// The architecture in words.
+    /// Name of the architecture.
     pub architecture: &'static str,
-    /// The units that move, in the order in which they run.
+    /// The blocks, the unit of offloading, in the order in which they run.
     pub blocks: Vec<Block>,
     /// The files it is read from.
     pub files: Vec<PathBuf>,
-    /// For each tensor of each block the names that it has in files: its own, then those that authors gave it.
+    /// For each tensor of each block, its names in files: its own, then those given by authors.
     pub names: Vec<Vec<Vec<StoredName>>>,
 }
 
 impl Component {
-    /// Finds every tensor of `specs` in `table`, under its own name or under the one that `original` gives.
-    /// `origin` is named in errors about tensors that are nowhere.
+    /// Finds every tensor of `specs` in `table`, under its own name or the one from `original`. Errors about
+    /// missing tensors name `origin`.
     pub fn bind(
         role: Role,
         architecture: &'static str,
@@ -205,7 +205,7 @@ impl Component {
         Ok(Self { role, architecture, blocks, files: files.into_keys().collect(), names })
     }
 
-    /// Adds the name that `naming` gives each tensor to those that it is known by.
+    /// Adds the names from `naming` to the known names of each tensor.
     pub fn also_named(mut self, naming: impl Fn(&str) -> StoredName) -> Self {
         for names in self.names.iter_mut().flatten() {
             let other = naming(&names[0].name);
@@ -216,10 +216,11 @@ impl Component {
         self
     }
 
-    /// The same component with its matrices given as `storage` says, encoded while they are read. Those that are no
-    /// larger already, all that keeps its precision and what adapters change or add are given as they are.
+    /// The same component with its matrices in `storage`, quantized while they are read. Left unchanged are
+    /// matrices that would not get smaller, tensors that keep their precision, and what adapters change or
+    /// add.
     pub fn given_as(mut self, storage: Storage) -> Self {
-        // Parts of one tensor in the file share its scale, as they do in a file that was converted.
+        // Parts of one tensor in the file share its scale, as in a converted file.
         let mut scales: HashMap<(PathBuf, u64), Arc<OnceLock<f32>>> = HashMap::new();
         for block in &mut self.blocks {
             let is_factor = |name: &str| block.terms.iter().any(|term| name == term.down || name == term.up);
@@ -242,7 +243,7 @@ impl Component {
         self
     }
 
-    /// The block of this name.
+    /// Index of the block with this name.
     pub fn block_index(&self, name: &str) -> Option<usize> {
         self.blocks.iter().position(|block| block.name == name)
     }
@@ -268,7 +269,7 @@ fn checked(stored: StoredTensor, name: &str, shape: &[usize]) -> Result<StoredTe
             found: stored.dtype_name(),
         });
     }
-    // A 1×1 convolution and a linear layer hold the same numbers in the same order.
+    // A 1×1 convolution and a linear layer hold the same values in the same order.
     let significant = |dims: &[usize]| dims.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
     if significant(stored.shape()) != significant(shape) {
         return Err(CheckpointError::Shape {

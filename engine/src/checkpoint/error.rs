@@ -7,7 +7,7 @@ use super::Role;
 /// A model that cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// There is nothing at this path.
+    /// The path does not exist.
     #[error("there is no file or folder {}", .path.display())]
     NotFound {
         /// The path.
@@ -35,7 +35,7 @@ pub enum CheckpointError {
         /// Which folder.
         path: PathBuf,
     },
-    /// A file that is part of Sluice is not where it was installed.
+    /// A file that belongs to Sluice is not where it was installed.
     #[error("{name} is part of Sluice but was not found in {}", .looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
     NoAsset {
         /// Its name.
@@ -49,7 +49,7 @@ pub enum CheckpointError {
         /// Which file.
         path: PathBuf,
     },
-    /// A Python pickle, which may contain a program.
+    /// A Python pickle, which may execute code.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     Pickle {
         /// Which file.
@@ -66,9 +66,9 @@ pub enum CheckpointError {
     HeaderPastEnd {
         /// Which file.
         path: PathBuf,
-        /// Bytes that the header should have.
+        /// Bytes the header should have.
         header: u64,
-        /// Bytes that the file has.
+        /// Bytes the file has.
         length: u64,
     },
     /// The header does not describe tensors.
@@ -76,7 +76,7 @@ pub enum CheckpointError {
     Header {
         /// Which file.
         path: PathBuf,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// The file ends before its last tensor.
@@ -84,9 +84,9 @@ pub enum CheckpointError {
     Truncated {
         /// Which file.
         path: PathBuf,
-        /// Bytes that the header promises.
+        /// Bytes the header describes.
         expected: u64,
-        /// Bytes that the file has.
+        /// Bytes the file has.
         length: u64,
     },
     /// A configuration is not valid JSON, or has a value of the wrong type.
@@ -94,7 +94,7 @@ pub enum CheckpointError {
     Json {
         /// Which file.
         path: PathBuf,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// An index refers to a file that is missing.
@@ -105,12 +105,12 @@ pub enum CheckpointError {
         /// The file.
         shard: PathBuf,
     },
-    /// A whole part of the model is missing.
+    /// A whole component of the model is missing.
     #[error("the {role} of {} is missing: {expected}{}{}", .model.display(), looked_in(.looked), also(.unreadable))]
     MissingPart {
         /// The model.
         model: PathBuf,
-        /// Which part.
+        /// Which component.
         role: Role,
         /// What was looked for.
         expected: String,
@@ -124,7 +124,7 @@ pub enum CheckpointError {
     UnknownFamily {
         /// Which model.
         path: PathBuf,
-        /// What it calls itself.
+        /// The kind it claims to be.
         kind: Option<String>,
         /// The supported families.
         known: Vec<&'static str>,
@@ -136,7 +136,7 @@ pub enum CheckpointError {
         path: PathBuf,
         /// The first missing tensor.
         name: String,
-        /// How many are missing in all.
+        /// How many are missing in total.
         missing: usize,
     },
     /// A weight does not have the shape that the configuration requires.
@@ -146,9 +146,9 @@ pub enum CheckpointError {
         path: PathBuf,
         /// Which tensor.
         name: String,
-        /// What is there.
+        /// The shape in the file.
         found: Vec<usize>,
-        /// What the configuration says.
+        /// The shape the configuration requires.
         expected: Vec<usize>,
     },
     /// A weight is stored in a format that cannot be used.
@@ -161,16 +161,16 @@ pub enum CheckpointError {
         /// How it is stored.
         found: String,
     },
-    /// A configuration has a value that cannot be right.
+    /// A configuration has an invalid value.
     #[error("{} has {field} = {value}, but {reason}", .path.display())]
     Config {
         /// Which file.
         path: PathBuf,
         /// Which value.
         field: &'static str,
-        /// What it is.
+        /// The value.
         value: String,
-        /// Why that cannot be.
+        /// Why it is invalid.
         reason: String,
     },
     /// A tokenizer cannot be loaded.
@@ -178,7 +178,7 @@ pub enum CheckpointError {
     Tokenizer {
         /// Which file.
         path: PathBuf,
-        /// What its reader says.
+        /// The parser's message.
         reason: String,
     },
 }
@@ -197,7 +197,7 @@ fn also(unreadable: &[String]) -> String {
     let told: String = unreadable.iter().take(MOST).map(|reason| format!("; {reason}")).collect();
     match unreadable.len().saturating_sub(MOST) {
         0 => told,
-        more => format!("{told}; {more} more files there cannot be read"),
+        more => format!("{told}; {more} more files in it cannot be read"),
     }
 }
 
@@ -210,7 +210,7 @@ fn others(missing: usize) -> String {
 }
 
 impl CheckpointError {
-    /// What the person can do about it.
+    /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
             Self::NotFound { .. } => "Check the path, or choose the model again.".to_owned(),

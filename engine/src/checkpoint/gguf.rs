@@ -1,25 +1,25 @@
 //! GGUF: a header of keys and values, descriptions of tensors, then the tensors.
 //!
-//! Values are passed over unless something here needs them, so that a vocabulary costs no memory. Every count is
-//! believed only as far as the file goes.
+//! The reader skips values that nothing needs, so that a vocabulary costs no memory. It trusts a count only
+//! as far as the file goes.
 
 use std::{collections::HashMap, sync::Arc};
 
 use super::{CheckpointError, StoredTensor, TensorTable, llama_names, weight_file::WeightFile};
 use crate::precision::Format;
 
-/// The only versions with 64-bit counts.
+/// The versions with 64-bit counts.
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
-/// Bytes that are read at once.
+/// Bytes read at once.
 const WINDOW: usize = 1 << 16;
-/// Longer names do not exist.
+/// Longer names are rejected.
 const LONGEST_NAME: u64 = 1 << 16;
-/// More dimensions than any tensor has.
+/// More dimensions are rejected.
 const MOST_DIMENSIONS: u32 = 8;
-/// Lists in lists in lists do not exist.
+/// Deeper nesting of lists is rejected.
 const DEEPEST_LIST: u32 = 2;
 const DEFAULT_ALIGNMENT: u64 = 32;
-/// Before the name of a tensor that ComfyUI-GGUF has flattened: its shape.
+/// Prefix of the key under which ComfyUI-GGUF keeps the original shape of a flattened tensor.
 const ORIGINAL_SHAPE: &str = "comfy.gguf.orig_shape.";
 
 pub(super) const UINT8: u32 = 0;
@@ -29,7 +29,7 @@ pub(super) const FLOAT32: u32 = 6;
 pub(super) const STRING: u32 = 8;
 pub(super) const ARRAY: u32 = 9;
 
-/// The number that the format has for a type of values, where weights can be of it.
+/// GGUF's numbers for the types that weights may have.
 pub(super) const TYPES: [(u32, Format); 16] = [
     (0, Format::F32),
     (1, Format::F16),
@@ -49,13 +49,13 @@ pub(super) const TYPES: [(u32, Format); 16] = [
     (30, Format::Bf16),
 ];
 
-/// The number that GGUF has for a format; none where it has no such type.
+/// GGUF's number for a format; `None` if GGUF has no such type.
 pub fn type_of(format: Format) -> Option<u32> {
     TYPES.iter().find(|(_, known)| *known == format).map(|(kind, _)| *kind)
 }
 
-/// Reads the headers of one file, or of several that hold one set of weights: then the first says what it is, and the
-/// others may have no values but their numbers.
+/// Reads the headers of one file, or of the shards of one set of weights. The first shard describes the
+/// whole; the others may have no values except their numbers.
 pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
     let mut table = TensorTable::new();
     let mut whole: Option<Values> = None;
@@ -83,7 +83,7 @@ pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
     Ok(table)
 }
 
-/// The values of the header that matter.
+/// The header values that matter.
 struct Values {
     architecture: String,
     alignment: u64,
@@ -113,10 +113,10 @@ impl Values {
     }
 }
 
-/// What the header says of a tensor.
+/// The header's description of a tensor.
 struct Description {
     name: String,
-    /// The fastest dimension first.
+    /// Dimensions, fastest first.
     sides: Vec<u64>,
     kind: u32,
     offset: u64,
@@ -172,7 +172,7 @@ impl Description {
     }
 }
 
-/// Walks through the header.
+/// Reads through the header.
 pub(super) struct Cursor<'a> {
     file: &'a WeightFile,
     position: u64,
@@ -182,7 +182,8 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads the start of a file: a walk through the values that follow, the number of tensors, that of values.
+    /// Reads the start of a file. Returns a cursor at the first value, the number of tensors, and the number
+    /// of values.
     pub(super) fn begin(file: &'a WeightFile) -> Result<(Self, u64, u64), CheckpointError> {
         let mut cursor = Self { file, position: 4, window: Vec::new(), start: 0 };
         let version = cursor.u32()?;
@@ -197,7 +198,7 @@ impl<'a> Cursor<'a> {
         CheckpointError::Header { path: self.file.path().to_owned(), reason }
     }
 
-    /// Goes on by this many bytes and says where they begin.
+    /// Skips this many bytes and returns the offset where they begin.
     pub(super) fn advance(&mut self, bytes: u64) -> Result<u64, CheckpointError> {
         let (first, length) = (self.position, self.file.length());
         let header = first.saturating_add(bytes);
@@ -221,7 +222,7 @@ impl<'a> Cursor<'a> {
         self.window.resize(WINDOW.min(left), 0);
         self.start = first;
         self.file.read_at(&mut self.window, first)?;
-        inside(self).ok_or_else(|| self.damaged("it could not be read".to_owned()))
+        inside(self).ok_or_else(|| self.damaged("it cannot be read".to_owned()))
     }
 
     pub(super) fn u32(&mut self) -> Result<u32, CheckpointError> {
@@ -232,7 +233,7 @@ impl<'a> Cursor<'a> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// This many bytes as they are.
+    /// Reads this many bytes.
     pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, CheckpointError> {
         let first = self.advance(count)?;
         let mut bytes = vec![0; count as usize];
@@ -240,7 +241,7 @@ impl<'a> Cursor<'a> {
         Ok(bytes)
     }
 
-    /// A name.
+    /// Reads a string.
     pub(super) fn string(&mut self) -> Result<String, CheckpointError> {
         let length = self.u64()?;
         if length > LONGEST_NAME {
@@ -266,7 +267,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Passes over a list; a few whole numbers of 32 bits are returned.
+    /// Skips a list; returns it if it is a short list of 32-bit integers.
     fn list(&mut self, depth: u32) -> Result<Option<Vec<usize>>, CheckpointError> {
         let (kind, count) = (self.u32()?, self.u64()?);
         match kind {
@@ -290,7 +291,7 @@ impl<'a> Cursor<'a> {
         Ok(None)
     }
 
-    /// Bytes of a value that always has as many.
+    /// Size of a value of a fixed-size type.
     fn value_bytes(&self, kind: u32) -> Result<u64, CheckpointError> {
         match kind {
             UINT8 | INT8 | 7 => Ok(1),

@@ -8,15 +8,15 @@ use std::{
 
 use super::{CheckpointError, FileKind, TensorTable, gguf, safetensors, weight_file::WeightFile};
 
-/// Reads the header of a safetensors or GGUF file. Costs no more memory than the header has bytes.
+/// Reads the header of a safetensors or GGUF file. Takes no more memory than the size of the header.
 ///
 /// # Errors
-/// In words when the file cannot be read, ends early, is of another kind or describes what cannot be.
+/// Fails if the file cannot be read, is truncated, is of another kind or has an invalid header.
 pub fn read_header(path: &Path) -> Result<TensorTable, CheckpointError> {
     read_headers(&[path.to_owned()])
 }
 
-/// Reads the headers of files that hold one set of weights together.
+/// Reads the headers of the files of one set of weights.
 ///
 /// # Errors
 /// As [`read_header`].
@@ -35,7 +35,7 @@ pub fn read_headers(paths: &[PathBuf]) -> Result<TensorTable, CheckpointError> {
     if is_gguf { gguf::read(&files) } else { safetensors::read(&files) }
 }
 
-/// What a safetensors file says about itself beside its tensors; nothing for files of other kinds.
+/// The metadata in the header of a safetensors file; empty for other files.
 ///
 /// # Errors
 /// As [`read_header`].

@@ -1,4 +1,4 @@
-//! Files of settings beside weights.
+//! Configuration files next to weights.
 
 use std::{fs, path::Path};
 
@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::CheckpointError;
 
-/// Reads a JSON file. Python also writes numbers that JSON does not have, such as the `-Infinity` in the configurations
-/// of some schedulers; they count as absent.
+/// Reads a JSON file. Python also writes numbers that are not valid JSON, such as the `-Infinity` in some
+/// schedulers' configurations; they are treated as absent.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CheckpointError> {
     let text =
         fs::read_to_string(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;

@@ -1,4 +1,4 @@
-//! The names that llama.cpp gives to the tensors of text encoders, and those that their authors gave.
+//! Maps llama.cpp's tensor names of text encoders to those of their authors.
 
 /// Replacements for Qwen models, in order.
 const QWEN: [(&str, &str); 15] = [
@@ -37,7 +37,7 @@ const T5: [(&str, &str); 14] = [
     ("ffn_norm.", "layer.1.layer_norm."),
 ];
 
-/// The authors' name of a tensor in a file of this architecture, if llama.cpp names it otherwise.
+/// The authors' name of a tensor in a file of this architecture, if llama.cpp's name differs.
 pub fn renamed(architecture: &str, name: &str) -> Option<String> {
     let table: &[(&str, &str)] = match architecture {
         "qwen2" | "qwen2vl" | "qwen3" | "qwen3vl" => &QWEN,
@@ -45,7 +45,8 @@ pub fn renamed(architecture: &str, name: &str) -> Option<String> {
         _ => return None,
     };
     Some(table.iter().fold(name.to_owned(), |name, (from, to)| {
-        // A replacement begins a name or a part of one: `attn_output.` is no `output.`.
+        // Replacements match at the start of a name or of a part of it: `attn_output.` does not contain
+        // `output.`.
         match name.find(from) {
             Some(0) => name.replacen(from, to, 1),
             Some(at) if name.as_bytes()[at - 1] == b'.' || from.starts_with('.') => {

@@ -1,14 +1,15 @@
-//! Metadata of a model: what its files say apart from the weights.
+//! Metadata of a model: what its files contain besides weights.
 
 use std::fs;
 
 use super::{CheckpointError, Part, read_notes};
 
-/// More than any configuration has.
+/// Larger files are not configurations.
 const LONGEST_SETTINGS: u64 = 1 << 20;
 
 impl Part {
-    /// Whether its file has a tensor of this name. Some programs mark a property with the mere presence of a tensor.
+    /// Whether its file has a tensor of this name. Some programs mark a property by the mere presence of a
+    /// tensor.
     pub fn is_marked(&self, name: &str) -> bool {
         self.tensors.contains_key(name) || self.loose.contains(name)
     }
@@ -16,7 +17,7 @@ impl Part {
     /// The entry of this name in the metadata of its file's header; `None` for folders.
     ///
     /// # Errors
-    /// When the file has become unreadable.
+    /// Fails if the file is no longer readable.
     pub fn note(&self, name: &str) -> Result<Option<String>, CheckpointError> {
         if self.path.is_dir() {
             return Ok(None);
@@ -24,11 +25,11 @@ impl Part {
         Ok(read_notes(&self.path)?.remove(name))
     }
 
-    /// What the file of settings beside its file, `NAME.yaml` as the original authors wrote them and A1111 reads them,
-    /// says under a key that has one value. Nothing else of such a file is understood.
+    /// The value of a key in the configuration next to its file, `NAME.yaml` as written by the original
+    /// authors and read by A1111. Only keys with a single value are supported.
     ///
     /// # Errors
-    /// When there is such a file and it cannot be read.
+    /// Fails if there is such a file and it cannot be read.
     pub fn setting(&self, key: &str) -> Result<Option<String>, CheckpointError> {
         let path = self.path.with_extension("yaml");
         let is_one = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LONGEST_SETTINGS);
@@ -40,7 +41,7 @@ impl Part {
     }
 }
 
-/// The value behind a key, without quotes and remarks.
+/// The value of a key, without quotes and comments.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let rest = text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':'))?;
     let value = rest.split('#').next().unwrap_or(rest);

@@ -1,10 +1,10 @@
-//! What a model's files hold: names, shapes, dtypes, places. Headers only; no weight is read here.
+//! Reads model files: names, shapes, dtypes and offsets of tensors. Reads only headers, no weights.
 //!
-//! Three layouts are understood: the diffusers folder (`model_index.json`, one sub-folder a component), the split files
-//! of ComfyUI (`diffusion_models`, `text_encoders`, `vae`, original key names), and single files with several
-//! components. What a file does not hold is looked for around it. Files are safetensors or GGUF, recognised by their
-//! content, and may be cut into several that are numbered. Which family a checkpoint belongs to is decided in
-//! [`models`](crate::models).
+//! There are three layouts: the diffusers folder (`model_index.json`, one subfolder per component), the split
+//! files of ComfyUI (`diffusion_models`, `text_encoders`, `vae`, original key names), and single files with
+//! several components. Components missing from a file are searched around it. Files are safetensors or GGUF,
+//! recognized by content, and may be split into numbered shards. [`models`](crate::models) decides which
+//! family a checkpoint belongs to.
 
 mod assets;
 mod blueprint;

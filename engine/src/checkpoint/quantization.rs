@@ -1,16 +1,17 @@
-//! Which weights are quantised and which keep their precision: one rule for files that are converted and for models
-//! that are held in fewer bits than they are stored in.
+//! Which weights are quantized and which keep their precision. The same rule applies to converted files and
+//! to models held in fewer bits than stored.
 //!
-//! Matrices of the repeating blocks are quantised. Norms, biases, embeddings, modulations, and the first and last
-//! projections stay as they are: they are few, and errors in them reach everything. diffusers' layerwise casting
-//! leaves out what it calls `norm`, `pos_embed`, `patch_embed`, the outermost `proj_in` and `proj_out`, and what each
-//! model names itself (`t_embedder`, `cap_embedder`, `x_embedder`, `condition_embedder`, `img_in` …); all of that is
-//! kept here too, and more of what is cast there: every embedder and every modulation.
+//! Matrices of the repeating blocks are quantized. Norms, biases, embeddings, modulations, and the first and
+//! last projections keep their precision: they are small, and their errors reach everything. diffusers'
+//! layerwise casting skips what it calls `norm`, `pos_embed`, `patch_embed`, the outermost `proj_in` and
+//! `proj_out`, and layers named by each model (`t_embedder`, `cap_embedder`, `x_embedder`,
+//! `condition_embedder`, `img_in` …). All of that is kept here, and additionally every embedder and every
+//! modulation.
 
 use super::StoredTensor;
 use crate::precision::{Encoding, Storage};
 
-/// Parts of the names of matrices that are kept, as diffusers, transformers and the original files have them.
+/// Name parts of matrices that are kept, as in diffusers, transformers and the original files.
 const KEPT: [&str; 22] = [
     "embed",
     "label_emb",
@@ -36,17 +37,17 @@ const KEPT: [&str; 22] = [
     "lm_head",
 ];
 
-/// The outermost projections of diffusers' transformers. Those inside of blocks have a name before theirs.
+/// The outermost projections of diffusers' transformers. Projections inside blocks have a prefix.
 const OUTERMOST: [&str; 2] = ["proj_in.", "proj_out."];
 
-/// Whether a tensor of this name, from the top of the file, keeps its precision.
+/// Whether the tensor with this full name keeps its precision.
 pub fn keeps_precision(name: &str) -> bool {
     !name.ends_with("weight")
         || KEPT.iter().any(|part| name.contains(part))
         || OUTERMOST.iter().any(|start| name.starts_with(start))
 }
 
-/// How a tensor of this name, from the top of the file, is stored under `storage`; none if it stays as it is.
+/// The encoding under `storage` of the tensor with this full name; `None` if it is not converted.
 pub fn encoding_of(storage: Storage, name: &str, tensor: &StoredTensor) -> Option<Encoding> {
     let &[rows, columns] = tensor.shape() else { return None };
     if rows < 2 || !tensor.is_stored_as_matrix() || keeps_precision(name) {

@@ -1,16 +1,16 @@
-//! The quantisation error of a component in each storage, measured on a sample of its own matrices.
+//! The quantization error of a component in each storage, measured on a sample of its matrices.
 
 use std::collections::BTreeMap;
 
 use super::{CheckpointError, Component, StoredTensor, quantization::encoding_of};
 use crate::precision::{Encoding, Packed, Storage, encode};
 
-/// Storage → the root mean square error of the weights, relative to the root mean square of the weights.
+/// Storage → root mean square error of the weights, relative to the root mean square of the weights.
 pub type Errors = BTreeMap<Storage, f64>;
 
-/// Matrices that are looked at, at most; spread evenly over all there are.
+/// Maximum number of sampled matrices, spread evenly over all of them.
 const MATRICES: usize = 48;
-/// Rows of each that are looked at, spread evenly over it.
+/// Sampled rows per matrix, spread evenly.
 const ROWS: usize = 4;
 
 /// Sums of squares.
@@ -20,11 +20,11 @@ struct Sums {
     errors: f64,
 }
 
-/// Measures some rows of some matrices of a component, so that it takes a fraction of a second for a model of any
-/// size. A storage that would change nothing is left out.
+/// Measures a few rows of a few matrices of a component, so that it takes a fraction of a second for any
+/// model. Skips storages that would change nothing.
 ///
 /// # Errors
-/// When the weights cannot be read.
+/// Fails if the weights cannot be read.
 pub fn sampled_errors(component: &Component) -> Result<Errors, CheckpointError> {
     let tensors = component.blocks.iter().flat_map(|block| {
         block.tensors.iter().map(|(name, tensor)| (format!("{}{name}", block.prefix), tensor))
@@ -48,7 +48,7 @@ pub fn sampled_errors(component: &Component) -> Result<Errors, CheckpointError> 
         let (encodings, tensor) = &matrices[index * matrices.len() / looked_at];
         let rows = tensor.shape()[0];
         for row in 0..rows.min(ROWS) {
-            // Never two from one place of a matrix that is several joined.
+            // Spreads the rows over the parts of a concatenated matrix.
             let values = values_of(tensor, (2 * row + 1) * rows / (2 * rows.min(ROWS)))?;
             for (storage, encoding) in encodings {
                 sums.entry(*storage).or_default().add(*encoding, &values);
@@ -69,7 +69,8 @@ fn values_of(tensor: &StoredTensor, row: usize) -> Result<Vec<f32>, CheckpointEr
 }
 
 impl Sums {
-    /// Adds a row. A scale that is for a whole matrix is taken from the row: floats lose the same under any.
+    /// Adds a row. A per-matrix scale is taken from the row alone: the relative error of floats does not
+    /// depend on it.
     fn add(&mut self, encoding: Encoding, values: &[f32]) {
         let encoding = match encoding.group {
             Some(group) if group.get() > values.len() => Encoding::scaled(encoding.format, values.len()),

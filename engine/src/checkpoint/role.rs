@@ -1,18 +1,18 @@
-//! What components do in a model.
+//! The roles of components in a model.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a component does in a model.
+/// The role of a component in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Turns a prompt into embeddings.
     TextEncoder,
-    /// Predicts what to remove from noisy latents.
+    /// Predicts the noise, or the direction, of noisy latents.
     Denoiser,
-    /// Turns latents into pixels and back.
+    /// Decodes latents to pixels, and encodes pixels to latents.
     Autoencoder,
 }
 

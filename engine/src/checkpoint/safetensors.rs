@@ -1,4 +1,4 @@
-//! Safetensors: the header, and the conventions by which several tensors of a file are one weight.
+//! Safetensors: the header, and the conventions for weights stored as several tensors.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,12 +12,12 @@ use crate::precision::{Encoding, Format};
 const LENGTH_BYTES: u64 = 8;
 /// The longest header that the format allows.
 const LONGEST_HEADER: u64 = 100_000_000;
-/// More than any description of a quantised tensor has.
+/// The longest description of a quantized tensor that is read.
 const LONGEST_STATE: u64 = 1 << 16;
-/// What stands after a weight's name in the description that bitsandbytes adds.
+/// Suffix of the description that bitsandbytes adds to a weight.
 const NF4_STATE: &str = ".quant_state.bitsandbytes__nf4";
 
-/// Reads the headers of one file, or of several that hold one set of weights.
+/// Reads the headers of one file, or of the shards of one set of weights.
 pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
     let mut tensors = TensorTable::new();
     for file in files {
@@ -38,13 +38,13 @@ fn read_one(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
     Ok(tensors.collect())
 }
 
-/// What the header says that is about no tensor.
+/// The metadata in the header.
 pub fn notes(file: &WeightFile) -> Result<BTreeMap<String, String>, CheckpointError> {
     let (metadata, _) = described(file)?;
     Ok(metadata.metadata().iter().flatten().map(|(name, text)| (name.clone(), text.clone())).collect())
 }
 
-/// The header, and where the values begin.
+/// The header, and the offset of the values.
 fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     let (path, length) = (|| file.path().to_owned(), file.length());
     if length < LENGTH_BYTES {
@@ -77,8 +77,8 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     }
 }
 
-/// The first bytes of a file of tensors, each with name, dtype, shape and bytes, that follow each other; and where each
-/// of them begins in the file.
+/// Builds the header of a file of consecutive tensors, each given by name, dtype, shape and bytes; also
+/// returns the offset of each tensor in the file.
 pub fn header<'a>(
     tensors: impl Iterator<Item = (&'a str, &'a str, &'a Vec<usize>, u64)>,
 ) -> (Vec<u8>, Vec<u64>) {
@@ -99,7 +99,7 @@ pub fn header<'a>(
     (header, places.into_iter().map(|offset| start + offset).collect())
 }
 
-/// How values of a dtype are stored, or the dtype's name.
+/// The encoding of a dtype, or the dtype's name if it is not supported.
 fn encoding(dtype: Dtype) -> Result<Encoding, String> {
     Ok(match dtype {
         Dtype::F64 => Format::F64,
@@ -113,8 +113,7 @@ fn encoding(dtype: Dtype) -> Result<Encoding, String> {
     .into())
 }
 
-/// Joins weights of 8 bits with their scales, for the whole tensor or for each row, under the names that ComfyUI
-/// knows.
+/// Attaches scales, per tensor or per row, to 8-bit weights under the names that ComfyUI uses.
 fn attach_scales(tensors: &mut TensorTable) {
     let narrow = tensors.iter().filter(|(name, tensor)| {
         name.ends_with("weight") && matches!(tensor.dtype_name().as_str(), "F8_E4M3" | "F8_E5M2" | "I8")
@@ -141,7 +140,7 @@ fn attach_scales(tensors: &mut TensorTable) {
     }
 }
 
-/// What bitsandbytes writes about a tensor of four-bit floats.
+/// bitsandbytes' description of an NF4 tensor.
 #[derive(Debug, Deserialize)]
 struct NormalFloats {
     quant_type: String,
@@ -153,7 +152,8 @@ struct NormalFloats {
     nested_offset: f32,
 }
 
-/// Joins four-bit codes with their scales, as bitsandbytes names them. Scales may be quantised themselves.
+/// Attaches scales to 4-bit codes under the names that bitsandbytes uses. The scales may be quantized
+/// themselves.
 fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError> {
     let names: Vec<String> =
         tensors.keys().filter_map(|name| Some(name.strip_suffix(NF4_STATE)?.to_owned())).collect();

@@ -1,4 +1,4 @@
-//! Weights in several shards: `NAME-00001-of-00003.safetensors` and so on.
+//! Sharded weights: `NAME-00001-of-00003.safetensors` and so on.
 
 use std::{
     collections::HashSet,
@@ -7,7 +7,7 @@ use std::{
 
 use super::{CheckpointError, TensorTable, header::read_headers};
 
-/// A file's place among those that hold one set of weights.
+/// The number of a shard within its set.
 struct Numbered {
     before: String,
     count: usize,
@@ -35,10 +35,10 @@ impl Numbered {
     }
 }
 
-/// All shards of the set that a file belongs to, in order; the file alone if its name has no number.
+/// All shards of the set that a file belongs to, in order; only the file itself if its name has no number.
 ///
 /// # Errors
-/// When one of them is not there.
+/// Fails if a shard is missing.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     let Some(own) = Numbered::parse(path) else { return Ok(vec![path.to_owned()]) };
     let mut files = Vec::new();
@@ -52,15 +52,15 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     Ok(files)
 }
 
-/// Reads the header of a file and of the other shards of its set.
+/// Reads the headers of a file and of the other shards of its set.
 ///
 /// # Errors
-/// As [`read_header`](super::read_header), and when one of them is not there.
+/// As [`read_header`](super::read_header), and if a shard is missing.
 pub fn read_weights(path: &Path) -> Result<TensorTable, CheckpointError> {
     read_headers(&files_of(path)?)
 }
 
-/// Keeps the first shard of each set. `files` must be sorted by name.
+/// Keeps only the first shard of each set. `files` must be sorted by name.
 pub fn without_continuations(files: &mut Vec<PathBuf>) {
     let mut seen = HashSet::new();
     files.retain(|file| match Numbered::parse(file) {

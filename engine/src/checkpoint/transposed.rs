@@ -1,10 +1,10 @@
-//! Matrices that a file stores transposed.
+//! Matrices stored transposed.
 
 use std::sync::Arc;
 
 use super::{Change, CheckpointError, StoredTensor};
 
-/// Transposes a matrix whenever it is read.
+/// Transposes a matrix on each read.
 #[derive(Debug)]
 struct Transposed;
 
@@ -24,8 +24,8 @@ impl Change for Transposed {
 }
 
 impl StoredTensor {
-    /// The same matrix transposed: `[outputs, inputs]` of what is stored `[inputs, outputs]`. It is held in the
-    /// dtype of the computation, and what adapters do to it is done to it as it is given.
+    /// The transposed matrix: `[outputs, inputs]`, stored as `[inputs, outputs]`. It is held in the dtype of
+    /// the computation. Adapters apply to it after the transposition.
     pub fn transposed(self) -> Self {
         let shape: Vec<usize> = self.shape().iter().rev().copied().collect();
         self.with_shape(&shape).changed(Arc::new(Transposed))

@@ -1,4 +1,4 @@
-//! The tokenizer that a GGUF file of a text encoder carries among the values of its header.
+//! The tokenizer embedded in the header of a text encoder's GGUF file.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use super::{
     weight_file::WeightFile,
 };
 
-/// Pieces of text by their numbers, with what decides between them. Lists that the file does not have are empty.
+/// The tokens and the data that tokenization needs. Lists missing from the file are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vocabulary {
-    /// How text is cut, such as `t5` (pieces by probability) or `gpt2` (byte pairs).
+    /// How text is split, such as `t5` (pieces by probability) or `gpt2` (byte pairs).
     pub kind: String,
-    /// Pieces; their numbers are the ids.
+    /// The tokens, by id.
     pub tokens: Vec<String>,
-    /// Logarithms of the probabilities of the pieces.
+    /// Log probabilities of the tokens.
     pub scores: Vec<f32>,
-    /// Pairs that are joined, the first before the others: two pieces with a space between them.
+    /// Pairs of tokens to merge, highest priority first: two tokens separated by a space.
     pub merges: Vec<String>,
-    /// SentencePiece's compiled table of what is replaced first.
+    /// SentencePiece's compiled table of replacements, applied before splitting.
     pub replacements: Vec<u8>,
 }
 
-/// The tokenizer in a file, if it is a GGUF file that has one. Of split files the first has it.
+/// The tokenizer embedded in a GGUF file, if any. Of several shards, the first has it.
 ///
 /// # Errors
-/// When the file cannot be read or its header is damaged.
+/// Fails if the file cannot be read or its header is damaged.
 pub fn read_vocabulary(path: &Path) -> Result<Option<Vocabulary>, CheckpointError> {
     let files = files_of(path)?;
     let file = WeightFile::open(files.first().map_or(path, |first| first))?;

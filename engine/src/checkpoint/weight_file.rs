@@ -1,4 +1,4 @@
-//! A file of weights: recognised by what it holds, read at given places.
+//! Weight files: recognized by content, read at offsets.
 
 use std::{
     fs::File,
@@ -9,34 +9,34 @@ use std::{
 
 use super::CheckpointError;
 
-/// An open file of weights. It is read at given offsets and never memory-mapped: if another program shortens the file,
-/// a map would end this process, while a read returns an error.
+/// An open weight file. It is read at offsets and never memory-mapped: if another program truncates the file,
+/// access through a map would end this process, while a read returns an error.
 #[derive(Debug)]
 pub struct WeightFile {
     path: PathBuf,
     file: File,
     length: u64,
-    /// When it was last written, where the file system says so.
+    /// Modification time, if the file system has it.
     modified: Option<SystemTime>,
 }
 
-/// What the first bytes of a file say that it is.
+/// The kind of a file according to its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Begins as GGUF does.
+    /// Begins with GGUF's magic number.
     Gguf,
-    /// A Python pickle, or the archive that PyTorch puts pickles in.
+    /// A Python pickle, or PyTorch's archive of pickles.
     Pickle,
-    /// May be safetensors, which has no mark of its own but the brace of its header.
+    /// Possibly safetensors, whose only mark is the opening brace of its header.
     Safetensors,
     /// None of them.
     Other,
 }
 
-/// What kind of file this is, by its first bytes.
+/// Determines the kind of a file from its first bytes.
 ///
 /// # Errors
-/// When the file cannot be read or is empty.
+/// Fails if the file cannot be read or is empty.
 pub fn file_kind(path: &Path) -> Result<FileKind, CheckpointError> {
     WeightFile::open(path)?.kind()
 }
@@ -53,7 +53,7 @@ impl WeightFile {
         Ok(Self { path: path.to_owned(), file, length, modified: metadata.modified().ok() })
     }
 
-    /// Equal for files of the same content, as far as place, length and time say.
+    /// Equal for files of the same content, judging by path, length and modification time.
     pub fn identity(&self) -> String {
         format!("{} {} {:?}", self.path.display(), self.length, self.modified)
     }
@@ -63,12 +63,12 @@ impl WeightFile {
         &self.path
     }
 
-    /// Bytes it had when it was opened.
+    /// Length in bytes when it was opened.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// What its first bytes say that it is.
+    /// Its kind, according to its first bytes.
     pub(super) fn kind(&self) -> Result<FileKind, CheckpointError> {
         let mut start = [0; 9];
         let count = start.len().min(usize::try_from(self.length).unwrap_or(usize::MAX));
@@ -84,7 +84,7 @@ impl WeightFile {
     /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// When the file has become unreadable or shorter since it was opened.
+    /// Fails if the file became unreadable or shorter since it was opened.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<(), CheckpointError> {
         read_exact_at(&self.file, out, offset).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => {
@@ -102,7 +102,7 @@ fn read_exact_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
 }
 
-/// The twin for Windows, which no test here has run.
+/// The Windows variant, not covered by any test run so far.
 #[cfg(windows)]
 fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;

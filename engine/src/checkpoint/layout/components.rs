@@ -1,4 +1,4 @@
-//! The components in one file, by what programs put before the names of their tensors.
+//! Splits a file into components by the prefixes of its tensor names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Part, Role};
 use crate::checkpoint::{TensorTable, read_json};
 
-/// Before the names of a component in a file with others. A component has one of them.
+/// Prefixes of a component that shares a file with others. Each component has one of them.
 const PREFIXES: [(&str, Role); 9] = [
     ("model.diffusion_model.", Role::Denoiser),
     ("diffusion_model.", Role::Denoiser),
@@ -23,17 +23,17 @@ const PREFIXES: [(&str, Role); 9] = [
     ("first_stage_model.", Role::Autoencoder),
     ("vae.", Role::Autoencoder),
 ];
-/// ComfyUI's: then comes the name of the encoder, then one of [`INSIDE`].
+/// ComfyUI's prefix; the name of the encoder follows, then one of [`INSIDE`].
 const ENCODERS: &str = "text_encoders.";
 const INSIDE: [&str; 2] = ["transformer.", "model."];
-/// How files of weights are named on the hub, and the file beside them.
+/// Names of weight files on the Hugging Face Hub, with a configuration next to them.
 const HUB_NAMES: [&str; 2] = ["diffusion_pytorch_model", "model"];
 const CONFIGURATION: &str = "config.json";
-/// Before the names of a language model.
+/// Prefix of the tensor names of a language model.
 const LANGUAGE_MODEL: &str = "model.";
 
-/// The components of a file; `role` is that of a file that does not tell otherwise. Of what belongs to no component, such
-/// as averages kept from training, the names are kept.
+/// The components of a file. `role` applies if the file itself does not show its role. For tensors of no
+/// component, such as averages kept from training, only the names are kept.
 pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
     let part = |role, tensors, loose: &Arc<BTreeSet<String>>| Part {
         role,
@@ -62,7 +62,7 @@ pub fn split(path: &Path, table: TensorTable, role: Option<Role>) -> Vec<Part> {
     components.into_values().map(|(role, tensors)| part(role, tensors, &loose)).collect()
 }
 
-/// The configuration beside a file that is named as in a component's folder of the Hugging Face hub.
+/// The configuration next to a file named as in a component's folder on the Hugging Face Hub.
 fn configuration(path: &Path) -> Option<Value> {
     let name = path.file_stem()?.to_string_lossy().into_owned();
     let beside = path.with_file_name(CONFIGURATION);
@@ -73,10 +73,10 @@ fn configuration(path: &Path) -> Option<Value> {
 }
 
 struct Found {
-    /// Among the components of a file.
+    /// Index among the components of the file.
     order: usize,
     role: Role,
-    /// Bytes of the prefix.
+    /// Length of the prefix in bytes.
     length: usize,
 }
 
@@ -86,13 +86,13 @@ fn prefix(name: &str) -> Option<Found> {
         return Some(Found { order, role, length: prefix.len() });
     }
     let (encoder, own) = name.strip_prefix(ENCODERS)?.split_once('.')?;
-    // What stands beside an encoder, such as CLIP's temperature, is of no use here.
+    // Other tensors next to an encoder, such as CLIP's temperature, are not needed.
     let inside = INSIDE.iter().find(|inside| own.starts_with(**inside))?;
     let length = ENCODERS.len() + encoder.len() + 1 + inside.len();
     Some(Found { order: PREFIXES.len(), role: Role::TextEncoder, length })
 }
 
-/// The names of a component as its authors have them.
+/// Renames the tensors of a component to their authors' names.
 pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
     let strip = |name: &str| name.strip_prefix(LANGUAGE_MODEL).map(str::to_owned);
     if role != Role::TextEncoder || !tensors.keys().any(|name| name.starts_with(LANGUAGE_MODEL)) {
@@ -101,7 +101,7 @@ pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
     tensors.into_iter().filter_map(|(name, tensor)| Some((strip(&name)?, tensor))).collect()
 }
 
-/// What a set of weights is for, by names that all of a kind have; denoisers have none in common.
+/// The role of a set of weights, from names common to all of a kind; denoisers have none in common.
 fn role_of_names(tensors: &TensorTable) -> Option<Role> {
     const TOKENS: [&str; 2] = ["embed_tokens.weight", "token_embedding.weight"];
     let is_encoder =

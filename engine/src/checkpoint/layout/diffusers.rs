@@ -1,4 +1,4 @@
-//! Folders as on the Hugging Face hub.
+//! Model folders as on the Hugging Face Hub.
 
 use std::{
     collections::BTreeSet,
@@ -17,17 +17,17 @@ use crate::checkpoint::{
     CheckpointError, TensorTable, header::read_headers, json::read_json, shards::read_weights,
 };
 
-/// What says of a folder that it is one.
+/// The file that marks such a folder.
 pub const INDEX: &str = "model_index.json";
 const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["transformer", "unet"]),
     (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3"]),
     (Role::Autoencoder, &["vae"]),
 ];
-/// What the name of an index of several files ends in; a variant such as `fp16` may stand before `json`.
+/// The end of the name of a shard index; a variant such as `fp16` may come before `json`.
 const SHARDS: &str = ".safetensors.index.";
 
-/// Whether a folder is one.
+/// Whether a folder is a diffusers model.
 pub fn is_diffusers(folder: &Path) -> bool {
     folder.join(INDEX).is_file()
 }
@@ -61,15 +61,15 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
     Ok(checkpoint)
 }
 
-/// The weights of a folder that holds one component.
+/// The weights of a folder with one component.
 ///
 /// # Errors
-/// When there are none or they cannot be read.
+/// Fails if there are none, or they cannot be read.
 pub fn read_folder(folder: &Path) -> Result<TensorTable, CheckpointError> {
     read_component(folder)?.ok_or_else(|| CheckpointError::NoModel { path: folder.to_owned() })
 }
 
-/// The weights of one component: the files that its index names, or its only file; nothing if there is none.
+/// The weights of one component: the files in its index, or its only file; `None` if there are none.
 fn read_component(folder: &Path) -> Result<Option<TensorTable>, CheckpointError> {
     let mut indices = files_with_extension(folder, &["json"])?;
     indices.retain(|path| path.to_string_lossy().contains(SHARDS));
@@ -86,14 +86,15 @@ fn read_component(folder: &Path) -> Result<Option<TensorTable>, CheckpointError>
     }
 }
 
-/// Of files that are variants of one another, that of no variant, as in diffusers; then that in 16 bits; then the first.
+/// Picks one of several variants: the one without a variant name, as in diffusers; else the 16-bit one; else
+/// the first.
 fn usual(files: &[PathBuf]) -> Option<&PathBuf> {
     let is_a = |wanted: fn(&str) -> bool| files.iter().find(|path| wanted(&variant(path)));
     is_a(str::is_empty).or_else(|| is_a(|variant| variant.starts_with("fp16"))).or(files.first())
 }
 
-/// What stands between the first dot of a file's name and its ending: `fp16` of `model.fp16.safetensors` and of
-/// `model.safetensors.index.fp16.json`.
+/// The variant in a file name, between its first dot and its extension: `fp16` in `model.fp16.safetensors`
+/// and in `model.safetensors.index.fp16.json`.
 fn variant(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parts = name.split('.').skip(1).filter(|part| !["safetensors", "index", "json"].contains(part));

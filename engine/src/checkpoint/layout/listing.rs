@@ -1,4 +1,4 @@
-//! Files of a folder by what their names end in.
+//! Lists the files of a folder by extension.
 
 use std::{
     fs,
@@ -7,20 +7,20 @@ use std::{
 
 use crate::checkpoint::CheckpointError;
 
-/// What names of files of weights end in.
+/// Extensions of weight files.
 pub const WEIGHTS: [&str; 3] = ["safetensors", "sft", "gguf"];
-/// What names of pickles end in, which may hold programs.
+/// Extensions of pickles, which may execute code.
 pub const PICKLES: [&str; 5] = ["ckpt", "pt", "pth", "bin", "pkl"];
 
-/// Whether a name ends in one of these, in letters of either case.
+/// Whether a path has one of these extensions, ignoring case.
 pub fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|own| extensions.iter().any(|wanted| own.eq_ignore_ascii_case(wanted)))
 }
 
-/// The files of a folder with one of these extensions, by name.
+/// The files of a folder with one of these extensions, sorted by name.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Fails if the folder cannot be read.
 pub fn files_with_extension(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, CheckpointError> {
     let io = |source| CheckpointError::Io { path: folder.to_owned(), source };
     let mut files = Vec::new();

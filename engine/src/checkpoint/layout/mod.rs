@@ -1,4 +1,4 @@
-//! Finds the parts of a model in folders and files.
+//! Finds the components of a model in folders and files.
 
 mod components;
 mod diffusers;
@@ -23,16 +23,16 @@ pub use places::{folders_in, may_be_model};
 /// How the files of a model are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// A folder as on the Hugging Face hub.
+    /// A folder as on the Hugging Face Hub.
     Diffusers,
-    /// One file a component, as ComfyUI has them.
+    /// One file per component, as in ComfyUI.
     Split,
     /// One file with several components.
     Single,
 }
 
 impl Layout {
-    /// In words.
+    /// The name in sentences.
     pub fn name(self) -> &'static str {
         match self {
             Self::Diffusers => "diffusers folder",
@@ -42,24 +42,24 @@ impl Layout {
     }
 }
 
-/// One set of weights that may be a component of a model.
+/// A set of weights that may be a component of a model.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Its folder (diffusers) or its file.
     pub path: PathBuf,
-    /// Its configuration, where the layout has one.
+    /// Its configuration, if the layout has one.
     pub config: Option<Value>,
-    /// Its tensors, without the prefixes that programs put before them.
+    /// Its tensors, without prefixes added by programs.
     pub tensors: TensorTable,
-    /// The names of tensors of its file that belong to no component.
+    /// Names of tensors in its file that belong to no component.
     pub loose: Arc<BTreeSet<String>>,
 }
 
 impl Part {
-    /// The configuration read into `T`; what `from_shapes` reads off the tensors where there is none, or
-    /// a usual one, so that the tensors which are missing are named.
+    /// Parses the configuration as `T`. Without one, uses `from_shapes` on the tensors, or else the default,
+    /// so that errors name the missing tensors.
     pub fn config<T: DeserializeOwned + Default>(
         &self,
         from_shapes: impl FnOnce(&TensorTable) -> Option<T>,
@@ -72,10 +72,10 @@ impl Part {
             .map_err(|error| CheckpointError::Json { path, reason: error.to_string() })
     }
 
-    /// Refuses a value of its configuration.
+    /// Rejects a value of its configuration.
     ///
     /// # Errors
-    /// Always: with the field, its value and why it cannot be.
+    /// Always, with the field, its value and the reason.
     pub fn refuse<T>(
         &self,
         field: &'static str,
@@ -86,7 +86,7 @@ impl Part {
         Err(CheckpointError::Config { path, field, value, reason: reason.into() })
     }
 
-    /// Mean bits of a weight, of which 16 at most count: more are no better where weights were trained in 16.
+    /// Mean bits per weight, at most 16: weights trained in 16 bits are no better in more.
     fn precision(&self) -> u64 {
         const ENOUGH: u64 = 16;
         let (mut bits, mut weights) = (0_u64, 0_u64);
@@ -100,29 +100,29 @@ impl Part {
     }
 }
 
-/// The parts of a model on disk.
+/// The components of a model on disk.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
-    /// What was opened.
+    /// The path that was opened.
     pub path: PathBuf,
-    /// The folder that its parts are in.
+    /// The folder that contains its components.
     pub root: PathBuf,
     /// How it is arranged.
     pub layout: Layout,
-    /// What it says it is, where it says so.
+    /// The kind the model claims to be, if any.
     pub kind: Option<String>,
-    /// Everything found, the better candidates for a role first: what stands in the chosen file, then what is nearer,
-    /// then what has more bits, then names.
+    /// All candidates, better ones first: those in the chosen file, then by distance, then by bits, then by
+    /// name.
     pub parts: Vec<Part>,
-    /// Where parts were looked for, and what was found there and cannot be read, in words.
+    /// The searched folders, and for each the files that cannot be read, with reasons.
     looked: Vec<(Place, Vec<String>)>,
-    /// Where else they may be, the nearest first.
+    /// Folders not yet searched, nearest first.
     further: Vec<Place>,
-    /// How many of these were looked into for each role.
+    /// How many of those were searched for each role.
     advanced: BTreeMap<Role, usize>,
 }
 
-/// Whether a folder is laid out as one model: a diffusers folder or one of split files.
+/// Whether a folder is laid out as one model: a diffusers folder or split files.
 pub fn is_model_folder(folder: &Path) -> bool {
     is_diffusers(folder) || has_split_folders(folder)
 }
@@ -134,11 +134,12 @@ fn has_split_folders(folder: &Path) -> bool {
 impl Checkpoint {
     /// Reads the headers below a path.
     ///
-    /// `path` is a diffusers folder, a folder of split files, or a file. A file is the only candidate for what it
-    /// holds; what it does not hold is looked for around it, and later in `folders`, which a person keeps models in.
+    /// `path` is a diffusers folder, a folder of split files, or a file. For components contained in a file,
+    /// the file is the only candidate. Missing components are searched around it, and later in `folders`, the
+    /// user's model folders.
     ///
     /// # Errors
-    /// When nothing is there, or the files of the model itself cannot be read.
+    /// Fails if there is nothing at the path, or the model's own files cannot be read.
     pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Self, CheckpointError> {
         if !path.exists() {
             return Err(CheckpointError::NotFound { path: path.to_owned() });
@@ -167,15 +168,15 @@ impl Checkpoint {
         })
     }
 
-    /// The parts in one file, and nothing around it.
+    /// The components in one file, without looking around it.
     ///
     /// # Errors
-    /// When it cannot be read or is no file of weights.
+    /// Fails if it cannot be read or is not a weight file.
     pub fn of_file(path: &Path) -> Result<Self, CheckpointError> {
         if has_extension(path, &PICKLES) {
             return Err(CheckpointError::Pickle { path: path.to_owned() });
         }
-        // A name that says nothing is no reason to refuse a file.
+        // An unknown extension alone is no reason to reject a file.
         if !has_extension(path, &WEIGHTS) && file_kind(path)? == FileKind::Other {
             return Err(CheckpointError::NotAModelFile { path: path.to_owned() });
         }
@@ -207,11 +208,11 @@ impl Checkpoint {
         }
     }
 
-    /// Looks for what a chosen file does not hold in the folders around it that are for that.
+    /// Searches the folders around a chosen file for the components it lacks.
     fn look_around(&mut self, path: &Path, folders: &[PathBuf]) {
         let own: Vec<Role> = self.parts.iter().map(|part| part.role).collect();
         for role in [Role::Denoiser, Role::TextEncoder, Role::Autoencoder] {
-            // Models have several text encoders; of the others a chosen one is the only one.
+            // A model may have several text encoders; for other roles the chosen file is the only candidate.
             if own.contains(&role) && role != Role::TextEncoder {
                 continue;
             }
@@ -221,7 +222,7 @@ impl Checkpoint {
         self.further = beside.into_iter().chain(folders.iter().cloned().map(Place::mixed)).collect();
     }
 
-    /// Adds what is in the folders for a role in each of these.
+    /// Adds the contents of the folders for a role in each of these.
     fn look_near(&mut self, role: Role, roots: &[&Path]) {
         let folders: Vec<PathBuf> = roots.iter().flat_map(|root| folders_of(role, root)).collect();
         if folders.is_empty() {
@@ -232,7 +233,7 @@ impl Checkpoint {
         }
     }
 
-    /// Adds what is in a place, or what of it is for a role.
+    /// Adds the contents of a place, or only those for a role.
     fn look_into(&mut self, place: Place, wanted: Option<Role>) {
         let first = self.parts.len();
         let mut unreadable = Vec::new();
@@ -241,7 +242,7 @@ impl Checkpoint {
                 continue;
             }
             match Self::of_file(&file) {
-                // What belongs to another model as a whole is not taken out of it.
+                // Single files are complete models; their components are not taken for others.
                 Ok(found) if found.layout == Layout::Single => {}
                 Ok(found) => {
                     let fits = |part: &Part| wanted.is_none_or(|role| role == part.role);
@@ -254,7 +255,7 @@ impl Checkpoint {
         self.looked.push((place, unreadable));
     }
 
-    /// Looks for parts with a role in the next place that they may be in; says whether there was one.
+    /// Searches the next place for a role; returns whether there was one.
     pub fn look_further(&mut self, role: Role) -> bool {
         let next = self.advanced.entry(role).or_default();
         let Some(mut place) = self.further.get(*next).cloned() else { return false };
@@ -269,7 +270,7 @@ impl Checkpoint {
         self.parts.iter().filter(move |part| part.role == role)
     }
 
-    /// The error that a part is missing; `expected` says what was looked for.
+    /// The error for a missing component; `expected` says what was searched for.
     pub fn missing(&self, role: Role, expected: &str) -> CheckpointError {
         let looked = || self.looked.iter().filter(|(place, _)| place.role.is_none_or(|own| own == role));
         CheckpointError::MissingPart {

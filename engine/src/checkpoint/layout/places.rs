@@ -1,4 +1,4 @@
-//! Where programs keep the parts of models: ComfyUI, A1111's web interface and Forge.
+//! Where programs keep model components: ComfyUI, A1111's web UI and Forge.
 
 use std::{
     fs,
@@ -11,24 +11,24 @@ use super::{
 };
 use crate::checkpoint::shards::without_continuations;
 
-/// The names of folders for a role, in small letters. Those of checkpoints hold denoisers, or all of a model.
+/// Folder names for each role, in lower case. Checkpoint folders hold denoisers or whole models.
 const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["diffusion_models", "unet"]),
     (Role::TextEncoder, &["text_encoders", "clip", "text_encoder", "text_encoder_2", "text_encoder_3"]),
     (Role::Autoencoder, &["vae"]),
 ];
-/// Folders above a file that those for other roles may be in: `models` is the fourth above
+/// How many parent folders of a file may contain the folders of other roles: `models` is the fourth above
 /// `models/unet/flux/dev/a.gguf`.
 const ABOVE: usize = 4;
-/// Folders in folders that are looked into.
+/// Maximum depth of subfolders.
 const DEPTH: usize = 4;
 
-/// A folder that may hold parts.
+/// A folder that may hold components.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Which.
+    /// Its path.
     pub folder: PathBuf,
-    /// What it is for, if for one thing alone.
+    /// Its role, if it has only one.
     pub role: Option<Role>,
     depth: usize,
 }
@@ -36,22 +36,22 @@ pub struct Place {
 impl Place {
     /// A folder for one role.
     pub fn of_role(folder: PathBuf, role: Role) -> Self {
-        // A denoiser is chosen by its file where there are more.
+        // A denoiser in a subfolder is chosen by its file.
         Self { folder, role: Some(role), depth: usize::from(role != Role::Denoiser) }
     }
 
-    /// The files of a folder, without the folders in it.
+    /// The files of a folder, without its subfolders.
     pub fn flat(folder: PathBuf) -> Self {
         Self { folder, role: None, depth: 0 }
     }
 
-    /// A folder that somebody keeps models in, and the folders in it.
+    /// A user's model folder, with its subfolders.
     pub fn mixed(folder: PathBuf) -> Self {
         Self { folder, role: None, depth: DEPTH }
     }
 
-    /// The files of weights, by name; those of a folder before those of the folders in it. Pickles are among them, so
-    /// that a reader can say why they are not used. A folder that cannot be read has none.
+    /// The weight files, sorted by name, those of a folder before those of its subfolders. Includes pickles,
+    /// so that a reader can say why they are not used. An unreadable folder is treated as empty.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         collect(&self.folder, self.depth, &mut files);
@@ -71,7 +71,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folders in a folder, by name; none if it cannot be read.
+/// The subfolders of a folder, sorted by name; none if it cannot be read.
 pub fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -80,7 +80,7 @@ pub fn folders_in(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The folders in `root` whose names say that they are for a role, in the order of [`FOLDERS`].
+/// The subfolders of `root` whose names match a role, in the order of [`FOLDERS`].
 pub fn folders_of(role: Role, root: &Path) -> impl Iterator<Item = PathBuf> {
     let found = folders_in(root);
     let names = FOLDERS.iter().filter(move |(of, _)| *of == role).flat_map(|(_, names)| names.iter());
@@ -90,7 +90,7 @@ pub fn folders_of(role: Role, root: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Where files for a role are put in the folder `root`.
+/// Where files for a role belong in the folder `root`.
 pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
     root.join(match role {
         Role::Denoiser => "diffusion_models",
@@ -99,19 +99,19 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
     })
 }
 
-/// The folders above a file in which folders for other roles may be, the nearest first.
+/// The parent folders of a file that may contain the folders of other roles, nearest first.
 pub fn around(file: &Path) -> Vec<&Path> {
     file.ancestors().skip(1).take(ABOVE).collect()
 }
 
-/// What a file is for, by the folder it is in; nothing if that does not say.
+/// The role of a file according to its folder, if any.
 pub fn role_of_folder(file: &Path) -> Option<Role> {
     let folder = file.parent()?.file_name()?;
     let named = |(_, names): &&(Role, &[&str])| names.iter().any(|name| folder.eq_ignore_ascii_case(name));
     FOLDERS.iter().find(named).map(|(role, _)| *role)
 }
 
-/// Whether a file's name says that it may hold weights, or a pickle of them.
+/// Whether a file's extension is that of weights or of a pickle.
 pub fn may_be_model(path: &Path) -> bool {
     has_extension(path, &WEIGHTS) || has_extension(path, &PICKLES)
 }

@@ -1,4 +1,4 @@
-//! Weights that are given in another encoding than their file has: encoded while they are read, a piece at a time.
+//! Weights provided in another encoding than stored: quantized while they are read, piece by piece.
 
 use std::{
     ops::Range,
@@ -8,35 +8,35 @@ use std::{
 use super::{CheckpointError, StoredTensor};
 use crate::precision::{Encoding, Format, Packed, encode, scale_of};
 
-/// Values that are encoded at a time, if no group is longer.
+/// Values quantized at a time, unless a group is longer.
 const PIECE: usize = 1 << 18;
 
-/// The encoding that weights are given in.
+/// The encoding that weights are converted to.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     /// Of the values and their scales.
     pub encoding: Encoding,
-    /// The one scale of the whole tensor in the file, where there is one for all; found out by the first reading.
+    /// The single scale of the whole tensor in the file, if the encoding has one; computed by the first read.
     pub scale: Arc<OnceLock<f32>>,
 }
 
 /// Some values of a tensor in another encoding.
 pub struct EncodedPiece<'a> {
-    /// Number of the first value.
+    /// Index of the first value.
     pub start: usize,
-    /// As they were.
+    /// The original values.
     pub values: &'a [f32],
-    /// As they are stored, without scales.
+    /// The encoded values, without scales.
     pub bytes: &'a [u8],
-    /// The scales of their groups; none where one scale is for all.
+    /// The scales of their groups; empty with a single scale for the tensor.
     pub scales: &'a [u8],
-    /// All of it.
+    /// Values and scales.
     packed: Packed<'a>,
     scale: f32,
 }
 
 impl EncodedPiece<'_> {
-    /// The values as they come back, as many as `out` has room for.
+    /// Dequantizes as many values as fit into `out`.
     pub fn widen(&self, out: &mut [f32]) {
         self.packed.widen(0, out);
         out.iter_mut().for_each(|value| *value *= self.scale);
@@ -44,7 +44,7 @@ impl EncodedPiece<'_> {
 }
 
 impl StoredTensor {
-    /// The scale of the whole tensor in the file, of which this may be a part.
+    /// The single scale of the whole tensor in the file, of which this may be a part.
     pub fn one_scale(&self, format: Format) -> Result<f32, CheckpointError> {
         let mut scale = 0.0f32;
         self.whole().widened::<CheckpointError>(|_, values| {
@@ -54,8 +54,8 @@ impl StoredTensor {
         Ok(scale)
     }
 
-    /// Gives all values that are `needed` to `take` in an encoding. `scale` is the one scale for all, where there is
-    /// one.
+    /// Encodes all values in the range `needed` and passes them to `take`. `scale` is the single scale, if
+    /// there is one.
     pub fn encoded<E: From<CheckpointError>>(
         &self,
         encoding: Encoding,
@@ -89,8 +89,8 @@ impl StoredTensor {
         Ok(())
     }
 
-    /// Fills `out` with the bytes that the tensor has in the encoding it is given in, from byte `first` on: those of
-    /// the values, then the scales.
+    /// Fills `out` with the bytes of the tensor in its target encoding, from byte `first` on: the values,
+    /// then the scales.
     pub(super) fn read_encoded(
         &self,
         target: &Target,
@@ -136,7 +136,7 @@ fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start.max(other.start) < one.end.min(other.end)
 }
 
-/// Copies what of `bytes`, which begin at place `at`, lies in a window to the window's bytes.
+/// Copies the part of `bytes`, which begin at offset `at`, that lies within `window` to `out`.
 fn copy_part(window: &Range<usize>, out: &mut [u8], at: usize, bytes: &[u8]) {
     let (start, end) = (window.start.max(at), window.end.min(at + bytes.len()));
     if start < end {

@@ -1,4 +1,4 @@
-//! A tensor in a file: its weights stay on disk until somebody asks.
+//! A tensor in a file: its weights stay on disk until they are read.
 
 mod encoded;
 mod scales;
@@ -23,46 +23,46 @@ pub(super) use scales::NestedScales;
 use scales::Scales;
 pub use values::Values;
 
-/// Where a tensor is on disk, and how it is stored.
+/// Location and encoding of a tensor on disk.
 #[derive(Debug, Clone)]
 pub struct StoredTensor {
     file: Arc<WeightFile>,
-    /// What cannot be computed with has a name only.
+    /// The encoding, or the name of an unsupported one.
     encoding: Result<Encoding, String>,
     shape: Vec<usize>,
-    /// Of its values.
+    /// Bytes of its values.
     range: Range<u64>,
-    /// Of the values of the tensor in the file that this may be a part of.
+    /// Bytes of the whole tensor in the file, of which this may be a part.
     whole: Range<u64>,
     scales: Option<Scales>,
-    /// Whether the file has it with two dimensions.
+    /// Whether the file stores it with two dimensions.
     matrix: bool,
-    /// What it is given in, where that is not how it is stored.
+    /// The encoding it is converted to, if any.
     target: Option<Target>,
-    /// What is done to its values whenever they are read, one after the other. What is changed has no target.
+    /// Changes applied to its values on each read, in order. A changed tensor has no target.
     changes: Vec<Arc<dyn Change>>,
 }
 
-/// What is done to a tensor's values whenever they are read.
+/// A change applied to a tensor's values on each read.
 pub trait Change: fmt::Debug + Send + Sync {
     /// Changes all values of a tensor of this shape.
     ///
     /// # Errors
-    /// When what the change is made of cannot be read.
+    /// Fails if the data of the change cannot be read.
     fn apply(&self, shape: &[usize], values: &mut [f32]) -> Result<(), CheckpointError>;
 
-    /// Equal for changes that do the same.
+    /// Equal for changes with the same effect.
     fn identity(&self) -> String;
 }
 
-/// Tensors by the names they are stored under.
+/// Tensors by stored name.
 pub type TensorTable = BTreeMap<String, StoredTensor>;
 
-/// Values that are converted at a time: whole blocks of every format.
+/// Values converted at a time: whole blocks of every format.
 const PIECE: usize = 1 << 18;
 
 impl StoredTensor {
-    /// A tensor at a place of a file; the name of its dtype where that cannot be computed with.
+    /// A tensor at an offset in a file; `encoding` is the dtype's name if it is not supported.
     pub(super) fn new(
         file: &Arc<WeightFile>,
         encoding: Result<Encoding, String>,
@@ -74,9 +74,8 @@ impl StoredTensor {
         Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, changes }
     }
 
-    /// The same tensor with values that are changed whenever they are read, after what is done to them already. It is
-    /// held in the dtype of the computation, whatever it is stored as or was to be given in, and cannot be cut into
-    /// parts.
+    /// The same tensor with one more change, applied on each read after the existing ones. It is held in the
+    /// dtype of the computation, regardless of its stored or target encoding, and cannot be split into parts.
     pub fn changed(mut self, change: Arc<dyn Change>) -> Self {
         self.changes.push(change);
         Self { target: None, ..self }
@@ -87,7 +86,8 @@ impl StoredTensor {
         !self.changes.is_empty()
     }
 
-    /// Equal for tensors that hold the same: place, shape, encoding and change. A file that was written anew is another.
+    /// Equal for tensors with the same content: location, shape, encoding and changes. A rewritten file
+    /// counts as different.
     pub fn identity(&self) -> String {
         let Self { file, range, shape, changes, .. } = self;
         let changes: Vec<String> = changes.iter().map(|change| change.identity()).collect();
@@ -113,13 +113,13 @@ impl StoredTensor {
         }
     }
 
-    /// How it is stored, if it can be computed with.
+    /// Its stored encoding, if supported.
     pub fn stored_encoding(&self) -> Option<Encoding> {
         self.encoding.as_ref().ok().copied()
     }
 
-    /// How it is given, if it can be computed with: as it is stored, or as [`given_as`](Self::given_as) says; in f32 if
-    /// its values are changed, which no other encoding would hold as they are.
+    /// The encoding it is provided in, if supported: as stored, or as set by [`given_as`](Self::given_as). It
+    /// is f32 if the values are changed, because no other encoding holds them exactly.
     pub fn encoding(&self) -> Option<Encoding> {
         let stored = self.stored_encoding()?;
         if self.is_changed() {
@@ -128,24 +128,24 @@ impl StoredTensor {
         Some(self.target.as_ref().map_or(stored, |target| target.encoding))
     }
 
-    /// Whether the file has it as a matrix. Kernels of size 1 hold the same numbers and are none.
+    /// Whether the file stores it as a matrix. 1×1 kernels hold the same numbers but do not count.
     pub(super) fn is_stored_as_matrix(&self) -> bool {
         self.matrix
     }
 
-    /// The same weights in another encoding, which they get while they are read. Tensors that are parts of one in the
-    /// file share its scale, where there is one for all.
+    /// The same weights, converted to another encoding while they are read. Parts of one tensor in the file
+    /// share its single scale, if the encoding has one.
     pub(super) fn given_as(mut self, encoding: Encoding, scale: Arc<OnceLock<f32>>) -> Self {
         self.target = Some(Target { encoding, scale });
         self
     }
 
-    /// The file and the place of the tensor in it that this may be a part of.
+    /// The file, and the offset of the tensor in it of which this may be a part.
     pub(super) fn origin(&self) -> (&Path, u64) {
         (self.path(), self.whole.start)
     }
 
-    /// The tensor in the file that this may be a part of.
+    /// The tensor in the file of which this may be a part.
     fn whole(&self) -> Self {
         let length = (self.whole.end - self.whole.start) as usize;
         match self.stored_encoding() {
@@ -166,18 +166,18 @@ impl StoredTensor {
         values_of(&self.shape)
     }
 
-    /// Bytes on disk, with its scales.
+    /// Bytes on disk, including scales.
     pub fn stored_bytes(&self) -> u64 {
         let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
         self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
     }
 
-    /// Bytes as it is given, with its scales.
+    /// Bytes in the encoding it is provided in, including scales.
     pub fn given_bytes(&self) -> u64 {
         self.encoding().map_or(0, |encoding| encoding.bytes(self.count()) as u64)
     }
 
-    /// Gives the codes scales that stand in a tensor of their own, one for each `group` values.
+    /// Attaches scales from another tensor, one per `group` values.
     pub(super) fn join_scales(&mut self, format: Format, group: usize, scales: Self) {
         let encoding = Encoding::scaled(format, group);
         let fits = encoding.scales(self.count()) as u64 == scales.elements()
@@ -186,8 +186,8 @@ impl StoredTensor {
         self.join(fits && group > 0, encoding, Scales { table: Arc::new(scales), first: 0, nested: None });
     }
 
-    /// [`join_scales`](Self::join_scales) with scales that are quantised themselves; none if what describes them does
-    /// not fit them.
+    /// [`join_scales`](Self::join_scales) with scales that are quantized themselves; `None` if the
+    /// description does not fit them.
     pub(super) fn join_nested_scales(
         &mut self,
         format: Format,
@@ -213,15 +213,15 @@ impl StoredTensor {
     }
 
     pub(super) fn set_shape(&mut self, shape: Vec<usize>) {
-        // A shape with more values than there are bytes would not survive `join_scales`.
+        // `join_scales` relies on shapes whose number of values does not overflow.
         if shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side)).is_some() {
             self.matrix = shape.len() == 2;
             self.shape = shape;
         }
     }
 
-    /// Some of `of` equal parts along the first dimension: the layout of joined projections. All of it if it cannot
-    /// be cut so.
+    /// Some of `of` equal parts along the first dimension, the layout of concatenated projections. Returns
+    /// the whole tensor if it cannot be split this way.
     pub fn parts(&self, parts: Range<usize>, of: usize) -> Self {
         let Some(rows) = self.shape.first().copied().filter(|rows| of > 0 && rows.is_multiple_of(of)) else {
             return self.clone();
@@ -244,7 +244,7 @@ impl StoredTensor {
             let group = group.get();
             scales.first += first / group;
             if !first.is_multiple_of(group) {
-                // A part that is inside of one group has one scale.
+                // A part within one group has one scale.
                 whole &= first / group == (first + count).saturating_sub(1) / group;
                 part.encoding = Ok(Encoding::scaled(encoding.format, count));
             }
@@ -255,23 +255,23 @@ impl StoredTensor {
         part
     }
 
-    /// The same weights under another shape of as many elements.
+    /// The same weights in another shape with as many elements.
     pub fn with_shape(mut self, shape: &[usize]) -> Self {
         self.shape = shape.to_vec();
         self
     }
 
-    /// Reads the weights into `out`, which has one value for each of them, and converts them to its dtype; or reads
-    /// the bytes as they are stored.
+    /// Reads the weights into `out`, which has one value per weight, and converts them to its dtype; or reads
+    /// the stored bytes.
     ///
     /// # Errors
-    /// When the file has become unreadable or shorter since it was opened.
+    /// Fails if the file became unreadable or shorter since it was opened.
     pub fn read_into(&self, out: Values<'_>) -> Result<(), CheckpointError> {
         self.read_from(0, out)
     }
 
-    /// Reads as many weights as `out` has room for, from number `first` on, which has to be the first of a block; or as
-    /// many bytes, from byte `first` on.
+    /// Reads as many weights as fit into `out`, from index `first` on, which must be the first of a block; or
+    /// as many bytes, from byte `first` on.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
@@ -298,12 +298,12 @@ impl StoredTensor {
         }
     }
 
-    /// All values, with the change that is done to them.
+    /// All values, with the changes applied.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
     pub fn values(&self) -> Result<Vec<f32>, CheckpointError> {
-        // There is no memory for what cannot be read.
+        // Fails before allocating if the tensor cannot be read.
         self.known()?;
         let mut values = vec![0.0; self.count()];
         self.widened_from::<CheckpointError>(0..values.len(), |start, piece| {
@@ -314,7 +314,7 @@ impl StoredTensor {
         Ok(values)
     }
 
-    /// Bytes of the values, then of the scales.
+    /// Reads the bytes of the values, then of the scales.
     fn read_stored(&self, encoding: Encoding, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
         let all = encoding.format.bytes(self.count());
         let (values, scales) = out.split_at_mut(all.saturating_sub(first).min(out.len()));
@@ -327,11 +327,11 @@ impl StoredTensor {
         Ok(())
     }
 
-    /// Gives the weights to `take` in f32, a piece at a time, each with the number of its first value. A piece has
-    /// whole blocks of every format, unless it is the last.
+    /// Dequantizes the weights piece by piece and passes each piece, with the index of its first value, to
+    /// `take`. All pieces but the last have whole blocks in every format.
     ///
     /// # Errors
-    /// As [`read_into`](Self::read_into), or what `take` says.
+    /// As [`read_into`](Self::read_into), or the error of `take`.
     pub fn widened<E: From<CheckpointError>>(
         &self,
         take: impl FnMut(usize, &[f32]) -> Result<(), E>,
@@ -339,7 +339,7 @@ impl StoredTensor {
         self.widened_from(0..self.count(), take)
     }
 
-    /// [`widened`](Self::widened) for some of the values.
+    /// [`widened`](Self::widened) for a range of values.
     fn widened_from<E: From<CheckpointError>>(
         &self,
         range: Range<usize>,
@@ -388,7 +388,7 @@ impl StoredTensor {
         Ok(bytes)
     }
 
-    /// Reads the weights into a tensor of their own.
+    /// Reads the weights into a tensor.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
@@ -400,10 +400,10 @@ impl StoredTensor {
         })
     }
 
-    /// One row of a table; nothing else of it is read.
+    /// One row of a table; reading it reads nothing else.
     ///
     /// # Errors
-    /// When there is no such row.
+    /// Fails if there is no such row.
     pub fn row(&self, index: usize) -> Result<Self, CheckpointError> {
         let rows = self.shape.first().copied().unwrap_or(0);
         if index >= rows {
@@ -418,7 +418,7 @@ impl StoredTensor {
     }
 }
 
-/// Number of values of a shape. Shapes of what cannot be read may be anything.
+/// Number of values of a shape. Shapes of unreadable tensors may be anything.
 fn values_of(shape: &[usize]) -> usize {
     shape.iter().fold(1, |all, &side| all.saturating_mul(side))
 }

@@ -1,21 +1,21 @@
-//! Scales of packed weights, which are tensors themselves.
+//! Scales of quantized weights, which are tensors themselves.
 
 use std::{ops::Range, sync::Arc};
 
 use super::{CheckpointError, StoredTensor, Values};
 
-/// The scales of a tensor, which are a tensor themselves.
+/// The scales of a tensor, in a tensor of their own.
 #[derive(Debug, Clone)]
 pub(super) struct Scales {
     pub table: Arc<StoredTensor>,
-    /// Number of the first that belongs to this tensor.
+    /// Index of the first scale of this tensor.
     pub first: usize,
-    /// How to read a table that is quantised itself.
+    /// How to read a table that is quantized itself.
     pub nested: Option<Arc<NestedScales>>,
 }
 
-/// What codes of 8 bits stand for that are scales (double quantisation, Dettmers et al. 2023, arXiv:2305.14314): each
-/// is a place in a table, to be multiplied by the scale of its group and moved by an offset.
+/// Scales quantized to 8 bits (double quantization, Dettmers et al. 2023, arXiv:2305.14314): each is an index
+/// into a table; the entry is multiplied by the scale of its group, then an offset is added.
 #[derive(Debug, Clone)]
 pub(in crate::checkpoint) struct NestedScales {
     map: Vec<f32>,
@@ -24,11 +24,11 @@ pub(in crate::checkpoint) struct NestedScales {
     offset: f32,
 }
 
-/// Values that 8 bits can name.
+/// Number of 8-bit codes.
 const CODES: u64 = 256;
 
 impl Scales {
-    /// `count` of them, in f32.
+    /// Reads `count` scales as f32.
     pub fn read(&self, count: usize) -> Result<Vec<f32>, CheckpointError> {
         let wanted = self.first..self.first + count;
         if let Some(nested) = &self.nested {
@@ -47,7 +47,7 @@ impl Scales {
 }
 
 impl NestedScales {
-    /// None if these do not belong to one another: a group of codes has one scale, and a code names a value.
+    /// `None` if the tensors do not fit together: one scale per group of codes, one value per code.
     pub(in crate::checkpoint) fn new(
         codes: &StoredTensor,
         largest: StoredTensor,
@@ -70,7 +70,7 @@ impl NestedScales {
         Ok(Some(Self { map: values, largest, group, offset }))
     }
 
-    /// What some of the codes stand for.
+    /// Dequantizes a range of codes.
     fn read(&self, codes: &StoredTensor, wanted: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
         let mut bytes = vec![0; wanted.len()];
         codes.file.read_at(&mut bytes, codes.range.start + wanted.start as u64)?;

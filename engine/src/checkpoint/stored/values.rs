@@ -1,17 +1,17 @@
-//! Room for weights that are read.
+//! Buffers that weights are read into.
 
 use half::{bf16, f16};
 
-/// Room for weights: in one of the dtypes that they are computed in, or as they are stored.
+/// A buffer for weights, in a dtype of the computation or as stored.
 #[derive(Debug)]
 pub enum Values<'a> {
-    /// 32 bits.
+    /// 32-bit floats.
     F32(&'a mut [f32]),
-    /// 16 bits.
+    /// 16-bit floats.
     F16(&'a mut [f16]),
-    /// 16 bits with the range of f32.
+    /// 16-bit floats with the range of f32.
     Bf16(&'a mut [bf16]),
-    /// The bytes of the values, then the scales in f32: what [`Packed`](crate::precision::Packed) reads.
+    /// The bytes of the values, then the scales in f32: the input of [`Packed`](crate::precision::Packed).
     Stored(&'a mut [u8]),
 }
 
@@ -25,7 +25,7 @@ impl Values<'_> {
         }
     }
 
-    /// Converts values to the dtype, from place `start` on. Bytes stay as they are.
+    /// Converts values to the dtype and stores them from index `start` on. Bytes are left unchanged.
     pub(super) fn store(&mut self, start: usize, values: &[f32]) {
         match self {
             Self::F32(out) => out[start..start + values.len()].copy_from_slice(values),
