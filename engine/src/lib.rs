@@ -1,8 +1,7 @@
-//! The engine of Sluice: it loads diffusion checkpoints, places their weights and generates pictures.
+//! The engine of Sluice: it loads diffusion checkpoints, places their weights and generates images.
 //!
-//! The rooms, in the order in which they may use each other (nothing uses what stands below it), are
-//! described in `ARCHITECTURE.md`. Callers talk to the engine through [`session`]: commands go in, events
-//! come out.
+//! `ARCHITECTURE.md` describes the modules in dependency order: none uses a module listed after it. Callers
+//! talk to the engine through [`session`]: commands go in, events come out.
 
 pub mod adapters;
 pub mod checkpoint;

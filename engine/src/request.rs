@@ -12,7 +12,7 @@ pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
-/// Which model.
+/// The model to use.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSource {
@@ -23,10 +23,10 @@ pub enum ModelSource {
 }
 
 impl ModelSource {
-    /// Where the model is on this machine.
+    /// The path of the model on this machine.
     ///
     /// # Errors
-    /// When the starter model is not where Sluice was installed.
+    /// Fails if the starter model is not where Sluice was installed.
     pub fn resolve(&self) -> Result<PathBuf, CheckpointError> {
         match self {
             Self::Starter => starter_folder(),
@@ -52,7 +52,7 @@ impl fmt::Display for ModelSource {
     }
 }
 
-/// The data type that activations are computed in.
+/// The dtype of activations and computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComputeDtype {
@@ -118,16 +118,16 @@ pub enum Sampler {
     /// Extrapolates two predictions, and corrects each step with the next prediction.
     #[serde(rename = "uni_pc")]
     UniPc,
-    /// For consistency models: the predicted clean image with new noise.
+    /// For consistency models: mixes the predicted clean image with new noise.
     #[serde(rename = "lcm")]
     Lcm,
-    /// Extrapolates the last three predictions, and removes part of the noise.
+    /// Extrapolates the last three predictions, and adds new noise in each step.
     #[serde(rename = "er_sde")]
     ErSde,
     /// Extrapolates the last two predictions exponentially.
     #[serde(rename = "res_multistep")]
     ResMultistep,
-    /// For trajectory consistency models: steps below each level and comes back with new noise.
+    /// For trajectory consistency models: goes below each level and comes back up with new noise.
     #[serde(rename = "tcd")]
     Tcd,
 }
@@ -320,10 +320,10 @@ pub struct AdapterUse {
     pub weight: f32,
 }
 
-/// Everything that decides what an image looks like.
+/// Everything that determines an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Which model.
+    /// The model.
     pub model: ModelSource,
     /// Describes the image.
     pub prompt: String,
@@ -337,7 +337,7 @@ pub struct Request {
     pub steps: u32,
     /// How strongly to follow the prompt: the guidance scale of the model's own pipeline.
     pub guidance: f32,
-    /// The seed of the noise, which is that of PyTorch's CPU generator. Image `i` of a batch has the seed `seed + i`.
+    /// The seed of the noise from PyTorch's CPU generator. Image `i` of a batch has the seed `seed + i`.
     pub seed: u64,
     /// Images generated at once.
     pub batch: u32,
@@ -345,17 +345,18 @@ pub struct Request {
     pub sampler: Sampler,
     /// Noise schedule.
     pub schedule: Schedule,
-    /// Data type of the computation; what suits the model and the device if absent.
+    /// Dtype of the computation; if absent, chosen for the model and the device.
     #[serde(default)]
     pub dtype: Option<ComputeDtype>,
     /// Longest prompt in tokens, chat template included; longer prompts are truncated. Text encoders that work in
     /// chunks read all of it.
     pub max_sequence_length: u32,
-    /// LoRAs and other adapters, in this order, besides those that `<lora:name:weight>` in the prompts names.
+    /// LoRAs and other adapters, in this order, in addition to those named by `<lora:name:weight>` in the
+    /// prompts.
     #[serde(default)]
     pub adapters: Vec<AdapterUse>,
-    /// Which layer of CLIP to use, counted from the end: 1 is the last layer, 2 the one before it. 0, and values below
-    /// what the family was trained with, mean the family's own.
+    /// The CLIP layer to use, counted from the end: 1 is the last layer, 2 the one before it. 0, and values
+    /// below the family's own, mean the family's own.
     #[serde(default)]
     pub clip_skip: u32,
     /// Guidance options besides the scale.
@@ -401,7 +402,7 @@ pub const LARGEST_BATCH: u32 = 256;
 /// Largest clip skip: CLIP-L has this many layers.
 pub const LARGEST_CLIP_SKIP: u32 = 12;
 
-/// What is wrong with a request.
+/// Why a request is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RequestError {
     /// The model cannot generate this size.
@@ -411,21 +412,21 @@ pub enum RequestError {
         side: &'static str,
         /// The requested value.
         pixels: u32,
-        /// What it must be a multiple of.
+        /// The multiple.
         multiple: u32,
-        /// The next smaller size that works.
+        /// The next smaller valid size.
         below: u32,
-        /// The next larger size that works.
+        /// The next larger valid size.
         above: u32,
     },
-    /// No model, or not this one, can generate this size.
+    /// The size exceeds the limit of Sluice or of this model.
     #[error("{side} {pixels} is too large; use {longest} or less")]
     SideTooLong {
         /// "width" or "height".
         side: &'static str,
         /// The requested value.
         pixels: u32,
-        /// The largest that works.
+        /// The largest valid size.
         longest: u32,
     },
     /// No steps.
@@ -482,8 +483,8 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// Checks everything that can be checked without the model, given the multiple that its sizes must have and the
-    /// longest side that it can generate.
+    /// Checks everything that can be checked without the model. `multiple` is what sizes must be a multiple
+    /// of, `longest` the longest side the model can generate.
     pub fn validate(&self, multiple: u32, longest: u32) -> Result<(), RequestError> {
         for (side, pixels) in [("width", self.width), ("height", self.height)] {
             if pixels > longest {

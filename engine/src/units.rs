@@ -1,4 +1,4 @@
-//! Numbers for people: two or three significant digits and a unit.
+//! Formats numbers for people: two or three significant digits and a unit.
 
 /// The size of a file or tensor, in binary units: `7.45 GiB`.
 pub fn bytes(bytes: u64) -> String {
@@ -20,12 +20,12 @@ pub fn memory(bytes: u64) -> String {
     memory_rounded(bytes, f64::round)
 }
 
-/// The same, rounded up: for an amount that is needed, so that the number given is enough.
+/// The same, rounded up, so that the number shown is enough.
 pub fn memory_needed(bytes: u64) -> String {
     memory_rounded(bytes, f64::ceil)
 }
 
-/// A part of a whole, with the unit once where both have the same: `7.0 of 12.0 GB`, `512 MB of 8.0 GB`.
+/// A part of a whole, with the unit only once if both have the same: `7.0 of 12.0 GB`, `512 MB of 8.0 GB`.
 pub fn memory_of(part: u64, whole: u64) -> String {
     let (part, whole) = (memory(part), memory(whole));
     match (part.split_once(' '), whole.split_once(' ')) {
@@ -42,7 +42,7 @@ pub fn speed(bytes_per_second: f64) -> String {
     format!("{}/s", memory(bytes as u64))
 }
 
-/// A common unit for several amounts of memory, so that they can be compared and the unit is written once.
+/// A common unit for several amounts of memory, to make them comparable and write the unit only once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// 2²⁰ bytes.
@@ -57,7 +57,7 @@ impl MemoryUnit {
         if bytes < 1 << 30 { Self::Megabytes } else { Self::Gigabytes }
     }
 
-    /// Such as `GB`.
+    /// Its symbol, such as `GB`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Megabytes => "MB",
@@ -124,7 +124,7 @@ pub fn seconds(seconds: f64) -> String {
     whole_seconds(seconds.round() as u64)
 }
 
-/// A time in microseconds, in the same form.
+/// A time in microseconds, in the same format.
 pub fn micros(micros: u64) -> String {
     seconds(micros as f64 / 1e6)
 }

@@ -1,12 +1,12 @@
 //! Records in pipes and files: a length, a checksum, then the record in MessagePack.
 //!
-//! A record that was cut off or changed on its way is recognised.
+//! Truncated and corrupted records are detected.
 
 use std::io::{self, Read, Write};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// The longest record that is read: the largest hold the images of a batch.
+/// The longest record that is read. The largest ones contain the images of a batch.
 const LONGEST: u64 = 8 << 30;
 /// Bytes before a record.
 const PREFIX: usize = 12;
@@ -23,7 +23,7 @@ pub enum WireError {
     /// The checksum does not match.
     #[error("a message was damaged in transit")]
     Damaged,
-    /// The record is intact, but has another type.
+    /// The record is intact, but of another type.
     #[error("a message cannot be parsed: {0}")]
     NotUnderstood(String),
     /// The pipe or the file failed.
@@ -44,7 +44,8 @@ pub fn write_record(out: &mut impl Write, record: &impl Serialize) -> Result<u64
     Ok((PREFIX + payload.len()) as u64)
 }
 
-/// Reads one record; `None` at the end. Allocates no more memory than bytes arrive, whatever length is announced.
+/// Reads one record; `None` at the end. Never allocates more memory than bytes arrive, whatever length is
+/// announced.
 pub fn read_record<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, WireError> {
     let mut prefix = Vec::with_capacity(PREFIX);
     input.by_ref().take(PREFIX as u64).read_to_end(&mut prefix)?;

@@ -1,5 +1,5 @@
-//! What the engine holds on a device and in the host's memory: counted where it is allocated, checked against a
-//! budget, with peaks that are read back after a run.
+//! Tracks the memory the engine holds on a device and on the host: counted at allocation, checked against a
+//! budget, with peaks for each run.
 
 use std::{
     fmt,
@@ -14,33 +14,33 @@ use crate::units;
 /// No budget.
 const UNLIMITED: u64 = u64::MAX;
 
-/// A device's own allocator, which counts what it has given out: weights and activations together.
+/// A device's own allocator, whose counters include both weights and activations.
 pub trait DevicePool: Send + Sync + fmt::Debug {
-    /// Bytes that are in use.
+    /// Bytes in use.
     fn used(&self) -> u64;
 
-    /// The most bytes that were in use at once since the last call.
+    /// Peak bytes in use since the last call.
     fn take_most(&self) -> u64;
 
-    /// Bytes of the device that other programs and the driver itself use.
+    /// Bytes used on the device by other programs and the driver itself.
     fn others(&self) -> u64;
 
-    /// Bytes that this process has or can still get.
+    /// Bytes this process holds or can still allocate.
     fn available(&self) -> u64;
 
-    /// Bytes that were allocated on the device but are in the host's memory: drivers may move them there silently.
+    /// Bytes allocated on the device but located in host memory, where some drivers move them silently.
     fn spilled(&self) -> u64;
 
-    /// Waits until memory that was released is free: a device works asynchronously.
+    /// Waits until released memory is free; a device works asynchronously.
     fn settle(&self);
 
-    /// Returns memory that it keeps for later to the driver, for other programs.
+    /// Returns cached memory to the driver, for other programs.
     fn give_back(&self);
 }
 
-/// The memory account of one engine. Weights and copies of weights are entered by those who hold them; activations are
-/// what the engine's computing threads allocate (see [`metered`](super::metered)), or what is left of a device's own
-/// count when the weights are taken off.
+/// The memory account of one engine. Holders of weights and of copies reserve bytes here. Activations are
+/// what the engine's computing threads allocate (see [`metered`](super::metered)); on a device with its own
+/// counters, they are its total minus the weights.
 pub struct MemoryAccount {
     budget: AtomicU64,
     weights: AtomicU64,
@@ -50,34 +50,34 @@ pub struct MemoryAccount {
     peak: AtomicU64,
     peak_activations: AtomicU64,
     peak_host: AtomicU64,
-    /// Bytes that the device would have needed for the allocation that was refused last; 0 if none was.
+    /// Bytes the device would have needed for the last refused allocation; 0 if none was refused.
     refused: AtomicU64,
     pool: RwLock<Option<Arc<dyn DevicePool>>>,
-    /// Whether there is a pool. The allocator reads this, and it must not take a lock.
+    /// Whether there is a pool. The allocator reads this, and must not take a lock.
     has_pool: AtomicBool,
 }
 
-/// What is held at a moment, in bytes.
+/// Bytes held at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holdings {
-    /// Weights on the device, slots included.
+    /// Weights on the device, including slots.
     pub weights: u64,
     /// Activations on the device.
     pub activations: u64,
-    /// Copies of weights in the host's memory and buffers that they are read through.
+    /// Copies of weights in host memory, and staging buffers.
     pub host: u64,
-    /// Those of `host` that are pinned for a card.
+    /// The part of `host` that is pinned.
     pub pinned: u64,
 }
 
-/// The most that was held at any moment, in bytes.
+/// Peak bytes held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Peaks {
-    /// On the device, weights and activations together.
+    /// Weights and activations on the device together.
     pub device: u64,
     /// Activations on the device.
     pub activations: u64,
-    /// In the host's memory.
+    /// In host memory.
     pub host: u64,
 }
 
@@ -85,13 +85,13 @@ pub struct Peaks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the device ran out of memory: {} needed, {} allowed", units::memory_needed(*.needed), units::memory(*.budget))]
 pub struct OutOfMemory {
-    /// Bytes that the device would have to hold.
+    /// Bytes the device would have to hold.
     pub needed: u64,
-    /// Bytes that it may hold.
+    /// Bytes it may hold.
     pub budget: u64,
 }
 
-/// Bytes that stay entered in an account until this is dropped.
+/// Bytes charged to an account until this is dropped.
 #[must_use = "the reservation ends when this is dropped"]
 pub struct Reservation {
     account: Arc<MemoryAccount>,
@@ -124,13 +124,14 @@ impl MemoryAccount {
         })
     }
 
-    /// The most bytes of the device that may be held from now on.
+    /// Sets the limit on bytes held on the device.
     pub fn set_budget(&self, budget: Option<u64>) {
         self.budget.store(budget.unwrap_or(UNLIMITED), Ordering::Relaxed);
         self.refused.store(0, Ordering::Relaxed);
     }
 
-    /// Takes what is in use on the device from its own count from now on, or from what computing threads allocate.
+    /// Sets the device's own counters as the source of its memory in use, or `None` to meter the computing
+    /// threads.
     pub fn count_with(&self, pool: Option<Arc<dyn DevicePool>>) {
         if let Some(pool) = &pool {
             pool.take_most();
@@ -143,7 +144,7 @@ impl MemoryAccount {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the device's own count, if it has one. What is over the budget counts as refused.
+    /// Reads the device's own counters, if it has any. Usage over the budget counts as a refusal.
     pub fn observe(&self) {
         let Some(pool) = self.pool() else { return };
         let (most, weights) = (pool.take_most(), self.weights.load(Ordering::Relaxed));
@@ -154,39 +155,39 @@ impl MemoryAccount {
         }
     }
 
-    /// The device has refused memory.
+    /// The error for an allocation that the device refused.
     pub fn out_of_memory(&self) -> OutOfMemory {
         let held = self.holdings();
         let budget = held.weights + held.activations;
         OutOfMemory { needed: budget + 1, budget }
     }
 
-    /// Bytes of the device that others use, where the device says so.
+    /// Bytes of the device that others use; 0 if unknown.
     pub fn others(&self) -> u64 {
         self.pool().map_or(0, |pool| pool.others())
     }
 
-    /// Bytes of the device that this process has or can still get, where the device says so.
+    /// Bytes of the device that this process holds or can still allocate, if known.
     pub fn available(&self) -> Option<u64> {
         self.pool().map(|pool| pool.available())
     }
 
-    /// Bytes that the driver keeps in the host's memory although they were allocated on the device.
+    /// Bytes allocated on the device that the driver keeps in host memory.
     pub fn spilled(&self) -> u64 {
         self.pool().map_or(0, |pool| pool.spilled())
     }
 
-    /// Returns memory that the device's allocator keeps for later to the driver.
+    /// Returns memory cached by the device's allocator to the driver.
     pub fn give_back(&self) {
         if let Some(pool) = self.pool() {
             pool.give_back();
         }
     }
 
-    /// Enters weights on the device.
+    /// Charges weights on the device.
     ///
     /// # Errors
-    /// When the budget would be exceeded; nothing is entered then.
+    /// Fails, and charges nothing, if this would exceed the budget.
     pub fn reserve_weights(self: &Arc<Self>, bytes: u64) -> Result<Reservation, OutOfMemory> {
         let budget = self.budget.load(Ordering::Relaxed);
         let activations = self.activations();
@@ -200,7 +201,7 @@ impl MemoryAccount {
         Ok(Reservation { account: Arc::clone(self), bytes, kind: Kind::Weights })
     }
 
-    /// Enters a copy of weights in the host's memory, or a buffer.
+    /// Charges a copy of weights in host memory, or a buffer.
     pub fn reserve_host(self: &Arc<Self>, bytes: u64, pinned: bool) -> Reservation {
         let held = self.host.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak_host.fetch_max(held, Ordering::Relaxed);
@@ -211,8 +212,8 @@ impl MemoryAccount {
         Reservation { account: Arc::clone(self), bytes, kind }
     }
 
-    /// Enters an allocation of a computing thread. One that exceeds the budget is noted as refused and counts
-    /// towards no peak: the memory of the machine that stands in for a card's is there, the card's is not.
+    /// Charges an allocation of a computing thread. One that exceeds the budget is recorded as refused and
+    /// does not count towards the peak: the host memory that simulates VRAM can hold it, VRAM could not.
     pub(super) fn allocated(&self, bytes: u64) {
         if self.has_pool.load(Ordering::Relaxed) {
             self.activations.fetch_add(bytes as i64, Ordering::Relaxed);
@@ -225,7 +226,7 @@ impl MemoryAccount {
             self.refused.fetch_max(total, Ordering::Relaxed);
             return;
         }
-        // Peaks are mostly known already, and looking is cheaper than writing.
+        // Peaks rarely change, and a load is cheaper than a write.
         if total > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(total, Ordering::Relaxed);
         }
@@ -238,19 +239,19 @@ impl MemoryAccount {
         self.activations.fetch_sub(bytes as i64, Ordering::Relaxed);
     }
 
-    /// The allocation that went over the budget since the last call, if there was one.
+    /// The allocation that exceeded the budget since the last call, if any.
     pub fn take_refusal(&self) -> Option<OutOfMemory> {
         let needed = self.refused.swap(0, Ordering::Relaxed);
         (needed > 0).then(|| OutOfMemory { needed, budget: self.budget.load(Ordering::Relaxed) })
     }
 
-    /// Whether an allocation went over the budget.
+    /// Whether an allocation exceeded the budget.
     pub fn has_refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits until a device that counts by itself has freed what was let go: until then that counts as held, and what
-    /// is over a new budget only by that is not refused.
+    /// Waits until a device with its own counters has freed released memory. Until then that memory counts as
+    /// in use, and exceeding a new budget only because of it is not a refusal.
     pub fn settle(&self) {
         if let Some(pool) = self.pool() {
             pool.settle();
@@ -259,7 +260,7 @@ impl MemoryAccount {
         }
     }
 
-    /// What is held now.
+    /// Bytes held now.
     pub fn holdings(&self) -> Holdings {
         Holdings {
             weights: self.weights.load(Ordering::Relaxed),
@@ -269,7 +270,7 @@ impl MemoryAccount {
         }
     }
 
-    /// The peaks since the last call; they begin anew with what is held now.
+    /// The peaks since the last call; they restart from what is held now.
     pub fn take_peaks(&self) -> Peaks {
         self.observe();
         let now = self.holdings();
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(account.take_peaks().device, 60);
     }
 
-    /// Bytes in use, the most of them, and those that are let go and in use until somebody waits.
+    /// Bytes in use, their peak, and released bytes that are in use until the device settles.
     #[derive(Debug, Default)]
     struct Counting([AtomicU64; 3]);
 
@@ -391,7 +392,7 @@ mod tests {
         account.count_with(Some(Arc::clone(&pool) as Arc<dyn DevicePool>));
         account.set_budget(Some(100));
         account.allocated(1_000);
-        assert!(!account.has_refused(), "what the host allocates is not the device's");
+        assert!(!account.has_refused(), "host allocations must not count for the device");
         let _held = account.reserve_weights(40).unwrap();
         pool.use_bytes(90);
         pool.use_bytes(60);

@@ -1,46 +1,46 @@
-//! Graphics cards by their figures, for simulating them and for planning without one.
+//! Performance figures of GPUs, for simulating them and for planning without one.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::{Deserialize, Serialize};
 
-/// What a graphics card can do, in figures that programs reach.
+/// The performance of a GPU, in figures that programs reach.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CardProfile {
     /// Identifier, such as `rtx-3060`.
     pub id: String,
-    /// Name in words, with its memory and its link.
+    /// Display name, with memory and link.
     pub name: String,
     /// Bytes of VRAM.
     pub vram: u64,
-    /// What its processors can do, as NVIDIA numbers it: 7.5 for Turing, 8.6 for Ampere.
+    /// NVIDIA's compute capability: 7.5 for Turing, 8.6 for Ampere.
     pub compute_capability: f32,
-    /// Bytes a second from the host's pinned memory.
+    /// Bytes per second from pinned host memory.
     pub link_bytes_per_second: f64,
     /// Seconds until the first byte of a copy arrives.
     pub link_latency: f64,
-    /// Floating-point operations a second in blocks of transformers, in 16 bits with accumulators of 32.
+    /// Floating-point operations per second in transformer blocks, in 16 bits with 32-bit accumulation.
     pub operations_per_second: f64,
-    /// Bytes a second of its own memory.
+    /// Bytes per second of its own memory.
     pub memory_bytes_per_second: f64,
-    /// Where the figures are from: titles and addresses.
+    /// Sources of the figures: titles and addresses.
     pub sources: Vec<String>,
 }
 
 impl CardProfile {
-    /// Floating-point operations a second in f32, by its shaders alone: those of tensor cores in 16 bits with
-    /// accumulators of 32 are four times as many in Turing and twice as many since.
+    /// f32 operations per second on its shaders alone. Tensor cores, in 16 bits with 32-bit accumulation, are
+    /// four times as fast on Turing and twice as fast since.
     pub fn f32_operations_per_second(&self) -> f64 {
         self.operations_per_second / if self.compute_capability < 8.0 { 4.0 } else { 2.0 }
     }
 
-    /// Whether it computes in bf16, which came with compute capability 8.0.
+    /// Whether it computes in bf16, which takes compute capability 8.0.
     pub fn has_bf16(&self) -> bool {
         self.compute_capability >= 8.0
     }
 }
 
-/// All cards of `presets/cards.toml`, in the order of their VRAM.
+/// All GPUs in `presets/cards.toml`, ordered by VRAM.
 pub fn cards() -> &'static [CardProfile] {
     static CARDS: LazyLock<Vec<CardProfile>> = LazyLock::new(|| {
         read(include_str!("../../../presets/cards.toml")).unwrap_or_else(|error| {
@@ -51,7 +51,7 @@ pub fn cards() -> &'static [CardProfile] {
     &CARDS
 }
 
-/// The card of this identifier, in capital letters or not.
+/// The GPU with this identifier, ignoring case.
 pub fn card(id: &str) -> Option<&'static CardProfile> {
     cards().iter().find(|card| card.id.eq_ignore_ascii_case(id))
 }

@@ -1,8 +1,8 @@
-//! Counts what threads allocate, so that the activations of a run are measured and not guessed.
+//! Meters the allocations of threads, so that a run's activations are measured, not estimated.
 //!
-//! Tensors on the CPU are plain allocations. The program's allocator tells for each of them which group of
-//! threads made it; the groups of an engine's computing threads belong to its [`MemoryAccount`]. Memory is
-//! credited to the group that allocated it, whichever thread frees it.
+//! Tensors on the CPU are plain allocations. The program's allocator attributes each one to a group of
+//! threads; the groups of an engine's computing threads belong to its [`MemoryAccount`]. A deallocation is
+//! credited to the group that allocated, whichever thread frees.
 
 use std::{
     cell::RefCell,
@@ -20,10 +20,10 @@ static ALLOCATOR: Allocator<std::alloc::System> = Allocator::system();
 
 /// Smaller allocations are names and lists, not tensors.
 const SMALLEST: usize = 4096;
-/// Threads that can be metered in the life of a process. Those that come later are not.
+/// Number of threads that can be metered during the life of a process. Later ones are not.
 const GROUPS: usize = 1 << 14;
 
-/// The account of each group, by its number. It is read while memory is allocated, where a lock is not allowed.
+/// The account of each group, by index. It is read during allocation, where locks are not allowed.
 static ACCOUNTS: [OnceLock<Arc<MemoryAccount>>; GROUPS] = [const { OnceLock::new() }; GROUPS];
 
 struct Meter;
@@ -50,7 +50,7 @@ fn account(group: &AllocationGroupId) -> Option<&'static Arc<MemoryAccount>> {
     ACCOUNTS.get(group.as_usize().get())?.get()
 }
 
-/// Runs `work`; what it allocates on this thread is entered as activations of `account`.
+/// Runs `work` and charges its allocations on this thread to `account` as activations.
 pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
     static START: Once = Once::new();
     START.call_once(|| {
@@ -68,7 +68,8 @@ pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs `work`; what it allocates on this thread is no activation: weights, images that leave the engine.
+/// Runs `work` without charging its allocations on this thread as activations: for weights, and for images
+/// that leave the engine.
 pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
     thread_local! {
         static OUTSIDE: RefCell<Option<AllocationGroupToken>> = RefCell::new(AllocationGroupToken::register());
@@ -81,7 +82,7 @@ pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
             }
             None => work(),
         },
-        // It is being called from within itself.
+        // This is a nested call.
         Err(_) => work(),
     })
 }

@@ -1,5 +1,5 @@
-//! What the machine has: graphics cards through NVML, memory and processor through sysinfo; and what the engine
-//! holds of it.
+//! The machine's hardware: GPUs through NVML, memory and CPU through sysinfo; and the memory that the engine
+//! holds.
 
 mod account;
 mod cards;
@@ -16,50 +16,50 @@ pub use account::{DevicePool, Holdings, MemoryAccount, OutOfMemory, Peaks, Reser
 pub use cards::{CardProfile, card, cards};
 pub use metering::{metered, unmetered};
 
-/// The machine at one moment.
+/// The state of the machine at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HardwareSample {
-    /// The processor's name.
+    /// The CPU's name.
     pub cpu: String,
-    /// Logical processors.
+    /// Number of logical CPUs.
     pub threads: usize,
-    /// How busy they are, 0…1.
+    /// CPU load, 0…1.
     pub cpu_load: f32,
-    /// Bytes of memory in the machine.
+    /// Bytes of RAM.
     pub ram_total: u64,
-    /// Bytes that programs can still get.
+    /// Bytes of available RAM.
     pub ram_available: u64,
-    /// Bytes that this process holds.
+    /// Bytes of RAM this process uses.
     pub process_ram: u64,
-    /// NVIDIA cards, in the driver's order.
+    /// NVIDIA GPUs, in the driver's order.
     pub gpus: Vec<GpuSample>,
-    /// Why `gpus` may be incomplete, in words.
+    /// Why `gpus` may be incomplete, as text.
     pub gpu_note: Option<String>,
 }
 
-/// A graphics card at one moment.
+/// The state of a GPU at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GpuSample {
     /// Its name.
     pub name: String,
     /// Bytes of VRAM.
     pub vram_total: u64,
-    /// Bytes in use by everybody.
+    /// Bytes of VRAM in use by all processes.
     pub vram_used: u64,
-    /// How busy it is, 0…1.
+    /// GPU load, 0…1.
     pub load: f32,
     /// Degrees Celsius.
     pub temperature: Option<u32>,
 }
 
-/// Reads the machine again and again; keeps what is expensive to open.
+/// Samples the machine repeatedly; keeps handles that are expensive to open.
 pub struct Probe {
     system: Option<System>,
     nvml: Result<nvml_wrapper::Nvml, String>,
 }
 
 impl Probe {
-    /// Opens NVML and sysinfo. A machine without the NVIDIA driver is not an error: the samples say so.
+    /// Opens NVML and sysinfo. A machine without the NVIDIA driver is not an error; the samples report it.
     pub fn new() -> Self {
         let kinds = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing().with_usage())
@@ -68,13 +68,13 @@ impl Probe {
             tracing::debug!(%error, "NVML is not available");
             match error {
                 nvml_wrapper::error::NvmlError::LibloadingError(_) => "no NVIDIA driver found".to_owned(),
-                error => format!("no NVIDIA card found ({error})"),
+                error => format!("no NVIDIA GPU found ({error})"),
             }
         });
         Self { system: open_system(kinds), nvml }
     }
 
-    /// Reads everything once. The processor's load is the mean since the last call.
+    /// Takes a sample. The CPU load is the mean since the last call.
     pub fn sample(&mut self) -> HardwareSample {
         let (gpus, gpu_note) = match &self.nvml {
             Ok(nvml) => match read_gpus(nvml) {
@@ -105,7 +105,7 @@ impl Probe {
         sample
     }
 
-    /// The least time between two samples that gives a meaningful processor load.
+    /// The minimum time between two samples for a meaningful CPU load.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 }
 
@@ -132,7 +132,7 @@ fn read_gpus(nvml: &nvml_wrapper::Nvml) -> Result<Vec<GpuSample>, nvml_wrapper::
         .collect()
 }
 
-/// Reads again and again how much memory this process holds.
+/// Reads this process's memory use repeatedly.
 pub struct ProcessMemory {
     system: Option<System>,
     last: u64,
@@ -140,12 +140,13 @@ pub struct ProcessMemory {
 }
 
 impl ProcessMemory {
-    /// Of this process.
+    /// A reader for this process.
     pub fn new() -> Self {
         Self { system: open_system(RefreshKind::nothing()), last: 0, reads: 0 }
     }
 
-    /// Bytes. Looks anew with every fifth call, as looking takes the operating system some time.
+    /// Bytes of RAM this process uses. Refreshed on every fifth call, because reading it takes the operating
+    /// system some time.
     pub fn bytes(&mut self) -> u64 {
         if self.reads.is_multiple_of(5)
             && let Some(system) = &mut self.system
@@ -176,14 +177,14 @@ fn open_system(kinds: RefreshKind) -> Option<System> {
         .ok()
 }
 
-/// Bytes of memory in the machine; `None` where it does not say.
+/// Bytes of RAM; `None` if unknown.
 #[cfg(feature = "cuda")]
 pub fn total_memory() -> Option<u64> {
     let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     open_system(kinds).map(|system| system.total_memory())
 }
 
-/// Bytes of memory that programs can still get; `None` where the machine does not say.
+/// Bytes of available RAM; `None` if unknown.
 pub fn available_memory() -> Option<u64> {
     let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     open_system(kinds).map(|system| system.available_memory())

@@ -41,7 +41,7 @@ impl From<io::Error> for ChunkError {
     }
 }
 
-/// Reads until Sluice's text or the end. What stands before a cut in the file is still found.
+/// Reads until Sluice's text or the end. In a truncated file it still finds what comes before the cut.
 pub(super) fn read_texts(file: impl Read + Seek) -> Result<Texts, ChunkError> {
     let mut file = BufReader::new(file);
     let mut signature = Vec::with_capacity(SIGNATURE.len());

@@ -1,8 +1,8 @@
-//! The day in a file's name.
+//! The date in a file name.
 
 use std::fmt;
 
-/// A day of the calendar, shown as `2026-11-21`.
+/// A calendar day, shown as `2026-11-21`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Date {
     /// Year.
@@ -14,7 +14,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// Today where the machine stands.
+    /// Today in local time.
     pub fn today() -> Self {
         let today = jiff::Zoned::now().date();
         Self { year: today.year(), month: today.month(), day: today.day() }

@@ -22,7 +22,7 @@ pub enum Output {
     Folder(PathBuf),
 }
 
-/// How many names are tried when other programs take names in the same folder at the same time.
+/// Number of names to try when other programs take names in the same folder at the same time.
 const ATTEMPTS: u32 = 100;
 
 impl Output {

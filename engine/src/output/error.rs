@@ -32,7 +32,7 @@ pub enum OutputError {
     CreateFolder {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The folder is not writable.
@@ -40,7 +40,7 @@ pub enum OutputError {
     NotWritable {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The disk is full.
@@ -54,7 +54,7 @@ pub enum OutputError {
     Write {
         /// The image.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The file exists and must not be overwritten.
@@ -86,7 +86,7 @@ pub enum OutputError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The file is not a PNG.
@@ -106,7 +106,7 @@ pub enum OutputError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// In what way.
+        /// The details.
         detail: String,
     },
     /// The text chunk with the settings is larger than any settings.

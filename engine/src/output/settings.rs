@@ -142,7 +142,7 @@ pub struct RestoredSettings {
     pub notes: Vec<String>,
 }
 
-/// Every file that a request names.
+/// Every file named in a request.
 fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     let mut paths = Vec::new();
     if let ModelSource::Path(path) = &mut request.model {

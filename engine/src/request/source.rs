@@ -70,8 +70,8 @@ pub struct SourceMask {
     pub path: PathBuf,
     /// Mask blur: pixels over which the inpainted area fades into the rest.
     pub blur: u32,
-    /// Whether the unmasked pixels of the input image are pasted back, so that they do not change by a bit. Otherwise
-    /// they have gone through the autoencoder.
+    /// Whether the unmasked pixels of the input image are pasted back bit by bit. Otherwise they have gone
+    /// through the autoencoder.
     pub keeps_the_rest: bool,
 }
 

@@ -10,7 +10,7 @@ pub enum SourceError {
     Read {
         /// Which file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The file is not an image, or is damaged.

@@ -6,7 +6,8 @@ use crate::output::Image;
 
 /// Pixels with at least this lightness are inpainted.
 const LIGHT: u32 = 128;
-/// Costs of a straight and a diagonal step between pixels, in thirds of a pixel: sums are within 8% of the distance.
+/// Costs of a straight and a diagonal step between pixels, in thirds of a pixel; sums are within 8% of the
+/// distance.
 const STRAIGHT: u32 = 3;
 const ASLANT: u32 = 4;
 

@@ -18,7 +18,7 @@ pub enum TelemetryError {
     Create {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The disk is full.
@@ -32,7 +32,7 @@ pub enum TelemetryError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The file was deleted while it was being written.
@@ -41,7 +41,7 @@ pub enum TelemetryError {
         /// The file.
         path: PathBuf,
     },
-    /// The sampling thread ended early, because of a bug in what it calls.
+    /// The sampling thread ended early because of a bug in a callback.
     #[error("the thread that samples memory stopped early; the rest of the telemetry is lost")]
     Stopped,
     /// The run is over, and part of its telemetry was not written.
@@ -49,7 +49,7 @@ pub enum TelemetryError {
     Incomplete {
         /// The first error.
         cause: Box<TelemetryError>,
-        /// What is known about the run anyway.
+        /// What is known about the run nevertheless.
         summary: Box<TelemetrySummary>,
     },
     /// The file cannot be opened or read.
@@ -57,7 +57,7 @@ pub enum TelemetryError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         cause: io::Error,
     },
     /// The file is not telemetry.

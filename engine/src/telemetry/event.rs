@@ -1,4 +1,4 @@
-//! What a run says about itself while it goes on.
+//! The events that a run reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,67 +7,67 @@ use crate::{
     memory::{Placement, Stage, Tier},
 };
 
-/// One observation. All times are microseconds since the run began.
+/// One event. All times are in microseconds since the run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TelemetryEvent {
-    /// A run begins, or goes on under another plan.
+    /// A run begins, or continues with another plan.
     Plan(PlanMark),
     /// A stage begins.
     StageStarted {
         /// When.
         at: u64,
-        /// Which.
+        /// The stage.
         #[serde(flatten)]
         stage: Stage,
     },
-    /// A stage is done.
+    /// A stage is finished.
     StageFinished {
         /// When.
         at: u64,
-        /// Which.
+        /// The stage.
         #[serde(flatten)]
         stage: Stage,
     },
-    /// A denoising step is done.
+    /// A denoising step is finished.
     Step(StepRecord),
     /// A block was used.
     Block(BlockRecord),
-    /// What memory holds at a moment.
+    /// The memory in use at one moment.
     Memory(MemorySample),
-    /// Something the person should know: a step down after an out-of-memory error, blocks that changed places.
+    /// A message for the user: a step down after an out-of-memory error, or blocks that changed places.
     Note {
         /// When.
         at: u64,
-        /// In words.
+        /// The message.
         text: String,
     },
 }
 
-/// The frame that a run is drawn in.
+/// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanMark {
     /// When.
     pub at: u64,
-    /// What the device is called.
+    /// The device's name.
     pub device: String,
-    /// Bytes that the device has.
+    /// Bytes of device memory.
     pub device_total: u64,
-    /// Bytes of the device that the run may take.
+    /// Bytes of device memory that the run may use.
     pub device_budget: u64,
-    /// The stages of the run, in their order.
+    /// The stages of the run, in order.
     pub stages: Vec<StageMark>,
-    /// What the stages use of the model, in their order: a part that two stages use is here twice.
+    /// The parts of the model that each stage uses, in order; a part used by two stages is listed twice.
     pub components: Vec<ComponentMark>,
 }
 
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageMark {
-    /// Which.
+    /// The stage.
     #[serde(flatten)]
     pub stage: Stage,
-    /// Bytes on the device that it was predicted to take at its peak.
+    /// Predicted peak bytes on the device.
     pub predicted: u64,
 }
 
@@ -76,9 +76,9 @@ pub struct StageMark {
 pub struct ComponentMark {
     /// The part's name.
     pub part: String,
-    /// What it does.
+    /// Its role.
     pub role: Role,
-    /// The stage it is used in.
+    /// The stage that uses it.
     #[serde(flatten)]
     pub stage: Stage,
     /// In the order in which they run.
@@ -92,34 +92,34 @@ pub struct BlockMark {
     pub name: String,
     /// Bytes of its weights.
     pub bytes: u64,
-    /// How they come.
+    /// Where its weights are and how they are loaded.
     pub placement: Placement,
 }
 
 /// One use of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockRecord {
-    /// When the forward pass asked for its weights.
+    /// When the forward pass requested its weights.
     pub at: u64,
-    /// Number of the component in [`PlanMark::components`].
+    /// Index of the component in [`PlanMark::components`].
     pub component: u8,
-    /// Number of the block in its component.
+    /// Index of the block in its component.
     pub block: u16,
-    /// Which walk through the component this was, from 0.
+    /// Index of the walk through the component, from 0.
     pub walk: u32,
     /// How long the forward pass waited for the weights.
     pub wait: u64,
-    /// How long they took to come; 0 if they were there.
+    /// How long loading took; 0 if they were resident.
     pub load: u64,
-    /// How long the forward pass computed.
+    /// How long the forward pass took.
     pub compute: u64,
-    /// How long it took to let them go.
+    /// How long freeing them took.
     pub evict: u64,
-    /// Bytes that were moved for it.
+    /// Bytes moved for it.
     pub bytes: u64,
-    /// Where they came from: `Device` if they were there.
+    /// Where the weights came from: `Device` if they were resident.
     pub tier: Tier,
-    /// The slot they were in, if they passed through one.
+    /// The slot, if it was streamed.
     pub slot: Option<u8>,
 }
 
@@ -130,39 +130,39 @@ pub struct StepRecord {
     pub at: u64,
     /// Its number, from 1.
     pub step: u32,
-    /// How many there are.
+    /// Total number of steps.
     pub steps: u32,
-    /// How long it took.
+    /// Its duration.
     pub took: u64,
     /// How long blocks waited for weights.
     pub wait: u64,
     /// Bytes moved to the device.
     pub bytes: u64,
-    /// Predictions that were not made because an earlier one took their place.
+    /// Predictions that the step cache reused.
     #[serde(default, skip_serializing_if = "is_none")]
     pub reused: u32,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// What memory holds at a moment, in bytes.
+/// The memory in use at one moment, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemorySample {
     /// When.
     pub at: u64,
-    /// Weights on the device, slots included.
+    /// Weights on the device, including slots.
     pub weights: u64,
     /// Activations on the device.
     pub activations: u64,
-    /// What other programs hold on the device.
+    /// Device memory used by other programs.
     pub others: u64,
-    /// Copies of weights in the host's memory, and buffers that they are read through.
+    /// Copies of weights in host memory, and staging buffers.
     pub host: u64,
-    /// Those of `host` that are pinned for a card.
+    /// The part of `host` that is pinned.
     pub pinned: u64,
-    /// All memory of this process.
+    /// Total memory of this process.
     pub process: u64,
 }

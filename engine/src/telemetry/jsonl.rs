@@ -1,4 +1,4 @@
-//! Telemetry as lines of JSON: what `--telemetry FILE.jsonl` writes.
+//! Telemetry as JSON lines, the format of `--telemetry FILE.jsonl`.
 
 use std::{
     fs::File,
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sink, TelemetryError, TelemetryEvent, sink::GrowingFile};
 
-/// The version of the file's form. It grows when a field or a kind changes its meaning; new ones do not count.
+/// The version of the file format. It rises when a field or kind changes its meaning; additions do not count.
 pub const VERSION: u32 = 2;
 
-/// The kinds of events, as they stand in the file.
+/// The kinds of events, as in the file.
 const KINDS: [&str; 7] = ["plan", "stage_started", "stage_finished", "step", "block", "memory", "note"];
 
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// Says that this is the header.
+    /// Marks the line as the header.
     pub kind: HeaderKind,
-    /// The version of the file's form: [`VERSION`].
+    /// The version of the file format: [`VERSION`].
     pub version: u64,
-    /// What wrote it.
+    /// The program that wrote the file.
     pub program: String,
-    /// In which version.
+    /// The program's version.
     pub version_of_program: String,
 }
 
-/// What a header calls itself.
+/// The `kind` of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeaderKind {
-    /// The only name there is.
+    /// The only one.
     Header,
 }
 
@@ -48,13 +48,13 @@ impl Default for Header {
     }
 }
 
-/// Writes a header and then every event, one a line.
+/// Writes a header, then one event per line.
 pub struct JsonlWriter {
     file: GrowingFile,
 }
 
 impl JsonlWriter {
-    /// Makes the file and writes the header; a file of that name is replaced.
+    /// Creates the file and writes the header; replaces an existing file.
     pub fn create(path: &Path) -> Result<Self, TelemetryError> {
         let mut file = GrowingFile::create(path)?;
         file.json(&Header::default())?;
@@ -78,20 +78,20 @@ impl Sink for JsonlWriter {
     }
 }
 
-/// What a file of telemetry holds.
+/// The contents of a telemetry file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Telemetry {
-    /// What wrote it.
+    /// The header.
     pub header: Header,
-    /// In the order in which they were observed.
+    /// The events, in the order in which they were observed.
     pub events: Vec<TelemetryEvent>,
-    /// Lines of kinds that are not known here; they are passed over.
+    /// Number of lines of unknown kinds, which are skipped.
     pub unknown: usize,
-    /// Whether the last line is whole. It is not if the program was ended while it wrote.
+    /// Whether the last line is complete. It is not if the program was killed while writing it.
     pub complete: bool,
 }
 
-/// Reads a file that [`JsonlWriter`] wrote.
+/// Reads a file written by [`JsonlWriter`].
 pub fn read_jsonl(path: &Path) -> Result<Telemetry, TelemetryError> {
     let read_error = |cause| TelemetryError::Read { path: path.to_owned(), cause };
     let mut file = BufReader::new(File::open(path).map_err(read_error)?);
@@ -117,7 +117,7 @@ pub fn read_jsonl(path: &Path) -> Result<Telemetry, TelemetryError> {
     Ok(telemetry)
 }
 
-/// The header of a known version. The version is looked at first: another one may have other fields.
+/// Parses the header. Checks the version first: other versions may have other fields.
 fn read_header(path: &Path, line: &[u8]) -> Result<Header, TelemetryError> {
     #[derive(Deserialize)]
     struct Version {
@@ -133,7 +133,7 @@ fn read_header(path: &Path, line: &[u8]) -> Result<Header, TelemetryError> {
     serde_json::from_slice(line).map_err(|_| not_telemetry())
 }
 
-/// The event of a line; nothing if it is of a kind that is not known here.
+/// Parses an event; `None` if it is of an unknown kind.
 fn read_event(line: &[u8]) -> Result<Option<TelemetryEvent>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Kind {

@@ -1,7 +1,7 @@
-//! What a run says about itself while it goes on: blocks, steps, stages and memory.
+//! Telemetry of a run: blocks, steps, stages and memory.
 //!
-//! The threads of a run report to a [`Recorder`]. A [`Sampler`] reads memory fifty times a second, empties the
-//! recorder, and hands everything on: to files ([`TelemetryFiles`]) and to a callback.
+//! The threads of a run report to a [`Recorder`]. A [`Sampler`] samples memory fifty times per second, drains
+//! the recorder, and passes everything on to files ([`TelemetryFiles`]) and a callback.
 
 mod error;
 mod event;

@@ -1,30 +1,30 @@
-//! The most that memory held.
+//! Peak memory use.
 
 use serde::{Deserialize, Serialize};
 
 use super::MemorySample;
 
-/// The most that memory held in any sample, in bytes. What came and went between two samples is not seen.
+/// The maximum of all memory samples, in bytes. It misses what was allocated and freed between two samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPeaks {
-    /// Weights and activations on the device together: what a forecast is compared with.
+    /// Weights and activations on the device together, to be compared with the predicted peak.
     pub device: u64,
-    /// Weights on the device, slots included.
+    /// Weights on the device, including slots.
     pub weights: u64,
     /// Activations on the device.
     pub activations: u64,
-    /// On the device, what other programs hold included.
+    /// Everything on the device, including other programs.
     pub device_total: u64,
-    /// Copies of weights in the host's memory, and buffers that they are read through.
+    /// Copies of weights in host memory, and staging buffers.
     pub host: u64,
-    /// Those of `host` that are pinned for a card.
+    /// The part of `host` that is pinned.
     pub pinned: u64,
-    /// All memory of this process.
+    /// Total memory of this process.
     pub process: u64,
 }
 
 impl MemoryPeaks {
-    /// Takes a sample in.
+    /// Adds a sample.
     pub fn include(&mut self, sample: &MemorySample) {
         let own = sample.weights.saturating_add(sample.activations);
         self.device = self.device.max(own);

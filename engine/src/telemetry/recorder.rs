@@ -1,4 +1,4 @@
-//! What the threads of a run report to, and what is measured from their reports.
+//! Collects events from the threads of a run, and derives measurements from them.
 
 use std::{
     collections::BTreeMap,
@@ -9,18 +9,18 @@ use std::{
 use super::{BlockRecord, TelemetryEvent};
 use crate::{hardware::unmetered, memory::Tier};
 
-/// Events that wait at most.
+/// Maximum number of waiting events.
 const CAPACITY: usize = 65_536;
-/// Events that room is made for at a time, at least.
+/// Minimum growth of the event buffer.
 const GROWTH: usize = 1024;
-/// Those of `CAPACITY` that blocks and memory samples leave to plans, stages, steps and notes, without which the
-/// rest cannot be read.
+/// The part of `CAPACITY` kept free of blocks and memory samples, for plans, stages, steps and notes; the
+/// rest cannot be understood without those.
 const RESERVED: usize = 1024;
 
-/// Takes events from any thread; its clones are one recorder.
+/// Takes events from any thread; clones share one recorder.
 ///
-/// Reporting is an addition to a vector under a lock that is never held for long. When nobody empties the
-/// recorder, what no longer fits is counted and left out; what was recorded before stays.
+/// Recording appends to a vector under a lock that is never held for long. If nobody drains the recorder, it
+/// keeps what it has, and counts and drops what no longer fits.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     shared: Option<Arc<Shared>>,
@@ -40,18 +40,18 @@ struct Waiting {
 
 impl Recorder {
     /// A recorder for a run that begins now.
-    #[allow(clippy::new_without_default, reason = "a recorder begins at a moment that somebody chooses")]
+    #[allow(clippy::new_without_default, reason = "creating a recorder starts its clock")]
     pub fn new() -> Self {
         let shared = Shared { started: Instant::now(), waiting: Mutex::default() };
         Self { shared: Some(Arc::new(shared)) }
     }
 
-    /// A recorder that takes nothing and costs nothing.
+    /// A recorder that drops everything at no cost.
     pub fn disabled() -> Self {
         Self { shared: None }
     }
 
-    /// Whether it takes anything.
+    /// Whether it records.
     pub fn is_enabled(&self) -> bool {
         self.shared.is_some()
     }
@@ -61,7 +61,7 @@ impl Recorder {
         self.shared.as_ref().map_or(0, |shared| shared.started.elapsed().as_micros() as u64)
     }
 
-    /// Takes an event.
+    /// Records an event.
     pub fn record(&self, event: TelemetryEvent) {
         let Some(mut waiting) = self.lock() else { return };
         let room = match event {
@@ -70,7 +70,7 @@ impl Recorder {
         };
         if waiting.events.len() < room {
             if waiting.events.len() == waiting.events.capacity() {
-                // What the run says about itself is none of its activations.
+                // Telemetry does not count as the run's activations.
                 unmetered(|| waiting.events.reserve(GROWTH));
             }
             waiting.events.push(event);
@@ -79,14 +79,14 @@ impl Recorder {
         }
     }
 
-    /// Moves what was recorded since the last call to the end of `into`, in the order in which it came.
+    /// Appends all events since the last call to `into`, in order.
     pub fn drain(&self, into: &mut Vec<TelemetryEvent>) {
         if let Some(mut waiting) = self.lock() {
             into.append(&mut waiting.events);
         }
     }
 
-    /// Events that found no room.
+    /// Number of events dropped because the buffer was full.
     pub fn dropped(&self) -> u64 {
         self.lock().map_or(0, |waiting| waiting.dropped)
     }
@@ -97,7 +97,7 @@ impl Recorder {
     }
 }
 
-/// What blocks and links took, measured: what a plan is fitted to again.
+/// Measured times of blocks and links, for refining a plan.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BlockTimes {
     compute: BTreeMap<(u8, u16), f64>,
@@ -106,7 +106,7 @@ pub struct BlockTimes {
 }
 
 impl BlockTimes {
-    /// Measures records, such as those of the first step.
+    /// Measures from records, such as those of the first step.
     pub fn measure<'a>(records: impl IntoIterator<Item = &'a BlockRecord>) -> Self {
         let mut compute = BTreeMap::<(u8, u16), Mean>::new();
         let (mut link, mut disk) = (Mean::default(), Mean::default());
@@ -122,17 +122,17 @@ impl BlockTimes {
         Self { compute, link: link.rate(), disk: disk.rate() }
     }
 
-    /// Seconds that a pass through a block took on average, if it was used.
+    /// Mean seconds per pass through a block, if it was used.
     pub fn compute_seconds(&self, component: u8, block: u16) -> Option<f64> {
         self.compute.get(&(component, block)).copied()
     }
 
-    /// Bytes a second from the host's memory to the device, latency included, if any came.
+    /// Bytes per second from host memory to the device, including latency, if anything was copied.
     pub fn link_bytes_per_second(&self) -> Option<f64> {
         self.link
     }
 
-    /// Bytes a second from the disk to the device, all of the way and its latency included, if any came.
+    /// Bytes per second from disk to the device, including all latencies, if anything was copied.
     pub fn disk_bytes_per_second(&self) -> Option<f64> {
         self.disk
     }
@@ -158,7 +158,7 @@ impl Mean {
         (self.over > 0.0).then(|| self.sum / self.over)
     }
 
-    /// A mean that is a speed: nothing moved is no measurement.
+    /// The mean rate; `None` if nothing was moved.
     fn rate(&self) -> Option<f64> {
         self.get().filter(|&rate| rate > 0.0)
     }

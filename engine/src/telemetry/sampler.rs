@@ -1,4 +1,4 @@
-//! The thread that reads memory and hands on what a run reports.
+//! The thread that samples memory and passes events on.
 
 use std::{
     io,
@@ -13,31 +13,31 @@ use super::{MemoryPeaks, MemorySample, Recorder, Sink, TelemetryError, Telemetry
 
 /// Time between two memory samples.
 pub const PERIOD: Duration = Duration::from_millis(20);
-/// Samples after which waiting events are handed on.
+/// Samples between deliveries of waiting events.
 const PERIODS_A_BATCH: u32 = 5;
-/// Events that are handed on at once when more than these wait.
+/// Number of waiting events that triggers an immediate delivery.
 const BATCH: usize = 512;
 
-/// What is known of a run when it is over.
+/// Summary of the telemetry of a finished run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TelemetrySummary {
-    /// Events that were handed on, memory samples included.
+    /// Delivered events, including memory samples.
     pub events: u64,
     /// Memory samples.
     pub samples: u64,
-    /// Events that found no room in the recorder and are in no file.
+    /// Events dropped because the recorder was full; they are in no file.
     pub dropped: u64,
-    /// The most that any sample held.
+    /// The maximum of all samples.
     pub peaks: MemoryPeaks,
-    /// Seconds that the sampler ran.
+    /// Seconds the sampler ran.
     pub seconds: f64,
-    /// Seconds of those that it was busy: sampling, writing and handing on.
+    /// Seconds of those that it was busy: sampling, writing and delivering.
     pub busy: f64,
-    /// Files that could not be written to their end, in words.
+    /// Files that could not be completed, as messages.
     pub failures: Vec<String>,
 }
 
-/// Samples memory fifty times a second and hands on what was recorded, until it is finished or dropped.
+/// Samples memory fifty times per second and delivers recorded events, until it is finished or dropped.
 pub struct Sampler {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Outcome>>,
@@ -49,9 +49,9 @@ impl Sampler {
     /// Starts the thread `sluice-sampler`.
     ///
     /// `sample` reads counters; the sampler sets [`MemorySample::at`]. Every tenth of a second, or as soon as
-    /// many events wait, what was recorded goes to the `sinks` and then to `deliver`, which must not wait for
-    /// long. A sink that fails is used no more, and the run goes on without it. With a disabled recorder
-    /// nothing is sampled and nothing is handed on.
+    /// many events wait, recorded events go to the `sinks` and then to `deliver`, which must not block for
+    /// long. A failed sink is not used again, and the run continues without it. With a disabled recorder
+    /// nothing is sampled or delivered.
     pub fn start(
         recorder: &Recorder,
         sample: Box<dyn FnMut() -> MemorySample + Send>,
@@ -76,8 +76,8 @@ impl Sampler {
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Takes a last sample, hands on everything that waits and closes the files. A file that could not be
-    /// written to its end is [`TelemetryError::Incomplete`], which has the summary too.
+    /// Takes a last sample, delivers all waiting events and closes the files. If a file could not be
+    /// completed, returns [`TelemetryError::Incomplete`], which also contains the summary.
     pub fn finish(mut self) -> Result<TelemetrySummary, TelemetryError> {
         match self.stop() {
             None => Ok(TelemetrySummary::default()),
@@ -97,7 +97,7 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        // Nobody is left who could be told of an error: whoever wants to know calls `finish`.
+        // Drop cannot report an error; `finish` can.
         drop(self.stop());
     }
 }
@@ -121,7 +121,7 @@ impl SamplerThread {
         loop {
             let stop = stopped.recv_deadline(next) != Err(RecvTimeoutError::Timeout);
             let woken = Instant::now();
-            // Samples that were missed are not made up for.
+            // Missed samples are not made up for.
             next = (next + PERIOD).max(woken);
             self.observe();
             periods += 1;
@@ -157,7 +157,7 @@ impl SamplerThread {
         (self.deliver)(events);
     }
 
-    /// Uses every sink and closes those that fail.
+    /// Applies `using` to every sink and closes those that fail.
     fn each_sink(&mut self, mut using: impl FnMut(&mut dyn Sink) -> Result<(), TelemetryError>) {
         self.sinks.retain_mut(|sink| match using(sink.as_mut()) {
             Ok(()) => true,
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(blocks(&heard.lock().unwrap().concat()), 1);
     }
 
-    /// A file on a disk that has room for some batches.
+    /// A file on a disk with room for a few batches.
     struct Filling(usize);
 
     impl Sink for Filling {
@@ -272,7 +272,7 @@ mod tests {
         }
 
         fn finish(&mut self) -> Result<(), TelemetryError> {
-            panic!("a sink that failed is used no more")
+            panic!("a failed sink must not be used again")
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_mistake_in_the_callback_is_an_error_of_the_sampler_alone() {
         let recorder = Recorder::new();
-        let deliver = Box::new(|_| panic!("a mistake"));
+        let deliver = Box::new(|_| panic!("a bug"));
         let sampler = Sampler::start(&recorder, nothing(), Vec::new(), deliver).unwrap();
         assert!(matches!(sampler.finish(), Err(TelemetryError::Stopped)));
     }

@@ -1,4 +1,4 @@
-//! Files that telemetry goes to.
+//! The files that telemetry is written to.
 
 use std::{
     fs::File,
@@ -12,26 +12,26 @@ use super::{JsonlWriter, TelemetryError, TelemetryEvent, TraceWriter};
 
 /// Takes a run's events in the order in which they were observed.
 pub trait Sink: Send {
-    /// Takes some events and puts them where another program can see them. A sink that returned an error is
-    /// used no more.
+    /// Writes events and flushes them, so that other programs can see them. After an error a sink is not used
+    /// again.
     fn write(&mut self, events: &[TelemetryEvent]) -> Result<(), TelemetryError>;
 
-    /// The run is over.
+    /// Completes the output at the end of the run.
     fn finish(&mut self) -> Result<(), TelemetryError>;
 }
 
-/// The files that a run's telemetry goes to. Files of these names are replaced.
+/// The files for a run's telemetry. Existing files are replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TelemetryFiles {
-    /// Every event, one a line, as [`JsonlWriter`] writes them.
+    /// All events, one per line, as written by [`JsonlWriter`].
     pub events: Option<PathBuf>,
-    /// A trace for Perfetto, as [`TraceWriter`] writes it.
+    /// A trace for Perfetto, as written by [`TraceWriter`].
     pub trace: Option<PathBuf>,
 }
 
 impl TelemetryFiles {
-    /// Makes the files, so that a name or a disk that cannot be written is refused before the run.
+    /// Creates the files, so that an invalid name or a read-only disk is reported before the run.
     pub fn open(&self) -> Result<Vec<Box<dyn Sink>>, TelemetryError> {
         if let (Some(events), Some(trace)) = (&self.events, &self.trace)
             && events == trace
@@ -49,7 +49,7 @@ impl TelemetryFiles {
     }
 }
 
-/// A file that grows while the run goes on; its errors name it.
+/// A file that grows during the run; its errors name it.
 pub(super) struct GrowingFile {
     path: PathBuf,
     out: BufWriter<File>,
@@ -77,19 +77,19 @@ impl GrowingFile {
         written.map_err(|cause| self.error(cause))
     }
 
-    /// Whether [`GrowingFile::step_back`] works: it does not in a pipe.
+    /// Whether [`GrowingFile::step_back`] works; it does not in a pipe.
     pub(super) fn can_step_back(&mut self) -> bool {
         self.out.stream_position().is_ok()
     }
 
-    /// What comes next is written over the last `bytes` bytes.
+    /// Makes the next write overwrite the last `bytes` bytes.
     pub(super) fn step_back(&mut self, bytes: usize) -> Result<(), TelemetryError> {
         let sought = self.out.seek(SeekFrom::Current(-(bytes as i64)));
         sought.map(drop).map_err(|cause| self.error(cause))
     }
 
-    /// Writes what is still waiting and looks whether the file is still there: writing to a file that was removed
-    /// is no error to most systems.
+    /// Flushes buffered data and checks that the file still exists: on most systems writing to a removed file
+    /// succeeds.
     pub(super) fn finish(&mut self) -> Result<(), TelemetryError> {
         self.flush()?;
         if self.path.exists() { Ok(()) } else { Err(TelemetryError::Gone { path: self.path.clone() }) }

@@ -1,4 +1,4 @@
-//! Settings in a PNG file: there and back, and what is wrong with other files.
+//! Settings in a PNG file: round trips, and errors for other files.
 
 use std::{fs, io::Write, path::Path};
 
@@ -170,7 +170,7 @@ fn a_file_cut_off_anywhere_is_named_so_or_gives_its_settings() {
             Err(error) => panic!("{length} bytes: {error}"),
         }
     }
-    assert!(found > bytes.len() / 4, "the settings stand before the picture");
+    assert!(found > bytes.len() / 4, "the settings come before the pixels");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the files of this room must withstand together.
+//! Shared helpers for the tests of image files.
 
 mod files;
 mod parameters;

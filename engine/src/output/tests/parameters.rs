@@ -1,4 +1,4 @@
-//! The form of A1111's web UI.
+//! The format of A1111's web UI.
 
 use proptest::prelude::*;
 
@@ -178,7 +178,7 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // The picture that was drawn over is not inside.
+        // The input image is not included.
         let request = Request {
             prompt,
             negative_prompt: negative,

@@ -1,4 +1,4 @@
-//! Folders and names.
+//! Folders and file names.
 
 use std::{fs, path::Path};
 
@@ -126,7 +126,7 @@ fn a_picture_that_cannot_be_saved_is_kept_elsewhere() {
     assert!(path.starts_with(fallback_folder()));
     assert_eq!(read_settings(path).unwrap().settings.request.prompt, "kept");
     assert!(error.to_string().contains("gone/a.png cannot be written: "));
-    assert!(!error.to_string().contains(".tmp\""), "the temporary name means nothing to anybody: {error}");
+    assert!(!error.to_string().contains(".tmp\""), "the error must not show the temporary name: {error}");
     fs::remove_file(path).unwrap();
 }
 

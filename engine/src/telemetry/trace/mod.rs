@@ -1,7 +1,7 @@
-//! A trace for Perfetto and `chrome://tracing`: what `--trace FILE.json` writes.
+//! A trace for Perfetto and `chrome://tracing`, the format of `--trace FILE.json`.
 //!
-//! The form is the JSON object of Chrome's "Trace Event Format". Its slices may not overlap on one track
-//! (Perfetto leaves out those that do), so a slice that would is cut off where the one before it ends.
+//! The file is the JSON object of Chrome's "Trace Event Format". Slices on one track must not overlap
+//! (Perfetto drops those that do), so an overlapping slice is cut to start where the previous one ends.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ const STEPS: u32 = 2;
 const COMPUTE: u32 = 3;
 const WAITING: u32 = 4;
 const COPIES: u32 = 5;
-/// The first slot; the others follow.
+/// The track of the first slot; the others follow.
 const SLOTS: u32 = 6;
 
 const TRACKS: [(u32, &str); 5] = [
@@ -34,17 +34,17 @@ const TRACKS: [(u32, &str); 5] = [
     (COPIES, "copies without a slot"),
 ];
 
-/// What makes a file that ends here valid JSON.
+/// Completes the file as valid JSON.
 const END: &str = "\n]}\n";
 
-/// Writes a trace while the run goes on. After every batch the file is valid JSON, so a program that is ended
-/// from outside leaves a trace that opens. (A pipe gets the end of the JSON at the end of the run only.)
+/// Writes a trace during the run. After every batch the file is valid JSON, so a program that is killed
+/// leaves a trace that opens. (A pipe gets the end of the JSON only at the end of the run.)
 pub struct TraceWriter {
     file: GrowingFile,
     rewrites_end: bool,
     ended: bool,
     latest: u64,
-    /// Where the last slice of each track ends.
+    /// The end of the last slice on each track.
     filled: BTreeMap<u32, u64>,
     stages: Vec<(Stage, u64)>,
     predicted: Vec<StageMark>,
@@ -54,7 +54,7 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Makes the file and writes its beginning; a file of that name is replaced.
+    /// Creates the file and writes its beginning; replaces an existing file.
     pub fn create(path: &Path) -> Result<Self, TelemetryError> {
         let mut file = GrowingFile::create(path)?;
         let rewrites_end = file.can_step_back();
@@ -176,7 +176,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Counters are written when they change.
+    /// Counters are written only when they change.
     fn sample(&mut self, sample: &MemorySample) -> Result<(), TelemetryError> {
         let device = |sample: &MemorySample| (sample.weights, sample.activations, sample.others);
         let host = |sample: &MemorySample| (sample.host, sample.pinned);
@@ -263,7 +263,7 @@ impl Sink for TraceWriter {
         self.end()
     }
 
-    /// Stages that have not finished end with the last thing that was seen.
+    /// Unfinished stages end with the last event.
     fn finish(&mut self) -> Result<(), TelemetryError> {
         self.go_on()?;
         let latest = self.latest;
@@ -294,9 +294,9 @@ fn metadata(name: &'static str, track: u32, args: Value) -> TraceEvent<'static> 
     TraceEvent { name, ph: "M", ts: 0, dur: None, pid: PROCESS, tid: track, s: None, args }
 }
 
-/// When copies took place. A record says how long a copy took, not when: one link moves one block at a time, a
-/// slot is filled when the block that used it before is done, and a block that waited was there when its wait
-/// was over.
+/// Reconstructs when copies took place. A record has the duration of a copy, not its start. But a link moves
+/// one block at a time, a slot is refilled only after its previous block is done, and a block that was waited
+/// for arrived when the wait ended.
 #[derive(Default)]
 struct Copies {
     link_free: u64,
