@@ -18,7 +18,11 @@ LONG = (
 
 @dataclass
 class Run:
-    """One call of a pipeline. `sampler` is "euler", "heun" or "ddim"."""
+    """One call of a pipeline. `sampler` is "euler", "heun" or "ddim".
+
+    With a `refiner`, the case of another checkpoint, the pipeline stops after the fraction `refiner_switch` of the
+    schedule, and the refiner takes the remaining steps.
+    """
 
     prompt: str
     negative: str
@@ -30,6 +34,8 @@ class Run:
     max_tokens: int = 64
     sampler: str = "euler"
     true_cfg: float = 1.0
+    refiner: str | None = None
+    refiner_switch: float = 1.0
 
 
 @dataclass
@@ -193,6 +199,14 @@ CASES = {
                 "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
                 "drawn_over": Edit(HORSE, "blurry", 5, 5.0, 48, 32, source=edit(0.5, [32, 48])),
                 "filled_in": Edit("dance monkey", "", 3, 3.0, 32, 48, source=edit(1.0, [48, 32], [70, 50])),
+                "refined/guided": Run(
+                    HORSE, "blurry, ugly", 10, 5.0, 56, 40, refiner="refiner", refiner_switch=0.8,
+                ),
+                "refined/batch": Run(BRIEF, "", 5, 3.0, 32, 48, batch=2, refiner="refiner", refiner_switch=0.5),
+                "refined/drawn_over": Edit(
+                    "dance monkey", "blurry", 10, 1.0, 48, 32, source=edit(0.6, [32, 48]), refiner="refiner",
+                    refiner_switch=0.8,
+                ),
             },
         ),
         "fills_in": Checkpoint(

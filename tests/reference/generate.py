@@ -40,37 +40,46 @@ def save_tensors(tensors, path):
     print(f"{path}: {len(tensors)} tensors, {os.path.getsize(path)} bytes", flush=True)
 
 
-def write_run(name, tiny, case, run_name, run, checkpoint, out):
+def save_case(name, case_name, folder):
+    """Writes a checkpoint of a family with its weights and returns its pipeline."""
+    case = cases.CASES[name][case_name]
+    tiny = families.FAMILIES[name](**case.options)
+    checkpoints.save(name, tiny, folder, case.salt, case.scales)
+    return tiny
+
+
+def write_run(name, tiny, case, run, checkpoint, out):
     """Writes request.json and the tensors of one run."""
     request = recording.describe(name, case.salt, tiny, run)
     os.makedirs(out, exist_ok=True)
     checkpoints.write_json(f"{out}/request.json", request, indent=2)
     if "source" in request:
         pictures.write(request["source"], out)
-    recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out)
+    with tempfile.TemporaryDirectory() as refiner:
+        if run.refiner:
+            save_case(name, run.refiner, refiner)
+        recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out, refiner=refiner)
     save_tensors(recorded, f"{out}/golden.safetensors")
 
 
 def write_family(name, out):
     """Writes every checkpoint of a family, without weights, and its runs; the tokenizers are shared."""
     for case_name, case in cases.CASES[name].items():
-        tiny = families.FAMILIES[name](**case.options)
         with tempfile.TemporaryDirectory() as folder:
-            checkpoints.save(name, tiny, folder, case.salt, case.scales)
+            tiny = save_case(name, case_name, folder)
             shutil.copytree(folder, f"{out}/{case_name}/checkpoint", ignore=WEIGHTS)
             for tokenizer in tiny.tokenizers:
                 shutil.copytree(f"{folder}/{tokenizer}", f"{out}/{tokenizer}", dirs_exist_ok=True)
             for run_name, run in case.runs.items():
-                write_run(name, tiny, case, run_name, run, folder, f"{out}/{case_name}/{run_name}")
+                write_run(name, tiny, case, run, folder, f"{out}/{case_name}/{run_name}")
 
 
 def write_adapted(case, out):
     """Writes the manifest of an adapter and what a family's default checkpoint computes with it."""
     checkpoint = cases.CASES[case.family][case.checkpoint]
-    tiny = families.FAMILIES[case.family](**checkpoint.options)
     os.makedirs(out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        checkpoints.save(case.family, tiny, folder, checkpoint.salt, checkpoint.scales)
+        tiny = save_case(case.family, case.checkpoint, folder)
         entry = adapters.write(case, tiny.pipeline, f"{folder}/adapter.safetensors")
         checkpoints.write_json(f"{out}/manifest.json", {"adapter.safetensors": entry}, separators=(",", ":"))
         request = recording.describe(case.family, checkpoint.salt, tiny, case.run)

@@ -40,6 +40,15 @@ class Recorder:
         self.calls[name] = number + 1
         return number
 
+    def watch(self, pipeline, calls=1):
+        """Records what the text encoders read, what encode_prompt returns and the first calls of the denoiser."""
+        self.watch_prompt_encoding(pipeline)
+        encoders = [getattr(pipeline, name, None) for name in ("text_encoder", "text_encoder_2", "text_encoder_3")]
+        for place, encoder in enumerate(encoder for encoder in encoders if encoder is not None):
+            self.watch_text_encoder("text_encoder" + (f"_{place + 1}" if place else ""), encoder)
+        denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
+        self.watch_denoiser(denoiser, getattr(pipeline, denoiser), calls)
+
     def watch_prompt_encoding(self, pipeline):
         """Records what encode_prompt returns."""
         original = pipeline.encode_prompt
@@ -108,6 +117,25 @@ class Recorder:
 
         autoencoder.decode = decode
 
+    def on_step_end(self, pipeline, evaluation, timestep, tensors):
+        """Keeps the latents after each step; one of Heun's steps is two evaluations, but for the last."""
+        last = evaluation + 1 == len(pipeline.scheduler.timesteps)
+        if pipeline.scheduler.order == 1 or evaluation % 2 == 1 or last:
+            self.add(f"step.{self.call('step')}.latents", tensors["latents"])
+        return {}
+
+    def add_schedule(self, scheduler, started_late, stopped_early=False):
+        """Keeps the noise levels and times of the steps that were taken; the last level is the one that they end at."""
+        # Of DDIM's scheduler, which does not know where it began, all steps are evaluations.
+        taken = self.calls["step"]
+        rest = len(scheduler.timesteps) - taken
+        first = (getattr(scheduler, "begin_index", rest) or 0) if started_late else 0
+        for name, more in (("sigmas", 1), ("timesteps", 0)):
+            # DDIM has no list of noise levels.
+            levels = getattr(scheduler, name, None)
+            end = first + taken + more if stopped_early else None
+            self.add(f"scheduler.{name}", levels if levels is None else levels[first:end])
+
 
 def by_prompt(tensors):
     """What Stable Diffusion's pipelines give for prompt and negative prompt, by number: embeddings of both and then
@@ -170,35 +198,38 @@ def describe(name, salt, tiny, run):
     described = {"family": name, **vars(run), "latents": latents}
     if run.true_cfg == 1:
         del described["true_cfg"]
+    if not run.refiner:
+        del described["refiner"], described["refiner_switch"]
     if "source" in described:
         noise = {"name": hash_weights.salted(salt, f"{name}.picture"), "shape": [1, *shape[1:]]}
         described["source"] = {**described["source"], "noise": noise}
     return described
 
 
-def run(kind, folder, request, files, prepare=lambda pipeline: None):
-    """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
-    returns name -> tensor."""
+def open_pipeline(kind, folder, **given):
+    """The pipeline of a checkpoint folder, without the components that it has none of; `given` replaces others."""
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
+    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out, **given)
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=None):
+    """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
+    returns name -> tensor. `refiner` is the checkpoint folder of the refiner that the request names."""
     source = request.get("source")
     kind = pictures.variant(kind, source) if source else kind
-    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out)
+    pipeline = open_pipeline(kind, folder)
     prepare(pipeline)
-    pipeline.set_progress_bar_config(disable=True)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
     if pipeline.scheduler.config.get("rescale_betas_zero_snr"):
         pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
-    denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
-    recorder = Recorder()
-    recorder.watch_prompt_encoding(pipeline)
-    encoders = [getattr(pipeline, name, None) for name in ("text_encoder", "text_encoder_2", "text_encoder_3")]
-    for place, encoder in enumerate(encoder for encoder in encoders if encoder is not None):
-        recorder.watch_text_encoder("text_encoder" + (f"_{place + 1}" if place else ""), encoder)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
-    recorder.watch_denoiser(denoiser, getattr(pipeline, denoiser), calls=1 + len(extra))
+    recorder = Recorder()
+    recorder.watch(pipeline, calls=1 + len(extra))
     recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
     # This pipeline forgets what the autoencoder's latents are moved by.
     is_forgetful = kind == "StableDiffusion3InpaintPipeline"
@@ -209,21 +240,14 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None):
     recorder.add("latents.init", latents)
     patches = Patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") else None
 
-    def on_step_end(pipeline, evaluation, timestep, tensors):
-        """Keeps the latents after each step; one of Heun's steps is two evaluations, but for the last."""
-        last = evaluation + 1 == len(pipeline.scheduler.timesteps)
-        if pipeline.scheduler.order == 1 or evaluation % 2 == 1 or last:
-            recorder.add(f"step.{recorder.call('step')}.latents", tensors["latents"])
-        return {}
-
-    # A UNet's pipelines take as many tokens as there are, and an empty negative prompt for none.
-    own = {"max_sequence_length": wanted.max_tokens} if denoiser == "transformer" else {}
-    negative = wanted.negative if denoiser == "transformer" else wanted.negative or None
-    options = dict(
-        prompt=wanted.prompt, negative_prompt=negative, num_inference_steps=wanted.steps,
-        guidance_scale=wanted.guidance, height=wanted.height, width=wanted.width,
-        num_images_per_prompt=wanted.batch, output_type="pt", callback_on_step_end=on_step_end, **own, **extra,
-    )  # fmt: skip
+    # A UNet's pipelines take as many tokens as there are.
+    own = {"max_sequence_length": wanted.max_tokens} if hasattr(pipeline, "transformer") else {}
+    refined = hasattr(wanted, "refiner")
+    ends = {"output_type": "latent", "denoising_end": wanted.refiner_switch} if refined else {"output_type": "pt"}
+    options = {
+        **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
+        "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
+    }  # fmt: skip
     if source:
         # Some pipelines take the size of the picture.
         sized = inspect.signature(type(pipeline).__call__).parameters
@@ -232,14 +256,36 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None):
             output = pipeline(**options, **pictures.options(source, files))
     else:
         output = pipeline(**options, latents=patches.pack(latents) if patches else latents)
-    recorder.add_picture("output", output.images)
-    # Of DDIM's scheduler, which does not know where it began, all steps are evaluations.
-    taken = len(pipeline.scheduler.timesteps) - recorder.calls["step"]
-    first = (getattr(pipeline.scheduler, "begin_index", taken) or 0) if source else 0
-    for name in ("sigmas", "timesteps"):
-        # DDIM has no list of noise levels.
-        levels = getattr(pipeline.scheduler, name, None)
-        recorder.add(f"scheduler.{name}", levels if levels is None else levels[first:])
+    recorder.add_schedule(pipeline.scheduler, started_late=bool(source), stopped_early=refined)
+    images = output.images
+    if refined:
+        images, tensors = refine(pipeline.vae, refiner, wanted, images)
+        recorder.tensors.update(tensors)
+    recorder.add_picture("output", images)
     if patches:
         return patches.tidy(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
+
+
+def shared_options(pipeline, wanted):
+    """What every pipeline of a request is called with. A UNet's pipelines take an empty negative prompt for none."""
+    negative = wanted.negative if hasattr(pipeline, "transformer") else wanted.negative or None
+    return dict(
+        prompt=wanted.prompt, negative_prompt=negative, num_inference_steps=wanted.steps,
+        guidance_scale=wanted.guidance, num_images_per_prompt=wanted.batch,
+    )  # fmt: skip
+
+
+def refine(autoencoder, folder, wanted, latents):
+    """Takes the last steps of a request with a refiner, and decodes with the autoencoder of the base model; the
+    images, and name -> tensor."""
+    pipeline = open_pipeline("StableDiffusionXLImg2ImgPipeline", folder, vae=autoencoder)
+    recorder = Recorder()
+    recorder.watch(pipeline)
+    recorder.add("latents.start", latents)
+    output = pipeline(
+        **shared_options(pipeline, wanted), image=latents, denoising_start=wanted.refiner_switch,
+        callback_on_step_end=recorder.on_step_end, output_type="pt",
+    )  # fmt: skip
+    recorder.add_schedule(pipeline.scheduler, started_late=True)
+    return output.images, {f"refiner.{name}": value for name, value in by_prompt(recorder.tensors).items()}
