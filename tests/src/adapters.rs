@@ -1,4 +1,4 @@
-//! Adapters of the fixtures, in the spellings that programs give them.
+//! Adapters of the fixtures, in the spellings of different programs.
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,13 @@ use crate::{
     original_names::Tensors,
 };
 
-/// A low-rank adapter of the fixtures and a run with it.
+/// A low-rank adapter of the fixtures, and a run with it.
 #[derive(Debug, Clone)]
 pub struct Adapter {
     folder: PathBuf,
-    /// How strongly the reference used it.
+    /// The weight that the reference used.
     pub weight: f32,
-    /// What every layer's change is multiplied by, times its rank.
+    /// Alpha of every layer.
     pub alpha: f32,
 }
 
@@ -31,11 +31,11 @@ struct Numbers {
     weight: f32,
 }
 
-/// A layer's factors by the layer's name: down, up.
+/// The factors of each layer: down, up.
 pub type Layers = BTreeMap<String, [Tensor; 2]>;
 
 impl Adapter {
-    /// That for a family.
+    /// The adapter for a family.
     pub fn new(family: &str) -> Result<Self> {
         let folder = fixtures().join("adapters").join(family);
         let manifest: BTreeMap<String, Numbers> = read_json(&folder.join("manifest.json"))?;
@@ -43,12 +43,12 @@ impl Adapter {
         Ok(Self { folder, weight, alpha })
     }
 
-    /// What the reference drew with it.
+    /// The reference run with it.
     pub fn run(&self) -> Result<Run> {
         Run::open(&self.folder)
     }
 
-    /// Its factors, by the names of layers in diffusers, with that of the component before them.
+    /// Its factors, by diffusers' layer names, with the component's name as a prefix.
     pub fn layers(&self) -> Result<Layers> {
         let tensors = manifest_tensors(&self.folder)?.remove("adapter.safetensors").context("no tensors")?;
         let names = tensors.keys().filter_map(|key| key.strip_suffix(".lora_A.weight"));
@@ -56,13 +56,13 @@ impl Adapter {
         Ok(names.map(|name| (name.to_owned(), [factor(name, "A"), factor(name, "B")])).collect())
     }
 
-    /// Writes it as the reference had it.
+    /// Writes it in the reference's format.
     pub fn write(&self, path: &Path) -> Result<()> {
         save(&keys(&self.layers()?, self.alpha, str::to_owned, ["lora_A", "lora_B"])?, path)
     }
 }
 
-/// The keys of layers, each called what `rename` says, and their alphas.
+/// The keys of layers, named by `rename`, and their alphas.
 pub fn keys(
     layers: &Layers,
     alpha: f32,
@@ -79,8 +79,8 @@ pub fn keys(
     Ok(tensors)
 }
 
-/// Gives all layers that are joined in the authors' files the first factor of the first of them, as an adapter that was
-/// trained on joined layers has: `joined` says the name of the whole for each part.
+/// Gives all layers that are concatenated in the authors' files the first factor of the first of them, like
+/// an adapter trained on concatenated layers. `joined` names the whole of each part.
 pub fn shared(layers: &Layers, joined: impl Fn(&str) -> Option<String>) -> Layers {
     let mut first: BTreeMap<String, Tensor> = BTreeMap::new();
     let mut all = Layers::new();
@@ -94,8 +94,8 @@ pub fn shared(layers: &Layers, joined: impl Fn(&str) -> Option<String>) -> Layer
     all
 }
 
-/// Changes of a Z-Image transformer that are done to the weights themselves: LoHa, LoKr, DoRA over outputs and over
-/// inputs, and differences of a matrix, a bias and a norm.
+/// Changes of a Z-Image transformer that are applied to the weights themselves: LoHa, LoKr, DoRA over outputs
+/// and over inputs, and differences of a matrix, a bias and a norm.
 pub fn changes_inside(dim: usize, inner: usize) -> Result<Tensors> {
     let mut tensors = Tensors::new();
     let mut add = |name: &str, shape: &[usize], scale: f32| -> Result<()> {

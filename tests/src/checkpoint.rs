@@ -1,4 +1,4 @@
-//! Tiny checkpoints, made from the fixtures in the layouts that people have on their disks.
+//! Tiny checkpoints, made from the fixtures in all common layouts.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,15 +26,15 @@ pub fn fixtures() -> PathBuf {
 /// How the files of a checkpoint are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One folder a component, one weight file in each.
+    /// One folder per component, with one weight file each.
     Diffusers,
-    /// The same with the names of files in 16 bits, whatever is in them.
+    /// The same with the file names of the fp16 variant, whatever is in them.
     Variant,
-    /// One folder a component, three weight files in each, and an index of them.
+    /// One folder per component, with three shards and an index each.
     Sharded,
-    /// One file a component under the original names.
+    /// One file per component with the original names.
     Split,
-    /// As `Split`, the denoiser's names with the prefix that ComfyUI puts before them.
+    /// Like `Split`, with ComfyUI's prefix in the denoiser's names.
     SplitPrefixed,
     /// All components in one file, with the prefixes of ComfyUI's checkpoints.
     Single,
@@ -43,11 +43,11 @@ pub enum Layout {
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// As they are.
+    /// Unchanged.
     F32,
     /// In another dtype.
     As(DType),
-    /// With the numbers of another dtype, but stored as F32.
+    /// Rounded to another dtype, but stored as F32.
     RoundedTo(DType),
 }
 
@@ -61,7 +61,7 @@ impl Stored {
     }
 }
 
-/// A row of a manifest: dtype, shape and, where it is not 1, scale.
+/// A row of a manifest: dtype, shape and, unless it is 1, scale.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum Row {
@@ -91,7 +91,7 @@ impl Entry {
     }
 }
 
-/// The tensors of every weight file that the `manifest.json` in `folder` describes, by the file's path.
+/// The tensors of every weight file in the `manifest.json` of `folder`, by the file's path.
 pub fn manifest_tensors(folder: &Path) -> Result<BTreeMap<String, Tensors>> {
     let manifest: BTreeMap<String, Entry> = read_json(&folder.join("manifest.json"))?;
     manifest.iter().map(|(path, entry)| Ok((path.clone(), entry.tensors()?))).collect()
@@ -111,7 +111,7 @@ impl Fixture {
         Self { case: family.join(case), family }
     }
 
-    /// Every run of it.
+    /// All of its runs.
     pub fn runs(&self) -> Result<Vec<Run>> {
         let mut runs = Vec::new();
         for entry in fs::read_dir(&self.case)? {
@@ -179,13 +179,13 @@ impl Fixture {
         Ok(folder.to_owned())
     }
 
-    /// [`Fixture::write`] as a diffusers folder with weights as they are.
+    /// [`Fixture::write`] as a diffusers folder with unchanged weights.
     pub fn write_diffusers(&self, folder: &Path) -> Result<PathBuf> {
         self.write(folder, Layout::Diffusers, Stored::F32)
     }
 }
 
-/// One call of a pipeline and where its result is.
+/// One call of a pipeline, and where its result is.
 #[derive(Debug, Clone)]
 pub struct Run {
     folder: PathBuf,
@@ -208,11 +208,11 @@ struct RunRequest {
     source: Option<RunSource>,
 }
 
-/// The picture that a run starts from.
+/// The input image of a run.
 #[derive(Debug, Clone, Deserialize)]
 struct RunSource {
     strength: f64,
-    /// Sides of the mask; there is none if absent.
+    /// Size of the mask; no mask if absent.
     mask: Option<[u32; 2]>,
     noise: HashNoise,
 }
@@ -231,7 +231,7 @@ impl HashNoise {
 }
 
 impl Run {
-    /// The run whose request and result are in a folder.
+    /// The run in a folder.
     pub fn open(folder: &Path) -> Result<Self> {
         Ok(Self { folder: folder.to_owned(), request: read_json(&folder.join("request.json"))? })
     }
@@ -263,7 +263,7 @@ impl Run {
         }
     }
 
-    /// The reference brings pictures to size as this does, and puts nothing back.
+    /// The reference resizes images this way and pastes nothing back.
     fn source(&self, source: &RunSource) -> SourceImage {
         let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
         SourceImage {
@@ -274,8 +274,8 @@ impl Run {
         }
     }
 
-    /// The noise that the reference started from, under the names that a job reads. The reference takes one sample of
-    /// a picture for the whole batch.
+    /// The initial noise of the reference, under the names that a job reads. The reference takes one sample
+    /// of an image for the whole batch.
     pub fn latents(&self) -> Result<Tensors> {
         let latents = self.request.latents.tensor()?;
         let mut tensors = Tensors::from([("latents".to_owned(), latents.clone())]);
@@ -289,16 +289,16 @@ impl Run {
         Ok(tensors)
     }
 
-    /// What the reference computed.
+    /// The reference's results.
     pub fn golden(&self) -> Result<Tensors> {
         load(&self.folder.join("golden.safetensors"))
     }
 }
 
-/// The name of the file that holds all components.
+/// The file that holds all components.
 const SINGLE: &str = "tiny.safetensors";
 
-/// What a model's files are called depends on what else there is.
+/// The names of a model's files depend on its other files.
 #[derive(Clone, Copy)]
 struct Kind {
     has_unet: bool,
@@ -316,8 +316,8 @@ impl Kind {
         }
     }
 
-    /// A component's file among split ones, its prefix in a file with others, and its tensors under their original
-    /// names.
+    /// The file of a component in the split layout, its prefix in a single file, and its tensors under their
+    /// original names.
     fn original(self, path: &str, tensors: Tensors) -> Result<(&'static str, &'static str, Tensors)> {
         const DENOISER: &str = "model.diffusion_model.";
         let has = |name: &str| tensors.contains_key(name);
@@ -332,7 +332,7 @@ impl Kind {
             Some("transformer") => {
                 ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)
             }
-            // Stable Diffusion XL's second encoder is published so.
+            // Stable Diffusion XL's second encoder is published this way.
             Some("text_encoder_2") if self.has_unet => {
                 let tensors = original_names::open_clip(&tensors)?;
                 let prefix = match self.has_first_encoder {
@@ -383,7 +383,7 @@ fn save_shards(tensors: &Tensors, path: &Path) -> Result<()> {
     let mut shards = vec![Tensors::new(); SHARDS];
     let mut weight_map = BTreeMap::new();
     for (index, (name, tensor)) in tensors.iter().enumerate() {
-        // Neighbours go to different files, so that no block is found in one file alone.
+        // Neighbours go to different files, so that blocks span files.
         let shard = index % SHARDS;
         weight_map.insert(name.clone(), shard_name(&stem, shard, SHARDS));
         shards[shard].insert(name.clone(), tensor.clone());
@@ -400,7 +400,7 @@ fn shard_name(stem: &str, index: usize, count: usize) -> String {
     format!("{stem}-{:05}-of-{count:05}.safetensors", index + 1)
 }
 
-/// Writes a safetensors file and the folders it is in.
+/// Writes a safetensors file and creates its folders.
 pub fn save(tensors: &Tensors, path: &Path) -> Result<()> {
     fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
     let tensors: HashMap<String, Tensor> = tensors.clone().into_iter().collect();

@@ -1,4 +1,4 @@
-//! Kernels for cards, run on the processor: `engine/kernels` compiled as C++, with bounds checked.
+//! Emulates the CUDA kernels on the CPU: `engine/kernels` compiled as C++, with bounds checks.
 
 use std::{
     env, fs,
@@ -24,15 +24,15 @@ impl Emulation {
     /// Compiles the kernels.
     ///
     /// # Errors
-    /// When there is no C++ compiler, or it refuses.
+    /// Fails if there is no C++ compiler, or compilation fails.
     pub fn build() -> Result<Self> {
         Self::build_some("", |text| text)
     }
 
-    /// The same with those kernels alone whose file begins with `prefix`, and with sources that are changed.
+    /// The same with only those kernels whose file name begins with `prefix`, and with changed sources.
     ///
     /// # Errors
-    /// As those of [`Self::build`].
+    /// As [`Self::build`].
     pub fn build_some(prefix: &str, change: impl Fn(String) -> String) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/kernels");
@@ -58,11 +58,11 @@ impl Emulation {
         Ok(Self { folder })
     }
 
-    /// Does the work, with threads in one order and in another, which has to give the same.
+    /// Runs the launches with two different thread orders, which must give the same result.
     ///
     /// # Errors
-    /// When a kernel reads or writes where nothing is, when its threads wait for each other in vain, when arguments are
-    /// not those that it takes, and when the result depends on the order.
+    /// Fails on access out of bounds, on a deadlock, on wrong arguments, and if the result depends on the
+    /// thread order.
     pub fn run(&self, work: &Launches) -> Result<Tensor> {
         let [forwards, backwards] = [0, 1].map(|order| self.run_in_order(work, order));
         let (forwards, backwards) = (forwards?, backwards?);
@@ -75,7 +75,7 @@ impl Emulation {
         let mut request = Request::default();
         let mut buffers: Vec<Vec<u8>> = Vec::new();
         for (shape, dtype) in &work.results {
-            // What is not written is no number.
+            // Unwritten values are NaN.
             buffers.push(vec![0xff; shape.iter().product::<usize>() * dtype.size_in_bytes()]);
         }
         let mut launches = Request::default();
@@ -100,7 +100,7 @@ impl Emulation {
         let mut input = child.stdin.take().context("the emulation has an input")?;
         let writer = thread::spawn(move || input.write_all(&request.0));
         let output = child.wait_with_output()?;
-        // A process that ends early leaves a part unread; what it says counts.
+        // A process that exits early leaves input unread; its own message matters more.
         let written = writer.join().unwrap_or(Ok(()));
         ensure!(
             output.status.success(),
@@ -129,7 +129,7 @@ fn compile(flags: &[&str], inputs: &[&PathBuf], output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Bytes as `engine/kernels/emulated.cpp` reads them.
+/// Bytes in the format that `engine/kernels/emulated.cpp` reads.
 #[derive(Default)]
 struct Request(Vec<u8>);
 
@@ -176,10 +176,10 @@ impl Request {
     }
 }
 
-/// The memory that a tensor is in, and where in it its first value is.
+/// The memory of a tensor, and the offset of its first value.
 fn memory(tensor: &Tensor) -> Result<(Vec<u8>, usize)> {
     let (storage, layout) = tensor.storage_and_layout();
-    let Storage::Cpu(storage) = &*storage else { bail!("the tensor is not on the processor") };
+    let Storage::Cpu(storage) = &*storage else { bail!("the tensor is not on the CPU") };
     let bytes = match storage {
         CpuStorage::U8(bytes) => bytes.clone(),
         CpuStorage::F32(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),

@@ -1,4 +1,4 @@
-//! Jobs that must fail, each in its own words.
+//! Jobs that must fail, each with its own message.
 
 use std::{
     collections::BTreeMap,
@@ -30,8 +30,8 @@ fn request(model: &Path) -> Result<Request> {
     Ok(Request { width: 16, height: 16, steps: 1, ..own })
 }
 
-/// An engine and what it has said about jobs that failed. All messages differ, and the engine draws after
-/// each of them.
+/// An engine and the messages of its failed jobs. All messages must differ, and the engine must still work
+/// after each failure.
 pub struct Failures {
     runner: Runner,
     healthy: Request,
@@ -51,22 +51,22 @@ impl Failures {
         })
     }
 
-    /// A request that can be drawn.
+    /// A valid request.
     pub fn healthy(&self) -> Request {
         self.healthy.clone()
     }
 
-    /// A job for a request, with a new number.
+    /// A job for a request, with a new id.
     pub fn new_job(&mut self, request: Request) -> Job {
         self.runner.job(request)
     }
 
-    /// Runs a job that must fail with a message that has all of `words`, and with advice.
+    /// Runs a job that must fail with advice and with a message that contains all of `words`.
     pub fn job(&mut self, name: &str, job: Job, words: &[&str]) -> Result<Failure> {
         self.job_in(name, job, words, None)
     }
 
-    /// [`Failures::job`] on a model in `folder`, whose random name does not count as another message.
+    /// [`Failures::job`] on a model in `folder`, whose random name does not make messages different.
     fn job_in(&mut self, name: &str, job: Job, words: &[&str], folder: Option<&Path>) -> Result<Failure> {
         let failure = self.runner.run(job)?.failure().with_context(|| name.to_owned())?;
         println!("{name}: {} | {}", failure.message, failure.advice.as_deref().unwrap_or("-"));
@@ -81,7 +81,7 @@ impl Failures {
         let general =
             if folder.is_empty() { failure.message.clone() } else { failure.message.replace(&folder, "") };
         if let Some(other) = self.messages.insert(general, name.to_owned()) {
-            bail!("{name} and {other} are told in the same words: {:?}", failure.message);
+            bail!("{name} and {other} have the same message: {:?}", failure.message);
         }
         let next = self.runner.job(self.healthy());
         let outcome = self.runner.run(next)?;
@@ -89,7 +89,7 @@ impl Failures {
         Ok(failure)
     }
 
-    /// Spoils a checkpoint and opens what `spoil` returns, to look at it and to draw with it.
+    /// Damages a checkpoint, then opens and runs what `spoil` returns.
     pub fn model(
         &mut self,
         name: &str,
@@ -115,16 +115,16 @@ impl Failures {
         let failure = self.job_in(name, job, words, Some(folder.path()))?;
         match described {
             Event::Failed { job: None, failure: seen } => {
-                ensure!(seen == failure, "{name}: {seen:?} when looked at, {failure:?} when drawn with");
+                ensure!(seen == failure, "{name}: {seen:?} when opened, {failure:?} when run");
             }
-            // Some things show only when they are computed with.
+            // Some errors show only during the computation.
             Event::ModelLoaded(_) => {}
             other => bail!("{name}: {other:?}"),
         }
         Ok(())
     }
 
-    /// Spoils one file of a diffusers folder.
+    /// Damages one file of a diffusers folder.
     pub fn file(&mut self, name: &str, file: &str, spoil: impl FnOnce(&Path), words: &[&str]) -> Result<()> {
         let spoil = |model: &Path| {
             spoil(&model.join(file));
@@ -152,7 +152,7 @@ impl Failures {
     }
 }
 
-/// Writes a safetensors file with this header and `data` zeros.
+/// Writes a safetensors file with this header and `data` bytes of zeros.
 pub fn write_header(path: &Path, header: &str, data: usize) -> Result<()> {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(header.as_bytes());

@@ -1,22 +1,22 @@
-//! Comparing tensors with those that diffusers computed.
+//! Compares tensors with those computed by diffusers.
 
 use anyhow::{Result, bail};
 use candle_core::{DType, Tensor};
 
 use crate::original_names::Tensors;
 
-/// Largest distance of one module's result in f32.
+/// Tolerance for one module in f32.
 pub const MODULE: f64 = 2e-5;
-/// Largest distance of an autoencoder's result in f32.
+/// Tolerance for an autoencoder in f32.
 pub const AUTOENCODER: f64 = 1e-4;
-/// Largest distance of what a whole run gives in f32.
+/// Tolerance for a whole run in f32.
 pub const WHOLE_RUN: f64 = 1e-4;
 
 /// The largest difference of two tensors, relative to the largest value of the expected one.
 ///
 /// # Errors
-/// In words, with name, place and values, when the shapes differ, a value is not finite or the distance is
-/// above `tolerance`.
+/// Fails with name, position and values if the shapes differ, a value is not finite, or the difference
+/// exceeds `tolerance`.
 pub fn distance(name: &str, expected: &Tensor, actual: &Tensor, tolerance: f64) -> Result<f64> {
     if expected.dims() != actual.dims() {
         bail!("{name} has the shape {:?} where the reference has {:?}", actual.dims(), expected.dims());

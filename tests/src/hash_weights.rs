@@ -1,7 +1,7 @@
-//! Tensors made from a name alone, the same bits here and in `reference/hash_weights.py`.
+//! Tensors generated from a name, bit-identical here and in `reference/hash_weights.py`.
 //!
-//! Element `i` of a tensor depends only on the tensor's name and on `i`: FNV-1a hashes the name, SplitMix64
-//! turns the hash and `i` into 64 bits.
+//! Element `i` of a tensor depends only on the tensor's name and on `i`: FNV-1a hashes the name, and
+//! SplitMix64 turns the hash and `i` into 64 bits.
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -11,7 +11,7 @@ fn fnv1a64(text: &str) -> u64 {
     text.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
 }
 
-/// Draw number `index` of the SplitMix64 stream with this seed.
+/// Draw `index` of the SplitMix64 stream with this seed.
 fn bits(seed: u64, index: u64) -> u64 {
     let mut state = seed.wrapping_add((index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,7 +24,7 @@ fn uniform(seed: u64, index: u64) -> f32 {
     (bits(seed, index) >> 40) as f32 * (1.0 / 8_388_608.0) - 1.0
 }
 
-/// Nearly normal numbers of variance 1: the four 16-bit parts of a draw are added (Irwin-Hall).
+/// Nearly normal values of variance 1: the sum of the four 16-bit parts of a draw (Irwin-Hall).
 pub fn noise(name: &str, count: usize) -> Vec<f32> {
     let (seed, scale) = (fnv1a64(name), 0.75_f32.sqrt());
     let value = |index| {
@@ -35,7 +35,8 @@ pub fn noise(name: &str, count: usize) -> Vec<f32> {
     (0..count as u64).map(value).collect()
 }
 
-/// A weight by its name and shape. No bias is zero and no norm is one: such weights hide mistakes.
+/// A weight from its name and shape. No bias is zero and no norm is one, because such weights would hide
+/// bugs.
 pub fn weight(name: &str, shape: &[usize], scale: f32) -> Vec<f32> {
     let seed = fnv1a64(name);
     let count: usize = shape.iter().product();
@@ -50,7 +51,7 @@ pub fn weight(name: &str, shape: &[usize], scale: f32) -> Vec<f32> {
     (0..count as u64).map(|index| (uniform(seed, index) * spread + centre) * scale).collect()
 }
 
-/// FNV-1a over the 32-bit patterns of the values: one number by which two languages compare.
+/// FNV-1a over the bit patterns of the values, for comparison between two languages.
 pub fn digest(values: &[f32]) -> u64 {
     values.iter().fold(FNV_OFFSET, |hash, value| (hash ^ u64::from(value.to_bits())).wrapping_mul(FNV_PRIME))
 }

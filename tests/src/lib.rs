@@ -1,5 +1,5 @@
-//! What the tests of Sluice share: tiny checkpoints made from the fixtures, tensors that diffusers computed,
-//! and a session that is waited for.
+//! Shared helpers of the tests: tiny checkpoints made from the fixtures, reference tensors from diffusers,
+//! and a session that waits for jobs.
 
 pub mod adapters;
 pub mod checkpoint;

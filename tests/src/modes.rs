@@ -1,5 +1,5 @@
-//! What holds for every family wherever its weights are: the same bytes, within the budget, moved as planned, and
-//! forecasts that come true.
+//! Properties of every family in every memory mode: identical results, budgets kept, copies as planned, and
+//! accurate predictions.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::{
     runner::Runner,
 };
 
-/// 16-bit activations stay within a few per cent of the reference, and are not the same.
+/// 16-bit activations are within a few percent of the reference, and differ from it.
 pub fn check_half_precision(fixture: &Fixture, run: &str, names: &[&str]) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
@@ -64,7 +64,7 @@ fn card(mode: OffloadMode) -> MemoryPreferences {
     }
 }
 
-/// What a run left behind.
+/// The results of a run.
 struct Drawn {
     /// The tensors of every stage.
     tensors: Tensors,
@@ -91,7 +91,7 @@ fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> R
     Ok(Drawn { tensors: load(&dump)?, outcome, events: read_jsonl(&telemetry)?.events })
 }
 
-/// Forecasts of the peak over what is measured lie within these bounds, by formula and as tried out.
+/// Checks that predicted divided by measured peak memory is within these bounds, by formula and by dry run.
 pub fn check_forecasts(
     fixture: &Fixture,
     run: &str,
@@ -108,7 +108,7 @@ pub fn check_forecasts(
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
         for (estimate, near) in [(Estimate::Formula, &formula), (Estimate::Dryrun, &tried_out)] {
-            // Tiles as small as this leave the denoiser with the peak.
+            // With tiles this small, the denoiser has the peak.
             let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
             let request =
                 Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
@@ -125,8 +125,8 @@ pub fn check_forecasts(
     Ok(())
 }
 
-/// Wherever the weights are, the bytes of every stage are the same, no budget is exceeded, and what is moved is what the
-/// plan says.
+/// Checks that in every memory mode the tensors of every stage are bit-identical, no budget is exceeded, and
+/// the bytes moved match the plan.
 pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
@@ -141,7 +141,7 @@ pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
             let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
             let got = draw(&mut runner, &request, &memory)?;
             let peak = got.outcome.measured_device;
-            ensure!(peak <= budget, "{mode:?}: {peak} bytes of {budget} were held");
+            ensure!(peak <= budget, "{mode:?}: peak of {peak} bytes exceeds the budget of {budget}");
             ensure!(got.tensors.len() == want.len(), "{mode:?}: other tensors");
             for (name, want) in &want {
                 distance(name, want, &got.tensors[name], 0.0).with_context(|| format!("{mode:?}"))?;
@@ -152,8 +152,8 @@ pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     Ok(())
 }
 
-/// Each use of a block that does not stay moves its weights once; one that stays is moved once in all at most. What comes
-/// tensor by tensor may come once for each of two guidance branches.
+/// Each use of a streamed block moves its weights once; a resident block is moved at most once in total.
+/// Blocks loaded tensor by tensor may be moved once for each of two guidance branches.
 fn check_moved(events: &[TelemetryEvent]) -> Result<()> {
     let mut plan: Option<&PlanMark> = None;
     let mut uses = 0;

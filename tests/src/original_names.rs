@@ -1,10 +1,10 @@
-//! The names that tensors have in the original authors' files, which ComfyUI uses too.
+//! Tensor names in the original authors' files, which ComfyUI also uses.
 
 use std::collections::BTreeMap;
 
 use candle_core::{Result, Tensor};
 
-/// Tensors by name, in order.
+/// Tensors sorted by name.
 pub type Tensors = BTreeMap<String, Tensor>;
 
 /// A Z-Image transformer under its original names: query, key and value are one matrix.
@@ -59,10 +59,11 @@ const FLUX: [(&str, &str); 25] = [
     ("single_blocks.{}.linear2", "single_transformer_blocks.{}.proj_out"),
 ];
 
-/// A layer's original name, what diffusers' names start with, and how they go on.
+/// A layer's original name, the prefix of diffusers' names, and their suffixes.
 type Joined = (&'static str, &'static str, &'static [&'static str]);
 
-/// Layers of a FLUX.1 transformer that are joined along their outputs: the original name and diffusers'.
+/// Layers of a FLUX.1 transformer that are concatenated along their outputs: the original name and
+/// diffusers'.
 const FLUX_JOINED: [Joined; 3] = [
     ("double_blocks.{}.img_attn.qkv", "transformer_blocks.{}.attn", &["to_q", "to_k", "to_v"]),
     (
@@ -103,7 +104,7 @@ const SD3: [(&str, &str); 22] = [
     ("joint_blocks.{}.context_block.mlp.fc2", "transformer_blocks.{}.ff_context.net.2"),
 ];
 
-/// Layers of a Stable Diffusion 3 transformer that are joined along their outputs.
+/// Layers of a Stable Diffusion 3 transformer that are concatenated along their outputs.
 const SD3_JOINED: [Joined; 3] = [
     ("joint_blocks.{}.x_block.attn.qkv", "transformer_blocks.{}.attn", &["to_q", "to_k", "to_v"]),
     (
@@ -119,8 +120,8 @@ pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
     of_two_streams(diffusers, &FLUX, &FLUX_JOINED)
 }
 
-/// A Stable Diffusion 3 transformer under its original names: the text of the last block, too, is given its shift
-/// before its scale.
+/// A Stable Diffusion 3 transformer under its original names. The text stream of the last block also has its
+/// shift before its scale.
 pub fn sd3(diffusers: &Tensors) -> Result<Tensors> {
     let mut original = of_two_streams(diffusers, &SD3, &SD3_JOINED)?;
     original.insert("pos_embed".to_owned(), diffusers["pos_embed.pos_embed"].clone());
@@ -134,8 +135,8 @@ pub fn sd3(diffusers: &Tensors) -> Result<Tensors> {
     Ok(original)
 }
 
-/// A transformer of two streams under its original names: what reads the same values is one matrix, and the last layer
-/// is given its shift before its scale.
+/// A two-stream transformer under its original names: projections of the same input are one matrix, and the
+/// last layer has its shift before its scale.
 fn of_two_streams(diffusers: &Tensors, renamed: &[(&str, &str)], joined: &[Joined]) -> Result<Tensors> {
     let mut original = Tensors::new();
     for number in 0..diffusers.len() {
@@ -168,7 +169,7 @@ fn with_halves_swapped(tensor: &Tensor) -> Result<Tensor> {
     Tensor::cat(&[&halves[1], &halves[0]], 0)
 }
 
-/// Modules of a UNet that have no number: the original name and diffusers'.
+/// Modules of a UNet that are not numbered: the original name and diffusers'.
 const UNET: [(&str, &str); 10] = [
     ("input_blocks.0.0", "conv_in"),
     ("time_embed.0", "time_embedding.linear_1"),
@@ -192,8 +193,8 @@ const RESNET: [(&str, &str); 6] = [
     ("skip_connection", "conv_shortcut"),
 ];
 
-/// A UNet under its original names: what is a level in diffusers is a row of numbered blocks there, of which each has a
-/// residual block, perhaps a spatial transformer, and perhaps an upsampler.
+/// A UNet under its original names. A level in diffusers is a sequence of numbered blocks there, each with a
+/// residual block, and optionally a spatial transformer and an upsampler.
 pub fn unet(diffusers: &Tensors) -> Tensors {
     let has = |module: &str| diffusers.keys().any(|name| name.starts_with(&format!("{module}.")));
     let mut modules: Vec<(String, String)> =
@@ -246,7 +247,8 @@ const OPEN_CLIP: [(&str, &str); 10] = [
     ("text_projection", "text_projection.weight"),
 ];
 
-/// A CLIP text encoder under OpenCLIP's names: what reads the same values is one matrix, and the projection is turned.
+/// A CLIP text encoder under OpenCLIP's names: query, key and value are one matrix, and the projection is
+/// transposed.
 pub fn open_clip(published: &Tensors) -> Result<Tensors> {
     let mut original = Tensors::new();
     for (name, tensor) in published {
@@ -266,7 +268,7 @@ pub fn open_clip(published: &Tensors) -> Result<Tensors> {
     Ok(original)
 }
 
-/// An autoencoder under its original names: the decoder's levels are counted from the outside, and the
+/// An autoencoder under its original names: the decoder's levels are numbered from full resolution, and the
 /// linear layers of its attention are convolutions.
 pub fn autoencoder(diffusers: &Tensors) -> Result<Tensors> {
     let levels = (0..).find(|level| !diffusers.contains_key(&up_block(*level))).unwrap_or_default();
@@ -309,7 +311,8 @@ pub fn prefixed(prefix: &str, tensors: Tensors) -> Tensors {
     tensors.into_iter().map(|(name, tensor)| (format!("{prefix}{name}"), tensor)).collect()
 }
 
-/// The decoder of a tiny autoencoder as its author has it: alone, and counted from the function before the first layer.
+/// The decoder of a tiny autoencoder as in its author's files: alone, with numbers that count the function
+/// before the first layer.
 pub fn tiny_decoder(diffusers: &Tensors) -> Tensors {
     let layers = diffusers.iter().filter_map(|(name, tensor)| {
         let (number, rest) = name.strip_prefix("decoder.layers.")?.split_once('.')?;

@@ -1,4 +1,4 @@
-//! Model files whose weights are stored in few bits.
+//! Model files with quantized weights.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -9,7 +9,7 @@ use sluice_engine::precision::{Encoding, Format, Packed, encode};
 
 use crate::original_names::Tensors;
 
-/// Every packed format, with runs of several lengths that share a scale, and numbers of values to try it with.
+/// All packed formats, some with several group sizes, and a number of values to test each with.
 pub fn packed_encodings() -> Vec<(Encoding, usize)> {
     let mut all = Vec::new();
     for format in Format::ALL.into_iter().filter(|format| !format.is_wide()) {
@@ -31,7 +31,7 @@ pub fn packed_encodings() -> Vec<(Encoding, usize)> {
 /// A tensor as it is written.
 #[derive(Debug, Clone)]
 pub struct Written {
-    /// How.
+    /// Its encoding.
     pub encoding: Encoding,
     /// Its shape.
     pub shape: Vec<usize>,
@@ -40,7 +40,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Encodes a tensor.
+    /// Quantizes a tensor.
     pub fn new(tensor: &Tensor, encoding: Encoding) -> Result<Self> {
         let values = tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
         let bytes = if encoding == Format::F8E5m2.into() {
@@ -52,8 +52,8 @@ impl Written {
         Ok(Self { encoding, shape: tensor.dims().to_vec(), bytes })
     }
 
-    /// Blocks of a GGUF type that are draws of the name's stream, but for the 16-bit scales, which are small numbers:
-    /// for types that nothing here encodes to.
+    /// Blocks of a GGUF type, drawn from the name's stream except for small 16-bit scales: for types that
+    /// cannot be quantized to here.
     pub fn drawn(name: &str, shape: &[usize], format: Format) -> Result<Self> {
         let scales: &[usize] = match format {
             Format::Q4_0 | Format::Q5_0 | Format::Q8_0 | Format::Iq4Nl | Format::Iq4Xs => &[0],
@@ -76,7 +76,7 @@ impl Written {
         Ok(Self { encoding: format.into(), shape: shape.to_vec(), bytes })
     }
 
-    /// Values in an encoding with all of its codes.
+    /// Values in an encoding that use all of its codes.
     pub fn with_every_code(encoding: Encoding, count: usize) -> Self {
         let name = format!("{encoding:?}");
         if let Ok(drawn) = Self::drawn(&name, &[count], encoding.format) {
@@ -89,7 +89,7 @@ impl Written {
         Self { encoding, shape: vec![count], bytes }
     }
 
-    /// What it stands for, in f32.
+    /// Its values in f32.
     pub fn widened(&self) -> Result<Tensor> {
         let mut values = vec![0.0; self.shape.iter().product()];
         let packed = Packed::new(self.encoding, values.len(), &self.bytes).context("too few bytes")?;
@@ -97,7 +97,7 @@ impl Written {
         Ok(Tensor::from_vec(values, self.shape.as_slice(), &Device::Cpu)?)
     }
 
-    /// With scales that can be quantised themselves: those that the codes nearest to its own stand for.
+    /// Rounds the scales to values that nested scales can represent.
     pub fn with_nested_scales(mut self) -> Self {
         let all = self.split().0.len();
         let scales = floats(&self.bytes[all..]);
@@ -117,7 +117,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
 }
 
-/// Scales in 8 bits as bitsandbytes has them: a table, a scale for each group, and an offset for all.
+/// 8-bit scales as in bitsandbytes: a table, a scale per group, and one offset.
 mod nested {
     pub const GROUP: usize = 256;
     pub const OFFSET: f32 = 0.0625;
@@ -147,10 +147,10 @@ mod nested {
     }
 }
 
-/// Tensors as they are written, by name.
+/// Quantized tensors by name.
 pub type Packaged = BTreeMap<String, Written>;
 
-/// Encodes tensors, each as `choose` says for its name and shape.
+/// Quantizes tensors, with the encoding that `choose` returns for name and shape.
 pub fn package(tensors: &Tensors, choose: impl Fn(&str, &[usize]) -> Encoding) -> Result<Packaged> {
     let written = tensors
         .iter()
@@ -158,7 +158,7 @@ pub fn package(tensors: &Tensors, choose: impl Fn(&str, &[usize]) -> Encoding) -
     written.collect()
 }
 
-/// The tensors that these stand for, in f32.
+/// The dequantized tensors, in f32.
 pub fn widened(packaged: &Packaged) -> Result<Tensors> {
     packaged.iter().map(|(name, written)| Ok((name.clone(), written.widened()?))).collect()
 }
@@ -166,13 +166,13 @@ pub fn widened(packaged: &Packaged) -> Result<Tensors> {
 /// A value in the header of a GGUF file.
 #[derive(Debug, Clone)]
 pub enum GgufValue {
-    /// A whole number.
+    /// An integer.
     Number(u32),
     /// Text.
     Text(String),
     /// A list of texts.
     Texts(Vec<String>),
-    /// A list of numbers.
+    /// A list of floats.
     Floats(Vec<f32>),
 }
 
@@ -205,7 +205,7 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// Writes a GGUF file, tensors in the order of their names.
+/// Writes a GGUF file, with tensors sorted by name.
 pub fn write_gguf(path: &Path, architecture: &str, tensors: &Packaged) -> Result<()> {
     let architecture = GgufValue::Text(architecture.to_owned());
     write_gguf_values(path, &[("general.architecture", architecture)], tensors)
@@ -258,18 +258,18 @@ pub fn write_gguf_values(path: &Path, values: &[(&str, GgufValue)], tensors: &Pa
     Ok(fs::write(path, header)?)
 }
 
-/// The names under which safetensors files keep scales.
+/// The names of scales in safetensors files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScaleNames {
-    /// `layer.scale_weight`, one for a tensor.
+    /// `layer.scale_weight`, one per tensor.
     ScaleWeight,
     /// `layer.weight_scale`.
     WeightScale,
-    /// Those of four-bit floats are quantised themselves.
+    /// NF4's, quantized themselves.
     Nested,
 }
 
-/// Writes a safetensors file; scales are tensors of their own.
+/// Writes a safetensors file; scales are separate tensors.
 pub fn write_safetensors(path: &Path, tensors: &Packaged, names: ScaleNames) -> Result<()> {
     let mut entries: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = Vec::new();
     for (name, written) in tensors {

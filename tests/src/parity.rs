@@ -1,4 +1,4 @@
-//! Whole runs against diffusers, through the session, stage by stage.
+//! Compares whole runs with diffusers, through the session, stage by stage.
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Tensor};
@@ -11,11 +11,11 @@ use crate::{
     runner::Runner,
 };
 
-/// How close a tensor of a run has to be.
+/// The tolerance for a tensor of a run.
 fn tolerance(name: &str) -> f64 {
     match name {
         "latents.init" => 0.0,
-        // One rounding of a number between −1 and 1.
+        // One rounding of a value between −1 and 1.
         "vae.encode.0.in" | "vae.encode.1.in" => 2e-7,
         name if ["encode_prompt.", "transformer.0.out.", "unet.0.out."]
             .iter()
@@ -27,7 +27,7 @@ fn tolerance(name: &str) -> f64 {
     }
 }
 
-/// Repeats every run of a case, and compares all tensors of it and the pictures.
+/// Repeats all runs of a case, and compares their tensors and images.
 pub fn check_case(family: &str, case: &str) -> Result<()> {
     let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir()?);
     let model = fixture.write_diffusers(folder.path())?;
@@ -49,9 +49,9 @@ fn check(run: &Run, dump: &Tensors) -> Result<()> {
             ensure!(ids(found)? == ids(&golden[name])?, "{} {name}: other ids", run.name());
             continue;
         } else if name.ends_with(".in.t") {
-            continue; // what a dump does not have; the outputs depend on it
+            continue; // Not in the dump; the outputs depend on it.
         } else if name.starts_with("scheduler.") {
-            // Heun's method in diffusers counts the levels in between twice.
+            // In diffusers, Heun's method counts intermediate levels twice.
             distance(name, &without_repeats(&golden[name])?, &dump[name], MODULE)
         } else {
             compare(name, &golden, dump, tolerance(name))
@@ -63,7 +63,7 @@ fn check(run: &Run, dump: &Tensors) -> Result<()> {
     }
     ensure!(wrong.is_empty(), "{}\n{}", run.name(), wrong.join("\n"));
     for name in ["encode_prompt.0.1.0", "text_encoder.1.input_ids", "transformer.0.out.0.1"] {
-        // An empty negative prompt may be encoded where the reference has zeros for it.
+        // An empty negative prompt may be encoded where the reference uses zeros.
         let tolerated = name == "text_encoder.1.input_ids" && golden.contains_key("encode_prompt.0.1.0");
         let expected = golden.contains_key(name) || tolerated;
         ensure!(dump.contains_key(name) == expected, "{}: {name} is there only with guidance", run.name());
@@ -77,20 +77,20 @@ fn without_repeats(levels: &Tensor) -> Result<Tensor> {
     Ok(Tensor::new(values.as_slice(), levels.device())?)
 }
 
-/// The pictures are the floats of `output`, rounded.
+/// Checks that the images are the floats of `output`, rounded.
 fn check_pixels(output: &Tensor, images: &[&Image]) -> Result<()> {
     let (batch, _, height, width) = output.dims4()?;
-    ensure!(images.len() == batch, "{} pictures of {batch}", images.len());
+    ensure!(images.len() == batch, "{} images of {batch}", images.len());
     for (index, image) in images.iter().enumerate() {
         ensure!((image.width as usize, image.height as usize) == (width, height), "another size");
         let rows = output.get(index)?.permute((1, 2, 0))?.flatten_all()?.to_vec1::<f32>()?;
         let expected: Vec<u8> = rows.iter().map(|value| (value * 255.0).round_ties_even() as u8).collect();
-        ensure!(expected == image.pixels, "picture {index} is not what `output` says");
+        ensure!(expected == image.pixels, "image {index} differs from `output`");
     }
     Ok(())
 }
 
-/// Repeats a run on the same weights in every layout; all tensors have the same bits.
+/// Repeats a run with the same weights in every layout; all tensors must be bit-identical.
 pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
     let mut runner = Runner::start()?;
     let mut dump_of = |layout| {

@@ -1,4 +1,4 @@
-//! Reads time of day, terrain and sun or moon from the pixels of a picture of the starter model, by the rules
+//! Reads time of day, terrain, and sun or moon from the pixels of an image of the starter model, by the rules
 //! in `assets/starter/training/PIXELS.md`.
 
 use std::{
@@ -15,39 +15,39 @@ use crate::checkpoint::read_json;
 
 const SKY_ROWS: Range<usize> = 0..8;
 const LAND_STRIPS: [Range<usize>; 3] = [62..72, 86..94, 118..128];
-/// Centres where a disc is looked for: first, last.
+/// First and last centre to search for a disc.
 const DISC_COLUMNS: (usize, usize) = (20, 108);
 const DISC_ROWS: (usize, usize) = (20, 62);
 /// Pixels between two centres.
 const DISC_STEP: usize = 2;
-/// How far from the centre a pixel is inside.
+/// Pixels up to this distance from the centre are inside the disc.
 const DISC_INSIDE: f64 = 8.0;
-/// How far from the centre a pixel is in the ring around the disc.
+/// Distances of the ring around the disc from its centre.
 const DISC_RING: RangeInclusive<f64> = 15.0..=19.0;
-/// Largest difference of the inside's mean from the colour of the disc, in any channel.
+/// Maximum difference between the mean colour inside and the colour of the disc, in any channel.
 const DISC_TOLERANCE: f64 = 45.0;
-/// Smallest distance between the colours of inside and ring.
+/// Minimum distance between the colours inside and in the ring.
 const DISC_CONTRAST: f64 = 40.0;
 
-/// Reference colours: the means over pictures that were drawn with known contents.
+/// Reference colours: means over images with known contents.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Table {
     /// Time of day → colour at the top.
     sky: BTreeMap<String, Vec<f64>>,
-    /// Time of day → terrain → three colours below one another.
+    /// Time of day → terrain → three colours, from top to bottom.
     land: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
     /// Time of day → colour of the sun or moon.
     disc: BTreeMap<String, Vec<f64>>,
 }
 
-/// What a picture shows.
+/// The contents of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Reading {
     /// `dawn`, `day`, `sunset` or `night`.
     pub time: String,
-    /// Such as `sea`.
+    /// For example `sea`.
     pub terrain: String,
-    /// `sun`, `moon` or nothing.
+    /// `sun`, `moon` or `None`.
     pub celestial: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Table {
         read_json(path)
     }
 
-    /// Reads a picture of 128 × 128 pixels.
+    /// Reads an image of 128 × 128 pixels.
     pub fn read(&self, image: &Image) -> Result<Reading> {
         ensure!((image.width, image.height) == (128, 128), "{} × {} pixels", image.width, image.height);
         let time = nearest(&strip_colour(image, SKY_ROWS), &self.sky)?;
@@ -97,7 +97,7 @@ fn nearest(colour: &[f64], table: &BTreeMap<String, Vec<f64>>) -> Result<String>
     Ok(best.context("an empty table")?.0.clone())
 }
 
-/// Whether there is a place of the disc's colour that stands out from what is around it.
+/// Whether there is an area of the disc's colour that stands out from its surroundings.
 fn has_disc(image: &Image, colour: &[f64]) -> bool {
     let columns = (DISC_COLUMNS.0..=DISC_COLUMNS.1).step_by(DISC_STEP);
     let mut centres =
@@ -111,7 +111,7 @@ fn has_disc(image: &Image, colour: &[f64]) -> bool {
     })
 }
 
-/// The mean colour of the pixels whose distance from a centre is as wanted.
+/// The mean colour of the pixels at the wanted distances from a centre.
 fn mean(image: &Image, (x, y): (usize, usize), wanted: impl Fn(f64) -> bool) -> [f64; 3] {
     let reach = DISC_RING.end().ceil() as usize;
     let (mut sum, mut count) = ([0.0; 3], 0.0);

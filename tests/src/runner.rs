@@ -1,4 +1,4 @@
-//! A session that is waited for.
+//! A session that waits for its jobs.
 
 use std::{
     path::Path,
@@ -16,31 +16,31 @@ use crate::{
     original_names::Tensors,
 };
 
-/// Far more than any job of the tests takes.
+/// Far longer than any job of the tests takes.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How a job ended.
 #[derive(Debug)]
 pub enum End {
-    /// With pictures.
+    /// With images.
     Finished(Vec<Picture>),
     /// With an error.
     Failed(Failure),
-    /// Because somebody asked for it.
+    /// By request.
     Cancelled,
 }
 
-/// A job that has ended.
+/// A finished job.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Everything the engine said since the job was sent.
+    /// All events since the job was sent.
     pub events: Vec<Event>,
     /// How it ended.
     pub end: End,
 }
 
 impl Outcome {
-    /// The pictures of a job that has to have some.
+    /// The images of a job that must succeed.
     pub fn pictures(self) -> Result<Vec<Picture>> {
         match self.end {
             End::Finished(pictures) => Ok(pictures),
@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// The error of a job that has to have one.
+    /// The error of a job that must fail.
     pub fn failure(self) -> Result<Failure> {
         match self.end {
             End::Failed(failure) => Ok(failure),
@@ -58,20 +58,20 @@ impl Outcome {
     }
 }
 
-/// A running engine and the number of its next job.
+/// A running engine, with ids for its jobs.
 pub struct Runner {
     session: Session,
     next: u64,
 }
 
 impl Runner {
-    /// Starts an engine that probes no hardware.
+    /// Starts an engine that does not probe the hardware.
     pub fn start() -> Result<Self> {
         Self::with(SessionOptions::default())
     }
 
-    /// Starts an engine of two threads, as many as find work in small pictures: with more, some take no memory of their
-    /// own, and what is foretold is more than what is measured.
+    /// Starts an engine with two threads, which small images can keep busy. With more, some threads allocate
+    /// nothing, and predictions exceed the measurements.
     pub fn of_two_threads() -> Result<Self> {
         Self::with(SessionOptions { threads: Some(2), ..SessionOptions::default() })
     }
@@ -91,7 +91,7 @@ impl Runner {
         self.session.send(command).map_err(|command| anyhow!("the engine has ended before {command:?}"))
     }
 
-    /// A job with a new number.
+    /// A job with a new id.
     pub fn job(&mut self, request: Request) -> Job {
         self.next += 1;
         Job::new(JobId(self.next), request)
@@ -99,7 +99,7 @@ impl Runner {
 
     /// The next event.
     pub fn event(&self) -> Result<Event> {
-        self.session.events().recv_timeout(PATIENCE).context("the engine says nothing")
+        self.session.events().recv_timeout(PATIENCE).context("the engine sends no events")
     }
 
     /// Events until the job ends.
@@ -127,14 +127,14 @@ impl Runner {
         self.wait(id)
     }
 
-    /// Sends a request and waits for its pictures.
+    /// Sends a request and waits for its images.
     pub fn draw(&mut self, request: Request) -> Result<Vec<Picture>> {
         let job = self.job(request);
         self.run(job)?.pictures()
     }
 
-    /// Sends a request and returns pictures and the tensors of every stage. `latents` takes the place of
-    /// the seed's noise.
+    /// Sends a request and returns the images and the tensors of every stage. `latents` replaces the seed's
+    /// noise.
     pub fn dump(&mut self, request: Request, latents: Option<&Tensors>) -> Result<(Vec<Picture>, Tensors)> {
         let folder = tempfile::tempdir()?;
         let mut job = self.job(request);
@@ -149,13 +149,13 @@ impl Runner {
         Ok((pictures, load(&dump)?))
     }
 
-    /// Does what the reference did with the model at `model`.
+    /// Repeats a reference run with the model at `model`.
     pub fn repeat(&mut self, run: &Run, model: &Path) -> Result<(Vec<Picture>, Tensors)> {
         self.dump(run.request(model), Some(&run.latents()?))
     }
 }
 
-/// The names of events, with stage or step where they have one: the order in which things happened.
+/// The names of events, with stage or step: the order in which things happened.
 pub fn story(events: &[Event], job: JobId) -> Vec<String> {
     let stage = |stage: &Stage| stage.name.to_lowercase();
     let tell = |event: &Event| match event {

@@ -1,4 +1,4 @@
-//! Stores for tests of parts: on the processor, with every block in the same place.
+//! Weight stores for tests: on the CPU, with the same placement for all blocks.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use sluice_engine::{
     residency::{CpuMemory, DeviceMemory, WeightStore},
 };
 
-/// A store on the processor, in f32.
+/// A store on the CPU, in f32.
 pub fn on_processor(component: Component, placement: Placement) -> WeightStore {
     store(component, Arc::new(CpuMemory), placement, Tier::Disk, 2)
 }
 
-/// A store whose blocks all come in the same way, in f32.
+/// A store with the same placement for all blocks, in f32.
 pub fn store(
     component: Component,
     memory: Arc<dyn DeviceMemory>,
@@ -29,7 +29,7 @@ pub fn store(
     store
 }
 
-/// A plan for blocks in these places.
+/// A plan with these placements.
 pub fn plan(blocks: Vec<BlockPlan>, slots: u32) -> UsePlan {
     UsePlan { part: 0, blocks, slots, slot_bytes: 0, way: 0, tile: None }
 }

@@ -1,4 +1,4 @@
-//! Models whose weights stand for the same numbers and are stored in different ways.
+//! Models with the same values, stored in different ways.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn bits(tensor: &Tensor) -> Vec<u32> {
     values.unwrap_or_default().into_iter().map(f32::to_bits).collect()
 }
 
-/// Repeats a run with both; all tensors and pictures have the same bits.
+/// Repeats a run with both; all tensors and images must be bit-identical.
 pub fn check_twins(name: &str, run: &Run, packed: &Path, wide: &Path) -> Result<()> {
     let mut runner = Runner::start()?;
     let (pictures, dump) = runner.repeat(run, packed)?;

@@ -1,4 +1,4 @@
-//! What a device can do at most: bytes over its link and operations in matrix products.
+//! Measures the ceilings of a device: bytes over its link, and operations in matrix products.
 
 use std::time::Duration;
 
@@ -14,37 +14,37 @@ use sluice_engine::{
     session::Failure,
 };
 
-/// How long each figure is measured at least.
+/// Minimum duration of each measurement.
 const TIME: Duration = Duration::from_millis(400);
-/// Sides of the matrices that are multiplied.
+/// Sides of the multiplied matrices.
 const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
 
-/// The most that a device was seen to do.
+/// The highest measured performance of a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
-    /// What the device is called.
+    /// The device's name.
     pub device: String,
-    /// Whether it computes in the host's memory: transfers are copies within that then.
+    /// Whether it computes in host memory; transfers are then copies within it.
     pub unified: bool,
-    /// Bytes of a transfer.
+    /// Bytes per transfer.
     pub transfer_bytes: u64,
-    /// Bytes a second from memory of the host that the device takes them from by itself: the median.
+    /// Bytes per second from pinned host memory: the median.
     pub pinned_bytes_per_second: f64,
-    /// Bytes a second from any other memory of the host, as the engine brings it up: the median.
+    /// Bytes per second from pageable host memory, as the engine copies it: the median.
     pub pageable_bytes_per_second: f64,
     /// The dtype of the products.
     pub dtype: String,
     /// Side of the square matrices.
     pub matrix_side: u64,
-    /// Floating-point operations a second in linear layers.
+    /// Floating-point operations per second in linear layers.
     pub operations_per_second: f64,
 }
 
-/// Measures the device that `preferences` choose: its link, and products of matrices of this precision. Takes a few
-/// seconds; nothing else should compute meanwhile.
+/// Measures the device that `preferences` select: its link, and matrix products in this precision. Takes a
+/// few seconds, during which nothing else should compute.
 ///
 /// # Errors
-/// In words when there is no such device, or it fails.
+/// Fails if there is no such device, or it fails.
 pub fn ceilings(
     preferences: &MemoryPreferences,
     threads: Option<usize>,
@@ -59,7 +59,7 @@ pub fn ceilings(
     measured.map_err(|error| failure(format!("{} cannot be measured: {error}", target.machine.device)))
 }
 
-/// Measures a device with the threads that this is called from.
+/// Measures a device on the current thread pool.
 fn measure(device: &str, memory: &dyn DeviceMemory, dtype: DType) -> TensorResult<Ceilings> {
     let (matrix_side, operations_per_second) = multiply(memory.device(), dtype, &SIDES, TIME)?;
     Ok(Ceilings {
@@ -74,7 +74,7 @@ fn measure(device: &str, memory: &dyn DeviceMemory, dtype: DType) -> TensorResul
     })
 }
 
-/// The device that a job would be given.
+/// The device that a job would use.
 pub(super) fn target(preferences: &MemoryPreferences) -> Result<Target, Failure> {
     Target::choose(preferences, &Probe::new().sample(), 0, Pace::Here)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice() })

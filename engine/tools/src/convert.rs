@@ -1,8 +1,8 @@
 //! Converts weights from one format to another, tensor by tensor and piece by piece.
 //!
-//! Matrices of the repeating blocks are quantised; norms, biases, embeddings and modulations stay as they are, because
-//! they are few and errors in them reach everything. Only a piece of a tensor is in memory at a time, and the scales of
-//! the largest.
+//! Matrices of the repeating blocks are quantized. Norms, biases, embeddings and modulations keep their
+//! precision, because they are small and their errors reach everything. Only a piece of a tensor is in memory
+//! at a time, plus the scales of the largest one.
 
 use std::{
     collections::BTreeMap,
@@ -22,33 +22,33 @@ use sluice_engine::{
     precision::{Encoding, Format, NF4_GROUP, NORMAL, Storage},
 };
 
-/// What a model can be converted to.
+/// The target formats of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConvertTo {
-    /// GGUF, 8 bits with a scale for each 32 values.
+    /// GGUF, 8 bits with one scale per 32 values.
     Q8_0,
-    /// GGUF, 4 bits with scales and minima; 8 bits where rows are no multiple of 256.
+    /// GGUF, 4 bits with scales and minima; 8 bits if the row length is not a multiple of 256.
     Q4K,
-    /// Safetensors, 8-bit floats with a scale for each tensor, as ComfyUI reads them.
+    /// Safetensors, 8-bit floats with one scale per tensor, as ComfyUI reads them.
     Fp8,
-    /// Safetensors, 8-bit floats with a shorter mantissa and a scale for each tensor.
+    /// Safetensors, 8-bit floats with a shorter mantissa and one scale per tensor.
     Fp8E5m2,
-    /// Safetensors, 8-bit integers with a scale for each row.
+    /// Safetensors, 8-bit integers with one scale per row.
     Int8,
-    /// Safetensors, 4-bit normal floats with a scale for each 64 values, as bitsandbytes reads them.
+    /// Safetensors, NF4 with one scale per 64 values, as bitsandbytes reads it.
     Nf4,
-    /// Safetensors, all in 16 bits.
+    /// Safetensors, everything in bf16.
     Bf16,
 }
 
-/// Tensors in a GGUF file begin at multiples of this.
+/// Alignment of tensors in a GGUF file.
 const ALIGNMENT: u64 = 32;
-/// What other programs call the architectures of models that Sluice does not draw with, by the name of a tensor.
+/// Other programs' names for architectures that Sluice does not run, by the name of a characteristic tensor.
 const OTHER_ARCHITECTURES: [(&str, &str); 1] =
     [("transformer_blocks.0.attn.add_k_proj.weight", "qwen_image")];
 
 impl ConvertTo {
-    /// Every one.
+    /// All of them.
     pub const ALL: [Self; 7] =
         [Self::Q8_0, Self::Q4K, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::Nf4, Self::Bf16];
 
@@ -57,7 +57,7 @@ impl ConvertTo {
         self.storage().map_or("bf16", Storage::name)
     }
 
-    /// How matrices are stored; none where everything is in 16 bits.
+    /// The storage of matrices; `None` if everything is bf16.
     pub fn storage(self) -> Option<Storage> {
         match self {
             Self::Q8_0 => Some(Storage::Q8_0),
@@ -70,12 +70,12 @@ impl ConvertTo {
         }
     }
 
-    /// Whether it is written as GGUF; as safetensors otherwise.
+    /// Whether the output is GGUF; otherwise it is safetensors.
     pub fn is_gguf(self) -> bool {
         matches!(self, Self::Q8_0 | Self::Q4K)
     }
 
-    /// How a tensor is written.
+    /// The target encoding of a tensor.
     fn encoding(self, name: &str, tensor: &StoredTensor, stored: Encoding) -> Encoding {
         let Some(storage) = self.storage() else { return Format::Bf16.into() };
         let wide = match stored.format {
@@ -94,13 +94,13 @@ pub struct Share {
     pub tensors: usize,
     /// Number of weights.
     pub weights: u64,
-    /// Bytes that they had.
+    /// Bytes before the conversion.
     pub before: u64,
-    /// Bytes that they have.
+    /// Bytes after the conversion.
     pub after: u64,
     /// Sum of the squares of the weights.
     squares: f64,
-    /// Sum of the squares of what they are off.
+    /// Sum of the squared errors.
     errors: f64,
 }
 
@@ -113,16 +113,16 @@ impl Share {
         }
     }
 
-    /// The root of the mean square of what the weights are off, relative to that of the weights.
+    /// Root mean square error of the weights, relative to their root mean square.
     pub fn error(&self) -> f64 {
         if self.squares > 0.0 { (self.errors / self.squares).sqrt() } else { 0.0 }
     }
 }
 
-/// What a conversion did: the shares of the formats it wrote.
+/// The result of a conversion, by the formats it wrote.
 pub type Conversion = BTreeMap<Format, Share>;
 
-/// A tensor of the result.
+/// A tensor of the output.
 struct Planned<'a> {
     tensor: &'a StoredTensor,
     encoding: Encoding,
@@ -130,18 +130,18 @@ struct Planned<'a> {
     scales: Option<Place>,
 }
 
-/// Bytes of the result.
+/// A range of bytes in the output.
 #[derive(Clone, Copy)]
 struct Place {
     offset: u64,
 }
 
-/// Converts a file, or the folder of a component with all its files. `progress` gets the part that is done, from 0 to 1,
-/// and returns whether to go on; if not, there is no result and this returns `None`. The result gets its name when it is
+/// Converts a file, or all files in the folder of a component. Calls `progress` with the part done, from 0 to
+/// 1; if that returns `false`, stops without a result and returns `None`. The output gets its name when it is
 /// complete.
 ///
 /// # Errors
-/// When the weights cannot be read or are stored in an unknown way, or the result cannot be written.
+/// Fails if the weights cannot be read or are in an unsupported format, or the output cannot be written.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -151,7 +151,7 @@ pub fn convert(
     let table = if input.is_dir() { read_folder(input)? } else { read_weights(input)? };
     let failed = |source| CheckpointError::Write { path: output.to_owned(), source };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Made by the standard library, it has the rights of any new file.
+    // The standard library creates it with the usual permissions.
     let temporary = tempfile::Builder::new()
         .prefix(".sluice-")
         .suffix(".tmp")
@@ -194,7 +194,7 @@ pub fn convert(
     Ok(Some(conversion))
 }
 
-/// Why a tensor was not written.
+/// Why writing a tensor stopped.
 enum Stopped {
     ByCaller,
     Checkpoint(CheckpointError),
@@ -227,7 +227,7 @@ fn write_tensor(
     progress: &mut impl FnMut(u64) -> bool,
 ) -> Result<(), Stopped> {
     let Planned { tensor, encoding, values: place, scales: scales_place } = planned;
-    // One scale for all is known when all have been seen; scales of groups are chosen as they come.
+    // A single scale takes a first pass over all values; scales of groups are computed along the way.
     let one = match encoding.group {
         Some(group) if group.get() as u64 == tensor.elements() => Some(tensor.one_scale(encoding.format)?),
         _ => None,
@@ -268,13 +268,13 @@ fn encodings(
     })
 }
 
-/// Header, constant bytes, and where the tensors go.
+/// The header, constant bytes, and the location of each tensor.
 type Plan<'a> = (Vec<u8>, Vec<(Place, Vec<u8>)>, Vec<Planned<'a>>);
 
 fn plan_gguf(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointError> {
     const STRING: u32 = 8;
     const UINT32: u32 = 4;
-    /// The version of the block types.
+    /// GGUF's version of the block types.
     const QUANTIZATION: u32 = 2;
     let architectures = FAMILIES.iter().flat_map(|family| family.gguf_architectures());
     let architecture = architectures
@@ -316,11 +316,11 @@ fn plan_gguf(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, CheckpointE
     Ok((header, Vec::new(), planned))
 }
 
-/// One tensor of a safetensors header.
+/// One tensor in a safetensors header.
 struct Entry {
     name: String,
     dtype: &'static str,
-    /// Bytes of a value: wider ones come first, so that all are aligned.
+    /// Bytes per value. Wider ones come first, so that all are aligned.
     width: usize,
     shape: Vec<usize>,
     bytes: u64,
@@ -371,7 +371,7 @@ fn plan_safetensors(table: &TensorTable, to: ConvertTo) -> Result<Plan<'_>, Chec
     Ok((header, constants, planned))
 }
 
-/// The entries of one tensor: itself, its scales, and what says what they mean.
+/// The entries of one tensor: its values, its scales, and their description.
 fn described(name: &str, tensor: &StoredTensor, encoding: Encoding, index: usize) -> Vec<Entry> {
     let elements = tensor.elements() as usize;
     let bytes = encoding.format.bytes(elements) as u64;

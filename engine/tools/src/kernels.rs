@@ -1,4 +1,4 @@
-//! Runs every kernel on a card: whether it computes what it should, and how fast it is beside the plain composition.
+//! Runs every CUDA kernel on a GPU: checks its result, and compares its speed with the plain composition.
 
 use std::time::{Duration, Instant};
 
@@ -25,58 +25,58 @@ use sluice_engine::{
 
 use super::ceilings::target;
 
-/// Rows that are compared with what the processor computes.
+/// Number of rows compared with the CPU's result.
 const FEW: usize = 130;
-/// How long a function is timed at least.
+/// Minimum duration of each timing.
 const TIME: Duration = Duration::from_millis(60);
 /// Width of rows, as in FLUX.1.
 const WIDTH: usize = 3072;
 
-/// What was seen of a kernel.
+/// The result for one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// What it computes.
+    /// The function.
     pub name: String,
-    /// In what.
+    /// Its dtype.
     pub dtype: String,
-    /// How far it is from the processor's f32 at most, relative to the largest value.
+    /// Largest difference from the CPU's f32 result, relative to the largest value.
     pub error: f64,
-    /// How far the plain composition is.
+    /// The same for the plain composition.
     pub plain_error: f64,
-    /// Whether the kernel is as near as it should be.
+    /// Whether the kernel's error is within the tolerance.
     pub is_right: bool,
-    /// Seconds that it takes.
+    /// Seconds per call.
     pub seconds: f64,
-    /// Seconds that the plain composition takes.
+    /// Seconds per call of the plain composition.
     pub plain_seconds: f64,
 }
 
-/// A function that there is a kernel for.
+/// A function that has a kernel.
 struct Case {
     name: &'static str,
     function: Function,
 }
 
 enum Function {
-    /// Of tensors of as many rows as asked for.
+    /// A function of tensors with a given number of rows.
     Values { given: fn(usize) -> Result<Vec<Tensor>>, compute: fn(&[Tensor]) -> Result<Tensor> },
-    /// Of heads and angles.
+    /// A function of heads and angles.
     Rotation(fn(&Tensor, &Rope) -> Result<Tensor>),
-    /// The values of a packed matrix.
+    /// Dequantization of a packed matrix.
     Unpacking(Format),
 }
 
-/// Runs every kernel for cards on the card that a job would be given, in this precision: what it computes, and how long
-/// `rows` rows take. Nothing else should compute meanwhile.
+/// Runs every CUDA kernel in this precision on the GPU that a job would use: checks results, and times `rows`
+/// rows. Nothing else should compute meanwhile.
 ///
 /// # Errors
-/// In words when this engine computes on no card, or the card fails.
+/// Fails if this engine uses no GPU, or the GPU fails.
 pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Vec<Trial>, Failure> {
     let target = target(&MemoryPreferences::default())?;
     if target.computes() != Computes::Card {
         return Err(Failure {
-            message: "this program does not use a graphics card, and kernels need one".to_owned(),
-            advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA card.".to_owned()),
+            message: "this program does not use a GPU, and the kernels need one".to_owned(),
+            advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA GPU.".to_owned()),
         });
     }
     let dtype = dtype_of(Role::Denoiser, dtype);
@@ -86,11 +86,11 @@ pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Ve
     })
 }
 
-/// Tries every kernel in a dtype on a device, timing functions of `rows` rows. Without a card there are no kernels, and
-/// all of it is the plain composition.
+/// Runs every kernel in a dtype on a device, timing functions of `rows` rows. Without a GPU there are no
+/// kernels, and only plain compositions run.
 ///
 /// # Errors
-/// When the device fails.
+/// Fails if the device fails.
 pub fn trials(device: &Device, dtype: DType, rows: usize) -> Result<Vec<Trial>> {
     let before = enabled();
     let all = CASES.iter().map(|case| case.tried(device, dtype, rows)).collect();
@@ -118,7 +118,7 @@ impl Case {
     fn tried(&self, device: &Device, dtype: DType, rows: usize) -> Result<Trial> {
         let wide = self.prepared(FEW, dtype, &Device::Cpu)?;
         let want = match self.function {
-            // Rounded once, to the bit.
+            // Must be rounded once, bit-identical.
             Function::Unpacking(_) => flat(&wide(DType::F32)?.to_dtype(dtype)?)?,
             _ => flat(&wide(DType::F32)?)?,
         };
@@ -145,7 +145,8 @@ impl Case {
         })
     }
 
-    /// The function with what it is given on a device, in numbers that `dtype` has; to be computed in any dtype.
+    /// The function with its inputs on a device, exactly representable in `dtype`, ready to be computed in
+    /// any dtype.
     fn prepared(
         &self,
         rows: usize,
@@ -175,8 +176,8 @@ impl Case {
         })
     }
 
-    /// A unit in the last place of the largest value, two where sums are made in the run's dtype, and a few roundings of
-    /// f32. What is unpacked is rounded once.
+    /// The tolerance: one unit in the last place of the largest value, two if sums are in the run's dtype,
+    /// plus a few roundings of f32. Dequantized values are rounded only once.
     fn allowed(&self, dtype: DType) -> f64 {
         let unit = match dtype {
             DType::F16 => 2f64.powi(-11),
@@ -210,10 +211,12 @@ const CASES: &[Case] = &[
     }),
     Case::of_values("gated sum", two_rows_and_a_vector, |given| gated_add(&given[0], &given[2], &given[1])),
     Case::of_values("gated SiLU", two_rows_and_a_vector, |given| silu_mul(&given[0], &given[1])),
-    Case::of_values("gated GELU by tanh", two_rows_and_a_vector, |given| gelu_tanh_mul(&given[0], &given[1])),
+    Case::of_values("gated GELU, tanh approximation", two_rows_and_a_vector, |given| {
+        gelu_tanh_mul(&given[0], &given[1])
+    }),
     Case::of_values("gated GELU", two_rows_and_a_vector, |given| geglu(&given[0])),
-    Case::of_angles("rotation of neighbours", rope_interleaved),
-    Case::of_angles("rotation of halves", rope_half),
+    Case::of_angles("RoPE, interleaved", rope_interleaved),
+    Case::of_angles("RoPE, half", rope_half),
     Case::of_values("attention, heads of 64", |rows| heads(rows, 64), attend),
     Case::of_values("attention, heads of 72", |rows| heads(rows, 72), attend),
     Case::of_values("attention, heads of 96", |rows| heads(rows, 96), attend),
@@ -233,9 +236,9 @@ const CASES: &[Case] = &[
             attention_with_bias(&given[0], &given[1], &given[2], &bias)
         },
     ),
-    Case::of_packed("unpacking fp8", Format::F8E4m3),
-    Case::of_packed("unpacking int8", Format::I8),
-    Case::of_packed("unpacking nf4", Format::Nf4),
+    Case::of_packed("dequantization of fp8", Format::F8E4m3),
+    Case::of_packed("dequantization of int8", Format::I8),
+    Case::of_packed("dequantization of nf4", Format::Nf4),
     Case::of_packed("unpacking Q8_0", Format::Q8_0),
     Case::of_packed("unpacking Q4_K", Format::Q4K),
 ];
@@ -265,7 +268,7 @@ fn tensor(stream: u64, shape: &[usize]) -> Result<Tensor> {
     Tensor::from_vec(numbers(stream, shape.iter().product()), shape, &Device::Cpu)
 }
 
-/// Numbers between -2 and 2, the same each time: SplitMix64 (Steele et al. 2014).
+/// Values between -2 and 2, the same each time: SplitMix64 (Steele et al. 2014).
 fn numbers(stream: u64, count: usize) -> Vec<f32> {
     let number = |index: u64| {
         let mut mixed = (stream << 40 | index).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -276,7 +279,7 @@ fn numbers(stream: u64, count: usize) -> Vec<f32> {
     (0..count as u64).map(number).collect()
 }
 
-/// A matrix of so many rows in a packed format.
+/// A matrix with this many rows in a packed format.
 fn packed(format: Format, rows: usize, device: &Device) -> Result<Weight> {
     let count = rows * WIDTH;
     let encoding = match format {
@@ -292,7 +295,7 @@ fn packed(format: Format, rows: usize, device: &Device) -> Result<Weight> {
     Ok(Weight::Packed { bytes, encoding, shape: vec![rows, WIDTH] })
 }
 
-/// The largest difference; infinite where something is no number.
+/// The largest difference; infinite if a value is NaN.
 fn distance(got: &[f32], want: &[f32]) -> f64 {
     let differences = got.iter().zip(want).map(|(got, want)| f64::from((got - want).abs()));
     differences.fold(
@@ -301,7 +304,7 @@ fn distance(got: &[f32], want: &[f32]) -> f64 {
     )
 }
 
-/// Seconds of a call: the least of some.
+/// Seconds per call: the minimum of several.
 fn timed(device: &Device, mut work: impl FnMut() -> Result<Tensor>) -> Result<f64> {
     work()?;
     device.synchronize()?;

@@ -1,8 +1,8 @@
-//! Tools around the engine that no run needs.
+//! Tools around the engine, not needed to run it.
 //!
-//! [`convert`] stores weights in another format. [`Likeness`] writes checkpoints of published shapes with random
-//! weights, to measure speed and memory without downloads. [`ceilings`] measures what a device can do at most, and
-//! [`kernel_trials`] runs the kernels for NVIDIA cards one by one.
+//! [`convert`] stores weights in another format. [`Likeness`] writes checkpoints with the shapes of published
+//! models and random weights, to measure speed and memory without downloads. [`ceilings`] measures the peak
+//! performance of a device, and [`kernel_trials`] runs the CUDA kernels one by one.
 
 mod ceilings;
 mod convert;

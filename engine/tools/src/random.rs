@@ -1,8 +1,8 @@
 //! Files of random weights, to measure models of real shapes without downloading them.
 //!
-//! A value depends on the seed, on the tensor's name and on its place in the tensor alone: SplitMix64 turns them into
-//! 64 bits, of which each 16 choose one of 65,536 quantiles of the normal distribution. So the same seed gives the same
-//! file whatever the number of threads, and no more than a piece of a tensor is in memory.
+//! A value depends only on the seed, the tensor's name and the value's index: SplitMix64 turns them into 64
+//! bits, of which each 16 select one of 65,536 quantiles of the normal distribution. So the same seed gives
+//! the same file for any number of threads, and only a piece of a tensor is in memory.
 
 use std::{fs::File, io::Write, path::Path, sync::LazyLock};
 
@@ -15,15 +15,15 @@ use sluice_engine::{
     precision::Format,
 };
 
-/// Values that are made and written at a time.
+/// Values generated and written at a time.
 const PIECE: usize = 1 << 22;
-/// Values that one thread makes at a time.
+/// Values one thread generates at a time.
 const CHUNK: usize = 1 << 16;
-/// Values that one draw of 64 bits gives.
+/// Values per draw of 64 bits.
 const LANES: usize = 4;
 const QUANTILES: usize = 1 << 16;
 
-/// How values are written.
+/// The dtype of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RandomDtype {
     /// 16-bit floats with the range of f32.
@@ -36,7 +36,7 @@ pub enum RandomDtype {
 }
 
 impl RandomDtype {
-    /// Every one.
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::Bf16, Self::F16, Self::F32];
 
     /// Its name on the command line.
@@ -66,11 +66,11 @@ impl RandomDtype {
     }
 }
 
-/// What the values of a tensor are.
+/// The distribution of a tensor's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Law {
     Constant(f32),
-    /// Around zero, with this standard deviation.
+    /// Normal around zero, with this standard deviation.
     Normal(f32),
 }
 
@@ -89,8 +89,8 @@ impl RandomTensor {
         self.shape.iter().map(|&side| side as u64).product()
     }
 
-    /// Biases are 0 and scales of norms 1. All else is normal, with the variance that keeps the mean square of what
-    /// goes through: one over the number of inputs. Of tables with a leading 1 the rows are inputs.
+    /// Biases are 0 and norm weights are 1. Everything else is normal with variance `1 / inputs`, which
+    /// preserves the mean square of activations. In tables with a leading dimension of 1, rows are inputs.
     fn law(&self) -> Law {
         match self.shape.as_slice() {
             [] | [_] if self.name.ends_with("bias") => Law::Constant(0.0),
@@ -101,17 +101,17 @@ impl RandomTensor {
     }
 }
 
-/// Bytes of a file of these tensors.
+/// Size in bytes of a file with these tensors.
 pub fn random_file_bytes(tensors: &[RandomTensor], dtype: RandomDtype) -> u64 {
     let (header, _) = header(tensors, dtype);
     header.len() as u64 + tensors.iter().map(|tensor| bytes(tensor, dtype)).sum::<u64>()
 }
 
-/// Writes a safetensors file of random weights. `progress` gets the number of bytes written since its last call and
-/// returns whether to go on; if not, the file is incomplete and this returns `false`.
+/// Writes a safetensors file of random weights. Calls `progress` with the number of bytes written since its
+/// last call; if that returns `false`, stops, leaves the file incomplete and returns `false`.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Fails if the file cannot be written.
 pub fn write_random(
     path: &Path,
     tensors: &[RandomTensor],
@@ -144,11 +144,11 @@ pub fn write_random(
     Ok(true)
 }
 
-/// Writes a file that has the header of [`write_random`]'s and no values: it opens and plans alike, and takes no room on
-/// file systems that leave out what was never written.
+/// Writes a file with the same header as [`write_random`] but no values. It opens and plans alike, and takes
+/// no disk space on file systems with sparse files.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Fails if the file cannot be written.
 pub fn write_hollow(
     path: &Path,
     tensors: &[RandomTensor],
@@ -202,7 +202,7 @@ fn write_tensor<T: Copy + Send + Sync + IntoBytes + Immutable>(
     Ok(true)
 }
 
-/// Fills `out` with quantiles, from draw number `first` on.
+/// Fills `out` with quantiles, starting with draw `first`.
 fn fill<T: Copy + Send + Sync>(out: &mut [T], table: &[T; QUANTILES], seed: u64, first: u64) {
     out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
         let first = first + (chunk * CHUNK / LANES) as u64;
@@ -215,7 +215,7 @@ fn fill<T: Copy + Send + Sync>(out: &mut [T], table: &[T; QUANTILES], seed: u64,
     });
 }
 
-/// Draw number `index` of the SplitMix64 stream with this seed (Steele, Lea and Flood 2014).
+/// Draw `index` of the SplitMix64 stream with this seed (Steele, Lea and Flood 2014).
 fn draw(seed: u64, index: u64) -> u64 {
     let mut state = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -230,13 +230,13 @@ fn fnv1a64(text: &str) -> u64 {
     })
 }
 
-/// The middles of 65,536 equal parts of the normal distribution.
+/// The midpoints of 65,536 equally likely parts of the normal distribution.
 static NORMAL: LazyLock<Vec<f32>> = LazyLock::new(|| {
     (0..QUANTILES).map(|index| quantile((index as f64 + 0.5) / QUANTILES as f64) as f32).collect()
 });
 
-/// What a standard normal value is below with this probability: Acklam's rational approximation, which is off by
-/// 1.2·10⁻⁹ of the value at most.
+/// The quantile of the standard normal distribution: Acklam's rational approximation, with a relative error
+/// of at most 1.2·10⁻⁹.
 fn quantile(probability: f64) -> f64 {
     const CENTRE: [f64; 6] = [
         -39.696_830_286_653_76,

@@ -12,7 +12,7 @@ const CUBE: [usize; 3] = [3; 3];
 const POINT: [usize; 3] = [1; 3];
 /// A kernel over time alone.
 const TIME: [usize; 3] = [3, 1, 1];
-/// Kernels over single images.
+/// Kernels over single frames.
 const SQUARE: [usize; 2] = [3; 2];
 const PIXEL: [usize; 2] = [1; 2];
 
@@ -25,7 +25,7 @@ pub(super) struct CausalAutoencoderConfig {
     dim_mult: Vec<usize>,
     #[serde(default = "red_green_blue")]
     in_channels: usize,
-    /// Wan 2.2's, whose levels pass on what they resample by a way around.
+    /// Wan 2.2, whose levels have shortcuts around their resampling.
     #[serde(default)]
     is_residual: bool,
     num_res_blocks: usize,
@@ -40,7 +40,7 @@ fn red_green_blue() -> usize {
 }
 
 impl CausalAutoencoderConfig {
-    /// The tensors as diffusers names them.
+    /// The tensors under diffusers' names.
     pub fn tensors(&self) -> Vec<RandomTensor> {
         let mut outline = Outline::default();
         self.encoder(&mut outline);
@@ -91,7 +91,7 @@ impl CausalAutoencoderConfig {
         middle(outline, "decoder", widest);
         let mut width = widest;
         for (level, (&before, &after)) in once(&widest).chain(&widths).zip(&widths).enumerate() {
-            // Without a way around, resampling has halved the channels.
+            // Without shortcuts, resampling has halved the channels.
             width = if level > 0 && !self.is_residual { before / 2 } else { before };
             let name = format!("decoder.up_blocks.{level}");
             for block in 0..=self.num_res_blocks {

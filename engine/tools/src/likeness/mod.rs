@@ -1,7 +1,8 @@
-//! Checkpoints of the shape of published models with random weights, to measure speed and memory without downloads.
+//! Checkpoints with the shapes of published models and random weights, to measure speed and memory without
+//! downloads.
 //!
-//! `presets/configurations.json` has the published configurations. Names and shapes of the tensors are those of the
-//! engine's blueprints; for networks that it does not have they are written down beside this.
+//! The published configurations are in `presets/configurations.json`. Tensor names and shapes come from the
+//! engine's blueprints; those of networks that the engine does not have are in this folder.
 
 mod causal_autoencoder;
 mod outline;
@@ -37,40 +38,40 @@ use self::{
 };
 use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
 
-/// Bytes beside the weights: configurations and tokenizers.
+/// Bytes besides the weights: configurations and tokenizers.
 const REST: u64 = 32 << 20;
 
 /// Why no checkpoint was written.
 #[derive(Debug, thiserror::Error)]
 pub enum LikenessError {
-    /// The place is taken.
+    /// The folder exists and is not empty.
     #[error("{} already exists and is not an empty folder", .path.display())]
     Taken {
-        /// Where the checkpoint should go.
+        /// The destination.
         path: PathBuf,
     },
-    /// The disk is too full.
+    /// There is too little disk space.
     #[error("the checkpoint needs {} of disk space, but only {} is free at {}", units::memory_needed(*.needed), units::memory(*.free), .path.display())]
     NoRoom {
-        /// Where the checkpoint should go.
+        /// The destination.
         path: PathBuf,
-        /// Bytes.
+        /// Bytes needed.
         needed: u64,
-        /// Bytes.
+        /// Bytes free.
         free: u64,
     },
-    /// A text encoder would have no layers left, or the model has no text encoder to shorten.
+    /// A text encoder would have no layers left, or too many, or the model has no text encoder.
     #[error("the text encoders of this model can have 1 to {layers} layers")]
     Layers {
         /// Layers of the shortest text encoder.
         layers: usize,
     },
-    /// The built-in configurations do not fit together.
+    /// The built-in configurations are inconsistent.
     #[error("the configuration of {part} is damaged: {reason}")]
     Configuration {
-        /// Which.
+        /// The part.
         part: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A file cannot be read or written.
@@ -79,7 +80,7 @@ pub enum LikenessError {
 }
 
 impl LikenessError {
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
             Self::Taken { .. } => "Choose a folder that does not exist yet.".to_owned(),
@@ -95,7 +96,7 @@ impl LikenessError {
     }
 }
 
-/// `presets/configurations.json`.
+/// The contents of `presets/configurations.json`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configurations {
@@ -107,14 +108,14 @@ struct Configurations {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartEntry {
-    /// Another part whose configuration this one changes.
+    /// Another part that this configuration is based on.
     #[serde(default)]
     like: Option<String>,
     library: String,
     class: String,
     #[serde(default)]
     config: Map<String, Value>,
-    /// What makes it small.
+    /// The changes for a tiny version.
     #[serde(default)]
     tiny: Map<String, Value>,
 }
@@ -122,7 +123,7 @@ struct PartEntry {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelEntry {
-    /// What `model_index.json` says beside the components.
+    /// Entries of `model_index.json` besides the components.
     index: Map<String, Value>,
     scheduler: String,
     /// Folder → part.
@@ -139,7 +140,8 @@ static CONFIGURATIONS: LazyLock<Configurations> = LazyLock::new(|| {
 });
 
 impl Configurations {
-    /// A part's own configuration over that of those it is like, and the same for what makes it small.
+    /// A part's configuration on top of those it is based on, and the same for the changes for a tiny
+    /// version.
     fn config(&self, part: &str) -> [Map<String, Value>; 2] {
         let Some(entry) = self.parts.get(part) else { return [Map::new(), Map::new()] };
         let mut merged =
@@ -151,7 +153,7 @@ impl Configurations {
     }
 }
 
-/// A checkpoint of a published model's shape that can be written.
+/// A checkpoint with the shape of a published model, ready to be written.
 #[derive(Debug, Clone)]
 pub struct Likeness {
     index: Map<String, Value>,
@@ -160,7 +162,7 @@ pub struct Likeness {
     tokenizers: BTreeMap<String, PublishedTokenizer>,
 }
 
-/// One of its components.
+/// One component.
 #[derive(Debug, Clone)]
 struct LikenessPart {
     folder: String,
@@ -171,12 +173,13 @@ struct LikenessPart {
 }
 
 impl Likeness {
-    /// Identifiers of all models that can be written; those of [`known_models`](sluice_engine::memory::known_models).
+    /// Identifiers of all models that can be written, as in
+    /// [`known_models`](sluice_engine::memory::known_models).
     pub fn ids() -> impl Iterator<Item = &'static str> {
         CONFIGURATIONS.models.keys().map(String::as_str)
     }
 
-    /// The model of this identifier.
+    /// The model with this identifier.
     pub fn of(id: &str) -> Option<Self> {
         let model = CONFIGURATIONS.models.get(id)?;
         let part = |(folder, name): (&String, &String)| {
@@ -201,11 +204,11 @@ impl Likeness {
         self
     }
 
-    /// The same with so many layers in each text encoder, as wide as they are: what they give has the published shape,
-    /// and takes less to write, to keep and to compute.
+    /// The same with this many layers in each text encoder, at full width. The outputs keep the published
+    /// shape, while the checkpoint is smaller and faster.
     ///
     /// # Errors
-    /// When that is none, or more than one of them has.
+    /// Fails if `layers` is 0, or more than one of the encoders has.
     pub fn with_text_layers(mut self, layers: usize) -> Result<Self, LikenessError> {
         for part in &mut self.parts {
             let key = match part.class.as_str() {
@@ -225,15 +228,16 @@ impl Likeness {
         Ok(self)
     }
 
-    /// Its components: the folder of each, and names and shapes of its tensors as diffusers and transformers have them.
+    /// Its components: the folder of each, and names and shapes of its tensors as in diffusers and
+    /// transformers.
     ///
     /// # Errors
-    /// When a configuration that comes with the program is not understood.
+    /// Fails if a built-in configuration cannot be parsed.
     pub fn tensors(&self) -> Result<Vec<(&str, Vec<RandomTensor>)>, LikenessError> {
         self.parts.iter().map(|part| Ok((part.folder.as_str(), part.tensors()?))).collect()
     }
 
-    /// Bytes of the checkpoint.
+    /// Size of the checkpoint in bytes.
     ///
     /// # Errors
     /// As [`tensors`](Self::tensors).
@@ -242,13 +246,13 @@ impl Likeness {
         Ok(REST + parts.iter().map(|(_, tensors)| random_file_bytes(tensors, dtype)).sum::<u64>())
     }
 
-    /// Writes it as a diffusers folder, which gets its name when it is complete: with the weights of a seed, or hollow,
-    /// with headers alone: then it opens and plans like the model, takes no room, and cannot be run. `progress` gets the part that is done,
-    /// from 0 to 1, and returns whether to go on; if not, nothing is left and this returns `false`. Computes on the
-    /// threads of rayon's current pool.
+    /// Writes it as a diffusers folder, which gets its name when it is complete: with weights from a seed, or
+    /// hollow, with headers only. A hollow checkpoint opens and plans like the model and takes no disk space,
+    /// but cannot run. Calls `progress` with the part done, from 0 to 1; if that returns `false`, removes
+    /// everything and returns `false`. Computes on rayon's current thread pool.
     ///
     /// # Errors
-    /// When something is there already, the disk is too small, or a file cannot be written.
+    /// Fails if the folder is not empty, the disk is too small, or a file cannot be written.
     pub fn write(
         &self,
         folder: &Path,
@@ -281,7 +285,7 @@ impl Likeness {
         if is_empty_folder(folder) {
             fs::remove_dir(folder).map_err(failed)?;
         }
-        // What is cleared away afterwards has no longer the name that it would be found by.
+        // After the rename, the cleanup of the temporary folder no longer finds it.
         fs::rename(temporary.path(), folder).map_err(failed)?;
         Ok(true)
     }
@@ -367,7 +371,7 @@ impl LikenessPart {
             "AutoencoderKLQwenImage" | "AutoencoderKLWan" => {
                 self.read::<CausalAutoencoderConfig>()?.tensors()
             }
-            other => return Err(self.damaged(format!("nothing is known of {other}"))),
+            other => return Err(self.damaged(format!("{other} is unknown"))),
         })
     }
 
@@ -380,13 +384,13 @@ impl LikenessPart {
         LikenessError::Configuration { part: self.folder.clone(), reason }
     }
 
-    /// Encoders of one kind have tensors of the same names, and other weights.
+    /// Encoders of one kind have tensors of the same names, but need different weights.
     fn seed(&self, seed: u64) -> u64 {
         self.folder.bytes().fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte))
     }
 }
 
-/// The tensors of a blueprint as they stand in files.
+/// The tensors of a blueprint as they are in files.
 fn stored(blueprint: &[BlockSpec], name_of: impl Fn(&str) -> StoredName) -> Vec<RandomTensor> {
     let mut seen = HashSet::new();
     let mut tensors = Vec::new();
@@ -405,7 +409,7 @@ fn stored(blueprint: &[BlockSpec], name_of: impl Fn(&str) -> StoredName) -> Vec<
     tensors
 }
 
-/// What published encoders of CLIP have before their names.
+/// Adds the prefix of published CLIP encoders.
 fn clip_name(name: &str) -> StoredName {
     StoredName::whole(if name.starts_with("text_projection") {
         name.to_owned()
@@ -414,7 +418,7 @@ fn clip_name(name: &str) -> StoredName {
     })
 }
 
-/// The projections around a spatial transformer are convolutions of one pixel in older networks.
+/// In older networks the projections around a spatial transformer are 1×1 convolutions.
 fn as_convolution(tensor: &mut RandomTensor) {
     let is_projection = [".proj_in.weight", ".proj_out.weight"].iter().any(|end| tensor.name.ends_with(end));
     if is_projection && tensor.shape.len() == 2 {
@@ -431,11 +435,11 @@ fn is_empty_folder(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A temporary folder is its owner's alone; a checkpoint has the rights of any new folder.
+/// Gives a temporary folder, which is private to its owner, the usual permissions of a new folder.
 #[cfg(unix)]
 fn open_to_all(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // Folders inside were made with those rights.
+    // Folders inside were created with the usual permissions.
     let usual = fs::metadata(folder.join("scheduler"))?.permissions().mode();
     fs::set_permissions(folder, fs::Permissions::from_mode(usual))
 }

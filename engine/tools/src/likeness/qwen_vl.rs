@@ -1,4 +1,4 @@
-//! Qwen2.5-VL (Bai et al. 2025), which reads the prompt of Qwen-Image.
+//! Qwen2.5-VL (Bai et al. 2025), the text encoder of Qwen-Image.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ struct VisionConfig {
 }
 
 impl Qwen25VlConfig {
-    /// The tensors as published files name them, which transformers understands.
+    /// The tensors under the names of published files, which transformers reads.
     pub fn tensors(&self) -> Vec<RandomTensor> {
         let mut outline = Outline::default();
         self.vision_config.collect(&mut outline);

@@ -1,4 +1,4 @@
-//! The tokenizers of published models as the folders that diffusers and transformers read.
+//! Tokenizers of published models, as folders for diffusers and transformers.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use sluice_engine::{
     text::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 
-/// A user's turn, and the beginning of the answer.
+/// The chat template: a user's turn, and the beginning of the answer.
 const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + \
                     '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' \
                     }}{%- endif %}";
@@ -20,21 +20,21 @@ const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.r
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedTokenizer {
-    /// That of OpenAI's CLIP, which fills prompts up with the token of the end.
+    /// The tokenizer of OpenAI's CLIP, which pads with the end token.
     Clip,
-    /// The same, filling up as OpenCLIP does.
+    /// The same, with OpenCLIP's padding.
     OpenClip,
-    /// That of T5.
+    /// The tokenizer of T5.
     T5,
-    /// That of Qwen 2 and 3.
+    /// The tokenizer of Qwen 2 and 3.
     Qwen2,
 }
 
 impl PublishedTokenizer {
-    /// Writes its files into a folder that is there.
+    /// Writes its files into an existing folder.
     ///
     /// # Errors
-    /// When the program's own files cannot be read, or the new ones not be written.
+    /// Fails if the program's own files cannot be read or the new ones cannot be written.
     pub fn write(self, folder: &Path) -> Result<(), CheckpointError> {
         let failed = |source| CheckpointError::Write { path: folder.to_owned(), source };
         let config = match self {
@@ -65,7 +65,7 @@ impl PublishedTokenizer {
         fs::write(folder.join("tokenizer_config.json"), format!("{config:#}\n")).map_err(failed)
     }
 
-    /// The class that reads it, as `model_index.json` names it.
+    /// The class that reads it, as in `model_index.json`.
     pub fn class(self) -> &'static str {
         match self {
             Self::Clip | Self::OpenClip => "CLIPTokenizer",
@@ -75,7 +75,7 @@ impl PublishedTokenizer {
     }
 }
 
-/// Byte pairs as published folders have them, in two files.
+/// Byte pairs in two files, as in published folders.
 fn clip(padding: &str, folder: &Path) -> Result<Value, CheckpointError> {
     let tokenizer = ClipTokenizer::published(padding)?;
     let saved = tokenizer.inner().get_model().save(folder, None);

@@ -1,4 +1,4 @@
-//! The networks of Wan 2.2 (Team Wan 2025): its transformer, and UMT5 (Chung et al. 2023), which reads the prompt.
+//! The networks of Wan 2.2 (Team Wan 2025): its transformer, and its text encoder UMT5 (Chung et al. 2023).
 
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ pub(super) struct WanConfig {
 }
 
 impl WanConfig {
-    /// The tensors as diffusers names them, those of a model that is told nothing but text.
+    /// The tensors under diffusers' names, for a model conditioned only on text.
     pub fn tensors(&self) -> Vec<RandomTensor> {
         let width = self.num_attention_heads * self.attention_head_dim;
         let mut outline = Outline::default();
@@ -65,7 +65,7 @@ pub(super) struct Umt5Config {
 }
 
 impl Umt5Config {
-    /// The tensors as transformers names them: those of T5, with a bias by distance in every layer.
+    /// The tensors under transformers' names: those of T5, with a relative position bias in every layer.
     pub fn tensors(&self) -> Vec<RandomTensor> {
         let (width, heads) = (self.d_model, self.num_heads * self.d_kv);
         let mut outline = Outline::default();
