@@ -1,5 +1,5 @@
-//! What cards compute with, compositions of the tensor library's functions, gives what diffusers gives: on the
-//! processor. It has a process of its own because `compute_as_on_cards` applies to the whole process.
+//! The GPU code path, compositions of tensor library functions, run on the CPU, matches diffusers. It has its
+//! own process because `compute_as_on_cards` applies to the whole process.
 
 #![cfg(test)]
 
@@ -64,7 +64,7 @@ fn z_image() {
 
 fn packed(written: &Written) -> Weight {
     let Written { encoding, shape, bytes } = written.clone();
-    // In the middle of a slot, at an odd place.
+    // In the middle of a slot, at an odd offset.
     let slot = [vec![0xee; 5], bytes].concat();
     let (length, slot) = (slot.len() - 5, Tensor::new(slot, &Device::Cpu).unwrap());
     Weight::Packed { bytes: slot.narrow(0, 5, length).unwrap(), encoding, shape }
@@ -126,7 +126,7 @@ fn unpacking_takes_what_was_foretold() {
     }
 }
 
-/// There are no kernels here: both ways are the composition, which rounds more often than a kernel may.
+/// There are no kernels here: both sides are the composition, which rounds more often than a kernel may.
 #[test]
 fn compositions_are_as_near_as_a_few_roundings_are() {
     compute_as_on_cards(true);

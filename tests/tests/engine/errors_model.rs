@@ -1,4 +1,4 @@
-//! What is wrong with a model's files is said in words that name the file and what to do, and costs one job.
+//! Errors in a model's files give a message with the file and advice, and fail only one job.
 
 use std::{fs, path::Path};
 
@@ -103,7 +103,7 @@ fn weights_that_do_not_fit() {
         let mut tensors = load(path).unwrap();
         tensors.insert(key.to_owned(), zeros(&[128, 341], DType::U8));
         save(&tensors, path).unwrap();
-        // The writer has no such dtype, so the name is put into the header afterwards; both are one byte.
+        // The writer lacks this dtype, so its name is patched into the header; both names have one byte.
         let mut bytes = fs::read(path).unwrap();
         let (from, to) = (br#""dtype":"U8","shape":[128,341]"#, br#""dtype":"F8_E8M0","shape":[128,341]"#);
         let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
@@ -184,7 +184,7 @@ fn parts_that_are_missing() {
 #[test]
 fn a_tokenizer_that_is_missing() {
     for layout in [Layout::Diffusers, Layout::Split] {
-        // Told in the same words in both layouts, so each has an engine of its own.
+        // The message is the same in both layouts, so each gets its own engine.
         let mut all = Failures::new().unwrap();
         let remove = |model: &Path| {
             fs::remove_dir_all(model.join("tokenizer")).unwrap();

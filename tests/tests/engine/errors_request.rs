@@ -1,4 +1,4 @@
-//! What is wrong with a request or with the files of a job is said in words, and costs one job.
+//! Errors in a request or in a job's files give a message, and fail only one job.
 
 use std::fs;
 
@@ -98,7 +98,7 @@ fn files_that_cannot_be_used() {
     let output = Output::File(blocked.join("picture.png"));
     let job = Job { output: Some(output), ..all.new_job(healthy.clone()) };
     all.job("picture below a file", job, &["a file"]).unwrap();
-    // The same mistake is told in the same words, so it is made with another file.
+    // The same error gives the same message, so this uses another file.
     let other = folder.path().join("other");
     fs::write(&other, "in the way").unwrap();
     let job = Job { output: Some(Output::Folder(other)), ..all.new_job(healthy.clone()) };

@@ -1,4 +1,4 @@
-//! The engine as programs see it: sessions and their messages, errors in words, presets, the starter model.
+//! The engine's interface: sessions and their messages, errors, presets, the starter model.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Commands and events cross a process border, and come back from JSON, as they were.
+//! Commands and events survive a process boundary and JSON unchanged.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -33,14 +33,14 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
     text
 }
 
-/// As it goes between the window and a worker: to the last bit.
+/// As between the window and a worker: bit-identical.
 fn through_a_pipe<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
     let mut bytes = Vec::new();
     write_record(&mut bytes, value).unwrap();
     assert_eq!(read_record::<T>(&mut bytes.as_slice()).unwrap().as_ref(), Some(value));
 }
 
-/// The same for a forecast, whose computed times may come back with another last digit.
+/// The same for a prediction, whose computed times may change in the last digit.
 fn round_trip_of_forecast(event: &Event) {
     through_a_pipe(event);
     let text = serde_json::to_string(event).unwrap();
@@ -49,7 +49,7 @@ fn round_trip_of_forecast(event: &Event) {
     assert!(!text.contains('\n'), "a message is one line");
 }
 
-/// Whether two values are the same but for the last digit of numbers, which text does not keep.
+/// Whether two values are the same except for the last digit of numbers, which text does not keep.
 fn alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) if one.is_f64() => {

@@ -1,4 +1,4 @@
-//! The presets for cards do what they say: every model of a preset fits every card of its size.
+//! The GPU presets hold: every model of a preset fits every GPU of its size.
 
 use sluice_engine::{
     hardware::{CardProfile, cards},
@@ -10,7 +10,7 @@ use sluice_engine::{
 /// What a machine with 32 GB of RAM has left for weights.
 const HOST_BUDGET: u64 = 24 << 30;
 
-/// Bytes of a weight and of an activation: bf16.
+/// Bytes per weight and per activation: bf16.
 const BYTES: u64 = 2;
 
 fn cards_of(preset: &CardPreset) -> Vec<&'static CardProfile> {

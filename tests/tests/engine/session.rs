@@ -1,4 +1,4 @@
-//! The engine as an actor: order, cancelling, ending, and what its messages look like.
+//! The engine as an actor: order, cancelling, shutdown, and the format of its messages.
 
 use std::{
     collections::BTreeSet,
@@ -18,9 +18,9 @@ use sluice_tests::{
     runner::{End, Runner, story},
 };
 
-/// Enough steps to be still at work when a command arrives.
+/// Enough steps to be still running when a command arrives.
 const MANY_STEPS: u32 = 1000;
-/// How long a running job may take to end when it is asked to: one block, generously.
+/// How long a cancelled job may take to end: one block, generously.
 const ONE_BLOCK: Duration = Duration::from_secs(5);
 
 struct Tiny {
@@ -48,7 +48,7 @@ fn send(runner: &Runner, job: &Job) {
     runner.send(Command::Generate(Box::new(job.clone()))).unwrap();
 }
 
-/// Events until one is as wanted; that one is the last.
+/// Events up to the first wanted one, inclusive.
 fn until(runner: &Runner, wanted: impl Fn(&Event) -> bool) -> Vec<Event> {
     let mut events = Vec::new();
     loop {
@@ -151,7 +151,7 @@ fn cancelling_ends_a_running_job_within_a_block() {
         _ => None,
     });
     assert!(last.max().unwrap_or(0) < MANY_STEPS / 2, "it went on");
-    // Nothing more is said about it, and the next job is not harmed.
+    // There are no more events about it, and the next job is not affected.
     let next = runner.job(tiny.request.clone());
     let outcome = runner.run(next).unwrap();
     assert!(story(&outcome.events, id).is_empty());
@@ -252,7 +252,7 @@ fn dropping_a_session_ends_its_threads() {
     let start = Instant::now();
     drop(runner);
     assert!(start.elapsed() < ONE_BLOCK, "it took {:?}", start.elapsed());
-    // Each of the engine's threads held a sender. What they sent can still be read; then the channel is closed.
+    // Each of the engine's threads held a sender. Sent events can still be read; then the channel is closed.
     let end = std::iter::repeat_with(|| events.recv_timeout(ONE_BLOCK)).find_map(Result::err);
     assert_eq!(end, Some(RecvTimeoutError::Disconnected), "a thread goes on");
 }
@@ -261,7 +261,7 @@ fn dropping_a_session_ends_its_threads() {
 fn a_reader_who_sleeps_stops_nothing() {
     let tiny = tiny();
     let mut runner = Runner::start().unwrap();
-    // More events than the engine keeps for a reader.
+    // More events than the engine buffers for a reader.
     let request = Request { steps: MANY_STEPS, width: 16, height: 16, guidance: 0.0, ..tiny.request.clone() };
     let job = Job { previews: true, ..runner.job(request) };
     send(&runner, &job);

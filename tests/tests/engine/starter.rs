@@ -1,4 +1,4 @@
-//! The starter model draws what the words say, also in combinations that it was never trained on.
+//! The starter model follows the prompt, even for combinations missing from its training.
 
 use std::{
     collections::BTreeMap,
@@ -17,9 +17,9 @@ use sluice_tests::{
     runner::Runner,
 };
 
-/// Pictures that are drawn.
+/// Number of generated images.
 const PICTURES: usize = 64;
-/// Share of them that has to be right in each respect.
+/// Required share of correct images in each respect.
 const RIGHT: f64 = 0.9;
 
 fn starter() -> PathBuf {
@@ -43,11 +43,11 @@ struct Caption {
     seed: u64,
     time: String,
     terrain: String,
-    /// What the words ask for; nothing where they leave it open.
+    /// What the prompt asks for; `None` if it leaves it open.
     celestial: Option<String>,
 }
 
-/// The rules see in pictures of known contents what is there.
+/// The rules recognize the contents of known images.
 #[test]
 fn the_rules_read_known_pictures() {
     let (folder, table) = (starter(), table());
@@ -60,7 +60,7 @@ fn the_rules_read_known_pictures() {
     }
 }
 
-/// What the model itself suggests, so that the test draws what people see first.
+/// The model's own suggested request, so that the test generates what users see first.
 fn suggested(runner: &Runner) -> Request {
     runner.send(Command::Load { model: ModelSource::Starter }).unwrap();
     let Event::ModelLoaded(summary) = runner.event().unwrap() else { panic!("the starter does not load") };

@@ -1,5 +1,5 @@
-//! Files that are not what they say: no reader panics, believes a number that the file cannot keep, or takes more
-//! memory than the file has bytes.
+//! Damaged files: no reader panics, trusts a number that exceeds the file, or takes more memory than the file
+//! has bytes.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -19,12 +19,12 @@ use sluice_tests::{
     packed::{ScaleNames, package, write_safetensors},
 };
 
-/// Files for each reader.
+/// Number of files for each reader.
 const CASES: u32 = 3000;
-/// What a header may take that does not depend on its size: a window of a file, a piece of a tensor.
+/// Memory that reading a header may take regardless of its size: a window of a file, a piece of a tensor.
 const CONSTANT: u64 = 256 << 10;
 
-/// What happens to a file.
+/// One kind of damage.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(prop::sample::Index),
@@ -52,7 +52,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Most of it goes to the header, where it matters.
+/// Damages mostly the header, where it matters.
 fn apply(damage: &Damage, bytes: &mut Vec<u8>, header: usize) {
     if bytes.is_empty() {
         return;
@@ -74,7 +74,7 @@ fn apply(damage: &Damage, bytes: &mut Vec<u8>, header: usize) {
     }
 }
 
-/// Reads a file and everything in it, as far as it can be read, and checks what that took.
+/// Reads a file and everything readable in it, and checks the memory it took.
 fn read_all(path: &Path, account: &Arc<MemoryAccount>) {
     let length = fs::metadata(path).unwrap().len();
     account.take_peaks();
@@ -90,7 +90,7 @@ fn read_all(path: &Path, account: &Arc<MemoryAccount>) {
         Ok(table) => {
             for tensor in table.values() {
                 let values = tensor.load(&Device::Cpu).map_or(0, |tensor| tensor.elem_count() as u64);
-                // At most 16 values to a byte, in any format.
+                // At most 16 values per byte, in any format.
                 assert!(values <= 16 * length, "{values} values from {length} bytes");
                 let _ = tensor.row(0).and_then(|row| row.load(&Device::Cpu));
                 let _ = tensor.parts(1..2, 3).load(&Device::Cpu);
@@ -145,7 +145,7 @@ fn a_damaged_safetensors_file_is_no_danger() {
     survives(&original, header);
 }
 
-/// Each boast in words of its own, and for nothing.
+/// Each excessive claim has its own message and costs no memory.
 #[test]
 fn gguf_files_that_boast_are_refused_in_words() {
     let original = fs::read(fixtures().join("gguf/types.gguf")).unwrap();

@@ -1,4 +1,4 @@
-//! Weights that are stored in few bits give what the same weights in f32 give, to the bit.
+//! Quantized weights give the same bits as their dequantized f32 values.
 
 use std::{
     fs,
@@ -51,7 +51,7 @@ fn q8_0_is_written_as_gguf_py_does_it() {
     assert!(encode(Format::Q8_0.into(), &values).unwrap() == want);
 }
 
-/// The tiny Z-Image under the names that ComfyUI's files have: denoiser and text encoder.
+/// The tiny Z-Image under the names of ComfyUI's files: denoiser and text encoder.
 fn original() -> (Tensors, Tensors) {
     let mut components = manifest_tensors(&fixtures().join("z_image/default/checkpoint")).unwrap();
     let mut take = |folder: &str| {
@@ -70,7 +70,7 @@ fn model_with(folder: &Path, write: impl Fn(&Path)) -> PathBuf {
     model
 }
 
-/// Writes the model twice, packed and widened to f32, and returns both.
+/// Writes the model twice, packed and dequantized to f32, and returns both.
 fn twins(
     folder: &Path,
     choose: impl Fn(&str, &[usize]) -> Encoding,
@@ -95,7 +95,7 @@ fn assert_same_pictures(name: &str, packed: &Path, wide: &Path) {
     check_twins(name, &run, packed, wide).unwrap();
 }
 
-/// As quantised files are published: matrices in blocks where rows are whole blocks, else in 16 bits.
+/// As in published quantized files: matrices in blocks if rows are whole blocks, else in 16 bits.
 fn as_published(_: &str, shape: &[usize]) -> Encoding {
     match shape {
         [_, columns] if columns.is_multiple_of(256) => Format::Q4K.into(),
@@ -105,7 +105,7 @@ fn as_published(_: &str, shape: &[usize]) -> Encoding {
     }
 }
 
-/// The names that llama.cpp gives to Qwen3's tensors.
+/// llama.cpp's names for Qwen3's tensors.
 fn llama_names(tensors: &Packaged) -> Packaged {
     let rename = |name: &str| {
         let table = [
@@ -151,7 +151,7 @@ fn a_model_in_gguf_draws_what_its_widened_weights_draw() {
     assert_same_pictures("GGUF", &packed, &wide);
 }
 
-/// Matrices of the blocks, without what is looked up or modulates.
+/// Quantizes the matrices of the blocks, without lookup tables and modulations.
 fn blocks_as(encoding: impl Fn(&[usize]) -> Encoding) -> impl Fn(&str, &[usize]) -> Encoding {
     move |name, shape| match shape {
         [rows, columns]
@@ -249,7 +249,7 @@ fn packed_weights_are_used_in_half_precision_too() {
     assert!(distance > 1e-5);
 }
 
-/// A file with matrices that every format takes, and what stays as it is.
+/// A file with matrices that every format can store, and tensors that are not converted.
 fn convertible(folder: &Path) -> PathBuf {
     let noise = |name: &str, shape: &[usize]| {
         let values = sluice_tests::hash_weights::noise(name, shape.iter().product());
@@ -261,7 +261,7 @@ fn convertible(folder: &Path) -> PathBuf {
         ("layers.0.attention_norm1.weight".to_owned(), noise("c", &[768])),
         ("layers.0.adaLN_modulation.0.weight".to_owned(), noise("d", &[64, 256])),
         ("x_embedder.weight".to_owned(), noise("e", &[768, 64]).to_dtype(DType::F16).unwrap()),
-        // More than a piece, so that pieces are put together.
+        // More than one piece, to test how pieces are put together.
         ("layers.1.attention.qkv.weight".to_owned(), noise("f", &[800, 768]).to_dtype(DType::BF16).unwrap()),
     ]);
     let path = folder.join("model.safetensors");
@@ -274,7 +274,7 @@ fn conversions_come_back_as_near_as_they_say() {
     let folder = tempfile::tempdir().unwrap();
     let input = convertible(folder.path());
     let originals = read_header(&input).unwrap();
-    // Nearly normal weights: what each format is off, relative to them.
+    // Nearly normal weights: the relative error of each format.
     for (to, format, least, most) in [
         (ConvertTo::Q8_0, Format::Q8_0, 0.004, 0.007),
         (ConvertTo::Q4K, Format::Q4K, 0.05, 0.09),

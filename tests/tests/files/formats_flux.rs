@@ -1,5 +1,4 @@
-//! FLUX.1 in the formats that people download it in: what is stored in few bits gives what the same weights in f32
-//! give, to the bit.
+//! FLUX.1 in published formats: quantized weights give the same bits as their dequantized f32 values.
 
 use std::{
     fs,
@@ -20,7 +19,7 @@ use sluice_tests::{
 const DENOISER: &str = "diffusion_models/tiny_flux";
 const T5: &str = "text_encoders/t5xxl";
 
-/// The split files of the tiny FLUX.1 dev, without those that `write` has to write, each with its tensors.
+/// The split files of the tiny FLUX.1 dev. The `files` are left to `write`, which gets the tensors of each.
 fn with_files(folder: &Path, files: &[&str], write: impl Fn(&Path, &str, &Tensors)) -> PathBuf {
     let model = Fixture::new("flux", "dev").write(folder, Layout::Split, Stored::F32).unwrap();
     for file in files {
@@ -32,7 +31,7 @@ fn with_files(folder: &Path, files: &[&str], write: impl Fn(&Path, &str, &Tensor
     model
 }
 
-/// Draws with files as `pack` makes them and `write` writes them, and with what they stand for in f32.
+/// Compares a run with files made by `pack` and `write` to a run with their values in f32.
 fn check(
     name: &str,
     files: &[&str],
@@ -60,7 +59,7 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) {
     }
 }
 
-/// The names that llama.cpp gives to the tensors of a T5 encoder.
+/// llama.cpp's names for the tensors of a T5 encoder.
 fn llama_names(tensors: &Packaged) -> Packaged {
     let table = [
         ("encoder.block.", "enc.blk."),
@@ -81,8 +80,8 @@ fn llama_names(tensors: &Packaged) -> Packaged {
     tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
 }
 
-/// As files are published: matrices of the blocks in one type where rows are whole blocks of it, in Q8_0 or 16 bits
-/// otherwise, norms and biases as they are.
+/// As in published files: matrices of the blocks in one type if rows are whole blocks of it, in Q8_0 or 16
+/// bits otherwise; norms and biases unchanged.
 fn as_published(tensors: &Tensors, format: Format) -> Packaged {
     let written = |name: &str, tensor: &candle_core::Tensor| match tensor.dims() {
         shape @ [_, columns] if name.contains("block") => {
@@ -127,7 +126,7 @@ fn gguf_of_every_type_draws_what_its_widened_weights_draw() {
     }
 }
 
-/// The relative positions of a T5 in GGUF are a table that is looked up in, and its embeddings are packed too.
+/// A T5 encoder in GGUF has its relative positions in a lookup table, and packed embeddings.
 #[test]
 fn a_t5_encoder_in_gguf_draws_what_its_widened_weights_draw() {
     let pack = |file: &str, tensors: &Tensors| {

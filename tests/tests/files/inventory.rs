@@ -1,4 +1,4 @@
-//! What a folder of all kinds of files holds, from their headers alone.
+//! Lists the contents of a folder with all kinds of files, from their headers only.
 
 use std::{
     collections::BTreeMap,
@@ -20,9 +20,9 @@ use sluice_tests::{
     packed::{Packaged, package, write_gguf},
 };
 
-/// Files of each kind; there are ten kinds.
+/// Files of each of the ten kinds.
 const COPIES: usize = 20;
-/// Bytes of the weights of a file that has a header and holes.
+/// Size of the weights of a sparse file that has only a header.
 const HOLLOW: u64 = 40 << 30;
 
 fn tensors(names: &[(&str, &[usize])]) -> Tensors {
@@ -30,7 +30,7 @@ fn tensors(names: &[(&str, &[usize])]) -> Tensors {
     names.iter().map(|(name, shape)| ((*name).to_owned(), zeros(shape))).collect()
 }
 
-/// A transformer of 12 billion weights: all of its header, and a hole in place of its weights.
+/// A transformer of 12 billion weights: a complete header, and a hole instead of the weights.
 fn hollow(path: &Path) {
     let side = 1 << 14;
     let bytes = 2 * side * side;
@@ -62,7 +62,7 @@ fn gguf(path: &Path, tensors: &Tensors) {
     write_gguf(path, "flux", &packaged).unwrap();
 }
 
-/// A folder of two hundred files, and what each is.
+/// A folder of two hundred files, and the kind of each.
 fn mixed(folder: &Path) -> BTreeMap<PathBuf, &'static str> {
     let parts = folder.join("parts");
     let model = Fixture::new("flux", "dev").write(&parts, Layout::Split, Stored::F32).unwrap();
@@ -96,7 +96,7 @@ fn mixed(folder: &Path) -> BTreeMap<PathBuf, &'static str> {
         fs::copy(&single, file("all.safetensors", words)).unwrap();
         save(&lora, &file("lora.safetensors", "LoRA for FLUX.1, 2 matrices, rank 16")).unwrap();
         fs::write(file("old.ckpt", "it is a pickle"), b"\x80\x02}q\x00.").unwrap();
-        // A pickle under another name, and what is no header.
+        // A pickle under another name, and a file without a header.
         fs::write(file("renamed.safetensors", "it is a pickle"), b"PK\x03\x04 archive of pickles").unwrap();
         fs::write(file("garbage.safetensors", "it is damaged or incomplete: its header"), [0xa5; 999])
             .unwrap();
@@ -124,7 +124,7 @@ fn two_hundred_files_are_told_apart_by_their_headers() {
     }
     let names: Vec<_> = found.items.iter().map(|item| &item.path).collect();
     assert!(names.is_sorted());
-    // A reader of weights would have to read 800 GiB.
+    // Reading the weights would mean 800 GiB.
     let large = found.items.iter().find(|item| item.path.ends_with("0/0-large.safetensors")).unwrap();
     let Finding::Content(large) = &large.content else { panic!("{large:?}") };
     let expected: u64 = HOLLOW;

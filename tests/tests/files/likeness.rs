@@ -1,5 +1,5 @@
-//! Checkpoints of random weights have the shapes of published models, draw like any other, and are written in little
-//! memory.
+//! Checkpoints of random weights have the shapes of published models, run like any other, and are written in
+//! little memory.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,14 +17,14 @@ use sluice_engine::{
 use sluice_tests::runner::Runner;
 use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_random};
 
-/// Models that are written and not drawn with.
+/// Models that are written but not run.
 const WRITTEN_ONLY: [&str; 2] = ["qwen-image", "wan-2.2-5b"];
 
 fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
     assert!(likeness.write(folder, dtype, Some(seed), |_| true).unwrap());
 }
 
-/// The weights of every component of every model, as diffusers' classes count them.
+/// The number of weights of every component of every model, as in diffusers' classes.
 #[test]
 fn published_models_have_as_many_weights() {
     assert!(Likeness::ids().count() >= 11);
@@ -41,7 +41,7 @@ fn published_models_have_as_many_weights() {
                 "unet" | "transformer" => Role::Denoiser,
                 _ => Role::TextEncoder,
             };
-            // What would say the next word is in the file and takes no part.
+            // The output head is in the file but unused.
             let taking_part = tensors.iter().filter(|tensor| tensor.name != "lm_head.weight");
             let sum = taking_part.map(RandomTensor::elements).sum();
             written.entry(role).or_default().push(sum);
@@ -80,8 +80,8 @@ fn small_ones_open_and_draw_in_every_dtype() {
     }
 }
 
-/// Names and shapes as diffusers and transformers have them in models of these small configurations; `likeness.py`
-/// wrote the list.
+/// Names and shapes as in diffusers and transformers for these small configurations; the list was written by
+/// `likeness.py`.
 #[test]
 fn models_of_other_families_have_the_tensors_of_their_authors() {
     let listed: BTreeMap<String, BTreeMap<String, BTreeMap<String, Vec<usize>>>> =
@@ -103,7 +103,7 @@ fn models_of_other_families_have_the_tensors_of_their_authors() {
     }
 }
 
-/// They are whole folders; what is missing is the family.
+/// They are complete folders; only the family is unsupported.
 #[test]
 fn models_of_other_families_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn models_of_other_families_are_refused_by_name() {
     }
 }
 
-/// At true size: headers alone.
+/// Full size, headers only.
 #[test]
 fn hollow_checkpoints_open_as_the_model_they_are_like() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn a_seed_writes_the_same_files() {
     let file = |name: &str| fs::read(place(name).join("unet/diffusion_pytorch_model.safetensors")).unwrap();
     assert!(file("one") == file("same"));
     assert!(file("one") != file("other"));
-    // Encoders of one kind have tensors of the same names and not the same weights.
+    // Encoders of one kind have tensors of the same names but different weights.
     let two = place("two");
     let likeness = Likeness::of("sd3-medium").unwrap().tiny();
     write(&likeness, &two, RandomDtype::Bf16, 5);
@@ -196,7 +196,7 @@ fn what_is_there_already_is_left_alone_and_what_is_broken_off_leaves_nothing() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
-/// A tensor of 256 MB passes through buffers of some ten.
+/// A tensor of 256 MB is written through buffers of about 10 MB.
 #[test]
 fn weights_pass_through_little_memory() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What model files hold, in every layout and format, also where they are damaged.
+//! Model files in every layout and format, intact and damaged.
 
 #![cfg(test)]
 

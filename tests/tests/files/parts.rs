@@ -1,4 +1,4 @@
-//! How the parts of a model are found, whatever the files are called and wherever they are.
+//! Finds the parts of a model regardless of file names and folders.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ fn put(from: &Path, to: &Path) {
     fs::rename(from, to).unwrap();
 }
 
-/// The split model with its files at other places.
+/// The split model with its files moved to `places`.
 fn arranged(folder: &Path, places: [&str; 4]) -> PathBuf {
     let model = split(folder);
     for (from, to) in [DENOISER, CLIP, T5, VAE].into_iter().zip(places) {
@@ -44,7 +44,7 @@ fn arranged(folder: &Path, places: [&str; 4]) -> PathBuf {
     model
 }
 
-/// The files that a model is read from, as names.
+/// The names of the files that a model is read from.
 fn files(model: &models::Model) -> Vec<String> {
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     model.components().flat_map(|component| component.files.iter().map(name)).collect()
@@ -96,7 +96,7 @@ fn parts_are_found_around_a_file_as_programs_keep_them() {
     }
 }
 
-/// What is nowhere around a file is found in the folders that a person named, and draws the same.
+/// Parts missing around a file are found in the user's folders, and give the same result.
 #[test]
 fn parts_are_found_in_named_folders() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn of_several_that_fit_the_more_precise_is_taken_then_the_first_by_name() {
     }
 }
 
-/// A file with all of a model is not taken apart for another one, whose autoencoder may have the same shapes.
+/// A file with a whole model is not used for parts of another model, even if its autoencoder fits.
 #[test]
 fn whole_models_lend_no_parts() {
     let folder = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ fn zeros(shape: &[usize]) -> Tensor {
     Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap()
 }
 
-/// The prefixes of all programs' single files, and what becomes of them.
+/// The prefixes of all programs' single files, and the parts they give.
 #[test]
 fn single_files_are_taken_apart_by_prefixes() {
     let folder = tempfile::tempdir().unwrap();
@@ -198,7 +198,7 @@ fn single_files_are_taken_apart_by_prefixes() {
     };
     let part = |role, names: &[&str]| (role, names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    // Stable Diffusion 1.5; what belongs to training alone is left out.
+    // Stable Diffusion 1.5; training-only tensors are left out.
     assert_eq!(
         parts(&[
             "model.diffusion_model.input_blocks.0.0.weight",
@@ -259,7 +259,7 @@ fn single_files_are_taken_apart_by_prefixes() {
             part(TextEncoder, &["shared.weight"]),
         ]
     );
-    // One component, with a prefix or without; its names say what it is, the folder need not.
+    // One component, with or without a prefix; its names give the role, whatever the folder.
     assert_eq!(parts(&["diffusion_model.img_in.weight"]), [part(Denoiser, &["img_in.weight"])]);
     assert_eq!(parts(&["img_in.weight"]), [part(Denoiser, &["img_in.weight"])]);
     assert_eq!(parts(&["decoder.conv_in.weight"]), [part(Autoencoder, &["decoder.conv_in.weight"])]);
@@ -267,7 +267,7 @@ fn single_files_are_taken_apart_by_prefixes() {
     assert_eq!(parts(&["shared.weight"]), [part(TextEncoder, &["shared.weight"])]);
 }
 
-/// A file in `count` numbered ones, neighbours in different files.
+/// Splits a file into `count` shards, with neighbours in different shards.
 fn numbered(path: &Path, tensors: &Tensors, count: usize, write: impl Fn(&Path, usize, &Tensors)) -> PathBuf {
     let mut shares = vec![Tensors::new(); count];
     for (index, (name, tensor)) in tensors.iter().enumerate() {
@@ -291,7 +291,7 @@ fn numbered_files_draw_as_one() {
     fs::remove_file(model.join(DENOISER)).unwrap();
     fs::remove_file(model.join(T5)).unwrap();
     let first = numbered(&model.join(DENOISER), &denoiser, 3, |path, _, share| save(share, path).unwrap());
-    // Only the first of llama.cpp's split files says what it is.
+    // Only the first of llama.cpp's shards has the architecture.
     let values = |index: usize| -> Vec<(&str, GgufValue)> {
         let architecture = ("general.architecture", GgufValue::Text("t5encoder".to_owned()));
         [architecture]
@@ -322,7 +322,7 @@ fn numbered_files_draw_as_one() {
     assert!(matches!(&error, CheckpointError::MissingShard { shard, .. } if *shard == gone), "{error}");
 }
 
-/// The denoiser of a single file may have no other components with it.
+/// The denoiser of a single file may come without other components.
 #[test]
 fn prefixes_of_a_lone_denoiser_make_no_difference() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Files of Stable Diffusion as they are published: variants of a folder's weights, and what files without a
-//! configuration say about themselves.
+//! Files of Stable Diffusion as published: variants of a folder's weights, and metadata in files without a
+//! configuration.
 
 use std::{fs, path::Path};
 
@@ -30,7 +30,7 @@ fn a_variant_in_16_bits_draws_what_its_weights_stand_for() {
     }
 }
 
-/// The folder of Stable Diffusion 1.5 has `fp16` and `non_ema` beside the weights that are meant.
+/// The folder of Stable Diffusion 1.5 has `fp16` and `non_ema` variants next to the default weights.
 #[test]
 fn of_several_variants_that_without_a_name_is_taken_and_then_that_in_16_bits() {
     let (fixture, folder) = (Fixture::new("stable_diffusion", "one"), tempfile::tempdir().unwrap());
@@ -58,7 +58,7 @@ fn training(model: &Path) -> Discrete {
     training.clone()
 }
 
-/// Adds tensors to a file that have no values, or one.
+/// Adds tensors with no values, or one, to a file.
 fn mark(path: &Path, marks: &[&str], shape: &[usize]) {
     let mut tensors = load(path).unwrap();
     for mark in marks {
@@ -67,7 +67,7 @@ fn mark(path: &Path, marks: &[&str], shape: &[usize]) {
     save(&tensors, path).unwrap();
 }
 
-/// As the files of NoobAI have it.
+/// As in the files of NoobAI.
 #[test]
 fn marks_in_a_file_say_what_a_scheduler_says() {
     let (fixture, folder) = (Fixture::new("sdxl", "to_noise"), tempfile::tempdir().unwrap());
@@ -99,7 +99,7 @@ fn marks_in_a_file_say_what_a_scheduler_says() {
     }
 }
 
-/// Writes a note into the header of a safetensors file.
+/// Writes an entry into the metadata of a safetensors file.
 fn note(path: &Path, name: &str, text: &str) {
     let bytes = fs::read(path).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
@@ -110,7 +110,7 @@ fn note(path: &Path, name: &str, text: &str) {
     fs::write(path, written).unwrap();
 }
 
-/// The settings beside a file go before its marks, and those before its notes.
+/// The configuration next to a file takes precedence over marker tensors, and those over metadata.
 #[test]
 fn a_person_has_the_last_word_about_what_a_network_gives() {
     for family in ["stable_diffusion", "sdxl"] {

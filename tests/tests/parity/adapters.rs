@@ -1,4 +1,5 @@
-//! LoRAs and other adapters: the numbers of diffusers and LyCORIS, every spelling of the keys, and what is refused.
+//! LoRAs and other adapters: results of diffusers and LyCORIS, every spelling of the keys, and rejected
+//! files.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +23,7 @@ use sluice_tests::{
     runner::Runner,
 };
 
-/// A tiny model of a family on disk, and the adapter that the reference has for it.
+/// A tiny model of a family on disk, and the reference's adapter for it.
 struct Tiny {
     folder: tempfile::TempDir,
     model: PathBuf,
@@ -81,7 +82,8 @@ fn pictures_are_those_of_diffusers() {
             let is_module = name.starts_with("encode_prompt") || name.starts_with("transformer.0.out");
             let found = compare(name, &golden, &got, if is_module { MODULE } else { WHOLE_RUN }).unwrap();
             println!("{family} {name}: {found:.1e}");
-            // The second embedding of FLUX.1 is that of CLIP, which the adapter changes; T5 and Qwen3 are left alone.
+            // FLUX.1's second embedding comes from CLIP, which the adapter changes; T5 and Qwen3 are
+            // unchanged.
             if !name.ends_with("0.0.0") {
                 let changed = compare(name, &golden, &bare, f64::INFINITY).unwrap();
                 assert!(changed > 1e-2, "{family} {name}: the adapter changes {changed} only");
@@ -137,12 +139,13 @@ fn formulas_are_those_of_lycoris() {
     }
 }
 
-/// The names of the original files for the layers of a transformer: those that are joined there are joined here.
+/// Renames the layers of a transformer to the original files' names, and concatenates those that are
+/// concatenated there.
 fn original(layers: &Layers, rename: impl Fn(&Tensors) -> candle_core::Result<Tensors>) -> Layers {
     let side = |side: usize| {
         let mut tensors: Tensors =
             layers.iter().map(|(name, pair)| (format!("{name}.weight"), pair[side].clone())).collect();
-        // What the conversion asks for, and no adapter here has.
+        // The conversion needs these, and no adapter here has them.
         for parameter in ["weight", "bias"] {
             let filling = Tensor::zeros((2, 1), DType::F32, &Device::Cpu).unwrap();
             tensors.insert(format!("norm_out.linear.{parameter}"), filling);
@@ -167,7 +170,7 @@ fn without(prefix: &str, layers: &Layers) -> Layers {
     layers.iter().filter_map(strip).collect()
 }
 
-/// What is one matrix in the original files.
+/// The layers that are one matrix in the original files.
 fn joined(name: &str) -> Option<String> {
     let (block, layer) = name
         .split_once(".attn.")
@@ -231,7 +234,7 @@ fn every_spelling_gives_the_same_bytes() {
             assert_eq!(reports[0].unmatched, Vec::<String>::new(), "{family}: {name}");
             assert_same(&tiny.dump(request), &want, &format!("{family}: {name}"));
         }
-        // The same scale, said by PEFT's configuration instead of alphas.
+        // The same scale, given by PEFT's configuration instead of alphas.
         let scaled: Tensors = peft.into_iter().filter(|(name, _)| !name.ends_with(".alpha")).collect();
         let component =
             |name: &str| [(format!("{name}.r"), 4.0), (format!("{name}.lora_alpha"), f64::from(alpha))];
@@ -248,7 +251,7 @@ fn every_spelling_gives_the_same_bytes() {
     }
 }
 
-/// What the engine says became of a request's adapters.
+/// The engine's reports on a request's adapters.
 fn adapted(tiny: &Tiny, request: &Request) -> Vec<AdapterReport> {
     let mut runner = Runner::start().unwrap();
     let request = Request { steps: 1, ..request.clone() };
@@ -361,7 +364,7 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
     let job = runner.job(tiny.with(&[("good", f32::NAN)]));
     let failure = runner.run(job).unwrap().failure().unwrap();
     assert_eq!(failure.message, "LoRA weight NaN is not a finite number");
-    // The engine goes on after all of that.
+    // The engine still works after all of that.
     runner.draw(tiny.with(&[("good", 1.0)])).unwrap();
 }
 
@@ -376,7 +379,7 @@ fn what_does_not_match_is_named() {
     for (name, shape) in [
         ("diffusion_model.layers.99.attention.to_q.lora_A.weight", [4, 128]),
         ("diffusion_model.layers.99.attention.to_q.lora_B.weight", [128, 4]),
-        // It is there with another width.
+        // The layer exists, but with another width.
         ("diffusion_model.cap_embedder.1.lora_A.weight", [4, 999]),
         ("diffusion_model.cap_embedder.1.lora_B.weight", [128, 4]),
     ] {

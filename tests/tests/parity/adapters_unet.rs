@@ -1,4 +1,5 @@
-//! LoRAs of Stable Diffusion 1 and XL: low-rank changes of matrices and of convolutions, as kohya's scripts name them.
+//! LoRAs of Stable Diffusion 1 and XL: low-rank changes of matrices and convolutions, with the key names of
+//! kohya's scripts.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ const WEIGHT: f32 = 0.8;
 const KOHYA: [&str; 2] = ["lora_down", "lora_up"];
 const UNET: &str = "unet/diffusion_pytorch_model.safetensors";
 
-/// A change of every matrix and convolution that `wanted` names, by the name of the layer.
+/// A change of every matrix and convolution that `wanted` accepts, by layer name.
 fn layers(tensors: &Tensors, wanted: impl Fn(&str) -> bool) -> Layers {
     let factor = |name: String, shape: &[usize]| {
         Tensor::from_vec(hash_weights::weight(&name, shape, 1.0), shape, &Device::Cpu).unwrap()
@@ -61,7 +62,7 @@ fn merge(tensors: &mut Tensors, layers: &Layers) {
     }
 }
 
-/// The keys of layers as kohya's scripts name them.
+/// The keys of layers as in kohya's scripts.
 fn kohya(prefix: &str, layers: &Layers) -> Tensors {
     keys(layers, ALPHA, |name| format!("{prefix}{}", name.replace('.', "_")), KOHYA).unwrap()
 }
@@ -70,7 +71,7 @@ fn dump(run: &Run, request: Request) -> Tensors {
     Runner::start().unwrap().dump(request, Some(&run.latents().unwrap())).unwrap().1
 }
 
-/// The request of a run with an adapter; all of that has to fit the model.
+/// A run's request with an adapter; every key must match the model.
 fn with(run: &Run, model: &Path, adapter: PathBuf) -> Request {
     let adapters = vec![AdapterUse { path: adapter, weight: WEIGHT }];
     let request = Request { adapters, ..run.request(model) };
@@ -130,7 +131,7 @@ fn both_namings_give_what_merged_weights_give() {
     }
 }
 
-/// OpenCLIP has the projection of the pooled output the other way round.
+/// OpenCLIP stores the projection of the pooled output transposed.
 #[test]
 fn a_projection_is_changed_alike_in_every_layout() {
     let (fixture, folder) = (Fixture::new("sdxl", "base"), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! Autoencoders on their own against diffusers: encode, decode, decode in tiles.
+//! Autoencoders alone against diffusers: encode, decode, and decode in tiles.
 
 use std::{path::Path, sync::Arc};
 
@@ -80,7 +80,7 @@ fn autoencoders_give_what_diffusers_gives() {
     }
 }
 
-/// Files under the original names come without a configuration: it is read off the shapes.
+/// Files with original names have no configuration; it is inferred from the shapes.
 #[test]
 fn original_names_and_shapes_are_enough() {
     for name in ["flux", "sd"] {
@@ -104,8 +104,7 @@ fn scaling_goes_there_and_back() {
     distance("rescaled", latents, rescaled.computed().unwrap(), 1e-6).unwrap();
 }
 
-/// A picture that fits into one tile is not blended; the pixels of a tile away from the others' reach are
-/// those of the tile alone.
+/// An image that fits into one tile is not blended; pixels outside the overlap are those of the tile alone.
 #[test]
 fn tiles_change_nothing_where_there_is_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,7 +35,7 @@ fn tiny_decoders_give_what_diffusers_gives_under_both_names() {
             for picture in 0..2 {
                 let latents = golden["decode.in"].narrow(0, picture, 1).unwrap().into();
                 let expected = golden["decode.out"].narrow(0, picture, 1).unwrap();
-                // diffusers gives −1…1.
+                // diffusers returns −1…1.
                 let found = decoder
                     .decode(&latents, None)
                     .unwrap()

@@ -1,4 +1,4 @@
-//! Every number of a configuration reaches the computation: changing it moves the result.
+//! Every value of a configuration affects the computation: changing it changes the result.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use sluice_tests::{
     runner::Runner,
 };
 
-/// File, value to change, what to change it to, and the first tensor of the dump that must move.
+/// File, key to change, new value, and the first tensor of the dump that must change.
 type Change = (&'static str, &'static str, Value, &'static str);
 
 const TEXT: &str = "encode_prompt.0.0.0";
 const POOLED: &str = "encode_prompt.0.0.1";
 const DENOISER: &str = "transformer.0.out.0.0";
-/// What pipelines have that give all branches as one.
+/// The name in pipelines that return all branches in one tensor.
 const JOINED: &str = "transformer.0.out.0";
 const NEGATIVE: &str = "encode_prompt.0.1.0";
 const UNET: &str = "unet.0.out.0";
@@ -24,7 +24,7 @@ const FIRST_STEP: &str = "step.0.latents";
 const LAST_STEP: &str = "step.1.latents";
 const DECODER: &str = "vae.decode.in";
 
-/// How far a tensor must move at least, of its largest value: far more than rounding gives.
+/// Minimum change of a tensor, relative to its largest value: far more than rounding.
 const VISIBLE: f64 = 1e-3;
 
 fn run_on(family: &str, case: &str, run: &str, change: Option<&Change>) -> Tensors {
@@ -50,7 +50,7 @@ fn moved(before: &Tensor, after: &Tensor) -> f64 {
     largest(&(before - after).unwrap()) / largest(before)
 }
 
-/// Checks that each change moves its tensor, and moves nothing that is computed before.
+/// Checks that each change affects its tensor, and none that is computed before it.
 fn check(family: &str, case: &str, run: &str, changes: &[Change]) {
     let before = run_on(family, case, run, None);
     let order = [TEXT, POOLED, NEGATIVE, DENOISER, JOINED, UNET, FIRST_STEP, LAST_STEP, DECODER];
@@ -89,7 +89,7 @@ fn numbers_that_every_checkpoint_shows() {
     );
 }
 
-/// The first step is at time 0, where the scale of time does not show.
+/// The first step is at time 0, where the scale of time has no effect.
 #[test]
 fn the_scale_of_time_shows_from_the_second_step_on() {
     check(
@@ -161,8 +161,8 @@ fn numbers_that_every_stable_diffusion_3_checkpoint_shows() {
     );
 }
 
-/// The transformer's epsilons are no configuration; this checkpoint's output moves by a thousandth and more with any of
-/// them, and is compared with diffusers'.
+/// The transformer's epsilons are not configurable. This checkpoint's output changes by at least a thousandth
+/// with any of them, and is compared with diffusers'.
 #[test]
 fn epsilons_that_a_healthy_stable_diffusion_3_checkpoint_hides() {
     check(

@@ -1,4 +1,4 @@
-//! The kernels for NVIDIA cards, in emulation, against the functions for the processor.
+//! The CUDA kernels, in emulation, against the CPU functions.
 
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ fn wide(x: &Tensor) -> Tensor {
     x.to_dtype(DType::F32).unwrap()
 }
 
-/// Half the distance of neighbouring numbers, relative to them.
+/// Half the distance of neighbouring values, relative to them.
 fn rounding(dtype: DType) -> f32 {
     match dtype {
         DType::F16 => 2f32.powi(-11),
@@ -47,8 +47,8 @@ fn rounding(dtype: DType) -> f32 {
     }
 }
 
-/// Fails unless `got` is `want`, f32, to a millionth of its largest value, rounded once. Gives the distance that rounding
-/// leaves unexplained.
+/// Fails unless `got` equals `want` (f32) up to a millionth of its largest value and one rounding. Returns
+/// the difference that rounding does not explain.
 #[track_caller]
 fn assert_rounded_once(name: &str, got: &Tensor, want: &Tensor) -> f32 {
     assert_eq!(got.dims(), want.dims(), "{name}");
@@ -57,7 +57,7 @@ fn assert_rounded_once(name: &str, got: &Tensor, want: &Tensor) -> f32 {
     let largest = wanted.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     let mut most = 0.0f32;
     for (place, (got_value, want_value)) in values.iter().zip(&wanted).enumerate() {
-        // The smallest numbers of f16 are as far apart as 2^-24.
+        // The smallest f16 values are 2^-24 apart.
         let allowed = (want_value.abs() * rounding(got.dtype())).max(if got.dtype() == DType::F16 {
             3e-8
         } else {
@@ -80,7 +80,7 @@ fn packed_weights_are_widened_to_the_same_bits() {
     for (encoding, count) in formats {
         let written = Written::with_every_code(encoding, count);
         let want = written.widened().unwrap();
-        // In the middle of a slot, at an even and at an odd place.
+        // In the middle of a slot, at an even and at an odd offset.
         for before in [0, 2, 5] {
             let slot = [vec![0xee; before], written.bytes.clone()].concat();
             let length = slot.len() - before;
@@ -105,7 +105,7 @@ fn packed_weights_are_widened_to_the_same_bits() {
     assert!(cuda::widen(&short, Format::Bf16.into(), &[16], DType::F32).unwrap().is_none());
 }
 
-/// A part of a larger tensor, so that it begins anywhere and its rows are apart.
+/// A slice of a larger tensor, with arbitrary alignment and strided rows.
 fn part(name: &str, shape: [usize; 3], dtype: DType, first: usize) -> Tensor {
     let [batch, tokens, width] = shape;
     random(name, &[batch, tokens, width * 3], dtype).narrow(2, first, width).unwrap()
@@ -197,7 +197,7 @@ fn group_norms_are_those_of_the_processor() {
                     let want = nn::group_norm_silu(&of_x, groups, &of_weight, &of_bias, 1e-3).unwrap();
                     assert_rounded_once("group_norm_silu", &norm(true), &want);
                 } else if dtype == DType::F32 {
-                    // A mean is itself known to no better than this part of the deviation.
+                    // The mean itself is only accurate to this fraction of the deviation.
                     let (got, want) = (flat(&norm(false)), flat(&want));
                     let most = got.iter().zip(&want).fold(0.0f32, |most, (a, b)| most.max((a - b).abs()));
                     assert!(most < 1e-5, "{shape:?}: {most}");
@@ -285,7 +285,7 @@ fn rotations_are_those_of_the_processor() {
     }
 }
 
-/// Fails unless `got` is as near to `want` as exponentials that are rounded to the dtype of the values leave it.
+/// Fails unless `got` is as close to `want` as exponentials rounded to the dtype allow.
 #[track_caller]
 fn assert_attended(name: &str, got: &Tensor, want: &Tensor) -> [f32; 2] {
     assert_eq!(got.dims(), want.dims(), "{name}");
@@ -316,7 +316,7 @@ fn case(q: [usize; 4], keys: usize, kv_heads: usize) -> Case {
 }
 
 impl Case {
-    /// Heads that are parts of wider rows, as a joint projection leaves them.
+    /// Heads that are slices of wider rows, as from a joint projection.
     fn inputs(&self, dtype: DType) -> [Tensor; 3] {
         let [batch, tokens, heads, width] = self.q;
         let heads_of = |name: &str, tokens, heads, first| {
@@ -378,7 +378,7 @@ fn sharp_scores_do_not_overflow() {
     assert!(got.iter().all(|value| value.is_finite()));
 }
 
-/// The emulation is worth something only if it finds what goes wrong on a card and not on a processor.
+/// The emulation is only useful if it finds bugs that would show on a GPU but not on a CPU.
 #[test]
 fn the_emulation_finds_races_and_places_beyond_the_end() {
     let x = random("x", &[3, 1344], DType::F32);

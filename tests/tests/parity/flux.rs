@@ -45,8 +45,8 @@ fn computing_in_half_precision_stays_near() {
     check_half_precision(&Fixture::new("flux", "dev"), "horse", &names).unwrap();
 }
 
-/// What both threads take at the same moment differs from run to run, and in a picture of this size it shows in what is
-/// tried out.
+/// What both threads allocate at the same time varies between runs; at this image size that shows in dry
+/// runs.
 #[test]
 fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("flux", "dev"), "horse", 0.97..1.08, 0.9..1.15).unwrap();
@@ -87,7 +87,7 @@ fn a_summary_names_every_part() {
     assert_eq!(blocks, expected);
 }
 
-/// Two text encoders, two kinds of blocks and modulations that are needed once.
+/// Two text encoders, two kinds of blocks, and modulations needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (case, run) in [("dev", "cut"), ("salted", "batch")] {

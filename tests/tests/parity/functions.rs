@@ -1,4 +1,4 @@
-//! The functions that models are made of, against PyTorch.
+//! The functions of `nn` against PyTorch.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn functions_give_what_pytorch_gives() {
     }
 }
 
-/// Kernels see other strides when a tensor is a view.
+/// Views have other strides than copies.
 #[test]
 fn views_give_what_copies_give() {
     for (function, tensors) in examples() {

@@ -1,4 +1,5 @@
-//! Numbers against the reference: functions, autoencoders, samplers, prompts, adapters and whole runs of every family.
+//! Comparison with the reference: functions, autoencoders, samplers, prompts, adapters, and whole runs of
+//! every family.
 
 #![cfg(test)]
 

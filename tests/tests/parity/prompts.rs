@@ -1,4 +1,4 @@
-//! Prompts with weights, in chunks and with skipped layers, against what A1111 and Forge compute.
+//! Weighted and chunked prompts, and clip skip, against A1111 and Forge.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -21,10 +21,10 @@ use sluice_tests::{
     stores,
 };
 
-/// Weights, four chunks: the prompts whose states the reference has.
+/// Weights, four chunks: the prompts with reference states.
 const WEIGHTED: usize = 3;
 const LONG: usize = 4;
-/// SDXL's states of CLIP-L, of which the pooled row is not projected.
+/// SDXL's use of CLIP-L, whose pooled output is not projected.
 const EARLIER: ClipUse = ClipUse { skip: 1, is_normed: false, is_projected: false, is_summary: false };
 
 fn prompts() -> Vec<String> {
@@ -35,7 +35,7 @@ fn golden() -> Tensors {
     load(&fixtures().join("prompts.safetensors")).unwrap()
 }
 
-/// A tiny FLUX.1 on disk, whose text encoders the reference has used.
+/// A tiny FLUX.1 on disk, with the reference's text encoders.
 struct Model {
     folder: tempfile::TempDir,
 }
@@ -149,7 +149,7 @@ fn no_clip_skip_is_the_family_s_own_layer_and_too_much_is_the_first() {
             assert_eq!(states(clip_skip), unskipped);
         }
         assert_ne!(states(own + 1), unskipped);
-        // Three layers; the fourth from the end is what goes into the first.
+        // There are three layers; the fourth from the end is the input of the first.
         assert_ne!(states(4), states(3));
         assert_eq!(states(12), states(4));
     }
@@ -172,7 +172,7 @@ fn states_of_t5_are_weighted_as_forge_does() {
     }
 }
 
-/// Wherever the weights are and however they come.
+/// In every placement of the weights.
 #[test]
 fn chunks_have_the_same_bits_however_weights_come() {
     let (model, prompts) = (Model::new(), prompts());
@@ -190,7 +190,7 @@ fn chunks_have_the_same_bits_however_weights_come() {
     }
 }
 
-/// What an encoder takes for many chunks, for one that is weighted, and for a layer before the last.
+/// The memory of many chunks, of a weighted chunk, and of a layer before the last.
 #[test]
 fn activations_of_long_prompts_are_foretold() {
     let (model, prompts) = (Model::new(), prompts());
@@ -216,7 +216,7 @@ fn activations_of_long_prompts_are_foretold() {
                 let executor = Executor::default();
                 let encode =
                     || text::encode(&encoder, Blocks::stored(&executor, &store), &tokens, clip_skip).unwrap();
-                // The first time, what threads hold for themselves is made.
+                // The first run includes per-thread allocations.
                 drop(encode());
                 account.take_peaks();
                 drop(encode());
@@ -231,7 +231,7 @@ fn activations_of_long_prompts_are_foretold() {
     assert_eq!(checked, 6);
 }
 
-/// Two threads whose allocations are counted.
+/// Two threads whose allocations are metered.
 fn threads(account: &Arc<MemoryAccount>) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new()
         .num_threads(2)
@@ -265,7 +265,7 @@ fn a_whole_run_weighs_its_prompt() {
     }
 }
 
-/// FLUX.1's CLIP sums up what stands before a `BREAK`; its T5 reads on.
+/// FLUX.1's CLIP reads only up to a `BREAK`; its T5 reads everything.
 #[test]
 fn a_break_ends_what_clip_sums_up() {
     let (model, mut runner) = (Model::new(), Runner::start().unwrap());
@@ -305,7 +305,7 @@ fn every_mode_draws_a_weighted_prompt_the_same() {
     }
 }
 
-/// The answer to a question about a request.
+/// The answer to a query about a request.
 fn readings(request: &Request) -> Vec<Vec<Reading>> {
     let runner = Runner::start().unwrap();
     let query = PlanQuery {

@@ -1,4 +1,4 @@
-//! Qwen-Image's transformer on its own against diffusers.
+//! Qwen-Image's transformer alone against diffusers.
 
 use std::{path::Path, sync::Arc};
 
@@ -20,19 +20,19 @@ use sluice_tests::{
     stores::on_processor,
 };
 
-/// Pixels a latent.
+/// Pixels per latent.
 const SCALE: usize = 8;
 /// The runs of every case: images of different shapes and numbers, each after two prompts.
 const RUNS: [&str; 2] = ["wide", "tall"];
 
-/// A transformer of the fixtures and what diffusers makes of it.
+/// A transformer of the fixtures, and diffusers' results.
 struct Case {
     transformer: QwenImageTransformer,
     component: Component,
     golden: Tensors,
 }
 
-/// The part of a case whose weights go to a file in `folder`.
+/// The part of a case, with its weights in a file in `folder`.
 fn part(name: &str, folder: &Path) -> Part {
     let fixture = fixtures().join("transformer").join(name);
     let (_, tensors) = manifest_tensors(&fixture).unwrap().pop_first().unwrap();
@@ -58,7 +58,7 @@ impl Case {
         self.golden[&format!("{run}.sigma")].to_vec1().unwrap()[0]
     }
 
-    /// What is predicted for `run` where the noise levels of all runs are prepared; `input` gives a tensor of the
+    /// The predictions for `run`, with the noise levels of all runs prepared; `input` returns a tensor of the
     /// fixtures.
     fn outputs(
         &self,
@@ -83,7 +83,7 @@ impl Case {
         self.transformer.predict(blocks, &input, &prepared).unwrap()
     }
 
-    /// [`Case::outputs`] of all runs, computed in f32, by the names that they have in the fixtures.
+    /// [`Case::outputs`] of all runs, computed in f32, by their names in the fixtures.
     fn computed(&self, placement: Placement) -> Tensors {
         let (store, executor) = (on_processor(self.component.clone(), placement), Executor::default());
         let mut found = Tensors::new();
@@ -124,7 +124,7 @@ fn the_transformer_gives_what_diffusers_gives() {
     }
 }
 
-/// Files for ComfyUI and GGUF files come without a configuration.
+/// Files for ComfyUI and GGUF files have no configuration.
 #[test]
 fn shapes_are_enough() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ fn shapes_are_enough() {
     same(&configured.computed(Placement::Resident), &found.computed(Placement::Resident));
 }
 
-/// A traced run passes through every block once, asks for every weight and has the shapes of a computed one.
+/// A traced run passes through every block once, reads every weight and has the shapes of a computed run.
 #[test]
 fn a_traced_run_asks_for_every_weight() {
     let folder = tempfile::tempdir().unwrap();

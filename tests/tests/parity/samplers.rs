@@ -45,7 +45,7 @@ fn shift_of(kind: &str, amount: &str) -> Shift {
     }
 }
 
-/// The levels are computed number by number in f32 as the reference does, so they agree to the last bits.
+/// The levels are computed one by one in f32 as in the reference, so they agree to the last bits.
 #[test]
 fn noise_levels_are_those_of_diffusers() {
     let golden = load(&fixtures().join("schedules.safetensors")).unwrap();
@@ -66,7 +66,7 @@ fn noise_levels_are_those_of_diffusers() {
     assert_eq!(checked, BTreeMap::from([("dynamic".to_owned(), 24), ("static".to_owned(), 15)]));
 }
 
-/// The stand-in for a model: `0.5 · (W x) + 0.1 · sin(t / 100)` with `W` over the channels.
+/// A stand-in for the model: `0.5 · (W x) + 0.1 · sin(t / 100)` with `W` over the channels.
 fn stand_in(matrix: &Tensor, x: &Tensor, sigma: f32) -> candle_core::Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
     let flat = x.reshape((channels, height * width))?;

@@ -60,14 +60,14 @@ fn computing_in_half_precision_stays_near() {
     check_half_precision(&Fixture::new("sd3", "medium"), "guided", &names).unwrap();
 }
 
-/// What both threads take at the same moment differs from run to run, and in a picture of this size it shows in what is
-/// tried out.
+/// What both threads allocate at the same time varies between runs; at this image size that shows in dry
+/// runs.
 #[test]
 fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("sd3", "medium"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
 }
 
-/// Blocks of four shapes and modulations that are needed once.
+/// Blocks of four shapes, and modulations needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (case, run) in [("medium", "guided"), ("salted", "batch")] {
@@ -114,7 +114,7 @@ fn a_summary_names_every_part() {
     assert_eq!(blocks, expected);
 }
 
-/// CLIP-L as ComfyUI has it: the projection that is missing changes nothing.
+/// CLIP-L as in ComfyUI: without a projection, which then changes nothing.
 #[test]
 fn a_small_clip_without_projection_is_one_whose_projection_changes_nothing() {
     let (fixture, folder) = (Fixture::new("sd3", "medium"), tempfile::tempdir().unwrap());

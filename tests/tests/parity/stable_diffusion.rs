@@ -27,20 +27,20 @@ fn stable_diffusion_xl_gives_what_diffusers_gives() {
     check_case("sdxl", "base").unwrap();
 }
 
-/// Networks with nine channels see the mask and the rest of the picture beside the latents.
+/// Inpainting networks with nine channels also take the mask and the masked image.
 #[test]
 fn networks_that_fill_in_give_what_diffusers_gives() {
     check_case("stable_diffusion", "fills_in").unwrap();
     check_case("sdxl", "fills_in").unwrap();
 }
 
-/// One text encoder, and a score in the place of the size that is wanted.
+/// One text encoder, and an aesthetic score instead of the target size.
 #[test]
 fn the_refiner_gives_what_diffusers_gives() {
     check_case("sdxl", "refiner").unwrap();
 }
 
-/// v-prediction whose first level is noise alone.
+/// v-prediction with a first level of pure noise.
 #[test]
 fn levels_up_to_noise_give_what_diffusers_gives() {
     check_case("sdxl", "to_noise").unwrap();
@@ -58,7 +58,7 @@ fn epsilons_that_decide_give_what_diffusers_gives() {
     check_case("sdxl", "faint").unwrap();
 }
 
-/// Files without a configuration say all of it by their shapes.
+/// Without a configuration, everything is inferred from the shapes.
 #[test]
 fn every_layout_gives_the_same_bytes() {
     for (family, case, run) in [
@@ -74,8 +74,8 @@ fn every_layout_gives_the_same_bytes() {
     }
 }
 
-/// Files of Stable Diffusion 2 do not say whether their network gives noise or v: a bias tells. Their text encoders have
-/// a layer more than is used.
+/// Files of Stable Diffusion 2 do not say whether their network predicts noise or v; a bias shows it. Their
+/// text encoders have one unused layer.
 #[test]
 fn what_a_network_gives_is_told_by_a_bias() {
     let (fixture, folder) = (Fixture::new("stable_diffusion", "one"), tempfile::tempdir().unwrap());
@@ -148,7 +148,7 @@ fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("sdxl", "fills_in"), "anew", 0.98..1.05, 0.9..1.15).unwrap();
 }
 
-/// Connections from the way down to the way up, and projections of the prompt that are needed once.
+/// Skip connections, and projections of the prompt needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (family, case, run) in [

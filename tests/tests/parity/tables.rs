@@ -1,4 +1,4 @@
-//! Models with a table of noise levels: what diffusers' schedulers do with their configurations.
+//! Models with a table of noise levels, against diffusers' schedulers with the same configurations.
 
 use std::{collections::BTreeMap, fs};
 
@@ -81,19 +81,19 @@ fn levels_are_those_of_every_scheduler_and_spacing() {
     }
 }
 
-/// `0.5 · (W x) + 0.1 · sin(t / 100)` with `W` over the channels: what the network gives.
+/// `0.5 · (W x) + 0.1 · sin(t / 100)` with `W` over the channels: a stand-in for the network.
 fn stand_in(matrix: &Tensor, x: &Tensor, time: f32) -> Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
     let mixed = matrix.matmul(&x.reshape((channels, height * width))?)?;
     (mixed.reshape((batch, channels, height, width))? * 0.5)? + 0.1 * f64::from((time / 100.0).sin())
 }
 
-/// The direction from picture to noise.
+/// The direction from image to noise.
 fn direction(prediction: PredictionType, x: &Tensor, output: Tensor, sigma: f32) -> Result<Tensor> {
     let share = variance_preserving(sigma);
     match prediction {
         PredictionType::Epsilon => Ok(output),
-        // The velocity is `share · noise − share · σ · picture`, and `x = picture + σ · noise`.
+        // The velocity is `share · noise − share · σ · image`, and `x = image + σ · noise`.
         PredictionType::VPrediction => (output * share)? + (x * (f64::from(sigma) * share * share))?,
     }
 }
@@ -108,7 +108,7 @@ fn samplers_walk_as_diffusers_schedulers_do() {
         let training = Training::Discrete(discrete);
         let sigmas = training.sigmas(run.schedule, 6, 0);
         let mut expected = values(&golden[&format!("{name}.levels")]);
-        // Some schedulers say the end twice.
+        // Some schedulers repeat the last level.
         expected.truncate(sigmas.len());
         let levels = farthest(&sigmas, &expected);
         assert!(levels < 1e-5, "{name} has the levels {sigmas:?}");
@@ -117,9 +117,9 @@ fn samplers_walk_as_diffusers_schedulers_do() {
         distance(name, &golden[&format!("{name}.start")], &recorded, TOLERANCE).unwrap();
 
         let times = values(&golden[&format!("{name}.times")]);
-        // diffusers rounds the times of some.
+        // diffusers rounds some timesteps.
         let is_rounded = times.iter().all(|time| time.fract() == 0.0);
-        // Noise at a level of thousands is known to no more than its own rounding, in diffusers too.
+        // Noise at a level in the thousands is only accurate to its own rounding, in diffusers too.
         let rounding = f64::from(f32::EPSILON) * largest(&start);
         let (mut calls, mut draws) = (0, 0);
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The tokenizers that come with the program, and those that models bring.
+//! The tokenizers that come with the program, and those in models.
 
 use std::{fs, io::Read, path::Path};
 
@@ -35,7 +35,7 @@ fn filled(ids: impl IntoIterator<Item = u32>, padding: u32) -> Vec<u32> {
     ids
 }
 
-/// A text whose brackets are brackets and no weights.
+/// A text with literal brackets instead of weights.
 fn literal(text: &str) -> String {
     let is_special = |letter: &char| matches!(letter, '(' | ')' | '[' | ']' | '\\');
     text.chars().flat_map(|letter| is_special(&letter).then_some('\\').into_iter().chain([letter])).collect()
@@ -56,7 +56,7 @@ fn the_published_clip_tokenizer_gives_what_transformers_gives() {
         let want = filled([START].into_iter().chain(clip).chain([END]), END);
         assert_eq!(clip_ids(&tokenizer, &text, LONG), want, "{text:?}");
     }
-    // OpenCLIP's models are told of the end once and then given a token that means nothing to them.
+    // OpenCLIP pads with a meaningless token after a single end token.
     let padded = clip_ids(&ClipTokenizer::published("!").unwrap(), "a", 5);
     assert_eq!(padded, [START, 320, END, 0, 0]);
 }
@@ -98,7 +98,8 @@ fn encoder(path: &Path) -> (Checkpoint, Part) {
     (checkpoint, part)
 }
 
-/// A GGUF file of an encoder of no known size has to bring its tokenizer, and one without is told what is missing.
+/// For a GGUF encoder of unknown size the tokenizer must be in the file; without one, the error names the
+/// missing files.
 #[test]
 fn a_tokenizer_in_a_gguf_file_is_used_where_nothing_else_fits() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Every sampler and every spacing of noise levels against k-diffusion, diffusers and the papers.
+//! Every sampler and every schedule against k-diffusion, diffusers and the papers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 1e-5;
 
 const MIXINGS: [(&str, Mixing); 2] = [("flow", Mixing::Flow), ("exploding", Mixing::Exploding)];
 
-/// The stand-in for a model: `0.5 · (W x) + 0.1 · sin(10 σ)` with `W` over the channels.
+/// A stand-in for the model: `0.5 · (W x) + 0.1 · sin(10 σ)` with `W` over the channels.
 fn stand_in(matrix: &Tensor, mixing: Mixing, x: &Tensor, sigma: f32) -> Result<Tensor> {
     let (batch, channels, height, width) = x.dims4()?;
     let sigma = f64::from(sigma);
@@ -37,7 +37,7 @@ fn training(mixing: Mixing) -> Training {
     }
 }
 
-/// What a sampler did: latents after each step, the levels it asked the model for, and draws of noise.
+/// The record of a sampler: latents after each step, the levels of its calls, and draws of noise.
 struct Walked {
     latents: Vec<Tensor>,
     asked: Vec<f32>,
@@ -100,7 +100,7 @@ fn every_sampler_steps_as_the_reference() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Levels that are prepared are those that are asked for, to the last bit, and calls are what is planned.
+/// The prepared levels are exactly those of the calls, and the number of calls matches the plan.
 #[test]
 fn every_sampler_calls_where_and_as_often_as_it_says() {
     let golden = golden();
@@ -189,7 +189,7 @@ fn aligned_steps_are_those_of_their_authors() {
     assert!(!training(Mixing::Flow).has(Schedule::AlignYourSteps));
 }
 
-/// Flows start at noise alone, where the signal-to-noise ratio is 0.
+/// Flow models start at pure noise, where the signal-to-noise ratio is 0.
 #[test]
 fn every_sampler_takes_every_spacing_in_any_number_of_steps() {
     let golden = golden();
@@ -209,8 +209,8 @@ fn every_sampler_takes_every_spacing_in_any_number_of_steps() {
     }
 }
 
-/// A walk from noise alone is the limit of walks from ever more noise, which those with a memory near slowly: as
-/// one over the logarithm of what is missing.
+/// A run from pure noise is the limit of runs from ever more noise. Multistep samplers approach it slowly:
+/// like one over the logarithm of the missing noise.
 #[test]
 fn a_flow_may_begin_at_noise_alone() {
     let golden = golden();

@@ -61,7 +61,7 @@ fn half_precision_files_are_widened_without_loss() {
     }
 }
 
-/// 16-bit activations round each value to 8 (bf16) or 11 (f16) bits.
+/// 16-bit activations have 8 (bf16) or 11 (f16) bits of precision.
 #[test]
 fn computing_in_half_precision_stays_near() {
     let names = ["encode_prompt.0.0.0", "transformer.0.out.0.0", "step.2.latents", "vae.decode.out"];

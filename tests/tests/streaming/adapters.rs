@@ -1,4 +1,4 @@
-//! Adapters come and go with the blocks that they change.
+//! Adapters are loaded and freed with the blocks that they change.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ use super::support::{Ran, Tiny, assert_same, card, forecast, mode, passing_throu
 /// Widths of the tiny transformer.
 const DIM: usize = 128;
 const INNER: usize = 341;
-/// The number of the denoiser among the components of Z-Image.
+/// Index of the denoiser among the components of Z-Image.
 const DENOISER: u8 = 1;
 
-/// A tiny Z-Image with two adapters: factors beside matrices, and changes inside of weights.
+/// A tiny Z-Image with two adapters: low-rank terms, and changes of the weights themselves.
 struct Adapted {
     tiny: Tiny,
     folder: tempfile::TempDir,
@@ -37,7 +37,7 @@ impl Adapted {
         let adapted = Self { tiny: Tiny::new(), folder };
         Adapter::new("z_image").unwrap().write(&adapted.file("beside")).unwrap();
         save(&changes_inside(DIM, INNER).unwrap(), &adapted.file("inside")).unwrap();
-        // An encoder's layer.
+        // A layer of the text encoder.
         let factor = |name: &str, shape: &[usize]| {
             let values = sluice_tests::hash_weights::weight(name, shape, 1.0);
             (name.to_owned(), Tensor::from_vec(values, shape, &Device::Cpu).unwrap())
@@ -100,7 +100,7 @@ fn every_mode_draws_the_same_bytes_with_adapters() {
     }
 }
 
-/// Factors and changed weights stay as they are where all other matrices are held in fewer bits.
+/// Low-rank terms and changed weights keep their precision when all other matrices are quantized.
 #[test]
 fn every_mode_draws_the_same_bytes_with_adapters_and_weights_held_smaller() {
     let adapted = Adapted::new();
@@ -125,7 +125,7 @@ fn every_mode_draws_the_same_bytes_with_adapters_and_weights_held_smaller() {
     }
 }
 
-/// Bytes that were moved for the denoiser's blocks, and how many of those were on the device already.
+/// Bytes moved for the denoiser's blocks, and how many of those blocks were already on the device.
 fn moved(ran: &Ran) -> (u64, usize) {
     let blocks = ran.blocks();
     let own = || blocks.iter().filter(|block| block.component == DENOISER);
@@ -149,7 +149,7 @@ fn another_weight_reads_nothing_that_it_does_not_change() {
     let want = run_dumped(&mut Runner::start().unwrap(), &second, &keep);
     assert_same(&got.tensors, &want.tensors, "another weight of low-rank factors");
 
-    // A change inside of weights is read again, in the blocks that it is in; five of ten are without.
+    // Changed weights are read again, in the blocks that contain them; five of ten do not.
     let both = |weight| adapted.with(&[("beside", -0.3), ("inside", weight)]);
     run(&mut runner, &both(0.5), &keep);
     let (bytes, _) = moved(&run(&mut runner, &both(0.7), &keep));
@@ -160,7 +160,7 @@ fn another_weight_reads_nothing_that_it_does_not_change() {
     let want = run_dumped(&mut Runner::start().unwrap(), &both(0.7), &keep);
     assert_same(&got.tensors, &want.tensors, "another weight of changes inside");
 
-    // And without any of them all is as it was.
+    // Without adapters everything is as before.
     let got = run_dumped(&mut runner, &adapted.with(&[]), &keep);
     let want = run_dumped(&mut Runner::start().unwrap(), &adapted.with(&[]), &keep);
     assert_same(&got.tensors, &want.tensors, "no adapter any more");
@@ -205,7 +205,7 @@ fn forecasts_come_true_with_adapters() {
         (mode(OffloadMode::Aggressive), 3, ComputeDtype::F32),
         (passing_through(), 1, ComputeDtype::Bf16),
     ] {
-        // Tiles as small as this leave the denoiser with the peak.
+        // With tiles this small, the denoiser has the peak.
         let memory = MemoryPreferences { tile: Some(16), estimate: Estimate::Formula, ..memory };
         let request = Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
         let outcome = run(&mut runner, &request, &memory).outcome;
@@ -221,7 +221,7 @@ fn forecasts_come_true_with_adapters() {
     assert!(with > bare && with - bare < 2 * factors, "{bare} bytes of weights, {with} with adapters");
 }
 
-/// A Z-Image whose denoiser is stored in few bits, or widened to f32.
+/// A Z-Image with a quantized denoiser, or the same denoiser dequantized to f32.
 fn stored(folder: &Path, encoding: Encoding, is_wide: bool) -> ModelSource {
     let model = Fixture::new("z_image", "default").write(folder, Layout::Split, Stored::F32).unwrap();
     let file = model.join("diffusion_models/tiny_z_image.safetensors");
@@ -260,7 +260,7 @@ fn weights_in_few_bits_take_adapters_as_wide_ones_do() {
             let got = run_dumped(&mut runner, &packed, &memory);
             assert_same(&got.tensors, &want.tensors, &format!("{encoding:?}"));
         }
-        // What stands in few bits still does, but for what is changed inside.
+        // Quantized matrices stay quantized, except for changed weights.
         let bytes = |request: &Request| {
             let plan = forecast(&runner, request, &mode(OffloadMode::Aggressive)).plan.unwrap();
             plan.first_of(StageKind::Denoise).unwrap().weights

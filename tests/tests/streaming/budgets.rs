@@ -1,4 +1,4 @@
-//! Budgets hold, and forecasts come true.
+//! Budgets are kept, and predictions are accurate.
 
 use sluice_engine::{
     memory::{Estimate, MemoryPreferences, OffloadMode},
@@ -95,7 +95,7 @@ fn the_hosts_memory_stays_within_its_budget() {
         let memory = MemoryPreferences { ram_budget: Some(all / part), ..plenty.clone() };
         let plan = forecast(&runner, &small, &memory).plan.unwrap();
         assert!(plan.peak_host() <= all / part);
-        // An engine that holds nothing yet of a run with more.
+        // An engine that holds nothing from an earlier run.
         let ran = run(&mut Runner::start().unwrap(), &small, &memory);
         let seen = ran.samples().iter().map(|sample| sample.host).max().unwrap();
         assert!(seen <= all / part, "{seen} bytes of copies and buffers, {} allowed", all / part);

@@ -1,4 +1,4 @@
-//! Where weights are and how they come changes no bit.
+//! The placement of weights changes no bit of the result.
 
 use proptest::{
     prelude::*,
@@ -16,7 +16,7 @@ fn residence() -> impl Strategy<Value = Option<Residence>> {
     prop::option::of(prop::sample::select(Residence::ALL))
 }
 
-/// Any way of using memory; the budget is said as a part of what lies between the least that works and plenty.
+/// Any memory preferences, and a budget as a fraction of the range from the minimum to plenty.
 fn any_preferences() -> impl Strategy<Value = (MemoryPreferences, f64)> {
     let modes = prop::sample::select(OffloadMode::ALL);
     let wishes = prop::sample::select(Wish::ALL);
@@ -24,7 +24,7 @@ fn any_preferences() -> impl Strategy<Value = (MemoryPreferences, f64)> {
     let others = (prop::option::of(0..4_u32), prop::sample::select(Keep::ALL), any::<bool>());
     (modes, wishes, residences, others, 0.0..1.2_f64).prop_map(
         |(mode, wish, [text_encoder, denoiser, autoencoder], (prefetch, keep, little_ram), budget)| {
-            // So little that most blocks have to come from disk each time.
+            // So little that most blocks are read from disk each time.
             let ram_budget = little_ram.then_some(200 << 10);
             let memory = MemoryPreferences {
                 mode,

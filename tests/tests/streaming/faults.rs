@@ -1,4 +1,4 @@
-//! Files that vanish, memory that runs out, reports that cannot be written.
+//! Files that vanish, memory that runs out, and reports that cannot be written.
 
 use std::{fs, path::PathBuf};
 
@@ -61,7 +61,8 @@ fn a_file_that_is_deleted_during_a_run_is_read_to_the_end() {
     super::support::assert_same(&got, &want.tensors, "a file that is gone");
 }
 
-/// Past runs that took half of what was predicted make the next forecast too low, so that memory runs out.
+/// Past runs that took half of the predicted memory make the next prediction too low, so that memory runs
+/// out.
 #[test]
 fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     let request = starter(256, 3);

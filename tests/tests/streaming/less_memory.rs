@@ -1,4 +1,4 @@
-//! A model whose weights exceed the memory that the process may take draws the same bytes, from disk.
+//! A model larger than the process's memory limit streams from disk with the same result.
 
 use std::{
     fs,
@@ -12,9 +12,9 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{load, read_json, save, set_json};
 
-/// Layers of the model: the starter's, over and over.
+/// Layers of the model: those of the starter, repeated.
 const LAYERS: usize = 120;
-/// What the process may take, in KiB; its weights are twice as much.
+/// The memory limit of the process in KiB; its weights are twice as large.
 const LIMIT: u64 = 50_000;
 
 /// The program that is built together with this test.
@@ -25,7 +25,7 @@ fn program() -> PathBuf {
     program
 }
 
-/// The starter with many layers. Gives the bytes of its denoiser.
+/// The starter with many layers. Returns the size of its denoiser in bytes.
 fn long_model(folder: &Path) -> u64 {
     for part in
         ["model_index.json", "starter.toml", "scheduler", "text_encoder", "tokenizer", "transformer", "vae"]
@@ -64,7 +64,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A file of some large matrices in 16 bits.
+/// A file of a few large matrices in 16 bits.
 fn matrices(path: &Path) -> u64 {
     use std::io::Write;
     const ROWS: usize = 8192;
@@ -92,9 +92,9 @@ fn matrices(path: &Path) -> u64 {
     bytes as u64
 }
 
-/// Matrices of the file that is converted.
+/// Number of matrices in the converted file.
 const MATRICES: usize = 2;
-/// What a process that converts may take, in KiB: less than half of one of them.
+/// The memory limit of a conversion in KiB: less than half of one matrix.
 const CONVERSION_LIMIT: u64 = 32_000;
 
 #[test]
@@ -121,7 +121,7 @@ fn a_conversion_takes_less_memory_than_the_largest_matrix() {
     }
 }
 
-/// Draws in a process that may take `limit` KiB.
+/// Generates an image in a process limited to `limit` KiB.
 fn generate(folder: &Path, picture: &Path, limit: Option<u64>, options: &[&str]) -> Output {
     let limit = limit.map_or_else(String::new, |limit| format!("ulimit -d {limit}; "));
     Command::new("sh")

@@ -1,4 +1,4 @@
-//! Weights that come and go: the same bytes under every plan, budgets that hold, predictions that come true, and files
+//! Streamed weights: identical results under every plan, budgets that hold, accurate predictions, and files
 //! that vanish.
 
 #![cfg(test)]

@@ -1,5 +1,4 @@
-//! What may be left out of a run: branches outside the guidance interval, predictions that change little; and previews
-//! that are decoded.
+//! Options that save work: guidance outside its interval and the step cache; and decoded previews.
 
 use candle_core::{Device, Tensor};
 use sluice_engine::{
@@ -117,7 +116,7 @@ fn what_a_model_cannot_do_is_refused_in_words() {
     }
 }
 
-/// A tiny decoder for FLUX.1's latents, under the names of its author.
+/// A tiny decoder for FLUX.1's latents, under its author's names.
 fn tiny_decoder(width: usize) -> Tensors {
     let weight = |name: &str, shape: &[usize]| {
         let values = hash_weights::weight(name, shape, 1.0);
@@ -139,7 +138,7 @@ fn tiny_decoder(width: usize) -> Tensors {
     tensors
 }
 
-/// Sizes of the previews of a run, and what part of the foretold memory it took.
+/// Sizes of a run's previews, and the ratio of measured to predicted memory.
 fn previewed(runner: &mut Runner, request: &Request, memory: MemoryPreferences) -> (Vec<(u32, u32)>, f64) {
     let job = Job { memory, previews: true, ..runner.job(request.clone()) };
     let ended = runner.run(job).unwrap();
@@ -172,8 +171,8 @@ fn a_tiny_decoder_beside_the_model_makes_previews_where_there_is_room() {
     }
 }
 
-/// The map from latents to colours is fitted to what is decoded for that, before the first step. What comes on demand
-/// is foretold to a hundredth.
+/// The map from latents to colours is fitted to an image decoded for that purpose, before the first step.
+/// Memory taken on demand is predicted to 1%.
 #[test]
 fn fitting_previews_takes_no_more_than_decoding() {
     let on_demand = Some(Residence::OnDemand);
@@ -187,7 +186,7 @@ fn fitting_previews_takes_no_more_than_decoding() {
     assert!(!sizes.is_empty() && taken < 1.01, "{sizes:?}, {taken}");
 }
 
-/// Mean distance of two pictures, in levels of 255.
+/// Mean difference of two images, in levels of 255.
 fn mean_distance(one: &Tensors, other: &Tensors) -> f64 {
     let values =
         |tensors: &Tensors| -> Vec<f32> { tensors["output"].flatten_all().unwrap().to_vec1().unwrap() };

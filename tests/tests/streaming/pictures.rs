@@ -1,4 +1,4 @@
-//! Runs that start from a picture: the same bytes under every plan, budgets that hold, forecasts that come true.
+//! Runs with an input image: identical results under every plan, budgets that hold, accurate predictions.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use sluice_tests::runner::Runner;
 
 use super::support::{Tiny, assert_same, card, forecast, mode, run, run_dumped, starter, streamed};
 
-/// A picture with slopes and edges, in a file.
+/// An image with gradients and edges, in a file.
 fn picture(folder: &Path, width: u32, height: u32) -> PathBuf {
     let pixel = |place: u32| {
         let (x, y) = (place % width, place / width);
@@ -82,14 +82,14 @@ fn forecasts_of_the_peak_come_true() {
             let ratio = ran.outcome.predicted_device as f64 / ran.outcome.measured_device as f64;
             assert!((0.98..1.05).contains(&ratio), "{dtype:?} {memory:?}: {ratio:.3}, {:?}", ran.outcome);
             assert_eq!(ran.replanned(), Vec::<String>::new(), "the plan should have held");
-            // What encodes the picture is foretold for the stage in which it does.
+            // Encoding the image is predicted for its own stage.
             let encode = plan.first_of(StageKind::EncodeImage).unwrap();
             assert!(encode.activations > 10 << 20, "{encode:?}");
         }
     }
 }
 
-/// The encoder alone, which the decoder's peak would hide in a run.
+/// The encoder alone; in a run the decoder's peak would hide it.
 #[test]
 fn the_encoders_work_is_what_is_measured() {
     use sluice_engine::{
@@ -135,7 +135,7 @@ fn the_encoders_work_is_what_is_measured() {
                 model.autoencoder.encode(blocks, &image.into(), tiling).unwrap();
             });
             let measured = account.take_peaks().activations;
-            // Latents and lists that the stage carries are not there.
+            // The latents and lists that a stage holds are missing here.
             let ratio = foretold as f64 / measured as f64;
             println!("{dtype:?} {tiling:?}: {ratio:.3} of {measured} bytes");
             assert!((0.99..1.12).contains(&ratio), "{dtype:?} {tiling:?}: {foretold} for {measured}");
@@ -169,7 +169,7 @@ fn the_strength_says_how_many_steps_are_taken_and_how_much_is_left() {
     assert!(distances.windows(2).all(|pair| pair[0] < pair[1]), "{distances:?}");
 }
 
-/// Where nothing may change, nothing does; elsewhere it does.
+/// Only the masked area changes.
 #[test]
 fn what_is_not_masked_stays_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Weights that are held in fewer bits than they are stored in.
+//! Weights held in fewer bits than they are stored in.
 
 use std::{
     collections::BTreeSet,
@@ -30,7 +30,7 @@ use sluice_tools::{ConvertTo, convert};
 const CONVERSIONS: [ConvertTo; 6] =
     [ConvertTo::Fp8, ConvertTo::Fp8E5m2, ConvertTo::Int8, ConvertTo::Q8_0, ConvertTo::Nf4, ConvertTo::Q4K];
 
-/// Converts every file of these folders of a model.
+/// Converts every file in these folders of a model.
 fn convert_files(model: &Path, folders: &[&str], to: ConvertTo) {
     for folder in folders {
         let files: Vec<PathBuf> =
@@ -45,7 +45,7 @@ fn convert_files(model: &Path, folders: &[&str], to: ConvertTo) {
     }
 }
 
-/// A model as it is, and the same converted.
+/// A model, and the same model converted.
 fn twins(folder: &Path, fixture: &Fixture, layout: Layout, to: ConvertTo) -> [PathBuf; 2] {
     // 16 bits, as models are published.
     let stored = Stored::As(DType::BF16);
@@ -60,7 +60,7 @@ fn twins(folder: &Path, fixture: &Fixture, layout: Layout, to: ConvertTo) -> [Pa
     [plain, converted]
 }
 
-/// The ways in which weights come to be where they are needed.
+/// Memory preferences for all ways of placing weights.
 fn ways(runner: &Runner, request: &Request, storage: Storage) -> Vec<(&'static str, MemoryPreferences)> {
     let least = |memory: MemoryPreferences| {
         let memory = memory.with_precision(storage);
@@ -124,7 +124,7 @@ fn z_image_held_smaller_is_z_image_converted() {
     }
 }
 
-/// Its files have queries, keys and values in one tensor, which has one scale.
+/// FLUX.1's files have queries, keys and values in one tensor with one scale.
 #[test]
 fn flux_held_smaller_is_flux_converted() {
     let fixture = Fixture::new("flux", "dev");
@@ -135,7 +135,7 @@ fn flux_held_smaller_is_flux_converted() {
     }
 }
 
-/// Names of a component's tensors that are given otherwise than they are stored.
+/// Names of a component's tensors that are converted while they are read.
 fn encoded(component: &Component) -> BTreeSet<String> {
     let tensors = component.blocks.iter().flat_map(|block| {
         block.tensors.iter().map(|(name, tensor)| (format!("{}{name}", block.prefix), tensor))
@@ -194,7 +194,7 @@ fn forecasts_of_weights_held_smaller_come_true() {
     }
 }
 
-/// What was encoded is kept in the host's memory: only the first walk of the first job reads it from disk.
+/// Quantized weights stay in host memory: only the first walk of the first job reads them from disk.
 #[test]
 fn weights_are_encoded_once() {
     let tiny = Tiny::new();
@@ -244,7 +244,7 @@ fn encoding_takes_little_memory_beside_its_result() {
         let peak = account.take_peaks().activations;
         println!("{}: {} of {} KiB", storage.name(), peak >> 10, stored >> 10);
         assert!(peak > 0 && peak < stored / 4, "{}: {peak} bytes for a tensor of {stored}", storage.name());
-        // In pieces of any size they are the same.
+        // The result does not depend on the size of the pieces.
         for piece in [1000, 1 << 18] {
             let mut again = Vec::new();
             while again.len() < bytes.len() {
@@ -289,7 +289,7 @@ fn a_forecast_says_what_other_precisions_would_take_and_lose() {
         forecast.alternatives.iter().find(|row| row.id == id).unwrap().clone()
     };
     let (everything, fp8, nf4) = (row(&plain, "everything"), row(&plain, "fp8"), row(&plain, "nf4"));
-    // Not all rows of so small a model are groups of normal floats.
+    // Not all rows of such a small model are whole NF4 groups.
     assert!(nf4.device < everything.device && fp8.device < everything.device);
     assert_eq!(
         (everything.quality, fp8.quality, nf4.quality),
@@ -297,7 +297,7 @@ fn a_forecast_says_what_other_precisions_would_take_and_lose() {
     );
     assert!(everything.error.is_none() && fp8.error.unwrap() < nf4.error.unwrap());
     assert!((0.01..0.05).contains(&fp8.error.unwrap()), "{fp8:?}");
-    // Each can be chosen, and gives what it says.
+    // Each can be selected, and gives what it promises.
     for id in ["fp8", "int8_model_offload", "nf4_layer_streaming"] {
         let row = row(&plain, id);
         assert!(row.available && !row.recommended);
@@ -308,7 +308,7 @@ fn a_forecast_says_what_other_precisions_would_take_and_lose() {
     }
 }
 
-/// The root of the mean square of a difference, relative to that of what is wanted.
+/// The root mean square of the difference, relative to that of the expected values.
 fn distance(got: &Tensor, want: &Tensor) -> f64 {
     let values = |tensor: &Tensor| -> Vec<f32> {
         tensor.to_dtype(DType::F32).unwrap().flatten_all().unwrap().to_vec1().unwrap()
@@ -321,7 +321,7 @@ fn distance(got: &Tensor, want: &Tensor) -> f64 {
     (errors / squares).sqrt()
 }
 
-/// Prints the table of `docs/precisions.md`: the starter, all of whose weights were trained.
+/// Prints the table of `docs/precisions.md`, measured on the starter, whose weights are all trained.
 #[test]
 fn a_whole_run_is_off_by_what_its_weights_are_off() {
     let mut runner = Runner::start().unwrap();

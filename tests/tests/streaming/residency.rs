@@ -1,4 +1,4 @@
-//! Stores on their own: what a lease gives, in every place that weights can be in.
+//! Weight stores alone: the weights of a lease, for every placement.
 
 use std::{
     path::Path,
@@ -20,7 +20,7 @@ use sluice_tests::{checkpoint::save, original_names::Tensors, stores::store};
 const BLOCKS: usize = 4;
 const WIDTH: usize = 300;
 
-/// Blocks of a matrix and a vector whose values say which block they belong to.
+/// Blocks of a matrix and a vector, whose values identify the block.
 fn component(folder: &Path) -> Component {
     let path = folder.join("weights.safetensors");
     let mut tensors = Tensors::new();
@@ -39,7 +39,7 @@ fn component(folder: &Path) -> Component {
     Component::bind(Role::Denoiser, "test", &specs, &table, |name| StoredName::whole(name), &path).unwrap()
 }
 
-/// Every place that weights can be in and come from.
+/// Stores with every placement and source of weights.
 fn places(folder: &Path) -> Vec<(String, WeightStore)> {
     let memories: [(&str, Arc<dyn DeviceMemory>); 2] =
         [("processor", Arc::new(CpuMemory)), ("card", Arc::new(SimulatedCard::new(1e9, 1e-6)))];

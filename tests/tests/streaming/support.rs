@@ -1,4 +1,4 @@
-//! Models on simulated cards.
+//! Models on simulated GPUs.
 
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,7 @@ impl Tiny {
     }
 }
 
-/// A copy of the model that comes with the program, whose weights are more than what it computes with in small
-/// pictures.
+/// A copy of the starter model, whose weights exceed its activations for small images.
 pub struct Copy {
     pub request: Request,
     pub folder: tempfile::TempDir,
@@ -61,10 +60,10 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A side at which the starter's weights are more than its activations.
+/// An image side at which the starter's weights exceed its activations.
 pub const SMALL: u32 = 32;
 
-/// The model that comes with the program.
+/// A request for the starter model.
 pub fn starter(side: u32, steps: u32) -> Request {
     Request {
         model: ModelSource::Starter,
@@ -78,7 +77,7 @@ pub fn starter(side: u32, steps: u32) -> Request {
     }
 }
 
-/// A simulated card with a fast link, of which nothing is kept free.
+/// A simulated GPU with a fast link and no reserve.
 pub fn card() -> MemoryPreferences {
     MemoryPreferences {
         device: DeviceChoice::Simulated("rtx-4090".to_owned()),
@@ -87,12 +86,12 @@ pub fn card() -> MemoryPreferences {
     }
 }
 
-/// Every block of the denoiser passes through a slot in every step, straight from disk.
+/// Every block of the denoiser streams through a slot in every step, directly from disk.
 pub fn passing_through() -> MemoryPreferences {
     MemoryPreferences { denoiser: Some(Residence::OnDemand), prefetch: Some(1), ..card() }
 }
 
-/// Every component streams, and some blocks of each have no room to stay.
+/// Every component streams, and some blocks of each do not fit.
 pub fn half_streamed(runner: &Runner, request: &Request) -> MemoryPreferences {
     let memory = streamed(card());
     let plenty = forecast(runner, request, &memory);
@@ -108,21 +107,21 @@ pub fn streamed(mut memory: MemoryPreferences) -> MemoryPreferences {
     memory
 }
 
-/// The card with one mode.
+/// The simulated GPU with one offload mode.
 pub fn mode(mode: OffloadMode) -> MemoryPreferences {
     MemoryPreferences { mode, ..card() }
 }
 
 /// A finished run.
 pub struct Ran {
-    /// Those of every stage, where they were asked for.
+    /// The tensors of every stage, if requested.
     pub tensors: Tensors,
     pub outcome: Outcome,
     pub events: Vec<Event>,
 }
 
 impl Ran {
-    /// What happened to blocks.
+    /// The block records.
     pub fn blocks(&self) -> Vec<BlockRecord> {
         let telemetry = self.telemetry();
         let block = |event: &TelemetryEvent| match event {
@@ -132,7 +131,7 @@ impl Ran {
         telemetry.iter().filter_map(block).collect()
     }
 
-    /// What memory held.
+    /// The memory samples.
     pub fn samples(&self) -> Vec<MemorySample> {
         let telemetry = self.telemetry();
         let sample = |event: &TelemetryEvent| match event {
@@ -150,7 +149,7 @@ impl Ran {
         self.events.iter().filter_map(batch).flatten().collect()
     }
 
-    /// Why it went on under another plan, each time it did.
+    /// The reasons of all replans.
     pub fn replanned(&self) -> Vec<String> {
         let reason = |event: &Event| match event {
             Event::Replanned { reason, .. } => Some(reason.clone()),
@@ -166,7 +165,7 @@ pub fn attempt(runner: &mut Runner, request: &Request, memory: &MemoryPreference
     runner.run(job).unwrap()
 }
 
-/// Draws, with the tensors of every stage, which take memory of their own.
+/// Generates with a dump of every stage's tensors, which take memory too.
 pub fn run_dumped(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("dump.safetensors");
@@ -174,7 +173,7 @@ pub fn run_dumped(runner: &mut Runner, request: &Request, memory: &MemoryPrefere
     Ran { tensors: sluice_tests::checkpoint::load(&dump).unwrap(), ..ran }
 }
 
-/// Draws.
+/// Generates.
 pub fn run(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> Ran {
     draw(runner, request, memory, None)
 }
@@ -192,7 +191,7 @@ fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences, dump
     Ran { tensors: Tensors::new(), outcome, events }
 }
 
-/// The forecast for a request.
+/// The prediction for a request.
 pub fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Forecast {
     let query = PlanQuery {
         id: 1,
@@ -211,7 +210,7 @@ pub fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) 
     }
 }
 
-/// Fails unless all tensors are the same to the bit.
+/// Fails unless all tensors are bit-identical.
 #[track_caller]
 pub fn assert_same(got: &Tensors, want: &Tensors, how: &str) {
     assert_eq!(got.keys().collect::<Vec<_>>(), want.keys().collect::<Vec<_>>());

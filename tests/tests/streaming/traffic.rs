@@ -1,4 +1,4 @@
-//! What moves, how often, and what does not have to.
+//! Which weights are moved, how often, and which are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn what_depends_on_prompt_and_timestep_alone_moves_once_a_run() {
     for block in ran.blocks().iter().filter(|block| block.component == DENOISER) {
         *uses.entry(block.block).or_default() += 1;
     }
-    // The caption's embedder and refiners and the modulations come first, then the blocks of every step.
+    // The caption embedder, the refiners and the modulations come first, then the blocks of every step.
     let once = uses.values().take_while(|&&count| count == 1).count();
     assert!(once >= 3, "{uses:?}");
     assert!(uses.values().skip(once).all(|&count| count == small.steps), "{uses:?}");

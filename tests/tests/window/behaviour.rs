@@ -1,4 +1,4 @@
-//! What the window asks for, and what it says.
+//! The commands that the window sends, and the texts it shows.
 
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};

@@ -1,4 +1,4 @@
-//! The window, driven by scripted events of an engine that is not there.
+//! The window, driven by scripted events instead of an engine.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! The plan, the forecast beside Generate, and the settings behind them.
+//! The plan, the prediction next to Generate, and the settings behind them.
 
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
@@ -17,7 +17,7 @@ use super::{
 
 const JOB: JobId = JobId(1);
 
-/// A window with the plan open, and the answer to its first question.
+/// A window with the plan open, and the answer to its first query.
 fn planned(scene: &Scene) -> Window {
     let mut window = Window::with_starter();
     window.click("Plan");
@@ -25,7 +25,7 @@ fn planned(scene: &Scene) -> Window {
     window
 }
 
-/// Answers the one question that was asked since.
+/// Answers the one new query.
 fn answer(window: &mut Window, scene: &Scene) {
     let [query] = window.take_plans().try_into().expect("one question");
     window.says(scene.answer(query.id));

@@ -1,4 +1,4 @@
-//! Tokens beside the prompts, and clip skip.
+//! Token counts next to the prompts, and clip skip.
 
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};

@@ -1,5 +1,5 @@
-//! The starter, streamed through a simulated card that is too small for it, in a window with a real engine.
-//! With `SLUICE_SCREENSHOTS` set to a folder, images of the window are written there.
+//! The starter, streamed through a simulated GPU that is too small for it, in a window with a real engine. If
+//! `SLUICE_SCREENSHOTS` is set to a folder, images of the window are written there.
 
 use std::{
     env,
@@ -57,7 +57,7 @@ fn keep(window: &mut Window, name: &str) {
     optimize(&path);
 }
 
-/// The least that the starter can be drawn with, as the engine says.
+/// The smallest budget for the starter, according to the engine.
 fn least() -> u64 {
     let mut window = window(Theme::Dark, None);
     until(&mut window, "a forecast", |app| app.state().planning.forecast().is_some());

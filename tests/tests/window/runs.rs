@@ -1,4 +1,4 @@
-//! Forecasts for published models, and what a run under them says about itself.
+//! Predictions for published models, and the telemetry of runs under them.
 
 use sluice_engine::{
     hardware::card,
@@ -14,7 +14,7 @@ use sluice_engine::{
 
 const GIB: u64 = 1 << 30;
 
-/// A published model on a card.
+/// A published model on a GPU.
 pub struct Scene {
     footprint: Footprint,
     workload: Workload,
@@ -24,12 +24,12 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// FLUX.1 on a card with 12 GB and 48 GB of RAM, streamed.
+    /// FLUX.1, streamed to a GPU with 12 GB, with 48 GB of RAM.
     pub fn streamed() -> Self {
         Self::new("flux.1-dev", "rtx-3060", MemoryPreferences::default(), 1024)
     }
 
-    /// The same with everything on the card, which is far too small for that.
+    /// The same fully on the GPU, which is far too small for that.
     pub fn too_large() -> Self {
         let preferences = MemoryPreferences {
             mode: sluice_engine::memory::OffloadMode::None,
@@ -88,7 +88,7 @@ impl Scene {
         Self { footprint, workload, machine, preferences, forecast }
     }
 
-    /// The answer to a question.
+    /// The answer to a query.
     pub fn answer(&self, id: u64) -> Event {
         Event::Planned { id, forecast: Box::new(self.forecast.clone()), readings: Vec::new() }
     }
@@ -97,7 +97,7 @@ impl Scene {
         self.forecast.plan.as_ref().unwrap()
     }
 
-    /// What the run begins with.
+    /// The plan event at the start of the run.
     pub fn mark(&self) -> PlanMark {
         let plan = self.plan();
         let uses = plan.stages.iter().flat_map(|stage| stage.uses.iter().map(move |placed| (stage, placed)));
@@ -129,7 +129,7 @@ impl Scene {
         }
     }
 
-    /// What a run says until a number of steps is done; with all of them it is decoded too.
+    /// The events of a run until `steps` steps are finished; if those are all steps, including decoding.
     pub fn run(&self, steps: u32, all: u32) -> Vec<TelemetryEvent> {
         let mut run = Run { scene: self, mark: self.mark(), at: 0, said: Vec::new() };
         run.said.push(TelemetryEvent::Plan(run.mark.clone()));
@@ -141,7 +141,7 @@ impl Scene {
         run.said
     }
 
-    /// What the run took.
+    /// The measured outcome.
     pub fn outcome(&self) -> Outcome {
         let plan = self.plan();
         Outcome {
@@ -220,7 +220,7 @@ impl Run<'_> {
     ) -> BlockRecord {
         let resident = mark.placement == Placement::Resident;
         let load = (mark.bytes as f64 / self.scene.machine.link.bytes_per_second * 1e6) as u64;
-        // Some blocks come late: the first of a walk, and each eleventh.
+        // Some blocks arrive late: the first ones of the first walk, and every eleventh.
         let late = !resident && (block % 11 == 5 || (walk == 0 && block < 4));
         BlockRecord {
             at: self.at,
@@ -252,7 +252,7 @@ impl Run<'_> {
     }
 }
 
-/// Everything a run says, in pieces as they come from the engine.
+/// All events of a run, in batches as from the engine.
 pub fn telemetry(job: JobId, events: &[TelemetryEvent]) -> impl Iterator<Item = Event> {
     events.chunks(400).map(move |events| Event::Telemetry { job, events: events.to_vec() })
 }

@@ -1,4 +1,4 @@
-//! What the window looks like. One command writes the images anew, and makes the files as small as they can be:
+//! What the window looks like. One command rewrites the images and optimizes their file size:
 //! `UPDATE_SNAPSHOTS=1 cargo test --release --test window snapshots`. Look at them before committing.
 
 use std::{env, path::Path};
@@ -21,7 +21,7 @@ const SMALL: ([f32; 2], &str) = ([1280.0, 800.0], "1280");
 const LARGE: ([f32; 2], &str) = ([1920.0, 1080.0], "1920");
 const DARK: (Theme, &str) = (Theme::Dark, "dark");
 const LIGHT: (Theme, &str) = (Theme::Light, "light");
-/// Scenes that are drawn in every size and theme; the others are drawn once.
+/// Scenes rendered in every size and theme; the others are rendered once.
 const IN_EVERY_LOOK: [&str; 3] = ["failure", "generating", "streaming"];
 
 fn check(state: &str, script: impl Fn(&mut Window)) {
@@ -120,12 +120,12 @@ fn more_settings() {
     });
 }
 
-/// Everything that can be open.
+/// All sections open.
 fn all_open(scene: &Scene) -> MemorySettings {
     MemorySettings { preferences: scene.preferences.clone(), plan_open: Some(true), timeline_open: true }
 }
 
-/// Answers until nothing more is asked.
+/// Answers queries until there are no more.
 fn answer(window: &mut Window, scene: &Scene) {
     while let Some(query) = window.take_plans().pop() {
         window.says(scene.answer(query.id));

@@ -1,4 +1,4 @@
-//! A window over channels, and what an engine would say.
+//! A window connected to channels, and scripted events of an engine.
 
 use std::{
     cell::RefCell,
@@ -34,7 +34,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window whose model is still being read.
+    /// A window whose model is still loading.
     pub fn open(size: [f32; 2], theme: egui::Theme, change: impl FnOnce(&mut Setup)) -> Self {
         let (to_engine, commands) = unbounded();
         let (events, from_engine) = unbounded();
@@ -57,7 +57,7 @@ impl Window {
         window
     }
 
-    /// A window with the starter model, which the engine has just read.
+    /// A window with the starter model, just loaded.
     pub fn with_starter() -> Self {
         let mut window = Self::open([1280.0, 800.0], egui::Theme::Dark, |_| ());
         assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Starter }]);
@@ -65,24 +65,24 @@ impl Window {
         window
     }
 
-    /// The engine says something.
+    /// Delivers an event of the engine.
     pub fn says(&mut self, event: Event) {
         self.events.send(event).unwrap();
         self.frames();
     }
 
-    /// Draws until everything is where it stays.
+    /// Renders until the layout is stable.
     pub fn frames(&mut self) {
         self.harness.run_steps(3);
     }
 
-    /// What the window has asked for since, questions about memory left out.
+    /// The commands sent since the last call, without memory queries.
     pub fn take_commands(&self) -> Vec<Command> {
         self.sort();
         std::mem::take(&mut self.waiting.borrow_mut().0)
     }
 
-    /// The questions about memory that the window has asked since.
+    /// The memory queries sent since the last call.
     pub fn take_plans(&self) -> Vec<PlanQuery> {
         self.sort();
         std::mem::take(&mut self.waiting.borrow_mut().1)
@@ -98,7 +98,7 @@ impl Window {
         }
     }
 
-    /// The one job the window has asked for since.
+    /// The one job sent since the last call.
     pub fn take_job(&self) -> Job {
         match self.take_commands().as_slice() {
             [Command::Generate(job)] => Job::clone(job),
@@ -106,7 +106,7 @@ impl Window {
         }
     }
 
-    /// Writes into a field.
+    /// Types into a field.
     pub fn fill(&mut self, label: &str, text: &str) {
         use egui_kittest::kittest::Queryable;
         self.harness.get_by_label(label).focus();
@@ -115,7 +115,7 @@ impl Window {
         self.frames();
     }
 
-    /// Presses what has this name.
+    /// Clicks the widget with this name.
     pub fn click(&mut self, label: &str) {
         use egui_kittest::kittest::Queryable;
         self.see(label);
@@ -123,14 +123,14 @@ impl Window {
         self.frames();
     }
 
-    /// Scrolls to what has this name.
+    /// Scrolls to the widget with this name.
     pub fn see(&mut self, label: &str) {
         use egui_kittest::kittest::Queryable;
         self.harness.get_by_label(label).scroll_to_me();
         self.frames();
     }
 
-    /// Presses what has these words in its name.
+    /// Clicks the widget whose name contains these words.
     pub fn click_what_says(&mut self, words: &str) {
         use egui_kittest::kittest::Queryable;
         self.harness.get_by_label_contains(words).scroll_to_me();
@@ -139,19 +139,19 @@ impl Window {
         self.frames();
     }
 
-    /// Whether these words are in the window.
+    /// Whether the window shows these words.
     pub fn shows(&self, words: &str) -> bool {
         use egui_kittest::kittest::Queryable;
         self.harness.query_all_by_label_contains(words).next().is_some()
     }
 
-    /// Lets go of a file over the window.
+    /// Drops a file on the window.
     pub fn drop_file(&mut self, path: PathBuf) {
         self.harness.input_mut().dropped_files.push(Arc::new(Dropped(path)));
         self.frames();
     }
 
-    /// Draws until the file worker's answer has come.
+    /// Renders until the file worker has answered.
     pub fn wait_for(&mut self, what: &str, done: impl Fn(&SluiceApp) -> bool) {
         let start = Instant::now();
         while !done(self.harness.state()) {
@@ -175,7 +175,7 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-/// What the engine says of the starter model.
+/// The engine's summary of the starter model.
 pub fn starter() -> ModelSummary {
     let component = |role: &str, architecture: &str, parameters: u64| ComponentSummary {
         role: role.to_owned(),
@@ -212,7 +212,7 @@ pub fn starter() -> ModelSummary {
     }
 }
 
-/// A machine with a card.
+/// A machine with a GPU.
 pub fn machine() -> HardwareSample {
     const GIB: u64 = 1 << 30;
     HardwareSample {
@@ -233,7 +233,7 @@ pub fn machine() -> HardwareSample {
     }
 }
 
-/// A quiet landscape: sky, sun, hills and water, sharper the more steps are done.
+/// A landscape with sky, sun, hills and water, sharper the more steps are done.
 pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
     let mut pixels = Vec::new();
     let turn = seed as f32;
@@ -262,7 +262,7 @@ pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
     Image { width, height, pixels }
 }
 
-/// A finished image that was not written.
+/// A finished image that was not saved.
 pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
     Picture { image: landscape(width, height, seed, 1.0), seed, path: None }
 }
@@ -278,7 +278,7 @@ pub fn half_way(window: &mut Window, job: JobId) {
     window.says(Event::Step { job, step: 5, steps: 12, seconds: 3.2, seconds_left: 22.4 });
 }
 
-/// What went wrong.
+/// An error.
 pub fn failure() -> Failure {
     Failure {
         message: "The decoder needs 1.9 GB more than the card has free while it turns latents into pixels."
@@ -287,7 +287,8 @@ pub fn failure() -> Failure {
     }
 }
 
-/// Makes a PNG file smaller; the image in it stays the same. Needs the program `oxipng` (`cargo install oxipng`).
+/// Optimizes the size of a PNG file without changing the image. Needs the program `oxipng`
+/// (`cargo install oxipng`).
 pub fn optimize(path: &Path) {
     let done = std::process::Command::new("oxipng").args(["--opt", "4", "--quiet"]).arg(path).status();
     assert!(done.is_ok_and(|status| status.success()), "oxipng cannot be run: cargo install oxipng");

@@ -1,4 +1,4 @@
-//! What a run says about itself, drawn while it goes on.
+//! The telemetry of a run, shown while it is running.
 
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
