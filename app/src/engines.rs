@@ -1,20 +1,20 @@
-//! The programs that can serve as the engine. They are installed next to this one.
+//! The programs that can serve as the engine, which are installed next to this one.
 
 use std::{env, io, path::Path};
 
 use sluice_engine::session::{Failure, WorkerProgram};
 
-/// The name of the engine for NVIDIA cards.
+/// The name of the engine for NVIDIA GPUs.
 pub const CUDA: &str = "CUDA";
-/// Its program. It is a separate one, because it needs libraries that not every machine has.
+/// Its program. It is separate, because it needs libraries that not every machine has.
 const CUDA_PROGRAM: &str = "sluice-cuda";
 
-/// The engines that can be used, the fastest first.
+/// The available engines, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engines {
     /// In the order in which they are tried.
     pub programs: Vec<WorkerProgram>,
-    /// Why the engine for NVIDIA cards is not one of them.
+    /// Why the engine for NVIDIA GPUs is not available.
     pub without_cuda: Option<Failure>,
 }
 
@@ -22,12 +22,12 @@ impl Engines {
     /// The engines next to the running program.
     ///
     /// # Errors
-    /// When the operating system does not say where the program is.
+    /// Fails if the operating system does not know the path of the program.
     pub fn find() -> io::Result<Self> {
         Ok(Self::beside(&env::current_exe()?))
     }
 
-    /// The engines next to a program, which is itself the last of them.
+    /// The engines next to a program; the program itself is the last of them.
     pub fn beside(program: &Path) -> Self {
         let worker = |engine: &str, path: &Path| WorkerProgram {
             engine: engine.to_owned(),

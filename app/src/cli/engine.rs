@@ -1,4 +1,4 @@
-//! A session for the commands: with Ctrl-C as one of the events.
+//! A session for the commands, with Ctrl-C as one of the events.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(super) struct Engine {
     interrupts: Receiver<()>,
 }
 
-/// The next thing from either.
+/// The next event from either.
 pub(super) enum Heard {
     Event(Event),
     Interrupt,
@@ -48,7 +48,7 @@ impl Engine {
         }
     }
 
-    /// Starts an engine that keeps its measurements of runs in a folder of its own.
+    /// Starts an engine that keeps its measurements of runs in a separate folder.
     pub fn start_apart(
         threads: Option<usize>,
         models: &ModelFolderArgs,
@@ -68,7 +68,7 @@ impl Engine {
         let options =
             SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
         let Engines { programs, without_cuda } = Engines::find()?;
-        // Without a card there is nothing to isolate in a process of its own.
+        // Without a GPU there is no need to isolate the engine in a process.
         let session = match without_cuda {
             Some(_) => Session::start(options),
             None => Session::in_process_of(programs, None, options),

@@ -39,7 +39,7 @@ impl fmt::Display for Explained {
 
 impl std::error::Error for Explained {}
 
-/// Writes an error to the standard error and gives the exit code.
+/// Writes an error to the standard error and returns the exit code.
 pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -66,16 +66,16 @@ pub(super) fn complain(Failure { message, advice }: &Failure) {
     }
 }
 
-/// Writes clap's message: the help, the version, or what is wrong with the command line.
+/// Writes clap's message: the help, the version, or a usage error.
 pub(super) fn usage(message: &clap::Error) -> ExitCode {
     if let Err(error) = message.print() {
-        // The reader of a long help text may leave early.
+        // The reader of a long help text may close the pipe early.
         tracing::debug!(%error, "the message was not written");
     }
     u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Writes a line to the standard error. An error while writing it is ignored: nobody is there to read about it.
+/// Writes a line to the standard error. Ignores errors, because there is nobody to report them to.
 pub(super) fn stderr_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");

@@ -1,4 +1,4 @@
-//! A forecast as text: a sentence, and tables below it.
+//! Predictions as text: a sentence, and tables below it.
 
 use sluice_engine::{
     memory::{
@@ -13,11 +13,11 @@ use super::{
     table::{Align, table},
 };
 
-/// All of a forecast.
+/// The full text of a prediction.
 pub(super) fn describe(forecast: &Forecast) -> String {
     let Forecast { machine, plan, sentence, least_device, alternatives, accuracy, .. } = forecast;
     let mut lines = vec![available(machine), String::new(), sentence.clone()];
-    // Why there is none is in the sentence.
+    // The sentence says why there is no plan.
     if let Ok(plan) = plan {
         lines.push(String::new());
         lines.extend(stages(plan, machine));
@@ -113,7 +113,7 @@ fn placements(plan: &Plan) -> Vec<String> {
     table([("component", Align::Left), ("placement", Align::Left), ("blocks", Align::Left)], &rows)
 }
 
-/// How many blocks are where: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
+/// How many blocks have each placement: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
 fn blocks(part_use: &UsePlan) -> String {
     let UsePlan { blocks, slots, slot_bytes, tile, .. } = part_use;
     let count = |placement, home: Option<Tier>| {
@@ -174,7 +174,7 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
     table(columns, &rows)
 }
 
-/// In a word or two, with the error of the weights where it was measured.
+/// In a word or two, with the measured error of the weights if there is one.
 fn quality(alternative: &Alternative) -> String {
     let name = match alternative.quality {
         Quality::Exact => "identical",

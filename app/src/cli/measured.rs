@@ -1,12 +1,12 @@
-//! What a run used, in one line next to the prediction.
+//! The measurements of a run, in one line next to the prediction.
 
 use sluice_engine::{memory::Outcome, session::Event, telemetry::TelemetryEvent, units};
 
-/// What the events of a run say and its outcome does not repeat.
+/// The data from a run's events that its outcome does not repeat.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     budget: u64,
-    /// Peak of the host's memory, in bytes.
+    /// Peak bytes in host memory.
     host: u64,
 }
 

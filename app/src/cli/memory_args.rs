@@ -122,7 +122,7 @@ fn keep_help(keep: Keep) -> &'static str {
     }
 }
 
-/// The identifiers of the cards that can be simulated.
+/// The identifiers of the GPUs that can be simulated.
 fn card_names() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(cards().iter().map(|card| card.id.as_str()))
         .map(|name| name.to_ascii_lowercase())

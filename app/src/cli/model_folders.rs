@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::folders::model_folders;
 
-/// The options about them.
+/// The options for model folders.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ModelFolderArgs {
     /// A folder to search for parts that the model's file lacks, such as text encoders. May be given several times; these

@@ -143,7 +143,7 @@ fn ram_for_weights(ram: u64) -> u64 {
     ram - (ram / 8).max(LEAST_FOR_OTHERS).min(ram / 2)
 }
 
-/// The card of this identifier, or the slowest that has as much VRAM.
+/// The GPU with this identifier, or the slowest one with this much VRAM.
 fn card_with(vram: u64, id: Option<&str>) -> anyhow::Result<&'static CardProfile> {
     let named = |card: &&CardProfile| id.is_none_or(|id| card.id == id);
     let large_enough = cards().iter().filter(named).filter(|card| card.vram >= vram);

@@ -1,4 +1,4 @@
-//! `sluice probe`: shows the hardware, and the cards that can be simulated.
+//! `sluice probe`: shows the hardware, and the GPUs that can be simulated.
 
 use anyhow::Context;
 use serde_json::json;

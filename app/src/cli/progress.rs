@@ -132,7 +132,7 @@ pub(super) fn tenths(quiet: bool) -> impl FnMut(f64) {
     }
 }
 
-/// A stage in words.
+/// The display name of a stage.
 pub(super) fn stage_name(stage: &Stage) -> String {
     stage.name.to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Options that decide how much work a request is, for every command that generates or plans.
+//! Options that determine the size of a request, for every command that generates or plans.
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ impl RequestArgs {
     }
 }
 
-/// A request in words: `2 images of 1024×1024, 8 steps, guidance 0`.
+/// Describes a request: `2 images of 1024×1024, 8 steps, guidance 0`.
 pub(super) fn in_words(request: &Request, frames: u32) -> String {
     let Request { width, height, steps, guidance, batch, .. } = request;
     let what = match (batch, frames) {

@@ -5,8 +5,8 @@ const MB: f64 = 1024.0 * KB;
 const GB: f64 = 1024.0 * MB;
 const TB: f64 = 1024.0 * GB;
 
-/// Parses `12`, `7.5`, `8GB`, `8 GiB` or `512MB` to bytes. A bare number is in GB. A GB is 2³⁰ bytes, as graphics cards
-/// are sold, whether it is written GB or GiB.
+/// Parses `12`, `7.5`, `8GB`, `8 GiB` or `512MB` to bytes. A bare number is in GB. Both GB and GiB mean 2³⁰
+/// bytes, as VRAM is sold.
 pub(super) fn gigabytes(text: &str) -> Result<u64, String> {
     bytes(text, GB)
 }

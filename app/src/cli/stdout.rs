@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-/// Writes a line. If the reader has gone, as with `head`, this is not an error: the run goes on.
+/// Writes a line. A closed pipe, as with `head`, is not an error: the run continues.
 pub(super) fn line(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {

@@ -1,4 +1,4 @@
-//! `sluice worker`: the engine in a process of its own.
+//! `sluice worker`: the engine in its own process.
 
 use std::io;
 

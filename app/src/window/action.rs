@@ -1,5 +1,5 @@
-//! What a person asks for in the window. Drawing reads the state and collects these; the app carries them out
-//! afterwards. What a panel remembers for itself, such as what is folded open, is no action.
+//! User actions. Panels read the state and collect actions while they draw; the app executes them afterwards.
+//! The view state of a panel, such as an open section, is not an action.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use super::{
     state::{Draft, MaskEdit, RecentId, Shown},
 };
 
-/// One thing that is asked for.
+/// One user action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Change the settings panel.
     Edit(Box<Draft>),
     /// Change a setting outside it.
     Set(Setting),
-    /// Write an example into the prompt.
+    /// Insert an example into the prompt.
     UsePrompt(String),
-    /// Roll another seed.
+    /// Choose another seed.
     RandomizeSeed,
     /// Queue a job with the panel's settings.
     Generate,
@@ -32,25 +32,25 @@ pub enum Action {
     CancelAll,
     /// Resume the jobs that were not finished when Sluice was closed.
     ResumeUnfinished,
-    /// Discard them.
+    /// Discard those jobs.
     DiscardUnfinished,
     /// Use another model.
     ChooseModel(ModelSource),
-    /// Ask for a file.
+    /// Open a file dialog.
     OpenDialog(Dialog),
-    /// Look for adapters beside the model.
+    /// List the adapters next to the model.
     ListAdapters,
     /// Use an adapter.
     AddAdapter(PathBuf),
     /// Show an image.
     Show(Shown),
-    /// Use the settings that made an image.
+    /// Restore the settings of an image.
     UseSettings(RecentId),
-    /// Start from an image.
+    /// Use an image as the input image.
     UseAsInput(PathBuf),
     /// Paint a mask over the input image.
     PaintMask,
-    /// Change the mask that is painted.
+    /// Edit the painted mask.
     EditMask(MaskEdit),
     /// Use the painted mask.
     ApplyMask,
@@ -64,21 +64,21 @@ pub enum Action {
     CopyText(String),
     /// Open a folder in the file manager.
     OpenFolder(PathBuf),
-    /// Go back to the settings before the notice.
+    /// Restore the settings from before the notice.
     Undo,
-    /// Something was read.
+    /// Dismiss a message.
     Dismiss(Message),
 }
 
-/// What can be dismissed.
+/// A message that can be dismissed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
-    /// The newest failure.
+    /// The latest failure.
     Failure,
     /// The notice above the settings.
     Notice,
-    /// That a run continues with another plan.
+    /// The notice that a run continues with another plan.
     Replanned,
-    /// What a dropped image is for.
+    /// The question about a dropped image.
     Dropped,
 }

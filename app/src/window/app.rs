@@ -1,4 +1,4 @@
-//! The window as a whole: it takes events in, lays the parts out and carries out what is asked for.
+//! The window as a whole: handles events, lays out the panels and executes actions.
 
 mod act;
 
@@ -25,19 +25,19 @@ use super::{
 };
 use crate::seed::random_seed;
 
-/// Events taken in before a frame is drawn; the rest waits for the next.
+/// Maximum number of events handled per frame; the rest waits for the next one.
 const EVENTS_A_FRAME: usize = 256;
 const FILE_EVENTS_A_FRAME: usize = 8;
 
-/// What the window needs from outside.
+/// The dependencies of the window.
 pub struct Setup {
     /// The engine.
     pub link: Box<dyn EngineLink>,
     /// The file worker.
     pub files: Files,
-    /// What was saved when the window was last closed, if it was open before.
+    /// The settings saved by the previous session, if any.
     pub settings: Option<Settings>,
-    /// What was known before the window opened.
+    /// The settings loaded before the window opened.
     pub startup: StartupSettings,
     /// The GPU that renders the window.
     pub gpu: Option<String>,
@@ -45,12 +45,12 @@ pub struct Setup {
     pub folder: Option<PathBuf>,
     /// The model to start with instead of the last one.
     pub model: Option<ModelSource>,
-    /// Where seeds come from.
+    /// Generates seeds.
     pub new_seed: fn() -> u64,
 }
 
 impl Setup {
-    /// A window that keeps nothing.
+    /// A setup without saved settings.
     pub fn new(link: Box<dyn EngineLink>, files: Files) -> Self {
         Self {
             link,
@@ -77,13 +77,13 @@ pub struct SluiceApp {
     monitor: Monitor,
     viewer: Viewer,
     textures: Textures,
-    /// The finished image whose file is being read again.
+    /// The finished image whose file is being reloaded.
     reading: Option<PathBuf>,
     popup_was_open: bool,
 }
 
 impl SluiceApp {
-    /// Opens the window's inside: asks for the model and the images made before.
+    /// Creates the app, and requests the model and the images in the folder.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
         let Setup { link, files, settings, startup, gpu, folder, model, new_seed } = setup;
@@ -122,12 +122,12 @@ impl SluiceApp {
         app
     }
 
-    /// What the window knows.
+    /// The state of the window.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Takes in what has come from the engine and the file worker.
+    /// Handles events of the engine and the file worker.
     pub fn take_events(&mut self, ctx: &Context) {
         let now = ctx.time();
         for taken in 0..=EVENTS_A_FRAME {
@@ -151,14 +151,14 @@ impl SluiceApp {
             }
         }
         if self.state.jobs.running().is_some() {
-            // The time left counts down between steps.
+            // The remaining time counts down between steps.
             ctx.request_repaint_after(Duration::from_secs(1));
         }
         self.textures.prune(&self.state);
         self.read_files();
     }
 
-    /// Asks for the pixels of files that are shown and not read yet.
+    /// Requests the pixels of displayed files that are not loaded yet.
     fn read_files(&mut self) {
         let State { settings, input, .. } = &mut self.state;
         let source = settings.draft.request.source.as_ref();
@@ -175,14 +175,14 @@ impl SluiceApp {
         }
     }
 
-    /// Draws everything and carries out what was asked for.
+    /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         let mut by_keys = Vec::new();
         shortcuts::pressed(ui, &self.state, self.popup_was_open, &mut by_keys);
         self.take_drops(ui);
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
-        // What was typed in this frame counts before the key that sends it.
+        // Text typed in this frame applies before the shortcut that submits it.
         actions.append(&mut by_keys);
         self.popup_was_open = ui.ctx().any_popup_open();
         if !actions.is_empty() {
@@ -228,7 +228,7 @@ impl SluiceApp {
                 .frame(panel)
                 .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
         }
-        // Below the image alone: Generate stays where it is, and the image stays the larger one.
+        // Only below the image: Generate stays in place, and the image keeps most of the space.
         if open.timeline {
             let timeline = match state.watches.run {
                 Some(_) => Panel::bottom("timeline")

@@ -1,4 +1,4 @@
-//! Files and dialogs, on threads of their own, so that the interface never waits for a disk or a person.
+//! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
 use std::{
     fs, io,
@@ -23,27 +23,27 @@ use super::{
     state::{Recents, thumbnail},
 };
 
-/// Waiting tasks and results beyond these are refused or wait.
+/// Maximum number of waiting tasks, and of waiting results. Further tasks are rejected; further results wait.
 const TASKS: usize = 64;
 const RESULTS: usize = 16;
 
-/// How the names of model files end.
+/// Extensions of model files.
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
-/// Those of input images.
+/// Extensions of input images.
 const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
-/// Those of adapters.
+/// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
-/// What the worker can do.
+/// A task for the worker.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
     /// Lists the newest images of a folder.
     Scan(PathBuf),
     /// Reads an image's pixels.
     Show(PathBuf),
-    /// Finds out what was dropped: a model, an adapter or an image.
+    /// Determines the type of a dropped file: a model, an adapter or an image.
     Take(PathBuf),
-    /// Lists the adapters beside a model.
+    /// Lists the adapters next to a model.
     ListAdapters(ModelSource),
     /// Reads the input image or its mask.
     Input(PathBuf),
@@ -51,27 +51,27 @@ pub enum Task {
     SaveMask {
         /// The folder.
         folder: PathBuf,
-        /// The name of the image that it is for, without its ending.
+        /// File name of its image, without extension.
         name: String,
-        /// Light where the image is repainted.
+        /// White where the image is inpainted.
         mask: Image,
     },
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
-    /// Keeps what must be known before the window opens.
+    /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(StartupSettings),
 }
 
-/// What came of it.
+/// A result of the worker.
 #[derive(Debug)]
 pub enum FileEvent {
     /// An image of the folder.
     Found {
         /// Its file.
         path: PathBuf,
-        /// A small one.
+        /// A thumbnail.
         thumbnail: ColorImage,
-        /// What made it, if that stands inside.
+        /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
     /// An image's pixels.
@@ -87,7 +87,7 @@ pub enum FileEvent {
         path: PathBuf,
         /// Its pixels.
         image: ColorImage,
-        /// What made it, if that stands inside.
+        /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
     /// The input image or its mask.
@@ -99,18 +99,18 @@ pub enum FileEvent {
     },
     /// An input image was chosen in a dialog.
     InputChosen(PathBuf),
-    /// A mask was chosen in a dialog, or is written.
+    /// A mask was chosen in a dialog, or was saved.
     MaskChosen(PathBuf),
-    /// A listed image cannot be read any more.
+    /// A listed image can no longer be read.
     Gone {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         failure: Failure,
     },
     /// A task failed.
     Failed {
-        /// In a few words.
+        /// Short title.
         title: &'static str,
         /// What happened and what to do.
         failure: Failure,
@@ -119,28 +119,28 @@ pub enum FileEvent {
     ModelChosen(PathBuf),
     /// An adapter was chosen in a dialog or dropped.
     AdapterChosen(PathBuf),
-    /// The adapters beside a model.
+    /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
     /// A dialog was closed.
     DialogClosed,
 }
 
-/// What a dialog asks for.
+/// A kind of dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialog {
-    /// One file that holds a model.
+    /// Open a model file.
     ModelFile,
-    /// A folder in the layout of diffusers.
+    /// Open a folder in the layout of diffusers.
     ModelFolder,
-    /// An input image.
+    /// Open an input image.
     InputImage,
-    /// A mask for it.
+    /// Open a mask for it.
     Mask,
-    /// One file that holds an adapter.
+    /// Open an adapter file.
     Adapter,
 }
 
-/// The worker and what it reports.
+/// The worker and its results.
 pub struct Files {
     tasks: Sender<Task>,
     results: Receiver<FileEvent>,
@@ -149,7 +149,7 @@ pub struct Files {
     dialog_open: bool,
 }
 
-/// Called after every report, from the worker's threads.
+/// Called on the worker's threads after every result.
 pub type Wake = std::sync::Arc<dyn Fn() + Send + Sync>;
 
 impl Files {
@@ -168,7 +168,7 @@ impl Files {
         Ok(Self { tasks, results, report, wake, dialog_open: false })
     }
 
-    /// Queues a task. False if too many wait already.
+    /// Queues a task. Returns `false` if too many are waiting.
     pub fn request(&self, task: Task) -> bool {
         match self.tasks.try_send(task) {
             Ok(()) => true,
@@ -179,7 +179,7 @@ impl Files {
         }
     }
 
-    /// The next result, if one has come.
+    /// The next result, if there is one.
     pub fn try_recv(&mut self) -> Option<FileEvent> {
         let event = self.results.try_recv().ok()?;
         let from_dialog = |event: &FileEvent| {
@@ -198,7 +198,7 @@ impl Files {
         Some(event)
     }
 
-    /// Opens a dialog, unless one is open.
+    /// Opens a dialog unless one is already open.
     pub fn open_dialog(&mut self, dialog: Dialog, folder: Option<PathBuf>) -> io::Result<()> {
         if self.dialog_open {
             return Ok(());
@@ -230,7 +230,7 @@ impl Files {
                 Dialog::InputImage => FileEvent::InputChosen,
                 Dialog::Mask => FileEvent::MaskChosen,
             };
-            // The window is gone when nobody takes the answer.
+            // Fails only if the window is closed.
             let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, answer));
         })?;
         self.dialog_open = true;
@@ -238,7 +238,7 @@ impl Files {
     }
 }
 
-/// The window is gone.
+/// The window is closed.
 struct Gone;
 
 struct Reporter {
@@ -309,7 +309,7 @@ impl Reporter {
     }
 
     fn list_adapters(&self, model: &ModelSource) -> Result<(), Gone> {
-        // A model that is not there is reported when it is opened.
+        // A missing model is reported when it is opened.
         let Ok(path) = model.resolve() else { return Ok(()) };
         self.say(FileEvent::Adapters(listed(&folders_of(&path, &[])).into_values().collect()))
     }
@@ -330,7 +330,7 @@ impl Reporter {
     }
 }
 
-/// The newest images of a folder, newest first. A folder that is not there yet has none.
+/// The newest images of a folder, newest first. A missing folder has none.
 fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
@@ -349,7 +349,7 @@ fn newest_images(folder: &Path) -> Vec<PathBuf> {
     images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
 }
 
-/// Whether a path ends in one of these, in any case.
+/// Whether a path has one of these extensions, ignoring case.
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
@@ -370,7 +370,7 @@ fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
     }
 }
 
-/// An image as the engine starts from it.
+/// An image as the engine reads it.
 fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     let read = source::read(path)
         .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
@@ -378,7 +378,7 @@ fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     Ok(ColorImage::from_rgb(size, &read.pixels))
 }
 
-/// Writes a mask under a new name.
+/// Saves a mask under a new name.
 fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let named = |number: u32| match number {

@@ -1,4 +1,4 @@
-//! The settings inside an image's file, as the window uses them.
+//! The generation settings in an image file, as the window uses them.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use sluice_engine::{
     session::Failure,
 };
 
-/// What made an image.
+/// The settings that generated an image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageSettings {
-    /// Makes the image again, alone.
+    /// The request that generates only this image.
     pub request: Request,
-    /// What its model is called.
+    /// Name of the model.
     pub model_name: String,
-    /// Whether `request.model` says which model it was.
+    /// Whether `request.model` identifies the model.
     pub model_known: bool,
-    /// What could not be taken over as it was, each in a sentence.
+    /// What could not be restored exactly, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Reads the settings inside an image.
+/// Reads the settings in an image file.
 pub fn read_image_settings(path: &Path) -> Result<ImageSettings, Failure> {
     let restored = read_settings(path)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) })?;

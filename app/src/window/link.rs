@@ -1,4 +1,4 @@
-//! The only way between the window and the engine: commands out, events in.
+//! The window's only connection to the engine: commands out, events in.
 
 use crossbeam_channel::{Receiver, Sender};
 use sluice_engine::session::{Command, Event, Session};
@@ -8,7 +8,7 @@ pub trait EngineLink {
     /// Sends a command. Returns it if the engine has ended.
     fn send(&self, command: Command) -> Result<(), Box<Command>>;
 
-    /// The next event, if one has come.
+    /// The next event, if there is one.
     fn try_recv(&self) -> Option<Event>;
 }
 
@@ -22,7 +22,7 @@ impl EngineLink for Session {
     }
 }
 
-/// A link over two channels, to an engine that is elsewhere.
+/// A link to an engine elsewhere, over two channels.
 pub struct ChannelLink {
     /// To the engine.
     pub commands: Sender<Command>,

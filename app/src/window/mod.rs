@@ -1,4 +1,4 @@
-//! The window. It talks to the engine through [`link`] alone: commands go out, events come in.
+//! The window. It talks to the engine only through [`link`]: commands go out, events come in.
 
 pub mod action;
 pub mod app;
@@ -39,16 +39,16 @@ use crate::{
     seed::random_seed,
 };
 
-/// How the window is opened.
+/// Options for opening the window.
 #[derive(Debug, Clone, Default)]
 pub struct WindowOptions {
     /// The model to start with; the last one if absent.
     pub model: Option<ModelSource>,
-    /// Where images are saved; the folder `Sluice` among the user's pictures if absent.
+    /// Where images are saved; the folder `Sluice` in the user's pictures folder if absent.
     pub folder: Option<PathBuf>,
-    /// Threads that compute; all of the machine's if absent.
+    /// Number of computing threads; all of the machine's if absent.
     pub threads: Option<usize>,
-    /// Whether the engine is a thread of the window's process instead of a process of its own.
+    /// Whether the engine runs on a thread of the window's process instead of in its own process.
     pub in_process: bool,
 }
 
@@ -127,7 +127,7 @@ fn create(
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }
 
-/// egui would take the fast GPU, whose memory models need.
+/// By default egui would use the fast GPU, whose memory is needed for models.
 fn wgpu_options(render_gpu: RenderGpu) -> WgpuConfiguration {
     use eframe::wgpu::PowerPreference;
     let mut options = WgpuConfiguration::default();

@@ -1,5 +1,5 @@
-//! Everything that can be set. It outlives the window: in eframe's storage, and in a file of its own what must be
-//! known before the window opens.
+//! All settings. They are kept between sessions: in eframe's storage and, for those needed before the window
+//! opens, in a separate file.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use super::state::Draft;
 
 const KEY: &str = "sluice";
 
-/// Light or dark.
+/// Light or dark theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThemeChoice {
@@ -38,34 +38,34 @@ impl From<ThemeChoice> for egui::ThemePreference {
     }
 }
 
-/// How memory is used and watched. It belongs to this machine and never comes from a picture.
+/// Memory settings and panels. They belong to this machine and are never restored from an image.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemorySettings {
-    /// How it is used.
+    /// The memory preferences.
     pub preferences: MemoryPreferences,
-    /// Whether the plan is open; while this is absent, it is where the window is wide.
+    /// Whether the plan panel is open; if absent, it is open in wide windows.
     pub plan_open: Option<bool>,
     /// Whether the timeline is open.
     pub timeline_open: bool,
 }
 
-/// The settings, in one place. `startup` is saved when it changes, everything else when the window closes.
+/// All settings. `startup` is saved when it changes, everything else when the window closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Rises when an older reader would misunderstand.
+    /// Rises when an older reader would misread the settings.
     pub version: u32,
-    /// The settings panel, with the chosen model.
+    /// The contents of the settings panel, including the model.
     pub draft: Draft,
-    /// Models that were opened before, newest first.
+    /// Recently opened models, newest first.
     pub recent_models: Vec<PathBuf>,
-    /// Light or dark.
+    /// Light or dark theme.
     pub theme: ThemeChoice,
     /// Whether live previews are shown.
     pub previews: bool,
-    /// How memory is used and watched.
+    /// Memory settings and panels.
     pub memory: MemorySettings,
-    /// What must be known before the window opens.
+    /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
 }
@@ -87,15 +87,15 @@ impl Default for Settings {
 /// One change of a setting outside the settings panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Setting {
-    /// Light or dark.
+    /// Light or dark theme.
     Theme(ThemeChoice),
     /// Whether live previews are shown.
     Previews(bool),
-    /// Which GPU renders the window from the next start on.
+    /// The GPU that renders the window, from the next start on.
     RenderGpu(RenderGpu),
-    /// How memory is used.
+    /// The memory preferences.
     Memory(Box<MemoryPreferences>),
-    /// Whether the plan is open.
+    /// Whether the plan panel is open.
     PlanOpen(bool),
     /// Whether the timeline is open.
     TimelineOpen(bool),
@@ -106,7 +106,7 @@ impl Settings {
     pub const VERSION: u32 = 1;
     const RECENT_MODELS: usize = 8;
 
-    /// Changes one of them.
+    /// Changes a setting.
     pub fn set(&mut self, setting: Setting) {
         match setting {
             Setting::Theme(theme) => self.theme = theme,
@@ -118,24 +118,24 @@ impl Settings {
         }
     }
 
-    /// Puts a model first among those that were opened before.
+    /// Moves a model to the front of the recent ones.
     pub fn remember_model(&mut self, path: &Path) {
         self.recent_models.retain(|known| known != path);
         self.recent_models.insert(0, path.to_owned());
         self.recent_models.truncate(Self::RECENT_MODELS);
     }
 
-    /// What was saved, if anything was. What cannot be understood has its default.
+    /// Loads saved settings, if there are any. Invalid values get their defaults.
     pub fn load(storage: &dyn eframe::Storage) -> Option<Self> {
         storage.get_string(KEY).map(|text| Self::from_json(&text))
     }
 
-    /// Keeps it.
+    /// Saves the settings.
     pub fn store(&self, storage: &mut dyn eframe::Storage) {
         storage.set_string(KEY, self.to_json());
     }
 
-    /// As text.
+    /// As JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| {
             tracing::warn!(%error, "the settings cannot be written");
@@ -143,7 +143,7 @@ impl Settings {
         })
     }
 
-    /// From text that this or another version wrote.
+    /// Parses JSON written by this or another version.
     pub fn from_json(text: &str) -> Self {
         match serde_json::from_str(text) {
             Ok(stored) => Self { version: Self::VERSION, ..tolerant(&stored) },
@@ -155,7 +155,7 @@ impl Settings {
     }
 }
 
-/// Takes over each stored value that fits, and leaves the others at their defaults.
+/// Keeps every valid stored value, and uses defaults for the others.
 fn tolerant<T: Default + Serialize + DeserializeOwned>(stored: &Value) -> T {
     let Ok(mut value) = serde_json::to_value(T::default()) else { return T::default() };
     let root = value.clone();
@@ -193,27 +193,27 @@ fn overlay<'a>(
     }
 }
 
-/// Which GPU renders the window.
+/// The GPU that renders the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RenderGpu {
-    /// The one that saves power, so that the other's memory is free for models.
+    /// The power-saving one, which leaves the memory of the other for models.
     #[default]
     Integrated,
     /// The fast one.
     Dedicated,
 }
 
-/// What must be known before the window opens.
+/// The settings that are needed before the window opens.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StartupSettings {
-    /// Which GPU renders the window.
+    /// The GPU that renders the window.
     pub render_gpu: RenderGpu,
 }
 
 impl StartupSettings {
-    /// What was saved, or the defaults.
+    /// Loads the saved settings, or the defaults.
     pub fn load() -> Self {
         let Some(path) = Self::path() else { return Self::default() };
         match fs::read_to_string(&path) {
@@ -229,7 +229,7 @@ impl StartupSettings {
         }
     }
 
-    /// Keeps them.
+    /// Saves them.
     pub fn save(&self) -> anyhow::Result<()> {
         let path = Self::path().context("this user has no home folder")?;
         if let Some(folder) = path.parent() {

@@ -1,4 +1,4 @@
-//! Keys that do something anywhere in the window.
+//! Global keyboard shortcuts.
 
 use egui::{Event, Key, KeyboardShortcut, Modifiers, Ui};
 
@@ -10,7 +10,7 @@ use super::{
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 
-/// What the keys of this frame ask for. `popup_was_open` says whether Escape has something to close first.
+/// Collects the actions of this frame's keys. `popup_was_open` is whether Escape has a popup to close first.
 pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
     // A key that is held down must not fill the queue, and no text field may see it.
@@ -27,7 +27,7 @@ pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<A
             _ => true,
         });
     });
-    // Escape closes what is open before it cancels what runs.
+    // Escape closes popups before it cancels jobs.
     if !popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(Action::CancelRunning);
     }

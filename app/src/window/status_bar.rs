@@ -1,4 +1,4 @@
-//! One line: what runs, and the machine.
+//! The status bar: current activity and hardware.
 
 use egui::{Align, Layout, RichText, Ui};
 use sluice_engine::{hardware::HardwareSample, session::StageKind};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::units;
 
-/// Draws the line.
+/// Draws the status bar.
 pub fn show(ui: &mut Ui, state: &State, now: f64) {
     ui.horizontal_centered(|ui| {
         let color = Palette::of(ui).text_muted;
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
     });
 }
 
-/// What runs, in words.
+/// The current activity as text.
 pub fn activity(state: &State, now: f64) -> String {
     if let Some((job, progress)) = state.jobs.running() {
         if job.cancelling {
@@ -53,7 +53,7 @@ pub fn activity(state: &State, now: f64) -> String {
     }
 }
 
-/// A stage in words.
+/// A stage as text.
 pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
     match stage {
         None => "Preparing".to_owned(),
@@ -65,7 +65,7 @@ pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
     }
 }
 
-/// How the weights of the run flow, where it finds room.
+/// The weight traffic of the run, if it fits.
 fn traffic(ui: &mut Ui, history: &History) {
     let palette = Palette::of(ui);
     let mut parts = Vec::new();
@@ -90,7 +90,7 @@ fn traffic(ui: &mut Ui, history: &History) {
     }
 }
 
-/// The share of the last step that was spent waiting, or of the run before the first one is done.
+/// The share of the last step spent waiting; before its end, that of the run.
 fn stall(history: &History) -> f64 {
     match history.last_step() {
         Some(step) if step.took > 0 => step.wait as f64 / step.took as f64,
@@ -98,7 +98,7 @@ fn stall(history: &History) -> f64 {
     }
 }
 
-/// From right to left.
+/// Laid out from right to left.
 fn machine(ui: &mut Ui, sample: &HardwareSample) {
     let cpu = format!("{:.0}%", sample.cpu_load * 100.0);
     let tip = format!("{}, {} threads", sample.cpu, sample.threads);
@@ -139,7 +139,7 @@ fn share(part: u64, whole: u64) -> f32 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64) as f32 }
 }
 
-/// What people call a card.
+/// The short name of a GPU.
 fn short_name(name: &str) -> String {
     let short = name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ");
     short.to_owned()

@@ -11,7 +11,7 @@ use sluice_engine::session::JobId;
 
 use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink};
 
-/// What is on it: thumbnails, the image that is shown, live previews.
+/// The textures: thumbnails, the displayed image, live previews.
 #[derive(Default)]
 pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,
@@ -22,13 +22,13 @@ pub struct Textures {
 }
 
 impl Textures {
-    /// An image's thumbnail.
+    /// The thumbnail of an image.
     pub fn thumbnail(&mut self, ctx: &Context, id: RecentId, image: &Arc<ColorImage>) -> TextureId {
         let load = || ctx.load_texture("thumbnail", Arc::clone(image), TextureOptions::LINEAR);
         self.thumbnails.entry(id).or_insert_with(load).id()
     }
 
-    /// The image that is shown, smooth or with its pixels seen.
+    /// The displayed image, smooth or with visible pixels.
     pub fn shown(&mut self, ctx: &Context, id: RecentId, image: &Arc<ColorImage>, pixels: bool) -> TextureId {
         match &self.shown {
             Some((shown, shown_pixels, texture)) if (*shown, *shown_pixels) == (id, pixels) => texture.id(),
@@ -56,7 +56,7 @@ impl Textures {
         }
     }
 
-    /// What lies over an image whose mask is painted.
+    /// The overlay of a mask being painted.
     pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting, color: Color32) -> TextureId {
         let version = painting.version();
         match &mut self.mask {
@@ -101,7 +101,7 @@ impl Textures {
         self.live.iter().flat_map(|(_, _, textures)| textures.iter().map(TextureHandle::id)).collect()
     }
 
-    /// Frees what is not listed or shown any more.
+    /// Frees textures that are no longer listed or shown.
     pub fn prune(&mut self, state: &State) {
         self.thumbnails.retain(|&id, _| state.images.recents.get(id).is_some());
         self.inputs.retain(|path, _| state.input.files.pixels(path).is_some());
@@ -115,7 +115,7 @@ impl Textures {
     }
 }
 
-/// An image that is no larger than the GPU takes.
+/// Shrinks an image to the GPU's maximum texture size.
 fn for_gpu(ctx: &Context, image: &Arc<ColorImage>) -> Arc<ColorImage> {
     let most = ctx.input(|input| input.max_texture_side);
     match image.size.iter().any(|&side| side > most) {

@@ -1,4 +1,4 @@
-//! Every colour, distance, rounding and font size of the window; nothing else names one.
+//! Design tokens: all colours, distances, radii and font sizes of the window are defined here.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,55 +11,55 @@ use egui::{
 /// The colours of one theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Palette {
-    /// Around the image; the darkest or quietest surface.
+    /// Around the image; the darkest surface.
     pub canvas: Color32,
     /// Panels and bars.
     pub panel: Color32,
     /// Buttons, chips, popups.
     pub raised: Color32,
-    /// Something under the pointer.
+    /// Hovered surfaces.
     pub hover: Color32,
-    /// Something held down.
+    /// Pressed surfaces.
     pub press: Color32,
-    /// Where text is typed, and rails.
+    /// Text fields and slider rails.
     pub field: Color32,
-    /// Between panels and around fields.
+    /// Lines between panels and around fields.
     pub line: Color32,
-    /// Around what is under the pointer.
+    /// Lines around hovered elements.
     pub line_strong: Color32,
-    /// What is read first.
+    /// Primary text.
     pub text: Color32,
-    /// Labels and numbers that change.
+    /// Labels and changing numbers.
     pub text_muted: Color32,
     /// Hints.
     pub text_faint: Color32,
-    /// The one colour that asks for attention.
+    /// The accent colour, for what needs attention.
     pub accent: Color32,
-    /// The accent under the pointer.
+    /// The hovered accent.
     pub accent_hover: Color32,
     /// Text on the accent.
     pub on_accent: Color32,
-    /// A surface that is chosen.
+    /// Selected surfaces.
     pub accent_soft: Color32,
-    /// Something went wrong.
+    /// Errors.
     pub danger: Color32,
-    /// A surface that tells of it.
+    /// Surfaces of error messages.
     pub danger_soft: Color32,
-    /// Something went as it should.
+    /// Success.
     pub good: Color32,
-    /// Memory that holds weights, and blocks whose weights are there.
+    /// Memory of weights, and blocks with resident weights.
     pub weights: Color32,
-    /// Memory that holds activations, and time that is spent computing.
+    /// Memory of activations, and computing time.
     pub activations: Color32,
-    /// Memory that other programs hold, or that is left to them.
+    /// Memory used by other programs or reserved for them.
     pub others: Color32,
-    /// Memory that nobody holds.
+    /// Free memory.
     pub free: Color32,
-    /// Time that is spent waiting for weights.
+    /// Time waiting for weights.
     pub wait: Color32,
-    /// Over an image that is not the matter now.
+    /// Overlay on an image in the background.
     pub scrim: Color32,
-    /// Under popups and images.
+    /// Shadows of popups and images.
     pub shadow: Color32,
 }
 
@@ -67,7 +67,7 @@ const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
 }
 
-/// Calm and dark, so that the image is the brightest thing.
+/// Dark theme: calm, so that the image is the brightest thing.
 pub const DARK: Palette = Palette {
     canvas: hex(0x0d_0e_10),
     panel: hex(0x16_17_1a),
@@ -96,7 +96,7 @@ pub const DARK: Palette = Palette {
     shadow: Color32::from_black_alpha(110),
 };
 
-/// The same in daylight.
+/// Light theme.
 pub const LIGHT: Palette = Palette {
     canvas: hex(0xe6_e8_eb),
     panel: hex(0xf6_f7_f8),
@@ -126,7 +126,7 @@ pub const LIGHT: Palette = Palette {
 };
 
 impl Palette {
-    /// The palette of the theme that is drawn now.
+    /// The palette of the current theme.
     pub fn of(ui: &Ui) -> &'static Self {
         if ui.visuals().dark_mode { &DARK } else { &LIGHT }
     }
@@ -136,7 +136,7 @@ impl Palette {
 pub mod space {
     /// Within a control.
     pub const XS: f32 = 4.0;
-    /// Between things that belong together.
+    /// Between related elements.
     pub const S: f32 = 8.0;
     /// Between groups.
     pub const M: f32 = 12.0;
@@ -146,7 +146,7 @@ pub mod space {
     pub const XL: f32 = 24.0;
 }
 
-/// Roundings.
+/// Corner radii.
 pub mod radius {
     /// Thumbnails and bars.
     pub const S: u8 = 4;
@@ -160,17 +160,17 @@ pub mod radius {
 pub mod size {
     /// A button or field.
     pub const CONTROL: f32 = 30.0;
-    /// The button that everything leads to.
+    /// The primary button.
     pub const PRIMARY: f32 = 40.0;
-    /// The bar above.
+    /// The top bar.
     pub const TOP_BAR: f32 = 48.0;
-    /// The bar below.
+    /// The status bar.
     pub const STATUS_BAR: f32 = 30.0;
-    /// The bar under the image.
+    /// The toolbar under the image.
     pub const TOOLBAR: f32 = 44.0;
     /// A thumbnail's side.
     pub const THUMBNAIL: f32 = 72.0;
-    /// The panel with the settings.
+    /// The settings panel.
     pub const SIDE_PANEL: f32 = 328.0;
     /// Cards over the image.
     pub const CARD: f32 = 460.0;
@@ -178,21 +178,21 @@ pub mod size {
     pub const POPUP: f32 = 340.0;
     /// A progress bar.
     pub const PROGRESS: f32 = 4.0;
-    /// The panel with the plan.
+    /// The plan panel.
     pub const PLAN_PANEL: f32 = 356.0;
-    /// From this width of the window on the plan is open unless it was folded away.
+    /// From this window width on, the plan panel is open by default.
     pub const WIDE_WINDOW: f32 = 1500.0;
-    /// The timeline when it is opened first, as a part of the window's height.
+    /// Initial height of the timeline as a fraction of the window's height.
     pub const TIMELINE: f32 = 0.27;
-    /// The timeline before there is anything to draw.
+    /// The timeline while it is empty.
     pub const EMPTY_TIMELINE: f32 = 72.0;
-    /// A bar of memory.
+    /// A memory bar.
     pub const BAR: f32 = 8.0;
-    /// A row of cells, one a block.
+    /// A row of cells, one per block.
     pub const CELLS: f32 = 18.0;
-    /// The track of the machine's memory.
+    /// The track of host memory.
     pub const TRACK: f32 = 26.0;
-    /// Names of tracks, left of them.
+    /// Track names, to the left of the tracks.
     pub const GUTTER: f32 = 70.0;
 }
 
@@ -207,7 +207,7 @@ pub mod font {
     /// The icons.
     pub const ICONS: &str = "Lucide";
 
-    /// Running text.
+    /// Body text.
     pub const BODY: f32 = 13.5;
     /// Labels and status.
     pub const SMALL: f32 = 12.0;
@@ -215,7 +215,7 @@ pub mod font {
     pub const TINY: f32 = 11.0;
     /// Titles of cards.
     pub const HEADING: f32 = 16.0;
-    /// The first words in an empty window.
+    /// The heading of an empty window.
     pub const TITLE: f32 = 22.0;
     /// Icons in buttons.
     pub const ICON: f32 = 16.0;
@@ -236,7 +236,7 @@ pub mod font {
     }
 }
 
-/// Gives a context Sluice's fonts and both its themes.
+/// Installs Sluice's fonts and both themes in a context.
 pub fn apply(ctx: &Context) {
     ctx.set_fonts(fonts());
     ctx.set_style_of(Theme::Dark, style(Theme::Dark, &DARK));
@@ -339,7 +339,7 @@ fn visuals(theme: Theme, palette: &Palette) -> Visuals {
     visuals
 }
 
-/// What floats over other things throws this.
+/// The shadow of floating surfaces.
 pub fn shadow(palette: &Palette) -> Shadow {
     Shadow { offset: [0, 6], blur: 24, spread: 0, color: palette.shadow }
 }
@@ -387,7 +387,7 @@ mod tests {
         }
     }
 
-    /// WCAG 2.2 asks for 3 between a part of a graphic and what is beside it.
+    /// WCAG 2.2 requires a contrast of 3 between adjacent parts of a graphic.
     #[test]
     fn kinds_of_memory_can_be_told_apart() {
         for palette in [DARK, LIGHT] {

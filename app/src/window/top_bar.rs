@@ -1,4 +1,4 @@
-//! Which model draws, what waits, and the window's own settings.
+//! The top bar: model, queue, and window settings.
 
 use std::path::PathBuf;
 
@@ -16,16 +16,16 @@ use super::{
 };
 use crate::units;
 
-/// What the bar remembers between frames and not beyond.
+/// View state of the bar; not saved.
 #[derive(Debug, Default)]
 pub struct TopBar {
     typed_path: String,
 }
 
-/// What is open besides the image.
+/// Which panels are open.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
-    /// The plan.
+    /// The plan panel.
     pub plan: bool,
     /// The timeline.
     pub timeline: bool,
@@ -109,7 +109,7 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
         });
 }
 
-/// For those who have a path on the clipboard, and for desktops without dialogs.
+/// A field for typing a path, for use with the clipboard and on desktops without dialogs.
 fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
     let label = widgets::field_label(ui, "Model path");
     ui.horizontal(|ui| {

@@ -118,7 +118,7 @@ fn tiles_change_nothing_where_there_is_one() {
     assert!(distance("tiles", &whole, &tiles, AUTOENCODER).is_err(), "tiles of 4 × 4 must differ at borders");
 }
 
-/// Pictures of a batch do not see each other.
+/// Images of a batch do not affect each other.
 #[test]
 fn a_batch_is_its_pictures() {
     let folder = tempfile::tempdir().unwrap();

@@ -114,7 +114,7 @@ fn a_summary_names_every_part() {
     assert_eq!(blocks, expected);
 }
 
-/// CLIP-L as in ComfyUI: without a projection, which then changes nothing.
+/// CLIP-L as in ComfyUI: no projection is the same as an identity projection.
 #[test]
 fn a_small_clip_without_projection_is_one_whose_projection_changes_nothing() {
     let (fixture, folder) = (Fixture::new("sd3", "medium"), tempfile::tempdir().unwrap());

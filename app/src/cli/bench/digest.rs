@@ -1,4 +1,4 @@
-//! Digests of images and latents, to compare runs with.
+//! Digests of images and latents, for comparing runs.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
 /// The digest of the latents after each step, from the dump of a run.
 ///
 /// # Errors
-/// When the file cannot be read, or is not such a dump.
+/// Fails if the file cannot be read, or is not such a dump.
 pub(super) fn latents_digest(file: &Path) -> anyhow::Result<String> {
     let damaged = || format!("{} is not a tensor dump of a run", file.display());
     let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;

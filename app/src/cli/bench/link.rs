@@ -19,7 +19,7 @@ use crate::{
     engines::Engines,
 };
 
-/// The data type that is measured by default.
+/// The default dtype.
 pub(super) const USUAL_DTYPE: ComputeDtype = ComputeDtype::Bf16;
 
 /// Measure how fast weights can be copied to the device, and how fast it multiplies matrices.
@@ -54,8 +54,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The limits of the device that an engine would use. A card is measured in a process of its own, which frees its memory
-/// when it ends.
+/// The limits of the device that an engine would use. A GPU is measured in a separate process, which frees
+/// its memory when it ends.
 pub(super) fn device_ceilings(
     preferences: &MemoryPreferences,
     threads: Option<u16>,
@@ -72,14 +72,14 @@ pub(super) fn device_ceilings(
         let ended = measure.stdout(process::Stdio::null()).status();
         match ended {
             Ok(status) if status.success() => return Ok(serde_json::from_slice(&fs::read(&file)?)?),
-            // The engine falls back to the CPU, too.
+            // The engine also falls back to the CPU.
             ended => tracing::warn!(?ended, "the card could not be measured"),
         }
     }
     Ok(ceilings(preferences, threads.map(usize::from), dtype).map_err(Explained)?)
 }
 
-/// Set in the process that is started to measure the card.
+/// Set in the process that measures the GPU.
 const INSIDE: &str = "SLUICE_BENCH_INSIDE";
 
 /// The results as text.

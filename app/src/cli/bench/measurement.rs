@@ -1,4 +1,4 @@
-//! What a run took, from the events and the telemetry of the engine.
+//! Measurements of a run, from the engine's events and telemetry.
 
 use serde::Serialize;
 use sluice_engine::{
@@ -9,7 +9,7 @@ use sluice_engine::{
 
 use super::digest::digest;
 
-/// What the engine said about a run.
+/// The engine's reports on a run.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub stages: Vec<(Stage, f64)>,
@@ -20,7 +20,7 @@ pub(super) struct Ended {
     pub pictures: Vec<Picture>,
 }
 
-/// What a run took. Times are seconds, amounts bytes.
+/// The measurements of a run, in seconds and bytes.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Run {
     pub first_step_seconds: f64,
@@ -30,26 +30,26 @@ pub(super) struct Run {
     pub encode_seconds: f64,
     pub denoise_seconds: f64,
     pub decode_seconds: f64,
-    /// The whole run.
+    /// Duration of the whole run.
     pub seconds: f64,
-    /// On the device.
+    /// Peak bytes on the device.
     pub peak: u64,
     pub predicted_peak: u64,
     /// The peak in each stage.
     pub stages: Vec<StagePeak>,
-    /// Copies of weights in RAM.
+    /// Peak bytes of weight copies in RAM.
     pub host_peak: u64,
-    /// All memory of the process.
+    /// Peak bytes of the process.
     pub process_peak: u64,
-    /// Bytes that a step moves to the device: the median of the steps after the first.
+    /// Bytes moved to the device per step: the median of the steps after the first.
     pub step_bytes: u64,
-    /// Bytes that all steps moved.
+    /// Bytes moved by all steps.
     pub bytes: u64,
-    /// How long a step waits for weights: the median of the steps after the first.
+    /// Time a step waits for weights: the median of the steps after the first.
     pub step_stall_seconds: f64,
-    /// How long all steps waited.
+    /// Time all steps waited for weights.
     pub stall_seconds: f64,
-    /// How long the blocks of a step compute: the median of the steps after the first.
+    /// Time the blocks of a step compute: the median of the steps after the first.
     pub step_compute_seconds: f64,
     pub link_bytes_per_second: f64,
     pub operations_per_second: f64,
@@ -62,7 +62,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// From the events of the engine and the telemetry.
+    /// Combines the engine's events and the telemetry.
     pub fn new(ended: Ended, events: &[TelemetryEvent], latents: Option<String>) -> Self {
         let outcome = ended.outcome;
         let measured = |of: fn(&Outcome) -> f64| outcome.as_ref().map_or(0.0, of);
@@ -113,7 +113,7 @@ struct Step {
     bytes: u64,
 }
 
-/// What each step took. Blocks that were used since the previous step belong to it.
+/// The measurements of each step. Blocks used since the previous step belong to it.
 fn steps(events: &[TelemetryEvent]) -> Vec<Step> {
     let seconds = |micros: u64| micros as f64 / 1e6;
     let (mut steps, mut compute) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The table of a benchmark: what runs took, and the least that they could take.
+//! The table of a benchmark: measurements, and their lower bounds.
 
 use serde_json::Value;
 use sluice_engine::units;
@@ -10,9 +10,9 @@ use crate::cli::table::{Align, table};
 /// A placement within a budget, and its result.
 pub(super) struct Row {
     pub way: Way,
-    /// Bytes of the device.
+    /// VRAM budget in bytes.
     pub budget: Option<u64>,
-    /// The run, or why there is none.
+    /// The run, or the reason why there is none.
     pub run: Result<Run, String>,
 }
 
@@ -21,12 +21,12 @@ pub(super) struct Table {
     rows: Vec<Row>,
     /// Computing time of a step, in seconds.
     compute: f64,
-    /// Bytes per second over the link; absent where the device has none, and the rate of each row counts.
+    /// Bytes per second over the link. If the device has no link, the rate of each row is used.
     link: Option<f64>,
 }
 
 impl Table {
-    /// The computing time is that of a step with all weights resident or, where this was not run, that of the fastest
+    /// The computing time is that of a step with all weights resident or, if this was not run, of the fastest
     /// row.
     pub fn new(rows: Vec<Row>, ceilings: &Ceilings) -> Self {
         let runs = || rows.iter().filter_map(|row| Some((row.way, row.run.as_ref().ok()?)));

@@ -18,7 +18,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Every one, in the order in which they are run.
+    /// All of them, in the order in which they run.
     pub const ALL: [Self; 5] = [Self::Resident, Self::Streamed, Self::Auto, Self::Synchronous, Self::Prefix];
 
     /// Its name on the command line and in reports.
@@ -32,12 +32,12 @@ impl Way {
         }
     }
 
-    /// Whether it is the same for every budget.
+    /// Whether it ignores the budget.
     pub fn has_no_budget(self) -> bool {
         self == Self::Resident
     }
 
-    /// The preferences for the engine, with this budget of the device in bytes.
+    /// The preferences for the engine, with this VRAM budget in bytes.
     pub fn preferences(self, base: &MemoryPreferences, budget: Option<u64>) -> MemoryPreferences {
         let vram_budget = budget.or(base.vram_budget);
         let streamed = MemoryPreferences { mode: OffloadMode::LayerStreaming, vram_budget, ..base.clone() };

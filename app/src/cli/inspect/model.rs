@@ -33,7 +33,7 @@ pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
     lines.join("\n")
 }
 
-/// The role of a component in words: `text encoder`.
+/// The role of a component for display: `text encoder`.
 fn role_name(component: &ComponentSummary) -> String {
     component.role.replace('_', " ")
 }

@@ -1,4 +1,4 @@
-//! Carries out what was asked for, and takes in what the file worker found.
+//! Executes actions, and handles the results of the file worker.
 
 use std::{
     env,
@@ -173,7 +173,7 @@ impl SluiceApp {
         self.send(load);
     }
 
-    /// Asks the engine what the settings would take, if they have changed and rest.
+    /// Queries a prediction for the settings, once they have changed and then stayed the same for a moment.
     pub(super) fn ask(&mut self, ctx: &Context) {
         match self.state.ask(ctx.time()) {
             Ask::Now(query) => self.send([Command::Plan(query)]),

@@ -1,24 +1,24 @@
-//! The layer strip: what each block is probably doing.
+//! The layer strip: the estimated state of each block.
 
 use sluice_engine::{
     memory::{Placement, StageKind},
     telemetry::{BlockRecord, ComponentMark},
 };
 
-/// What a run or a part of it took, in microseconds and bytes.
+/// Totals over a run or a part of it, in microseconds and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Uses of blocks.
+    /// Number of uses of blocks.
     pub uses: u64,
     /// How long forward passes waited for weights.
     pub wait: u64,
-    /// How long weights took to come.
+    /// Total time loading weights.
     pub load: u64,
-    /// How long forward passes computed.
+    /// Total time of forward passes.
     pub compute: u64,
-    /// How long it took to let weights go.
+    /// Total time evicting weights.
     pub evict: u64,
-    /// Bytes that were moved.
+    /// Bytes moved.
     pub bytes: u64,
 }
 
@@ -36,14 +36,14 @@ impl Totals {
         }
     }
 
-    /// The share of the time that was spent waiting for weights, 0…1.
+    /// The share of the time spent waiting for weights, 0…1.
     pub fn stall(&self) -> f64 {
         let (wait, compute) = (self.wait as f64, self.compute as f64);
         if wait > 0.0 { wait / (wait + compute) } else { 0.0 }
     }
 }
 
-/// What is known of one block.
+/// The history of one block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockHistory {
     /// Its latest use.
@@ -52,29 +52,28 @@ pub struct BlockHistory {
     pub totals: Totals,
 }
 
-/// What a block is probably doing.
+/// The estimated state of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockState {
     /// Its weights are on the device and stay there during the stage.
     Resident,
-    /// Its weights are in a slot or on their way to one.
+    /// Its weights are in a slot or being copied to one.
     InFlight,
-    /// The forward pass waits for its weights.
+    /// The forward pass is waiting for its weights.
     Waiting,
-    /// The forward pass uses it.
+    /// The forward pass is using it.
     Computing,
     /// Its weights are not on the device.
     Idle,
 }
 
-/// What the blocks of a component that is in use are probably doing at `now` microseconds.
+/// The estimated states of the blocks of an active component at `now` microseconds.
 ///
-/// A record comes when a block is done, so this is a reconstruction. `last` is the component's latest record:
-/// the block after it is at work. That block is taken to wait as long as it waited last time and to compute
-/// afterwards. The streamed blocks that follow it are in flight, as many as there are slots besides the one in
-/// use; how many slots there are is known from the records. Walks follow each other while the stage is
-/// `Denoise` or when they did before, and a block that the latest walk left out (it runs once, before the
-/// walks) is passed over.
+/// Records come when a block is finished, so the states are reconstructed. `last` is the component's latest
+/// record; the block after it is the active one. It is assumed to wait as long as the last time, and to
+/// compute afterwards. The streamed blocks after it are in flight, as many as there are slots besides the
+/// active one; the records show the number of slots. Walks follow each other during `Denoise`, or if they did
+/// before. A block skipped by the latest walk (one that runs once, before the walks) is skipped.
 pub fn block_states(
     component: &ComponentMark,
     blocks: &[BlockHistory],
@@ -108,12 +107,12 @@ pub fn block_states(
     states
 }
 
-/// When a use was over.
+/// The end of a use.
 pub(super) fn end(record: &BlockRecord) -> u64 {
     record.at.saturating_add(record.wait).saturating_add(record.compute)
 }
 
-/// The blocks after the last one used, in the order in which they will be used, once around.
+/// The blocks after the last one used, in order, once around.
 fn upcoming<'a>(
     component: &'a ComponentMark,
     blocks: &'a [BlockHistory],

@@ -1,12 +1,12 @@
-//! Series that stay short however long they are added to.
+//! Series of bounded length.
 
 use sluice_engine::telemetry::StepRecord;
 
 use super::MemoryPoint;
 
-/// What can stand for several observations in a row.
+/// A point that can represent several consecutive observations.
 pub trait Merge {
-    /// Takes a later one in; what stands out in either has to stand out in the result.
+    /// Merges a later point into this one. Extremes of either must survive.
     fn merge(&mut self, later: &Self);
 }
 
@@ -17,7 +17,7 @@ impl Merge for MemoryPoint {
 }
 
 impl Merge for StepRecord {
-    /// The slower one stays.
+    /// Keeps the slower one.
     fn merge(&mut self, later: &Self) {
         if later.took > self.took {
             *self = *later;
@@ -25,19 +25,19 @@ impl Merge for StepRecord {
     }
 }
 
-/// A series of at most `capacity` points. When it is full, neighbours are merged two by two, and each point
-/// from then on stands for twice as many observations.
+/// A series of at most `capacity` points. When it is full, neighbours are merged in pairs, and from then on
+/// each point represents twice as many observations.
 #[derive(Debug, Clone)]
 pub struct Decimated<T> {
     points: Vec<T>,
     capacity: usize,
     stride: u64,
-    /// Observations in the last point.
+    /// Number of observations in the last point.
     in_last: u64,
 }
 
 impl<T: Merge + Clone> Decimated<T> {
-    /// An empty series; the capacity is made even.
+    /// An empty series; the capacity is rounded to an even number.
     pub fn new(capacity: usize) -> Self {
         Self { points: Vec::new(), capacity: capacity.max(2).next_multiple_of(2), stride: 1, in_last: 0 }
     }
@@ -68,12 +68,12 @@ impl<T: Merge + Clone> Decimated<T> {
         self.stride *= 2;
     }
 
-    /// In the order in which they were added.
+    /// The points in the order of observation.
     pub fn points(&self) -> &[T] {
         &self.points
     }
 
-    /// How many observations a point stands for; the last may stand for fewer.
+    /// Number of observations per point; the last point may have fewer.
     pub fn stride(&self) -> u64 {
         self.stride
     }

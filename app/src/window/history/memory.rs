@@ -1,24 +1,25 @@
-//! What memory held, in little room.
+//! A compact history of memory use.
 
 use sluice_engine::telemetry::MemorySample;
 
-/// One sample, or several in a row. Peaks and valleys of both tracks survive, however many samples a point
-/// stands for.
+/// One sample, or several consecutive ones. Peaks and valleys on the device and the host survive, however
+/// many samples a point represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPoint {
-    /// The first sample's time.
+    /// Time of the first sample.
     pub from: u64,
-    /// The last sample's time.
+    /// Time of the last sample.
     pub to: u64,
-    /// On the device (`at`, `weights`, `activations`, `others`), the sample with the greatest total. In the host
-    /// (`host`, `pinned`), the one with the greatest `host`; of the process, the greatest `process`. Each group
-    /// is from one moment, so it can be stacked.
+    /// For the device (`at`, `weights`, `activations`, `others`), the sample with the greatest total. For the
+    /// host (`host`, `pinned`), the sample with the greatest `host`. For the process, the greatest `process`.
+    /// Each group is from a single moment, so it can be stacked.
     pub peak: MemorySample,
-    /// The most bytes of weights and activations, which may be in another sample than the greatest total.
+    /// The maximum of weights plus activations in bytes, which may be from another sample than the greatest
+    /// total.
     pub most_own: u64,
-    /// The least total on the device.
+    /// The smallest total on the device.
     pub least_device: u64,
-    /// The least `host`.
+    /// The smallest `host`.
     pub least_host: u64,
 }
 

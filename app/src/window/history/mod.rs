@@ -1,4 +1,4 @@
-//! What a window keeps of a run: bounded however long it is, and without a clock of its own.
+//! The window's record of a run: bounded in size, and without its own clock.
 
 mod blocks;
 mod decimated;
@@ -28,29 +28,29 @@ const STEP_POINTS: usize = 2048;
 const STAGE_BANDS: usize = 256;
 const NOTES: usize = 64;
 
-/// A stage from its start to its end.
+/// A stage from start to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageBand {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
-    /// When it began, in microseconds.
+    /// Start in microseconds.
     pub start: u64,
-    /// When it was done; absent while it runs.
+    /// End in microseconds; `None` while it runs.
     pub finish: Option<u64>,
-    /// The most that memory held meanwhile.
+    /// Peak memory during the stage.
     pub peaks: MemoryPeaks,
 }
 
-/// Something the person should know.
+/// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// When, in microseconds.
+    /// Time in microseconds.
     pub at: u64,
-    /// In words.
+    /// The text.
     pub text: String,
 }
 
-/// One run as far as it is known. A new run gets a new history.
+/// One run as far as it is known. Each run has its own history.
 #[derive(Debug, Clone)]
 pub struct History {
     plan: Option<PlanMark>,
@@ -82,7 +82,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Nothing yet.
+    /// An empty history.
     pub fn new() -> Self {
         Self {
             plan: None,
@@ -101,7 +101,7 @@ impl History {
         }
     }
 
-    /// Takes an event in.
+    /// Adds an event.
     pub fn push(&mut self, event: &TelemetryEvent) {
         match event {
             TelemetryEvent::Plan(plan) => self.push_plan(plan),
@@ -140,12 +140,12 @@ impl History {
         }
     }
 
-    /// Takes events in, in the order in which they were observed.
+    /// Adds events, in the order in which they were observed.
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = &'a TelemetryEvent>) {
         events.into_iter().for_each(|event| self.push(event));
     }
 
-    /// Blocks keep their history when the plan changes; how they are loaded is the new plan's.
+    /// Blocks keep their history when the plan changes; their placement is that of the new plan.
     fn push_plan(&mut self, plan: &PlanMark) {
         self.see(plan.at);
         let before = self.plan.take();
@@ -193,47 +193,47 @@ impl History {
         self.stages.iter_mut().rev().find(|band| band.stage == *stage && band.finish.is_none())
     }
 
-    /// The plan that the run follows now.
+    /// The current plan.
     pub fn plan(&self) -> Option<&PlanMark> {
         self.plan.as_ref()
     }
 
-    /// The time of the newest observation, in microseconds: the end of the time axis.
+    /// The time of the latest observation in microseconds: the end of the time axis.
     pub fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// The stages in the order in which they began; of very many, the last 256.
+    /// The stages in the order in which they began, at most the last 256.
     pub fn stages(&self) -> impl DoubleEndedIterator<Item = &StageBand> + ExactSizeIterator {
         self.stages.iter()
     }
 
-    /// The stage that runs now.
+    /// The current stage.
     pub fn stage(&self) -> Option<&Stage> {
         self.stages.iter().rev().find(|band| band.finish.is_none()).map(|band| &band.stage)
     }
 
-    /// What the person should know; of very much, the last 64.
+    /// The messages for the user, at most the last 64.
     pub fn notes(&self) -> impl DoubleEndedIterator<Item = &Note> + ExactSizeIterator {
         self.notes.iter()
     }
 
-    /// What memory held, at most 4096 points in the order of time.
+    /// Memory use over time, at most 4096 points.
     pub fn memory(&self) -> &[MemoryPoint] {
         self.memory.points()
     }
 
-    /// How many samples a point of [`History::memory`] stands for.
+    /// Number of samples per point of [`History::memory`].
     pub fn samples_a_point(&self) -> u64 {
         self.memory.stride()
     }
 
-    /// The most that any sample held.
+    /// The maximum of all samples.
     pub fn peaks(&self) -> MemoryPeaks {
         self.peaks
     }
 
-    /// Denoising steps, at most 2048; of steps that have to share a place the slowest stands for them.
+    /// Denoising steps, at most 2048 entries; each is the slowest of the steps it represents.
     pub fn steps(&self) -> &[StepRecord] {
         self.steps.points()
     }
@@ -243,12 +243,12 @@ impl History {
         self.last_step
     }
 
-    /// What is known of a component's blocks, in their order; empty if the plan has no such component.
+    /// The histories of a component's blocks, in order; empty if the plan has no such component.
     pub fn blocks(&self, component: usize) -> &[BlockHistory] {
         self.components.get(component).map_or(&[], |component| &component.blocks)
     }
 
-    /// The component that was used last in the running stage, or else its first.
+    /// The component used last in the running stage, or else its first one.
     pub fn component_in_use(&self) -> Option<usize> {
         let stage = self.stage()?;
         let of_stage = |(index, mark): (usize, &ComponentMark)| (mark.stage == *stage).then_some(index);
@@ -258,8 +258,8 @@ impl History {
         indices().filter(|index| used(index).is_some()).max_by_key(used).or_else(|| indices().next())
     }
 
-    /// What a component's blocks are probably doing at the newest observation; see [`block_states`]. Those of a
-    /// component that is not in use are idle: a plan says what stays during a stage, not between stages.
+    /// The estimated states of a component's blocks at the latest observation; see [`block_states`]. Blocks
+    /// of an inactive component are idle: residency in a plan applies during a stage, not between stages.
     pub fn states(&self, component: usize) -> Vec<BlockState> {
         let mark = self.plan.as_ref().and_then(|plan| plan.components.get(component));
         let (Some(mark), Some(known)) = (mark, self.components.get(component)) else { return Vec::new() };
@@ -269,23 +269,23 @@ impl History {
         block_states(mark, &known.blocks, known.last.as_ref(), known.slots, self.latest)
     }
 
-    /// The number of the denoiser in the plan's components.
+    /// Index of the denoiser among the plan's components.
     pub fn denoiser(&self) -> Option<usize> {
         self.plan.as_ref()?.components.iter().position(|component| component.role == Role::Denoiser)
     }
 
-    /// What all uses of blocks took in this run.
+    /// Totals over all uses of blocks in this run.
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// What the uses of blocks in the last denoising step took.
+    /// Totals over the uses of blocks in the last denoising step.
     pub fn step_totals(&self) -> Totals {
         self.step_totals
     }
 
-    /// Bytes a second to the device over the last second. A copy is known when the block it was for was used,
-    /// so the second ends with the newest copy that is known; when the copies have stopped it is 0.
+    /// Bytes per second to the device over the last second. A copy becomes known when its block was used, so
+    /// the second ends with the latest known copy; 0 when copying has stopped.
     pub fn link_bytes_per_second(&self) -> f64 {
         self.link.bytes_per_second(self.latest)
     }

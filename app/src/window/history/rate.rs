@@ -1,27 +1,27 @@
-//! How fast bytes move, over the last second.
+//! The transfer rate over the last second.
 
 use sluice_engine::telemetry::BlockRecord;
 
-/// Microseconds of a bin.
+/// Microseconds per bin.
 const BIN: u64 = 50_000;
-/// Bins of a second.
+/// Bins per second.
 const BINS: usize = 20;
 const SECOND: u64 = BIN * BINS as u64;
 
-/// Bytes that were moved in each twentieth of the last second.
+/// Bytes moved in each twentieth of the last second.
 #[derive(Debug, Clone, Default)]
 pub struct LinkRate {
     bins: [f64; BINS],
-    /// When the newest copy that is known of was over.
+    /// End of the latest known copy.
     newest: u64,
-    /// When the use that it was for was over, and how long that took.
+    /// End and duration of the use that it was for.
     used: u64,
     took: u64,
 }
 
 impl LinkRate {
-    /// Takes the copy for a record in. It is laid out over the time it took, before the moment the forward pass
-    /// had the weights.
+    /// Adds the copy of a record, spread over its duration before the moment when the forward pass had the
+    /// weights.
     pub fn add(&mut self, record: &BlockRecord) {
         let end = record.at.saturating_add(record.wait);
         self.took = record.wait.saturating_add(record.compute);
@@ -42,8 +42,7 @@ impl LinkRate {
         }
     }
 
-    /// Bytes a second over the second before the end of the newest copy that is known of; 0 if the copies
-    /// stopped.
+    /// Bytes per second over the second before the end of the latest known copy; 0 if copying has stopped.
     pub fn bytes_per_second(&self, now: u64) -> f64 {
         let patience = SECOND.saturating_add(self.took.saturating_mul(2));
         if self.newest == 0 || now > self.used.saturating_add(patience) {

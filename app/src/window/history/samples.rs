@@ -9,7 +9,7 @@ use sluice_engine::{
     },
 };
 
-/// A denoiser whose blocks come as given, each of 100 bytes.
+/// A denoiser with these placements, in blocks of 100 bytes.
 pub fn plan(placements: &[Placement]) -> PlanMark {
     let block = |(index, placement): (usize, &Placement)| BlockMark {
         name: format!("layers.{index}"),
@@ -48,12 +48,12 @@ pub fn record(at: u64, block: u16, walk: u32) -> BlockRecord {
     }
 }
 
-/// The use of a block that passed through a slot.
+/// The use of a streamed block.
 pub fn streamed(at: u64, block: u16, walk: u32, slot: u8) -> BlockRecord {
     BlockRecord { load: 8, bytes: 100, tier: Tier::Host, slot: Some(slot), ..record(at, block, walk) }
 }
 
-/// What memory holds: weights on the device and copies in the host.
+/// Memory in use: weights on the device and copies on the host.
 pub fn memory(at: u64, weights: u64, host: u64) -> TelemetryEvent {
     TelemetryEvent::Memory(MemorySample { at, weights, host, ..MemorySample::default() })
 }
@@ -78,7 +78,7 @@ fn any_plan() -> impl Strategy<Value = PlanMark> {
     (any::<u64>(), vec(component, 0..4)).prop_map(|(at, components)| PlanMark { at, components, ..plan(&[]) })
 }
 
-/// Any use of any block: times overlap and overflow, numbers name no block.
+/// Any use of any block: times overlap and overflow, and indices may not exist.
 fn any_record() -> impl Strategy<Value = BlockRecord> {
     let small_or_any = || prop_oneof![3 => 0..1000u64, 1 => any::<u64>()];
     let numbers = (0..4u8, 0..6u16, 0..3u32, proptest::option::of(any::<u8>()));
@@ -97,7 +97,7 @@ fn any_record() -> impl Strategy<Value = BlockRecord> {
     )
 }
 
-/// Any event, whether it makes sense or not.
+/// Any event, whether or not it makes sense.
 pub fn any_event() -> impl Strategy<Value = TelemetryEvent> {
     let step = (any::<[u32; 3]>(), any::<[u64; 4]>()).prop_map(
         |([step, steps, reused], [at, took, wait, bytes])| StepRecord {

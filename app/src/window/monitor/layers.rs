@@ -1,4 +1,4 @@
-//! The layer strip: one cell a block in the order in which they run.
+//! The layer strip: one cell per block, in the order in which they run.
 
 use egui::{Color32, CornerRadius, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, lerp, pos2};
 use sluice_engine::{
@@ -24,7 +24,7 @@ struct Shown<'a> {
     states: Vec<BlockState>,
 }
 
-/// Draws the strip of the stage that runs, or of the denoiser when nothing does.
+/// Draws the strip of the current stage, or of the denoiser if none is running.
 pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
     let place = named(ui, row, "Layers");
     let palette = Palette::of(ui);
@@ -74,7 +74,7 @@ fn components(history: &History) -> Vec<Shown<'_>> {
     shown.collect()
 }
 
-/// The state as a colour, the time waited as a line of colour below.
+/// Shows the state as a colour, and the waiting time as a coloured line below.
 fn cell(ui: &Ui, rect: Rect, shown: &Shown<'_>, index: usize, state: BlockState, at_rest: bool) {
     let palette = Palette::of(ui);
     let rounding = CornerRadius::same(if rect.width() > 6.0 { 2 } else { 0 });
@@ -85,7 +85,7 @@ fn cell(ui: &Ui, rect: Rect, shown: &Shown<'_>, index: usize, state: BlockState,
         BlockState::Waiting => palette.wait,
         BlockState::Computing => palette.activations,
         BlockState::Resident => palette.weights,
-        // When nothing runs, the plan stays in sight.
+        // The plan stays visible when nothing is running.
         BlockState::Idle if at_rest && resident && used => palette.weights,
         BlockState::InFlight | BlockState::Idle => palette.free,
     };
@@ -106,7 +106,7 @@ fn cell(ui: &Ui, rect: Rect, shown: &Shown<'_>, index: usize, state: BlockState,
     }
 }
 
-/// The share of its last use that a block waited, 0…1, with small shares brought out; nothing below 0.5%.
+/// The share of its last use that a block waited, 0…1, with small shares exaggerated; 0 below 0.5%.
 fn waited(block: &BlockHistory) -> f32 {
     let Some(latest) = block.latest else { return 0.0 };
     let share = latest.wait as f32 / (latest.wait + latest.compute).max(1) as f32;
@@ -136,7 +136,7 @@ fn summary(shown: &[Shown<'_>]) -> String {
     parts.collect::<Vec<_>>().join(". ")
 }
 
-/// What a component is called.
+/// The display name of a component.
 pub fn part_name(part: Part) -> &'static str {
     match part {
         Part::TextEncoder => "text encoder",

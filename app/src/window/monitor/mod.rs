@@ -1,4 +1,4 @@
-//! How a run uses memory: the timeline, the layers, the steps. The last run stays visible.
+//! The memory use of a run: timeline, layers, steps. The last run stays visible.
 
 mod layers;
 mod row;
@@ -26,7 +26,7 @@ const HEADER: f32 = 28.0;
 const TIMES: f32 = 15.0;
 const GAP: f32 = 5.0;
 
-/// What the panel remembers between frames and not beyond.
+/// View state of the panel; not saved.
 #[derive(Debug, Default)]
 pub struct Monitor {
     timeline: Timeline,
@@ -36,7 +36,7 @@ pub struct Monitor {
 pub fn show(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<Action>) {
     let margin = Margin { left: space::M as i8, right: space::M as i8, top: 4, bottom: 8 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
-        // The panel is as high as it was dragged, whatever is in it.
+        // Keeps the height that the user has dragged the panel to, whatever its contents.
         ui.set_min_size(ui.available_size());
         ui.spacing_mut().item_spacing = vec2(space::S, 0.0);
         header(ui, state, monitor, actions);
@@ -87,7 +87,7 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
     );
 }
 
-/// From right to left.
+/// Laid out from right to left.
 fn controls(ui: &mut Ui, run: &Watch, timeline: &mut Timeline) {
     if !run.over || timeline.is_paused() {
         let (words, on) = (if timeline.is_paused() { "Resume" } else { "Pause" }, timeline.is_paused());
@@ -107,7 +107,7 @@ fn controls(ui: &mut Ui, run: &Watch, timeline: &mut Timeline) {
     }
 }
 
-/// What the colours mean and how much there is of each: under the pointer, or now, or at the last run's peak.
+/// Colours and amounts: under the pointer, or now, or at the last run's peak.
 fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     let palette = Palette::of(ui);
     let Some(plan) = run.history.plan() else { return };
@@ -122,7 +122,7 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     let predicted = plan.stages.iter().map(|stage| stage.predicted).max().unwrap_or(0);
     let free = plan.device_total.saturating_sub(own + sample.others);
     ui.spacing_mut().item_spacing.x = space::XS;
-    // What finds no room is left out, the least important first; hovering over the tracks says it too.
+    // Entries that do not fit are omitted, least important first; the tooltip of the tracks has all of them.
     for (name, bytes, color) in [
         ("weights", sample.weights, palette.weights),
         ("activations", sample.activations, palette.activations),
@@ -141,7 +141,7 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     ui.painter().extend(Shape::dashed_line(&line, Stroke::new(1.0, palette.text_muted), 3.0, 2.0));
 }
 
-/// A name and an amount, if they find room. Returns where their mark goes.
+/// A name and an amount, if they fit. Returns the place for their colour mark.
 fn entry(ui: &mut Ui, name: &str, amount: String) -> Option<Rect> {
     let palette = Palette::of(ui);
     let layout = |text: String, font: FontId| ui.painter().layout_no_wrap(text, font, palette.text);
@@ -157,7 +157,7 @@ fn entry(ui: &mut Ui, name: &str, amount: String) -> Option<Rect> {
     Some(rect)
 }
 
-/// Rows under each other, each with its name in the gutter. The first takes the room that is left.
+/// Stacked rows with their names in the gutter. The first row takes the remaining height.
 fn tracks(ui: &mut Ui, run: &Watch, monitor: &mut Monitor) {
     let area = ui.available_rect_before_wrap();
     let fixed = TIMES + size::TRACK + size::CELLS + size::TRACK + 3.0 * GAP;

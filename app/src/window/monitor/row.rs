@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// The name of a row. Returns the rest of it.
+/// Draws the name of a row. Returns the rest of the row.
 pub fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
     let palette = Palette::of(ui);
     let place = pos2(row.left(), row.top() + row.height().min(size::TRACK) / 2.0);
@@ -18,7 +18,7 @@ pub fn named(ui: &Ui, row: Rect, name: &str) -> Rect {
     Rect::from_min_max(pos2(row.left() + size::GUTTER, row.top()), row.max)
 }
 
-/// The unit of all amounts in the panel: that of the most that the run takes, or is predicted to take.
+/// The unit of all amounts in the panel, from the largest measured or predicted amount of the run.
 pub fn unit_of(run: &Watch) -> MemoryUnit {
     let stages = run.history.plan().into_iter().flat_map(|plan| &plan.stages);
     let most = stages.map(|stage| stage.predicted).max().unwrap_or(0);

@@ -1,20 +1,20 @@
-//! What the timeline draws of a history: no more columns than can be told apart, cached until the history changes.
+//! The columns of the timeline: no more than can be distinguished, cached until the history changes.
 
 use sluice_engine::{session::JobId, telemetry::MemorySample};
 
 use crate::window::{history::MemoryPoint, state::Watch};
 
-/// The most columns that are drawn.
+/// Maximum number of columns.
 pub const COLUMNS: usize = 1024;
 
-/// What memory held in a part of the time.
+/// Memory use in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
-    /// When it begins, in seconds.
+    /// Start in seconds.
     pub from: f64,
-    /// When the next one begins.
+    /// Start of the next column.
     pub to: f64,
-    /// The most meanwhile; device and host each from one moment.
+    /// The maximum in the interval; device and host each from a single moment.
     pub peak: MemorySample,
 }
 
@@ -42,7 +42,7 @@ impl Column {
     }
 }
 
-/// A part of a history in columns.
+/// A section of a history in columns.
 #[derive(Debug, Default)]
 pub struct Series {
     columns: Vec<Column>,
@@ -50,7 +50,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The columns of a part of a run, in seconds. Those at its edges may reach over it.
+    /// The columns of a section of a run, in seconds. The outer ones may extend beyond it.
     pub fn of(&mut self, run: &Watch, part: (f64, f64)) -> &[Column] {
         let made_of = Some((run.job, run.version, part));
         if self.made_of != made_of {
@@ -60,12 +60,12 @@ impl Series {
         &self.columns
     }
 
-    /// The columns as they were drawn last.
+    /// The columns drawn last.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// What memory held at a moment.
+    /// Memory use at a moment.
     pub fn at(&self, seconds: f64) -> Option<&Column> {
         let after = self.columns.partition_point(|column| column.from <= seconds);
         self.columns.get(after.saturating_sub(1))
@@ -73,7 +73,7 @@ impl Series {
 
     fn fill(&mut self, points: &[MemoryPoint], (start, end): (f64, f64)) {
         let first = points.partition_point(|point| seconds(point.to) < start).saturating_sub(1);
-        // The one after the part says when its last column ends.
+        // The point after the section gives the end of its last column.
         let last = (points.partition_point(|point| seconds(point.from) <= end) + 1).min(points.len());
         let points = &points[first..last.max(first)];
         self.columns.clear();

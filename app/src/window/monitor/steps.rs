@@ -1,4 +1,4 @@
-//! What each denoising step took: computing below, waiting for weights above.
+//! The duration of each denoising step: computation below, waiting for weights above.
 
 use egui::{CornerRadius, Id, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 use sluice_engine::telemetry::StepRecord;
@@ -9,9 +9,9 @@ use crate::{
     window::{state::Watch, tokens::Palette},
 };
 
-/// The narrowest bar, its gap included.
+/// Minimum width of a bar, including its gap.
 const NARROWEST: f32 = 3.0;
-/// The widest.
+/// Maximum width.
 const WIDEST: f32 = 48.0;
 
 /// Draws the bars.
@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
     let pointer = response.hover_pos().filter(|pointer| place.contains(*pointer));
     let mut under = None;
     for (index, group) in steps.chunks(group).enumerate() {
-        // Of steps that share a bar the slowest is drawn.
+        // A bar for several steps shows the slowest.
         let Some(step) = group.iter().max_by_key(|step| step.took) else { continue };
         let left = place.left() + index as f32 * width;
         let height = |micros: u64| micros as f32 / slowest * (place.height() - 2.0);
@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
         let rounding = CornerRadius::same(u8::from(width > 5.0));
         ui.painter().rect_filled(bar(0.0, computed), rounding, palette.activations);
         if wait > 0 {
-            // A wait that can be measured can be seen.
+            // Every measurable wait is visible.
             let top = (computed + height(wait)).max(computed + 1.0);
             ui.painter().rect_filled(bar(computed, top), CornerRadius::ZERO, palette.wait);
         }

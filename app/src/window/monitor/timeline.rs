@@ -1,5 +1,4 @@
-//! The device's memory over time with the stages behind it and the prediction over it, and the machine's
-//! memory below.
+//! Device memory over time, with stages and predictions, and host memory below.
 
 use egui::{Align2, FontId, Rect, Response, Role, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 use egui_plot::{Plot, PlotTransform};
@@ -19,18 +18,18 @@ use crate::{
     },
 };
 
-/// The shortest time that is drawn, in seconds.
+/// The shortest visible interval in seconds.
 const SHORTEST: f64 = 0.05;
-/// Points of the wheel that double or halve the time that is drawn.
+/// Scroll distance in points that doubles or halves the visible interval.
 const WHEEL: f64 = 180.0;
 
-/// Which part of the time is drawn, and what was drawn last.
+/// The visible interval, and cached columns.
 #[derive(Debug, Default)]
 pub struct Timeline {
     series: Series,
-    /// Seconds; the whole run if absent.
+    /// In seconds; the whole run if absent.
     part: Option<(f64, f64)>,
-    /// When the drawing was stopped, in seconds.
+    /// When the timeline was paused, in seconds.
     paused: Option<f64>,
     pointed_at: Option<f64>,
     levels: Vec<Level>,
@@ -38,27 +37,27 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Whether the drawing is frozen.
+    /// Whether the timeline is paused.
     pub fn is_paused(&self) -> bool {
         self.paused.is_some()
     }
 
-    /// Whether a part of the run is drawn.
+    /// Whether only a part of the run is visible.
     pub fn is_zoomed(&self) -> bool {
         self.part.is_some()
     }
 
-    /// Freezes the drawing, or resumes it.
+    /// Pauses or resumes the timeline.
     pub fn pause(&mut self, on: bool, history: &History) {
         self.paused = on.then(|| end(history));
     }
 
-    /// Draws the whole run again.
+    /// Shows the whole run again.
     pub fn whole(&mut self) {
         self.part = None;
     }
 
-    /// What memory held at the moment under the pointer.
+    /// Memory use at the moment under the pointer.
     pub fn pointed_at(&self) -> Option<MemorySample> {
         self.pointed_at.and_then(|seconds| self.series.at(seconds)).map(|column| column.peak)
     }
@@ -67,7 +66,7 @@ impl Timeline {
         self.part.unwrap_or((0.0, self.paused.unwrap_or_else(|| end(history))))
     }
 
-    /// Moves and zooms as the pointer says.
+    /// Pans and zooms with the pointer.
     fn follow(&mut self, response: &Response, transform: &PlotTransform, longest: f64) {
         let (mut start, mut finish) = (transform.bounds().min()[0], transform.bounds().max()[0]);
         let seconds_a_point = (finish - start) / f64::from(transform.frame().width().max(1.0));
@@ -99,12 +98,12 @@ impl Timeline {
     }
 }
 
-/// The end of the time axis of a whole run, in seconds.
+/// The end of the time axis for the whole run, in seconds.
 fn end(history: &History) -> f64 {
     (history.latest() as f64 * 1e-6).max(SHORTEST)
 }
 
-/// Draws the tracks: the device, the times, the machine.
+/// Draws the tracks: device memory, time axis, host memory.
 pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &mut Timeline) {
     let palette = Palette::of(ui);
     let part = timeline.drawn(&run.history);
@@ -172,7 +171,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     timeline.follow(&over, &transform, longest);
 }
 
-/// One plot. Its bounds are the caller's.
+/// One plot with given bounds.
 fn plot(
     ui: &mut Ui,
     place: Rect,
@@ -207,8 +206,7 @@ fn plot(
     (shown.response, shown.transform)
 }
 
-/// GB at the top of the track: all of the device, unless the run takes so little of it that nothing could be
-/// seen.
+/// Top of the track in GB: all of the device's memory, unless the run uses too little of it to be visible.
 fn height(timeline: &Timeline, run: &Watch) -> f64 {
     let Some(plan) = run.history.plan() else {
         return (run.history.peaks().device_total as f64 * 1.15 / GB).max(1e-6);
@@ -224,7 +222,7 @@ fn height(timeline: &Timeline, run: &Watch) -> f64 {
     if most > all * 0.6 { most.min(all).max(all) } else { most }
 }
 
-/// The prediction of each stage, what is allowed, and where stages begin.
+/// The predictions of each stage, the budget, and the starts of stages.
 fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Palette) {
     let Timeline { levels, starts, .. } = timeline;
     levels.clear();
@@ -252,7 +250,7 @@ fn levels(timeline: &mut Timeline, run: &Watch, part: (f64, f64), palette: &Pale
     }
 }
 
-/// The numbers beside the device's track.
+/// The axis labels of the device track.
 fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64, unit: MemoryUnit) {
     let palette = Palette::of(ui);
     let tiny = FontId::proportional(font::TINY - 1.0);
@@ -268,7 +266,7 @@ fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64, unit: Memo
     let mut value = 0.0;
     while value <= highest * 1.0001 {
         let y = transform.position_from_point_y(value * in_gigabytes);
-        // The lowest number stands on the ground, the highest hangs from the ceiling.
+        // The outermost labels stay within the track.
         let y = y.clamp(row.top() + 5.0, row.bottom() - 5.0);
         let text = format!("{value:.digits$}");
         ui.painter().text(pos2(right, y), Align2::RIGHT_CENTER, text, tiny.clone(), palette.text_faint);
@@ -276,7 +274,7 @@ fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64, unit: Memo
     }
 }
 
-/// The next larger of 1, 2, 5 times a power of ten.
+/// The next larger number of the form 1, 2 or 5 times a power of ten.
 fn nice(step: f64) -> f64 {
     let step = step.max(1e-6);
     let power = 10_f64.powf(step.log10().floor());
@@ -285,7 +283,7 @@ fn nice(step: f64) -> f64 {
     factor * power
 }
 
-/// The names of the stages, where they find room.
+/// The names of the stages, where they fit.
 fn bands(ui: &Ui, run: &Watch, transform: &PlotTransform) {
     let palette = Palette::of(ui);
     let frame = *transform.frame();
@@ -319,7 +317,7 @@ fn time_axis(ui: &Ui, row: Rect, (start, finish): (f64, f64), transform: &PlotTr
     }
 }
 
-/// A step that people count time in.
+/// The next larger round interval of time.
 fn nice_time(step: f64) -> f64 {
     const LONG: [f64; 10] = [15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14_400.0];
     if step <= 10.0 {

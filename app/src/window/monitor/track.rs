@@ -1,4 +1,4 @@
-//! A stack of kinds of memory over time, as an item of a plot.
+//! Stacked kinds of memory over time, as a plot item.
 
 use std::ops::RangeInclusive;
 
@@ -8,13 +8,13 @@ use sluice_engine::telemetry::MemorySample;
 
 use super::series::Column;
 
-/// Bytes in the unit of the axes.
+/// Bytes per unit of the axes.
 pub const GB: f64 = (1_u64 << 30) as f64;
 
 /// A kind of memory: its colour, and its bytes in a sample.
 pub type Kind = (Color32, fn(&MemorySample) -> u64);
 
-/// A level over a part of the time.
+/// A level over an interval.
 #[derive(Debug, Clone, Copy)]
 pub struct Level {
     /// In seconds.
@@ -23,13 +23,13 @@ pub struct Level {
     pub to: f64,
     /// Bytes.
     pub bytes: u64,
-    /// How it is drawn.
+    /// Line style.
     pub stroke: Stroke,
-    /// Whether it is drawn in dashes.
+    /// Whether the line is dashed.
     pub dashed: bool,
 }
 
-/// What one plot draws.
+/// The contents of one plot.
 pub struct Track<'a> {
     base: PlotItemBase,
     columns: &'a [Column],
@@ -41,24 +41,24 @@ pub struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// Columns, with the kinds of memory that are stacked in them from below.
+    /// Columns, with the kinds of memory stacked from bottom to top.
     pub fn new(columns: &'a [Column], kinds: &'a [Kind]) -> Self {
         let base = PlotItemBase::new(String::new());
         let clear = Color32::TRANSPARENT;
         Self { base, columns, kinds, ground: clear, levels: &[], starts: &[], line: clear }
     }
 
-    /// The colour behind the columns: memory that nobody holds.
+    /// Sets the background colour behind the columns, for free memory.
     pub fn on(self, ground: Color32) -> Self {
         Self { ground, ..self }
     }
 
-    /// Levels over the columns.
+    /// Adds levels over the columns.
     pub fn with_levels(self, levels: &'a [Level]) -> Self {
         Self { levels, ..self }
     }
 
-    /// When stages begin, in seconds.
+    /// Adds lines at the starts of stages, in seconds.
     pub fn with_starts(self, starts: &'a [f64], line: Color32) -> Self {
         Self { starts, line, ..self }
     }

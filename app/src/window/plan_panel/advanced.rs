@@ -1,4 +1,4 @@
-//! Everything a person can say about memory, for those who want to.
+//! All memory preferences, for advanced users.
 
 use std::ops::RangeInclusive;
 
@@ -17,10 +17,10 @@ use crate::window::{
 
 const GB: f64 = (1_u64 << 30) as f64;
 const MOST_GB: f64 = 1024.0;
-/// Sides of tiles that are offered, in latents.
+/// Tile sides to choose from, in latents.
 const TILES: [u32; 6] = [16, 32, 48, 64, 96, 128];
 
-/// Draws the fold.
+/// Draws the section.
 pub fn show(ui: &mut Ui, state: &State, open: &mut bool, preferences: &mut MemoryPreferences) {
     widgets::fold(ui, "Advanced", open, |ui| opened(ui, state, preferences));
 }
@@ -87,7 +87,7 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     });
 }
 
-/// An amount in GB. It is only written back when a hand has moved it, so that bytes are not rounded.
+/// An amount in GB. It is written back only when edited, so that the exact bytes are kept.
 fn gigabytes(
     ui: &mut Ui,
     text: &str,
@@ -117,7 +117,7 @@ fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {
     .on_hover_text("Where its weights are. Default leaves that to the mode.");
 }
 
-/// What weights are held as. It changes the image.
+/// The weight type, which changes the image.
 fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
     widgets::choice_row(ui, text, value, Storage::ALL.iter().copied(), |storage| match storage {
         Storage::Stored => "Original",
@@ -126,7 +126,7 @@ fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
     .on_hover_text("Fewer bits need less memory and change the image.");
 }
 
-/// A mode in words.
+/// The display name of a mode.
 fn mode_name(mode: OffloadMode) -> &'static str {
     match mode {
         OffloadMode::Auto => "Automatic",

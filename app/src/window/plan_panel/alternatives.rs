@@ -1,4 +1,4 @@
-//! The table of strategies: what each takes, and which of them is used.
+//! The table of strategies: the resources of each, and which one is used.
 
 use std::cmp::Ordering;
 
@@ -16,11 +16,11 @@ use crate::{
 };
 
 const ROW: f32 = 46.0;
-/// The room for bars and their numbers.
+/// Width of the bars and their numbers.
 const BARS: f32 = 122.0;
 const NUMBER: f32 = 52.0;
 
-/// Draws the table; a press on a row that can be chosen takes its preferences over.
+/// Draws the table. Clicking a selectable row applies its preferences.
 pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
     let chosen = chosen(forecast, preferences);
     let (mut possible, others): (Vec<&Alternative>, Vec<_>) =
@@ -46,13 +46,13 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreference
     }
 }
 
-/// The recommendation first, then what fits from fast to slow, then what does not from little to much.
+/// Sorts the recommendation first, then what fits from fast to slow, then the rest by memory.
 fn rank(alternative: &Alternative) -> (bool, u64, f64) {
     let short = alternative.device_short.saturating_add(alternative.host_short);
     (!alternative.recommended, short, alternative.seconds_per_picture)
 }
 
-/// The row that is in force; none if the preferences are those of no row.
+/// The active row; `None` if the preferences match no row.
 fn chosen<'a>(forecast: &'a Forecast, preferences: &MemoryPreferences) -> Option<&'a str> {
     let in_force = |row: &&Alternative| row.available && row.preferences.as_ref() == Some(preferences);
     forecast.alternatives.iter().find(in_force).map(|row| row.id.as_str())
@@ -130,7 +130,7 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
     }
 }
 
-/// The line below the name: by how much it does not fit, or how fast and how good it is.
+/// The line below the name: how much is missing, or speed and quality.
 fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
     let short = short(alternative);
     let time = units::seconds(alternative.seconds_per_picture);
@@ -152,7 +152,7 @@ fn short(alternative: &Alternative) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Why a row cannot be chosen, in a word or two.
+/// Why a row cannot be selected, in a word or two.
 const MISSING: &str = "diffusers only";
 
 /// How close the image is to that of the stored weights, in a word or two.

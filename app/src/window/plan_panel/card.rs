@@ -1,4 +1,4 @@
-//! Which GPU is planned for: the one that is here, or another one.
+//! The GPU to plan for: one in this machine, or a simulated one.
 
 use egui::{ComboBox, RichText, Ui};
 use sluice_engine::{
@@ -11,7 +11,7 @@ use crate::{
     window::{icons, state::State, tokens::Palette, widgets},
 };
 
-/// Draws the choice and what is allowed.
+/// Draws the selection and the budget.
 pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let label = widgets::field_label(ui, "GPU");
     let serving = state.engine.serving.as_ref();
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     }
 }
 
-/// Offers the devices; `of_cards` says whether the engine computes on cards.
+/// Lists the devices; `of_cards` is whether the engine computes on GPUs.
 fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceChoice) {
     let palette = Palette::of(ui);
     ui.selectable_value(device, DeviceChoice::Auto, name(&DeviceChoice::Auto, of_cards));
@@ -60,7 +60,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
         match profile(gpu) {
             Some(profile) => {
                 let choice = DeviceChoice::Simulated(profile.id.clone());
-                // What is chosen is shown once, among the simulated ones.
+                // The selected device is listed once, among the simulated ones.
                 let tip = "This version of Sluice computes on the CPU. It can simulate this GPU.";
                 if ui.selectable_label(false, found).on_hover_text(tip).clicked() {
                     *device = choice;
@@ -83,7 +83,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     }
 }
 
-/// A device in words; `of_cards` says whether the engine computes on cards.
+/// The display name of a device; `of_cards` is whether the engine computes on GPUs.
 pub fn name(device: &DeviceChoice, of_cards: bool) -> String {
     match device {
         DeviceChoice::Auto if of_cards => "This computer (GPU)".to_owned(),
@@ -103,12 +103,12 @@ fn allowed(machine: &Machine) -> String {
     }
 }
 
-/// What people call a GPU.
+/// The short name of a GPU.
 fn short_name(name: &str) -> &str {
     name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
-/// The figures for a GPU that was found.
+/// The profile of a detected GPU.
 fn profile(gpu: &GpuSample) -> Option<&'static CardProfile> {
     let name = short_name(&gpu.name).trim_end_matches(" Laptop GPU");
     let of_name = |card: &&CardProfile| {

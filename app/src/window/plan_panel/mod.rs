@@ -1,4 +1,4 @@
-//! What memory the next image takes, why, and what else could be done.
+//! The memory plan for the next image, with reasons and alternatives.
 
 mod advanced;
 mod alternatives;
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::units;
 
-/// What the panel remembers between frames and not beyond.
+/// View state of the panel; not saved.
 #[derive(Debug, Default)]
 pub struct PlanPanel {
     advanced: bool,
@@ -85,7 +85,7 @@ fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
 }
 
-/// The recommendation and what it takes.
+/// The recommendation and its resources.
 fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
     let palette = Palette::of(ui);
     let machine = &forecast.machine;
@@ -118,13 +118,13 @@ fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
     }
 }
 
-/// What a bar of the device is drawn against: all that it has, or what is allowed where that is far less.
+/// The full length of the device bar: all of its memory, or the budget if that is far less.
 fn shown_total(machine: &Machine) -> u64 {
     let Machine { device_total, device_budget, .. } = *machine;
     if device_budget < device_total / 4 { device_budget } else { device_total }
 }
 
-/// What the device's memory is called.
+/// The name of the device's memory.
 fn device_name(machine: &Machine) -> &'static str {
     if machine.unified { "Memory" } else { "VRAM" }
 }
@@ -163,7 +163,7 @@ fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
     ));
 }
 
-/// A name, a bar and an amount of what is there.
+/// A row with a name, a bar and an amount.
 fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) -> egui::Response {
     let palette = Palette::of(ui);
     let height = 18.0;
@@ -203,7 +203,7 @@ fn pace(ui: &mut Ui, plan: &Plan) {
     widgets::hint(ui, format!("{step} per step · {all} per run{bound}"));
 }
 
-/// What was predicted before the last run, and what it took. What was not measured is left out.
+/// Prediction and measurement of the last run. Omits what was not measured.
 fn last_run(ui: &mut Ui, outcome: &Outcome) {
     let palette = Palette::of(ui);
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! What works on cards of the common sizes, in one press.
+//! One-click presets for GPUs of common sizes.
 
 use egui::{Align2, FontId, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 use sluice_engine::memory::{CardPreset, MemoryPreferences, card_presets};
@@ -8,7 +8,7 @@ use crate::window::{
     widgets,
 };
 
-/// Draws the presets and what the one in force costs and gains.
+/// Draws the presets, and costs and benefits of the active one.
 pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
     let presets = card_presets();
     if presets.is_empty() {
@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
     }
 }
 
-/// The preferences with a preset in force. The device stays: a preset says how, not on what.
+/// The preferences with a preset applied. Keeps the device: a preset does not choose one.
 fn applied(preset: &CardPreset, preferences: &MemoryPreferences) -> MemoryPreferences {
     MemoryPreferences { device: preferences.device.clone(), ..preset.memory.clone() }
 }

@@ -1,4 +1,4 @@
-//! LoRAs and other adapters: which are used, how strongly, and what of them did not match.
+//! LoRAs and other adapters: the list, their weights, and unmatched keys.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use crate::window::{
     widgets::{self, Weight},
 };
 
-/// What the list remembers between frames and not beyond.
+/// View state of the list; not saved.
 #[derive(Debug, Default)]
 pub struct AdapterList {
     open: bool,
 }
 
-/// Draws the list, folded away unless somebody opens it.
+/// Draws the list, collapsed by default.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut AdapterList) {
     let used = parts.draft.to_send().adapters.len();
     let title = if used == 0 { "LoRA".to_owned() } else { format!("LoRA ({used})") };
@@ -75,7 +75,7 @@ fn row(ui: &mut Ui, draft: &mut Draft, path: &Path, report: Option<&AdapterRepor
     }
 }
 
-/// A menu of the adapters in the folders beside the model that are not in the list yet.
+/// A menu of the adapters in the folders next to the model that are not in the list yet.
 fn beside_the_model(ui: &mut Ui, state: &State, draft: &Draft, actions: &mut Vec<Action>) {
     let listed = |path: &&PathBuf| draft.request.adapters.iter().all(|adapter| adapter.path != **path);
     let found: Vec<&PathBuf> = state.adapters.known.iter().filter(listed).collect();

@@ -1,4 +1,4 @@
-//! Which layer of CLIP is used.
+//! The CLIP layer to use.
 
 use egui::Ui;
 use sluice_engine::request::LARGEST_CLIP_SKIP;
@@ -6,11 +6,11 @@ use sluice_engine::request::LARGEST_CLIP_SKIP;
 use super::parts::Parts;
 use crate::window::widgets;
 
-/// Draws the setting; it can be changed where it has an effect.
+/// Draws the setting, enabled if it has an effect.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let without_effect = parts.state.summary().filter(|summary| !summary.reads_clip_skip);
     let chosen = &mut parts.draft.request.clip_skip;
-    // 0 and 1 mean the same, and people know it as 1.
+    // 0 and 1 mean the same; users know it as 1.
     let mut shown = (*chosen).max(1);
     ui.add_enabled_ui(without_effect.is_none(), |ui| {
         let range = 1..=LARGEST_CLIP_SKIP;

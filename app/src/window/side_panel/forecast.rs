@@ -1,4 +1,4 @@
-//! What the next image takes, below the button that makes it.
+//! The prediction for the next image, below Generate.
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use sluice_engine::memory::{Accuracy, Alternative, Forecast, MemoryPreferences, Plan, PlanError};
@@ -89,7 +89,7 @@ fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &m
     }
 }
 
-/// What can be chosen and fits: the recommendation, or else the fastest of those that are nearest to the stored
+/// The alternative to suggest: the recommendation, or else the fastest of those closest to the stored
 /// weights.
 fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     let fitting = forecast.alternatives.iter().filter(|alternative| {
@@ -103,7 +103,7 @@ fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     )
 }
 
-/// How far earlier predictions were off, in words.
+/// The error of earlier predictions as text.
 pub fn accuracy_of(accuracy: &Accuracy) -> String {
     let Accuracy { runs, memory_error, time_error } = *accuracy;
     let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
@@ -111,7 +111,7 @@ pub fn accuracy_of(accuracy: &Accuracy) -> String {
     format!("±{memory} memory, ±{time} time in {runs}")
 }
 
-/// A line that is pressed to see more.
+/// A line to click for details.
 fn line(ui: &mut Ui, text: &str, spoken: &str, icon: &str, color: egui::Color32) -> egui::Response {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::click());

@@ -1,4 +1,4 @@
-//! Generate, Cancel, and what the next image takes.
+//! Generate, Cancel, and the prediction for the next image.
 
 use egui::{Label, RichText, Ui};
 use sluice_engine::request::RequestError;

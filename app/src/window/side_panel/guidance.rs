@@ -1,4 +1,4 @@
-//! Guidance beside its scale, and the step cache.
+//! Guidance options besides the scale, and the step cache.
 
 use egui::Ui;
 use sluice_engine::request::RequestError;
@@ -6,10 +6,10 @@ use sluice_engine::request::RequestError;
 use super::parts::{Parts, sentence};
 use crate::window::widgets;
 
-/// The smallest fraction of the steps that can be chosen.
+/// The smallest selectable fraction of the steps.
 const SHORTEST: f32 = 0.05;
 
-/// Draws the fold.
+/// Draws the section.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
     let (request, mistake) = (&mut parts.draft.request, parts.mistake);
     widgets::fold(ui, "Guidance and speed", open, |ui| {

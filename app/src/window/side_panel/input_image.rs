@@ -19,7 +19,7 @@ use crate::window::{
 /// The side of a thumbnail.
 const SIDE: f32 = 60.0;
 
-/// Asks what a dropped image is for.
+/// Asks what to do with a dropped image.
 pub fn question(ui: &mut Ui, dropped: &Dropped, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     Frame::new()
@@ -49,7 +49,7 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, actions: &mut Vec<Action>) {
         });
 }
 
-/// Draws the part of the settings.
+/// Draws the section.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let Parts { state, draft, actions, .. } = parts;
     let request = &mut draft.request;
@@ -128,7 +128,7 @@ fn mask(
     }
 }
 
-/// A file with its thumbnail, name and size, and a button that takes it away. Returns its sides, once they are known.
+/// A file with thumbnail, name and size, and a button to remove it. Returns its size once it is known.
 fn file_row(
     ui: &mut Ui,
     files: &InputFiles,

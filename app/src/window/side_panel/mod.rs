@@ -27,7 +27,7 @@ use adapters::AdapterList;
 pub use forecast::accuracy_of;
 use parts::{Parts, gap, sentence};
 
-/// What the panel remembers between frames and not beyond.
+/// View state of the panel; not saved.
 #[derive(Debug, Default)]
 pub struct SidePanel {
     more: bool,
@@ -63,7 +63,7 @@ pub fn show(
             });
         });
     });
-    // The settings change before anything is done with them.
+    // Apply changed settings before any action that uses them.
     if draft != *state.draft() {
         actions.push(Action::Edit(Box::new(draft)));
     }

@@ -1,4 +1,4 @@
-//! What the parts of the panel share.
+//! Shared code of the panel's sections.
 
 use egui::Ui;
 use sluice_engine::request::RequestError;
@@ -9,24 +9,24 @@ use crate::window::{
     tokens::space,
 };
 
-/// What the parts of the panel are drawn from, and what they change.
+/// The data that the sections of the panel read and change.
 pub struct Parts<'a> {
-    /// What the window knows.
+    /// The state of the window.
     pub state: &'a State,
-    /// What is wrong with the settings.
+    /// The error in the settings, if any.
     pub mistake: Option<&'a RequestError>,
     /// The settings as they will be after this frame.
     pub draft: &'a mut Draft,
-    /// What is asked for.
+    /// The collected actions.
     pub actions: &'a mut Vec<Action>,
 }
 
-/// The distance between groups.
+/// The space between groups.
 pub fn gap(ui: &mut Ui) {
     ui.add_space(space::XS + 2.0);
 }
 
-/// An error as a sentence of its own.
+/// An error as a full sentence.
 pub fn sentence(error: &RequestError) -> String {
     let text = error.to_string();
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! How many tokens a prompt has, beside its name.
+//! The token count of a prompt, next to its label.
 
 use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
 use sluice_engine::session::Reading;
@@ -8,8 +8,8 @@ use crate::window::{
     widgets,
 };
 
-/// Draws it to the right of the prompt's name: `43 / 75`, or `118 / 150, 2 chunks`. Nothing is drawn where nothing is
-/// known.
+/// Draws it to the right of the prompt's label: `43 / 75`, or `118 / 150, 2 chunks`. Draws nothing while the
+/// count is unknown.
 pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
     let Some(reading) = leading(readings) else { return };
     let extent = reading.extent;
@@ -30,14 +30,14 @@ pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
     label.on_hover_text(readings.iter().map(Reading::sentence).collect::<Vec<_>>().join("\n"));
 }
 
-/// Says what is not read of a prompt.
+/// Shows which part of a prompt is not read.
 pub fn unread(ui: &mut Ui, readings: &[Reading]) {
     for words in readings.iter().filter_map(Reading::unread) {
         widgets::mistake(ui, &words);
     }
 }
 
-/// The first encoder that does more than sum a prompt up.
+/// The first encoder that uses more than the pooled output.
 fn leading(readings: &[Reading]) -> Option<&Reading> {
     readings.iter().find(|reading| !reading.is_summary)
 }

@@ -10,7 +10,7 @@ use crate::window::{
     widgets,
 };
 
-/// Draws the seed; `text` is what is typed.
+/// Draws the seed; `text` is the text being typed.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, text: &mut String) {
     let draft = &mut *parts.draft;
     let label = widgets::field_label(ui, "Seed");

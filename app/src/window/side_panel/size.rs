@@ -11,7 +11,7 @@ use crate::window::{
     widgets::{self, Weight},
 };
 
-/// Draws the aspects and the sides.
+/// Draws the aspect ratios and the sides.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let Parts { state, mistake, draft, .. } = parts;
     widgets::field_label(ui, "Size");

@@ -1,4 +1,4 @@
-//! What the settings panel shows: the request that the next press of Generate sends.
+//! The contents of the settings panel: the request that Generate will send.
 
 use std::{
     borrow::Cow,
@@ -14,32 +14,32 @@ use sluice_engine::{
 
 use super::sizes::snap;
 
-/// A request, and what only the window knows about it.
+/// A request, and additional settings of the window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Draft {
-    /// The request. Its adapters include those that are switched off.
+    /// The request. Its adapters include disabled ones.
     #[serde(flatten)]
     pub request: Request,
-    /// Whether the next image has the same seed.
+    /// Whether the next image uses the same seed.
     pub seed_locked: bool,
-    /// Adapters that stay in the list and are not used.
+    /// Disabled adapters, which stay in the list.
     pub switched_off: BTreeSet<PathBuf>,
-    /// Whether the seed was rolled for the next image and has not been used yet.
+    /// Whether the seed was randomized for the next image and not used yet.
     #[serde(skip)]
     pub seed_is_fresh: bool,
 }
 
 impl Draft {
-    /// The largest batch that the slider offers.
+    /// The largest batch size that the slider offers.
     pub const MAX_BATCH: u32 = 8;
 
-    /// The settings that made an image. The seed is locked: it is the one that was wanted.
+    /// The settings of an existing image, with its seed locked.
     pub fn from_request(request: &Request) -> Self {
         Self { request: request.clone(), seed_locked: true, ..Self::default() }
     }
 
-    /// What is sent to the engine: the request without the adapters that are switched off.
+    /// The request to send: without disabled adapters.
     pub fn to_send(&self) -> Cow<'_, Request> {
         if self.request.adapters.iter().all(|adapter| self.uses(&adapter.path)) {
             return Cow::Borrowed(&self.request);
@@ -49,12 +49,12 @@ impl Draft {
         Cow::Owned(request)
     }
 
-    /// Whether an adapter of the list is used.
+    /// Whether an adapter of the list is enabled.
     pub fn uses(&self, adapter: &Path) -> bool {
         !self.switched_off.contains(adapter)
     }
 
-    /// Uses an adapter of the list, or keeps it for later.
+    /// Enables or disables an adapter of the list.
     pub fn switch(&mut self, adapter: &Path, on: bool) {
         if on {
             self.switched_off.remove(adapter);
@@ -63,7 +63,7 @@ impl Draft {
         }
     }
 
-    /// Adds an adapter, or uses again one that is in the list.
+    /// Adds an adapter, or enables it if it is already in the list.
     pub fn add_adapter(&mut self, path: PathBuf) {
         self.switch(&path, true);
         if self.request.adapters.iter().all(|known| known.path != path) {
@@ -77,26 +77,26 @@ impl Draft {
         self.request.adapters.retain(|adapter| adapter.path != path);
     }
 
-    /// Starts from an image; the denoising strength stays as it was.
+    /// Sets the input image and keeps the denoising strength.
     pub fn use_input_image(&mut self, path: PathBuf) {
         let strength = self.request.source.take().unwrap_or_default().strength;
         self.request.source = Some(SourceImage { path, strength, ..SourceImage::default() });
     }
 
-    /// Repaints only where a mask is light.
+    /// Inpaints only the white area of a mask.
     pub fn use_mask(&mut self, path: PathBuf) {
         if let Some(source) = &mut self.request.source {
             source.mask = Some(SourceMask { path, ..source.mask.take().unwrap_or_default() });
         }
     }
 
-    /// Takes over the defaults of a model.
+    /// Applies the defaults of a model.
     pub fn adopt(&mut self, defaults: &Defaults) {
         let Defaults { width, height, steps, guidance } = *defaults;
         self.request = Request { width, height, steps, guidance, ..std::mem::take(&mut self.request) };
     }
 
-    /// Moves both sides to the nearest sizes that a model can generate.
+    /// Rounds both sides to the nearest sizes that a model can generate.
     pub fn snap_size(&mut self, multiple: u32) {
         let Request { width, height, .. } = &mut self.request;
         (*width, *height) = (snap(*width, multiple), snap(*height, multiple));

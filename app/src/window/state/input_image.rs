@@ -1,4 +1,4 @@
-//! The image that a run starts from, its mask, and an image that may become one.
+//! The input image of a run, its mask, and a dropped image that may become one.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,14 +11,14 @@ use sluice_engine::request::SourceImage;
 use super::mask::MaskPainting;
 use crate::window::image_settings::ImageSettings;
 
-/// What is known of a file.
+/// The state of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileState {
-    /// It is being read.
+    /// Being read.
     Reading,
     /// Its pixels.
     Read(Arc<ColorImage>),
-    /// Why it cannot be read.
+    /// Unreadable, with the reason.
     Unreadable(String),
 }
 
@@ -29,12 +29,12 @@ pub struct InputFiles {
 }
 
 impl InputFiles {
-    /// What is known of a file.
+    /// The state of a file.
     pub fn get(&self, path: &Path) -> Option<&FileState> {
         self.files.iter().find(|(known, _)| known == path).map(|(_, state)| state)
     }
 
-    /// The pixels of a file, once they are read.
+    /// The pixels of a file, once they are loaded.
     pub fn pixels(&self, path: &Path) -> Option<&Arc<ColorImage>> {
         match self.get(path) {
             Some(FileState::Read(image)) => Some(image),
@@ -42,7 +42,7 @@ impl InputFiles {
         }
     }
 
-    /// A file that has to be read now; files that are not used any more are forgotten.
+    /// A file to load now; forgets files that are no longer used.
     pub fn wanted(&mut self, source: Option<&SourceImage>) -> Option<PathBuf> {
         let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
         let named: Vec<&PathBuf> = source.map(|source| &source.path).into_iter().chain(mask).collect();
@@ -52,7 +52,7 @@ impl InputFiles {
         Some(missing)
     }
 
-    /// A file was read, or cannot be.
+    /// Stores the result of reading a file.
     pub fn take(&mut self, path: &Path, read: Result<ColorImage, String>) {
         if let Some((_, state)) = self.files.iter_mut().find(|(known, _)| known == path) {
             *state = match read {
@@ -63,19 +63,19 @@ impl InputFiles {
     }
 }
 
-/// An image with settings inside that was dropped on the window: it may be meant as the input image, or for its
-/// settings.
+/// An image with generation settings that was dropped on the window. It may be meant as the input image, or
+/// for its settings.
 #[derive(Debug)]
 pub struct Dropped {
     /// Its file.
     pub path: PathBuf,
     /// Its pixels.
     pub image: ColorImage,
-    /// What made it.
+    /// The settings that generated it.
     pub settings: Box<ImageSettings>,
 }
 
-/// All about the input image that is not part of the request.
+/// State of the input image that is not part of the request.
 #[derive(Debug, Default)]
 pub struct InputImage {
     /// Pixels of the image and its mask.
@@ -87,7 +87,7 @@ pub struct InputImage {
 }
 
 impl InputImage {
-    /// Starts to paint a mask for the input image, from the mask that it has.
+    /// Starts painting a mask for the input image, initialized from its current mask.
     pub fn paint_mask(&mut self, source: &SourceImage) {
         let Some(image) = self.files.pixels(&source.path) else { return };
         let before = source.mask.as_ref().and_then(|mask| self.files.pixels(&mask.path));
@@ -95,7 +95,7 @@ impl InputImage {
         self.painting = Some(MaskPainting::new(source.path.clone(), image.size, before));
     }
 
-    /// Ends the painting of a mask for an image that is not the input image any more.
+    /// Ends painting if the image is no longer the input image.
     pub fn end_painting_of_another(&mut self, source: Option<&SourceImage>) {
         let path = source.map(|source| &source.path);
         self.painting.take_if(|painting| Some(&painting.image) != path);

@@ -1,11 +1,11 @@
-//! A mask that is painted over the input image.
+//! A mask painted over the input image.
 
 use std::path::PathBuf;
 
 use egui::{Color32, ColorImage, Pos2, Rect, pos2};
 use sluice_engine::output::Image;
 
-/// One change of a mask.
+/// An edit of a mask.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaskEdit {
     /// Paints or erases along a line between two points, in pixels of the image.
@@ -19,26 +19,26 @@ pub enum MaskEdit {
         /// Whether it erases.
         erases: bool,
     },
-    /// Masks what was not masked, and the other way round.
+    /// Inverts the mask.
     Invert,
-    /// Removes everything.
+    /// Clears the mask.
     Clear,
 }
 
-/// A mask in the making.
+/// A mask being painted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskPainting {
     /// The image's file.
     pub image: PathBuf,
     size: [usize; 2],
-    /// Whether a pixel is repainted, row by row.
+    /// Whether each pixel is inpainted, row by row.
     masked: Vec<bool>,
-    /// Rises with every change.
+    /// Rises with every edit.
     version: u64,
 }
 
 impl MaskPainting {
-    /// A mask for an image of this size: what is light in `before`, if it has that size, or nothing.
+    /// A mask for an image of this size: the white area of `before` if it has that size, otherwise empty.
     pub fn new(image: PathBuf, size: [usize; 2], before: Option<&ColorImage>) -> Self {
         let masked = match before {
             Some(mask) if mask.size == size => mask.pixels.iter().map(|pixel| pixel.g() >= 128).collect(),
@@ -57,13 +57,13 @@ impl MaskPainting {
         !self.masked.contains(&true)
     }
 
-    /// Light where the image is repainted, dark elsewhere.
+    /// White where the image is inpainted, black elsewhere.
     pub fn to_image(&self) -> Image {
         let pixels = self.masked.iter().flat_map(|&masked| [if masked { 255 } else { 0 }; 3]).collect();
         Image { width: self.size[0] as u32, height: self.size[1] as u32, pixels }
     }
 
-    /// Changes it.
+    /// Applies an edit.
     pub fn edit(&mut self, edit: MaskEdit) {
         match edit {
             MaskEdit::Stroke { from, to, brush, erases } => self.stroke(from, to, brush, !erases),
@@ -93,12 +93,12 @@ impl MaskPainting {
         }
     }
 
-    /// The number of the last change.
+    /// The number of the last edit.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// What lies over the image.
+    /// The overlay for the image.
     pub fn overlay(&self, color: Color32) -> ColorImage {
         let pixels = self.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
         ColorImage::new(self.size, pixels.collect())

@@ -1,35 +1,35 @@
-//! What the person should read.
+//! Messages for the user.
 
 use sluice_engine::session::Failure;
 
 use super::draft::Draft;
 
-/// Something that went wrong and was not dismissed yet.
+/// A failure that was not dismissed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureCard {
-    /// In a few words.
+    /// Short title.
     pub title: String,
     /// What happened and what to do.
     pub failure: Failure,
 }
 
-/// Something good to know, with a way back.
+/// A notice, with an optional undo.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
     /// What was done.
     pub text: String,
-    /// What did not go as one would expect.
+    /// Unexpected details.
     pub details: Vec<String>,
-    /// The settings before it.
+    /// The settings before the change.
     pub undo: Option<Box<Draft>>,
 }
 
 /// Failures and the notice.
 #[derive(Debug, Default)]
 pub struct Messages {
-    /// What went wrong, the newest last.
+    /// The failures, newest last.
     pub failures: Vec<FailureCard>,
-    /// What was done.
+    /// The notice.
     pub notice: Option<Notice>,
 }
 

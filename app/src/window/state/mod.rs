@@ -1,4 +1,4 @@
-//! What the window knows, and how an event changes it. No drawing and no I/O.
+//! The state of the window, and its changes by events. No drawing and no I/O.
 
 mod draft;
 mod input_image;
@@ -31,48 +31,48 @@ pub use recent::{Images, Recent, RecentId, Recents, Shown, color_image, file_nam
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use watch::{Replanned, Watch, Watches};
 
-/// Whether the chosen model can be used.
+/// Whether the selected model is ready.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ModelStatus {
     /// Its headers are being read.
     #[default]
     Loading,
-    /// It can be used.
+    /// Ready.
     Ready(Box<ModelSummary>),
-    /// It could not be read.
+    /// Loading failed.
     Failed,
 }
 
-/// The chosen model, as far as the engine has read it.
+/// The selected model.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// Whether it can be used.
+    /// Whether it is ready.
     pub status: ModelStatus,
-    /// Whether its defaults replace size, steps and guidance once it is read.
+    /// Whether its defaults replace size, steps and guidance when it is loaded.
     pub adopt_defaults: bool,
 }
 
-/// Adapters, as far as they were read.
+/// What is known about adapters.
 #[derive(Debug, Default)]
 pub struct Adapters {
-    /// How well the adapters of the last job matched the model.
+    /// How the adapters of the last job matched the model.
     pub reports: Vec<AdapterReport>,
-    /// Adapters in the folders beside the model.
+    /// Adapters in the folders next to the model.
     pub known: Vec<PathBuf>,
 }
 
 /// The engine and the machine it runs on.
 #[derive(Debug, Default)]
 pub struct Engine {
-    /// The machine.
+    /// The latest hardware sample.
     pub hardware: Option<HardwareSample>,
-    /// The process that serves as the engine, where it is one of its own.
+    /// The engine's process, if it has its own.
     pub serving: Option<Serving>,
     /// Whether the engine has ended.
     pub ended: bool,
 }
 
-/// What the window was opened with.
+/// The environment of the window.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     /// Where images are saved.
@@ -81,45 +81,45 @@ pub struct Surroundings {
     pub gpu: Option<String>,
 }
 
-/// All that the window shows.
+/// The complete state of the window.
 #[derive(Debug, Default)]
 pub struct State {
-    /// Everything that can be set.
+    /// All settings.
     pub settings: Settings,
-    /// The chosen model.
+    /// The selected model.
     pub model: Model,
-    /// Jobs that have not ended.
+    /// Unfinished jobs.
     pub jobs: Jobs,
     /// Finished images.
     pub images: Images,
-    /// The files of the input image.
+    /// The input image and its files.
     pub input: InputImage,
-    /// What is known of adapters.
+    /// What is known about adapters.
     pub adapters: Adapters,
-    /// What the person should read.
+    /// Messages for the user.
     pub messages: Messages,
-    /// What the next image would take.
+    /// The prediction for the next image.
     pub planning: Planning,
-    /// What the last run says about itself.
+    /// Telemetry of the last run.
     pub watches: Watches,
     /// The engine.
     pub engine: Engine,
-    /// What the window was opened with.
+    /// The environment of the window.
     pub surroundings: Surroundings,
 }
 
 impl State {
-    /// The settings panel.
+    /// The contents of the settings panel.
     pub fn draft(&self) -> &Draft {
         &self.settings.draft
     }
 
-    /// The chosen model.
+    /// The selected model.
     pub fn chosen_model(&self) -> &ModelSource {
         &self.settings.draft.request.model
     }
 
-    /// What the model says about itself, once it is read.
+    /// The model's summary, once it is loaded.
     pub fn summary(&self) -> Option<&ModelSummary> {
         match &self.model.status {
             ModelStatus::Ready(summary) => Some(summary),
@@ -127,29 +127,29 @@ impl State {
         }
     }
 
-    /// What sizes must be multiples of.
+    /// The number that sizes must be multiples of.
     pub fn size_multiple(&self) -> u32 {
         self.summary().map_or(16, |summary| summary.size_multiple)
     }
 
-    /// What is wrong with the settings.
+    /// The error in the settings, if any.
     pub fn mistake(&self) -> Option<RequestError> {
         let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
         self.draft().request.validate(self.size_multiple(), longest).err()
     }
 
-    /// Whether Generate would do anything.
+    /// Whether Generate is enabled.
     pub fn can_generate(&self) -> bool {
         self.summary().is_some() && !self.engine.ended && self.mistake().is_none()
     }
 
-    /// What is to be asked about the memory that the next image takes.
+    /// The next query for a prediction, if any.
     pub fn ask(&mut self, now: f64) -> Ask {
         let request = self.can_generate().then(|| self.settings.draft.to_send());
         self.planning.look(request.as_deref(), &self.settings.memory.preferences, now)
     }
 
-    /// Chooses another model.
+    /// Selects another model.
     pub fn choose_model(&mut self, model: ModelSource, adopt_defaults: bool) -> Command {
         if model != *self.chosen_model() {
             self.planning.forget();
@@ -162,7 +162,7 @@ impl State {
         Command::Load { model }
     }
 
-    /// Queues a job with the panel's settings. A seed that is not locked is rolled anew.
+    /// Queues a job with the panel's settings. Randomizes the seed unless it is locked.
     pub fn generate(&mut self, new_seed: impl FnOnce() -> u64) -> Option<Command> {
         if !self.can_generate() {
             return None;
@@ -186,20 +186,20 @@ impl State {
         Some(self.jobs.add(job))
     }
 
-    /// Rolls another seed, which the next job uses whether it is locked or not.
+    /// Randomizes the seed; the next job uses it whether it is locked or not.
     pub fn randomize_seed(&mut self, new_seed: impl FnOnce() -> u64) {
         self.settings.draft.request.seed = new_seed();
         self.settings.draft.seed_is_fresh = true;
     }
 
-    /// Replaces the settings and says so, with a way back. Loads the model if that is another one.
+    /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
         self.messages.notice = Some(Notice { text, details, undo: Some(Box::new(before)) });
         load
     }
 
-    /// Goes back to the settings before the notice.
+    /// Restores the settings from before the notice.
     pub fn undo(&mut self) -> Option<Command> {
         let before = self.messages.notice.take()?.undo?;
         self.replace(*before).1
@@ -213,14 +213,14 @@ impl State {
         (before, load)
     }
 
-    /// Starts to paint a mask for the input image.
+    /// Starts painting a mask for the input image.
     pub fn paint_mask(&mut self) {
         if let Some(source) = &self.settings.draft.request.source {
             self.input.paint_mask(source);
         }
     }
 
-    /// The engine has ended, and nothing comes from it any more.
+    /// Handles the end of the engine, after its last event.
     pub fn engine_gone(&mut self) {
         if self.engine.ended {
             return;
@@ -235,7 +235,7 @@ impl State {
         self.messages.fail("The engine has stopped", failure);
     }
 
-    /// Takes an event in. `now` is the window's clock in seconds.
+    /// Applies an event. `now` is the window's clock in seconds.
     pub fn apply(&mut self, event: Event, now: f64) {
         match event {
             Event::Hardware(sample) => self.engine.hardware = Some(sample),
@@ -307,7 +307,7 @@ impl State {
         self.leave_live();
     }
 
-    /// The engine's process has ended and comes back.
+    /// The engine's process has ended and is being restarted.
     fn restarting(&mut self, failure: Failure) {
         let details = std::iter::once(failure.message).chain(failure.advice).collect();
         self.messages.notice =
@@ -345,7 +345,7 @@ impl State {
         self.jobs.end(id)
     }
 
-    /// When nothing is generated any more, the newest image takes the place of the live preview.
+    /// Shows the newest image instead of the live preview when no job is running.
     fn leave_live(&mut self) {
         if self.images.shown == Shown::Live && self.jobs.running().is_none() {
             self.images.show_newest();

@@ -1,4 +1,4 @@
-//! What a request would take: questions to the engine and its answers. No drawing and no I/O.
+//! Predictions for a request: queries to the engine and its answers. No drawing and no I/O.
 
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences, Plan},
@@ -6,30 +6,30 @@ use sluice_engine::{
     session::{Failure, PlanQuery, PlanSubject, Reading},
 };
 
-/// How long settings must rest before they are asked about, in seconds.
+/// How long settings must stay unchanged before a query, in seconds.
 pub const REST: f64 = 0.15;
 
-/// What the engine said.
+/// The engine's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// What the request would take.
+    /// The prediction.
     Forecast(Box<Forecast>),
-    /// Why that cannot be said.
+    /// Why there is none.
     Failure(Failure),
 }
 
-/// What is to be done about the settings as they are.
+/// What to do about the current settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
-    /// Send this.
+    /// Send this query.
     Now(Box<PlanQuery>),
-    /// Look again after this many seconds.
+    /// Check again after this many seconds.
     Later(f64),
-    /// All is asked, or there is nothing to ask.
+    /// Nothing to do.
     Nothing,
 }
 
-/// What the engine says about the memory that the next image takes.
+/// The prediction for the next image.
 #[derive(Debug, Default)]
 pub struct Planning {
     answer: Option<Answer>,
@@ -40,7 +40,7 @@ pub struct Planning {
     last_id: u64,
 }
 
-/// What an answer depends on.
+/// Everything an answer depends on.
 #[derive(Debug, Clone, PartialEq)]
 struct Question {
     request: Request,
@@ -52,7 +52,7 @@ impl Question {
         Self { request: request.clone(), memory: memory.clone() }
     }
 
-    /// Whether it would have the same answer as this one. The seed decides nothing about memory.
+    /// Whether the answer would be the same as for this request. Memory does not depend on the seed.
     fn is_about(&mut self, request: &Request, memory: &MemoryPreferences) -> bool {
         self.request.seed = request.seed;
         self.request == *request && self.memory == *memory
@@ -60,12 +60,12 @@ impl Question {
 }
 
 impl Planning {
-    /// The last answer, whether or not the settings have changed since.
+    /// The last answer, even if the settings have changed since.
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()
     }
 
-    /// The last answer, if it is a forecast.
+    /// The last answer, if it is a prediction.
     pub fn forecast(&self) -> Option<&Forecast> {
         match &self.answer {
             Some(Answer::Forecast(forecast)) => Some(forecast),
@@ -73,24 +73,23 @@ impl Planning {
         }
     }
 
-    /// What will be done, if it can be.
+    /// The plan, if there is one.
     pub fn plan(&self) -> Option<&Plan> {
         self.forecast().and_then(|forecast| forecast.plan.as_ref().ok())
     }
 
-    /// What each text encoder reads of the prompt (0) or the negative prompt (1), as far as that is known.
+    /// The part of the prompt (0) or the negative prompt (1) that each text encoder reads, if known.
     pub fn readings(&self, prompt: usize) -> &[Reading] {
         self.readings.get(prompt).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an answer is outstanding or about to be asked for.
+    /// Whether a query is outstanding or about to be sent.
     pub fn is_asking(&self) -> bool {
         self.waiting.is_some() || self.changing.is_some()
     }
 
-    /// Looks at what would be generated now; `None` if that is no request that makes sense. `now` is the window's
-    /// clock in seconds. Settings that change all the time are asked about when they rest, and one question is
-    /// outstanding at a time.
+    /// Checks the current request; `None` if it is invalid. `now` is the window's clock in seconds. Waits
+    /// until settings stop changing, and sends only one query at a time.
     pub fn look(&mut self, request: Option<&Request>, memory: &MemoryPreferences, now: f64) -> Ask {
         let Some(request) = request else {
             (self.changing, self.asked) = (None, None);
@@ -105,12 +104,12 @@ impl Planning {
             is_known.then_some(*since)
         });
         let since = known.unwrap_or_else(|| {
-            // What was never asked about is not being moved by a hand.
+            // The first query need not wait: nobody is dragging a slider.
             let since = if self.asked.is_none() { now - REST } else { now };
             self.changing = Some((Question::new(request, memory), since));
             since
         });
-        // The clock has the precision of a frame; a rest that is over but for rounding is over.
+        // The clock has the precision of a frame; ignore the rounding.
         let rest = REST - (now - since);
         if rest > 1e-6 {
             return Ask::Later(rest);
@@ -130,7 +129,7 @@ impl Planning {
         }))
     }
 
-    /// Takes an answer in, with what is read of the prompts; one to an older question is left out.
+    /// Stores an answer and the readings of the prompts; ignores answers to older queries.
     pub fn take(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
         if self.waiting == Some(id) {
             self.waiting = None;
@@ -139,13 +138,12 @@ impl Planning {
         }
     }
 
-    /// Asks again, because something has changed that no question names: a run has ended, and its figures
-    /// correct the next forecast.
+    /// Repeats the query, because its answer may differ: after a run, measurements correct the predictions.
     pub fn ask_again(&mut self) {
         self.asked = None;
     }
 
-    /// Forgets the answer, because it was about another model.
+    /// Discards the answer, because it was for another model.
     pub fn forget(&mut self) {
         self.answer = None;
         self.readings = Vec::new();

@@ -1,4 +1,4 @@
-//! Finished images: those of this session and those found in the output folder. What the viewer shows.
+//! Finished images, from this session and from the output folder, and what the viewer shows.
 
 use std::{
     collections::VecDeque,
@@ -9,29 +9,29 @@ use std::{
 use egui::{Color32, ColorImage};
 use sluice_engine::{output::Image, request::Request, session::Picture};
 
-/// Identifies an image for as long as the window lives.
+/// Identifies an image during the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecentId(pub u64);
 
 /// A finished image.
 #[derive(Debug, Clone)]
 pub struct Recent {
-    /// Its name.
+    /// Its id.
     pub id: RecentId,
-    /// Where it is.
+    /// Its file.
     pub path: Option<PathBuf>,
     /// Its pixels, while they are in memory.
     pub image: Option<Arc<ColorImage>>,
-    /// A small one.
+    /// The thumbnail.
     pub thumbnail: Arc<ColorImage>,
-    /// What draws it again, alone.
+    /// The request that generates only this image.
     pub request: Option<Request>,
-    /// How long its job took.
+    /// The duration of its job.
     pub seconds: Option<f64>,
 }
 
 impl Recent {
-    /// What to call it.
+    /// Its display name.
     pub fn name(&self) -> String {
         match (&self.path, &self.request) {
             (Some(path), _) => file_name(path),
@@ -52,14 +52,14 @@ pub enum Shown {
     Recent(RecentId),
 }
 
-/// Finished images, and which of them is shown.
+/// Finished images, and the selected one.
 #[derive(Debug)]
 pub struct Images {
     /// Newest first.
     pub recents: Recents,
     /// What the viewer shows.
     pub shown: Shown,
-    /// Whether a new image is shown by itself.
+    /// Whether a new image is shown automatically.
     pub follow: bool,
 }
 
@@ -70,7 +70,7 @@ impl Default for Images {
 }
 
 impl Images {
-    /// Shows an image and keeps it in sight, or shows what is being generated.
+    /// Shows an image and stays there, or shows the live preview.
     pub fn show(&mut self, shown: Shown) {
         self.follow = shown == Shown::Live;
         self.shown = shown;
@@ -81,7 +81,7 @@ impl Images {
         self.shown = self.recents.newest().map_or(Shown::Nothing, Shown::Recent);
     }
 
-    /// The finished image that is shown.
+    /// The finished image being shown.
     pub fn shown_recent(&self) -> Option<&Recent> {
         match self.shown {
             Shown::Recent(id) => self.recents.get(id),
@@ -90,7 +90,7 @@ impl Images {
     }
 }
 
-/// The last part of a path.
+/// The file name of a path.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
@@ -103,9 +103,9 @@ pub struct Recents {
 }
 
 impl Recents {
-    /// The most that are listed.
+    /// Maximum number of images.
     pub const LIMIT: usize = 60;
-    /// The most whose pixels stay in memory; others are read again when they are shown.
+    /// Maximum number of images whose pixels stay in memory; others are reloaded when they are shown.
     const KEPT: usize = 12;
 
     /// All of them.
@@ -113,28 +113,28 @@ impl Recents {
         self.list.iter()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// One of them.
+    /// The image with this id.
     pub fn get(&self, id: RecentId) -> Option<&Recent> {
         self.list.iter().find(|recent| recent.id == id)
     }
 
-    /// The last one made.
+    /// The newest image.
     pub fn newest(&self) -> Option<RecentId> {
         self.list.front().map(|recent| recent.id)
     }
 
-    /// The one before or after another, in the order of the strip.
+    /// The image before or after another one in the filmstrip.
     pub fn neighbour(&self, id: RecentId, step: isize) -> Option<RecentId> {
         let index = self.list.iter().position(|recent| recent.id == id)?;
         self.list.get(index.checked_add_signed(step)?).map(|recent| recent.id)
     }
 
-    /// Adds a job's images and names them, in the order of the batch.
+    /// Adds a job's images and returns their ids, in batch order.
     pub fn add_finished(&mut self, request: &Request, images: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
         for made in images.into_iter().rev() {
@@ -149,7 +149,7 @@ impl Recents {
         ids
     }
 
-    /// Adds an image that was opened; one that is listed already moves to the front.
+    /// Adds an image that was opened; moves it to the front if it is already listed.
     pub fn add(
         &mut self,
         path: Option<PathBuf>,
@@ -173,7 +173,7 @@ impl Recents {
         id
     }
 
-    /// Adds an image found in the folder, behind the others.
+    /// Adds an image found in the folder, after the others.
     pub fn add_found(&mut self, path: PathBuf, thumbnail: ColorImage, request: Option<Request>) {
         let listed = self.list.iter().any(|recent| recent.path.as_ref() == Some(&path));
         if listed || self.list.len() >= Self::LIMIT {
@@ -184,14 +184,14 @@ impl Recents {
         self.list.push_back(Recent { id, path: Some(path), image: None, thumbnail, request, seconds: None });
     }
 
-    /// Gives a listed image its pixels back.
+    /// Sets the reloaded pixels of an image.
     pub fn loaded(&mut self, path: &Path, image: ColorImage) {
         if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
             recent.image = Some(Arc::new(image));
         }
     }
 
-    /// Drops an image whose file is gone.
+    /// Removes an image whose file is gone.
     pub fn remove(&mut self, path: &Path) {
         self.list.retain(|recent| recent.path.as_deref() != Some(path));
     }
@@ -202,16 +202,16 @@ impl Recents {
     }
 }
 
-/// Pixels for the screen, if there are as many as the size says.
+/// Converts an image for display, if the number of pixels matches its size.
 pub fn color_image(image: &Image) -> Option<ColorImage> {
     let size = [image.width as usize, image.height as usize];
     (image.pixels.len() == 3 * size[0] * size[1] && !image.pixels.is_empty())
         .then(|| ColorImage::from_rgb(size, &image.pixels))
 }
 
-/// Pixels on a thumbnail's longer side; twice what is drawn, for dense screens.
+/// Longer side of a thumbnail in pixels: twice its size on screen, for high-density screens.
 const THUMBNAIL_PIXELS: usize = 160;
-/// Samples across one of its pixels.
+/// Samples per thumbnail pixel in each direction.
 const TAPS: usize = 4;
 
 /// A thumbnail.
@@ -219,7 +219,8 @@ pub fn thumbnail(image: &ColorImage) -> ColorImage {
     shrink(image, THUMBNAIL_PIXELS)
 }
 
-/// An image whose longer side has at most so many pixels. The work depends on the result's size only.
+/// Shrinks an image to at most `longest` pixels on its longer side. The cost depends only on the size of the
+/// result.
 pub fn shrink(image: &ColorImage, longest: usize) -> ColorImage {
     let [width, height] = image.size;
     let longer = width.max(height);

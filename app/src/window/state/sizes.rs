@@ -1,22 +1,22 @@
-//! Sizes that a model can draw.
+//! Sizes that a model can generate.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The file is part of the program; a test reads it, so that it cannot fail here.
+/// The file is part of the program, and a test parses it, so this cannot fail here.
 static PRESETS: LazyLock<Vec<Aspect>> = LazyLock::new(|| read_presets().unwrap_or_default());
 
-/// The longest side that is offered.
+/// The longest side in the menu.
 pub const MAX_SIDE: u32 = 4096;
 
-/// An aspect of the size presets.
+/// The aspect ratio of a size preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aspect {
-    /// Across.
+    /// Horizontal part.
     pub width: u32,
-    /// Down.
+    /// Vertical part.
     pub height: u32,
 }
 
@@ -26,12 +26,12 @@ impl Aspect {
         &PRESETS
     }
 
-    /// Such as `16:9`.
+    /// Its name, such as `16:9`.
     pub fn name(self) -> String {
         format!("{}:{}", self.width, self.height)
     }
 
-    /// A size of this aspect with about `area` pixels, both sides multiples of `multiple`.
+    /// A size with this aspect ratio and about `area` pixels, both sides multiples of `multiple`.
     pub fn size(self, area: u64, multiple: u32) -> (u32, u32) {
         let ratio = f64::from(self.width) / f64::from(self.height);
         let area = area as f64;

@@ -1,10 +1,10 @@
-//! What is known of the current run, or of the last one. No drawing.
+//! The telemetry of the current or the last run. No drawing.
 
 use sluice_engine::{memory::Outcome, session::JobId, telemetry::TelemetryEvent};
 
 use crate::window::history::History;
 
-/// A run that is watched.
+/// A run and its telemetry.
 #[derive(Debug, Clone)]
 pub struct Watch {
     /// Its job.
@@ -13,7 +13,7 @@ pub struct Watch {
     pub history: History,
     /// Whether it has ended.
     pub over: bool,
-    /// Rises with every change, so that drawings of it can be cached.
+    /// Rises with every change, for caches.
     pub version: u64,
 }
 
@@ -22,30 +22,30 @@ pub struct Watch {
 pub struct Replanned {
     /// Its job.
     pub job: JobId,
-    /// What happened, each in words, in their order.
+    /// The reasons, in order.
     pub reasons: Vec<String>,
 }
 
-/// The last run and what it took.
+/// The last run and its measurements.
 #[derive(Debug, Default)]
 pub struct Watches {
     /// The current run, or the last one.
     pub run: Option<Watch>,
-    /// What the last run took, compared with its prediction.
+    /// Measurements of the last run, compared with its prediction.
     pub outcome: Option<Box<Outcome>>,
-    /// That a run continued with another plan, until that was read.
+    /// The notice that a run continues with another plan, until dismissed.
     pub replanned: Option<Replanned>,
 }
 
 impl Watches {
-    /// A job begins.
+    /// Handles the start of a job.
     pub fn started(&mut self, job: JobId) {
         if self.replanned.as_ref().is_some_and(|replanned| replanned.job != job) {
             self.replanned = None;
         }
     }
 
-    /// Takes in telemetry. A run without any leaves the one before it visible.
+    /// Adds telemetry. The previous run stays visible until there is some.
     pub fn telemetry(&mut self, job: JobId, events: &[TelemetryEvent]) {
         let run = match &mut self.run {
             Some(run) if run.job == job => run,
@@ -55,7 +55,7 @@ impl Watches {
         run.version += 1;
     }
 
-    /// A run continues with another plan.
+    /// Records that a run continues with another plan.
     pub fn replan(&mut self, job: JobId, reason: String) {
         match &mut self.replanned {
             Some(replanned) if replanned.job == job => replanned.reasons.push(reason),
@@ -63,7 +63,7 @@ impl Watches {
         }
     }
 
-    /// A job has ended.
+    /// Handles the end of a job.
     pub fn ended(&mut self, job: JobId) {
         if let Some(run) = self.run.as_mut().filter(|run| run.job == job) {
             run.over = true;

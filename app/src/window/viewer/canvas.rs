@@ -1,10 +1,10 @@
-//! The image, and how it is looked at.
+//! The image, with zoom and pan.
 
 use egui::{CornerRadius, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, pos2, vec2};
 
 use crate::window::tokens::{self, Palette, space};
 
-/// How the image is looked at. Zoom is in screen pixels per image pixel.
+/// The view of the image. Zoom is in screen pixels per image pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     zoom: Option<f32>,
@@ -18,12 +18,12 @@ impl Default for View {
     }
 }
 
-/// Above this zoom the image's pixels are seen.
+/// Above this zoom, the image's pixels are visible.
 const NEAREST_ABOVE: f32 = 2.0;
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.02..=64.0;
 
 impl View {
-    /// As large as fits.
+    /// Fits the image to the canvas.
     pub fn fit(&mut self) {
         *self = Self::default();
     }
@@ -33,12 +33,12 @@ impl View {
         *self = Self { zoom: Some(1.0), centre: Vec2::splat(0.5) };
     }
 
-    /// Whether it is as large as fits.
+    /// Whether the image is fitted to the canvas.
     pub fn is_fit(&self) -> bool {
         self.zoom.is_none()
     }
 
-    /// The zoom at which an image is drawn.
+    /// The zoom of an image.
     pub fn zoom(&self, image: Vec2, canvas: Rect, density: f32) -> f32 {
         self.zoom.unwrap_or_else(|| {
             let room = (canvas.size() - Vec2::splat(2.0 * space::XL)).max(Vec2::splat(1.0)) * density;
@@ -46,13 +46,13 @@ impl View {
         })
     }
 
-    /// Where an image is drawn.
+    /// The rectangle of an image on the canvas.
     pub fn place(&self, image: Vec2, canvas: Rect, density: f32) -> Rect {
         let size = image * self.zoom(image, canvas, density) / density;
         Rect::from_min_size(canvas.center() - self.centre * size, size)
     }
 
-    /// Zooms so that what is under the pointer stays there.
+    /// Zooms around the pointer.
     pub fn zoom_around(&mut self, factor: f32, pointer: egui::Pos2, image: Vec2, canvas: Rect, density: f32) {
         let before = self.place(image, canvas, density);
         let under = (pointer - before.min) / before.size();
@@ -63,7 +63,7 @@ impl View {
         self.keep_in_sight();
     }
 
-    /// Moves the image by a distance on the screen.
+    /// Pans by a distance on the screen.
     pub fn pan(&mut self, by: Vec2, image: Vec2, canvas: Rect, density: f32) {
         let zoom = self.zoom(image, canvas, density);
         self.zoom = Some(zoom);
@@ -76,12 +76,12 @@ impl View {
     }
 }
 
-/// Whether single pixels should be seen at a zoom.
+/// Whether to show individual pixels at a zoom.
 pub fn shows_pixels(zoom: f32) -> bool {
     zoom > NEAREST_ABOVE
 }
 
-/// Zooms and pans an image of a size as the pointer asks for. Returns where to draw it.
+/// Zooms and pans an image with the pointer. Returns its rectangle.
 pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, image: Vec2, name: &str) -> Rect {
     let density = ui.pixels_per_point();
     let response = ui.interact(canvas, ui.scope_id().with("canvas"), Sense::click_and_drag());
@@ -107,7 +107,7 @@ pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, image: Vec2, name: &
     view.place(image, canvas, density)
 }
 
-/// The surface under an image that has no pixels yet, or behind one that has.
+/// Draws the background of an image.
 pub fn paint_sheet(ui: &Ui, canvas: Rect, place: Rect) {
     let palette = Palette::of(ui);
     let painter = ui.painter_at(canvas);
@@ -115,7 +115,7 @@ pub fn paint_sheet(ui: &Ui, canvas: Rect, place: Rect) {
     painter.rect_filled(place, CornerRadius::ZERO, palette.panel);
 }
 
-/// An image's pixels.
+/// Draws the pixels of an image.
 pub fn paint_image(ui: &Ui, canvas: Rect, place: Rect, texture: egui::TextureId, tint: egui::Color32) {
     let painter = ui.painter_at(canvas);
     painter.image(texture, place, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)), tint);
@@ -123,12 +123,12 @@ pub fn paint_image(ui: &Ui, canvas: Rect, place: Rect, texture: egui::TextureId,
     painter.rect_stroke(place, CornerRadius::ZERO, line, StrokeKind::Outside);
 }
 
-/// The parts of a sheet for the images of a batch.
+/// The cells of a sheet for the images of a batch.
 pub fn grid(place: Rect, count: usize) -> Vec<Rect> {
     let columns = (count as f32).sqrt().ceil().max(1.0) as usize;
     let rows = count.div_ceil(columns).max(1);
     let cell = vec2(place.width() / columns as f32, place.height() / rows as f32);
-    // Each cell keeps the sheet's aspect, as the images do.
+    // Each cell has the sheet's aspect ratio, like the images.
     let scale = (cell / place.size()).min_elem();
     (0..count)
         .map(|index| {

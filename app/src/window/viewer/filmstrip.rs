@@ -1,4 +1,4 @@
-//! The strip of finished images.
+//! The filmstrip of finished images.
 
 use egui::{Color32, CornerRadius, Rect, Ui, Vec2, vec2};
 
@@ -15,7 +15,7 @@ pub fn show(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut V
     egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.horizontal_centered(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
-            // Room for the line around the first.
+            // Space for the outline of the first image.
             ui.add_space(2.0);
             if let Some((job, progress)) = state.jobs.running() {
                 live_tile(ui, state, textures, job, progress, actions);
@@ -71,7 +71,7 @@ fn tile(
     let rounding = CornerRadius::same(radius::S);
     ui.painter().rect_filled(rect, rounding, palette.raised);
     if let Some(texture) = texture {
-        // The middle of the image fills the square.
+        // The centre of the image fills the square.
         let [width, height] = sides.map(|side| side.max(1) as f32);
         let part = vec2((height / width).min(1.0), (width / height).min(1.0));
         let uv = Rect::from_center_size(egui::pos2(0.5, 0.5), part);

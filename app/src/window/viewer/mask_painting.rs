@@ -17,19 +17,19 @@ use crate::window::{
     widgets::{self, Weight},
 };
 
-/// The brush's diameters in pixels of the image.
+/// Range of brush diameters in pixels of the image.
 const DIAMETERS: RangeInclusive<f32> = 1.0..=400.0;
 
-/// The room for all but the brush's name and slider in the bar.
+/// Width of the bar's contents other than the brush's name and slider.
 const BUTTONS: f32 = 470.0;
 
-/// What paints.
+/// The brush.
 #[derive(Debug, Default)]
 pub struct Brush {
-    /// Its diameter in pixels of the image; what suits the image until somebody chooses one.
+    /// Diameter in pixels of the image; chosen for the image until the user sets it.
     diameter: Option<f32>,
     erases: bool,
-    /// The last point of the stroke in progress.
+    /// The last point of the current stroke.
     last: Option<Pos2>,
 }
 

@@ -1,4 +1,4 @@
-//! The middle of the window: the image, the bars under it, and what stands in its place.
+//! The middle of the window: the image, the bars under it, and placeholders.
 
 mod canvas;
 mod filmstrip;
@@ -23,7 +23,7 @@ use super::{
 use canvas::View;
 use mask_painting::Brush;
 
-/// What the viewer remembers between frames and not beyond.
+/// View state of the viewer; not saved.
 #[derive(Debug)]
 pub struct Viewer {
     view: View,
@@ -38,13 +38,13 @@ impl Default for Viewer {
 }
 
 impl Viewer {
-    /// Shows the image as large as fits.
+    /// Fits the image to the canvas.
     pub fn fit(&mut self) {
         self.view.fit();
     }
 }
 
-/// Draws the image with its bars, or the mask that is painted.
+/// Draws the image with its bars, or the mask being painted.
 pub fn show(
     ui: &mut Ui,
     state: &State,
@@ -80,7 +80,7 @@ pub fn show(
     });
 }
 
-/// Draws the image or what stands in its place.
+/// Draws the image or a placeholder.
 fn image(ui: &mut Ui, state: &State, view: &mut View, textures: &mut Textures, actions: &mut Vec<Action>) {
     let area = ui.max_rect();
     let failures = &state.messages.failures;
@@ -144,7 +144,7 @@ fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, r
             let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
             textures.shown(ui.ctx(), recent.id, image, pixels)
         }
-        // Until the file is read.
+        // Until the file is loaded.
         None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
     };
     canvas::paint_image(ui, area, place, texture, Color32::WHITE);
@@ -198,7 +198,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     });
 }
 
-/// Says over the image that its run continues with another plan.
+/// Shows a notice over the image that its run continues with another plan.
 fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let Some(reason) = replanned.reasons.last() else { return };
@@ -303,7 +303,7 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
     });
 }
 
-/// Says what a file would do that is held over the window.
+/// Shows what dropping the dragged file would do.
 pub fn drop_hint(ui: &Ui, area: Rect) {
     let palette = Palette::of(ui);
     let layer = egui::LayerId::new(Order::Foreground, egui::Id::unique("sluice drop hint"));

@@ -1,4 +1,4 @@
-//! The bar under the image: what it is, what can be done with it, and how it is looked at.
+//! The toolbar under the image: name, actions and zoom.
 
 use egui::{Align, Align2, CornerRadius, Layout, Rect, RichText, Ui, Vec2, vec2};
 
@@ -60,7 +60,7 @@ fn separator(ui: &mut Ui) {
     ui.add_space(space::XS);
 }
 
-/// From right to left.
+/// Laid out from right to left.
 fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density: f32) {
     let percent = (view.zoom(image, area, density) * 100.0).round();
     let actual = (percent - 100.0).abs() < 0.5 && !view.is_fit();
@@ -80,7 +80,7 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
     ui.painter().text(place, Align2::RIGHT_CENTER, format!("{percent}%"), font, color);
 }
 
-/// From right to left.
+/// Laid out from right to left.
 fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
     if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent())
         && widgets::icon_button(ui, icons::FOLDER_OPEN, "Open containing folder").clicked()

@@ -1,4 +1,4 @@
-//! Offers to resume the images that were not finished when Sluice was closed.
+//! Offers to resume the jobs that were unfinished when Sluice was closed.
 
 use egui::{Align2, Area, Frame, Margin, Order, Rect, RichText, Ui, vec2};
 use sluice_engine::session::Job;

@@ -1,23 +1,23 @@
-//! Bars of memory against what is there. Their colours mean the same as in the timeline.
+//! Memory bars, in the same colours as the timeline.
 
 use egui::{Color32, CornerRadius, Rect, Stroke, StrokeKind, Ui, pos2};
 
 use crate::window::tokens::{Palette, radius};
 
-/// What a bar shows.
+/// The contents of a bar.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryBar<'a> {
     /// Bytes and their colours, from the left.
     pub parts: &'a [(u64, Color32)],
-    /// Bytes that are there.
+    /// Total bytes.
     pub total: u64,
-    /// Bytes that are allowed, if that is less.
+    /// The budget in bytes, if it is smaller.
     pub limit: Option<u64>,
-    /// Whether it is shown for comparison only.
+    /// Whether it is only for comparison.
     pub faded: bool,
 }
 
-/// Draws a bar. What goes beyond the limit is drawn as what does not fit.
+/// Draws a bar. Parts beyond the limit are marked as not fitting.
 pub fn memory_bar(ui: &Ui, rect: Rect, bar: MemoryBar<'_>) {
     let palette = Palette::of(ui);
     let MemoryBar { parts, total, limit, faded } = bar;
@@ -34,7 +34,7 @@ pub fn memory_bar(ui: &Ui, rect: Rect, bar: MemoryBar<'_>) {
         let to = from + bytes;
         for (from, to, color) in [(from, to.min(limit), color), (from.max(limit), to, palette.danger)] {
             if to > from {
-                // The smallest part is still seen.
+                // Even the smallest part is visible.
                 let right = x(to).max(x(from) + 1.5).min(rect.right());
                 let part = Rect::from_min_max(pos2(x(from), rect.top()), pos2(right, rect.bottom()));
                 painter.rect_filled(part, rounding, ink(color));

@@ -1,4 +1,4 @@
-//! What is pressed.
+//! Buttons.
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2,
@@ -11,16 +11,16 @@ use crate::window::{
     tokens::{Palette, font, radius, size, space},
 };
 
-/// How much a button asks to be pressed.
+/// The visual weight of a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// The one that everything leads to.
+    /// The primary button.
     Primary,
-    /// One of several.
+    /// A normal button.
     Plain,
-    /// Seen only when it is looked for.
+    /// Without a frame.
     Ghost,
-    /// Chosen.
+    /// Selected.
     Selected,
 }
 
@@ -66,12 +66,12 @@ fn name(ui: &Ui, response: &Response, name: &str) {
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
 }
 
-/// A square button with an icon; its name is also its tooltip.
+/// A square button with an icon; its label is also its tooltip.
 pub fn icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
     icon_button_of(ui, icon, label, Weight::Ghost)
 }
 
-/// A square button that stays pressed.
+/// A square toggle button.
 pub fn icon_toggle(ui: &mut Ui, icon: &str, label: &str, on: bool) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), on, label));
@@ -93,7 +93,7 @@ fn paint_icon(ui: &Ui, rect: Rect, response: &Response, icon: &str, weight: Weig
     ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(font::ICON), look.text);
 }
 
-/// A button with words and perhaps an icon before them.
+/// A button with a label and an optional icon.
 pub fn button(ui: &mut Ui, icon: Option<&str>, label: &str, weight: Weight) -> Response {
     let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::BODY), Color32::PLACEHOLDER);
     let icon_width = icon.map_or(0.0, |_| font::ICON + space::S - 1.0);
@@ -112,7 +112,7 @@ pub fn button(ui: &mut Ui, icon: Option<&str>, label: &str, weight: Weight) -> R
     response
 }
 
-/// Words that stay pressed.
+/// A toggle button with a label.
 pub fn toggle_button(ui: &mut Ui, label: &str, on: bool) -> Response {
     let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::BODY), Color32::PLACEHOLDER);
     let (rect, response) =
@@ -124,7 +124,7 @@ pub fn toggle_button(ui: &mut Ui, label: &str, on: bool) -> Response {
     response
 }
 
-/// The button that everything leads to, with its shortcut at the right.
+/// The primary button, with its shortcut on the right.
 pub fn primary_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32) -> Response {
     wide_button(ui, label, shortcut, width, Weight::Primary)
 }
@@ -151,7 +151,7 @@ pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight:
     response
 }
 
-/// Small words that open something, with an arrow before or behind them and nothing around them.
+/// A small frameless label with an arrow before or after it, which opens something.
 pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Response {
     let gap = space::XS;
     let side = font::SMALL + 2.0;
@@ -173,7 +173,7 @@ pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Res
     response
 }
 
-/// A heading that opens what is below it, and shows all of that when it does; says whether it was pressed.
+/// A collapsible section, which scrolls into view when it is opened. Returns whether it was clicked.
 pub fn fold(ui: &mut Ui, title: &str, open: &mut bool, contents: impl FnOnce(&mut Ui)) -> bool {
     let chevron = if *open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
     let heading = disclosure(ui, title, chevron, true);
@@ -190,8 +190,7 @@ pub fn fold(ui: &mut Ui, title: &str, open: &mut bool, contents: impl FnOnce(&mu
     heading.clicked()
 }
 
-/// A row that is pressed as a whole: an icon, words that are cut where the row ends, and perhaps more words
-/// below.
+/// A clickable row: an icon, a title that is truncated to the width, and an optional second line.
 pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: bool) -> Response {
     let height = if detail.is_empty() { size::CONTROL + 2.0 } else { 44.0 };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
@@ -208,7 +207,7 @@ pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: 
     response
 }
 
-/// A few choices side by side, one of them chosen.
+/// A segmented control: a few options side by side, one of them selected.
 pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str)]) -> Option<T> {
     let mut chosen = None;
     ui.horizontal(|ui| {
@@ -231,7 +230,7 @@ pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str
     chosen
 }
 
-/// A size preset: the shape of the image and its aspect.
+/// A size preset: an outline of the aspect ratio, and its name.
 pub fn aspect_button(ui: &mut Ui, aspect: (u32, u32), label: &str, selected: bool, width: f32) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(width, 48.0), Sense::click());
     let full = format!("Aspect {label}");

@@ -1,4 +1,4 @@
-//! What is filled in or read.
+//! Input fields and texts.
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, vec2,
@@ -6,7 +6,7 @@ use egui::{
 
 use crate::window::tokens::{Palette, font, radius, space};
 
-/// Words with smaller ones below them, centred on the left end of their middle line.
+/// A title with a smaller line below it; `middle` is the left end of the line between them.
 pub fn two_lines(ui: &Ui, middle: egui::Pos2, width: f32, title: &str, detail: &str) {
     let palette = Palette::of(ui);
     let title = cut(ui, title, font::medium(font::BODY), palette.text, width);
@@ -21,37 +21,37 @@ pub fn two_lines(ui: &Ui, middle: egui::Pos2, width: f32, title: &str, detail: &
     ui.painter().galley(top + vec2(0.0, title_height), detail, palette.text_faint);
 }
 
-/// One line of text, with `…` where it does not fit.
+/// One line of text, truncated with `…` if it does not fit.
 pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
     let mut job = egui::text::LayoutJob::simple_singleline(text.replace('\n', " "), font, color);
     job.wrap = egui::text::TextWrapping::truncate_at_width(width);
     ui.painter().layout_job(job)
 }
 
-/// The name above a field.
+/// The label above a field.
 pub fn field_label(ui: &mut Ui, text: &str) -> Response {
     let color = Palette::of(ui).text_muted;
     ui.label(RichText::new(text).font(font::medium(font::SMALL)).color(color))
 }
 
-/// Words below a field that say what is wrong with it.
+/// An error message below a field.
 pub fn mistake(ui: &mut Ui, text: &str) {
     ui.label(RichText::new(text).small().color(Palette::of(ui).danger));
 }
 
-/// Words that explain.
+/// An explanatory text.
 pub fn hint(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(RichText::new(text).small().color(Palette::of(ui).text_faint))
 }
 
-/// An icon that is only looked at.
+/// A decorative icon.
 pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(size), Sense::hover());
     ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(size), color);
     response
 }
 
-/// A field for several lines, which scrolls when they become many.
+/// A text field of several lines, which scrolls if there are many.
 pub fn text_area(
     ui: &mut Ui,
     id: Id,
@@ -89,7 +89,7 @@ pub fn text_area(
         .inner
 }
 
-/// A name, a number and a slider for it.
+/// A label, a number and a slider.
 pub fn slider_row<N: egui::emath::Numeric>(
     ui: &mut Ui,
     text: &str,
@@ -134,7 +134,7 @@ pub fn slider_row<N: egui::emath::Numeric>(
     label.union(number).union(slider.inner)
 }
 
-/// How much is done, 0…1.
+/// A progress bar; `fraction` is 0…1.
 pub fn progress_bar(ui: &Ui, rect: Rect, fraction: f32) {
     let palette = Palette::of(ui);
     let rounding = CornerRadius::same(2);

@@ -1,4 +1,4 @@
-//! The window's own controls, each with a name for those who do not see it.
+//! The window's own widgets, each with an accessible name.
 
 mod bars;
 mod buttons;

@@ -1,4 +1,4 @@
-//! Rows with a name at the left and something to choose or fill in at the right.
+//! Rows with a label on the left and an input on the right.
 
 use std::ops::RangeInclusive;
 
@@ -7,10 +7,10 @@ use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 use super::field_label;
 use crate::window::tokens::{Palette, size};
 
-/// The width of what is chosen in.
+/// Width of the input.
 const CHOICE: f32 = 180.0;
 
-/// A name and a list to choose from.
+/// A label and a drop-down list.
 pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     ui: &mut Ui,
     text: &str,
@@ -38,7 +38,7 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     .inner
 }
 
-/// A number that is set or left to the planner.
+/// A number that is set, or chosen automatically.
 pub fn optional_row(
     ui: &mut Ui,
     text: &str,
