@@ -1,5 +1,5 @@
-//! Gives the engine a fingerprint of its own source, so that a window and a worker that speak of different things can
-//! be told before they do. With the feature `cuda`, compiles the kernels to PTX.
+//! Computes a fingerprint of the engine's source, so that a window and a worker of different versions detect
+//! it in the handshake. With the feature `cuda`, compiles the kernels to PTX.
 
 use std::{
     env, fs, io,
@@ -36,7 +36,7 @@ fn fingerprint(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a over all files below a folder, in the order of their names; line ends do not count.
+/// FNV-1a over all files in a folder, sorted by name; ignores line endings.
 fn of_folder(folder: &Path, mut hash: u64) -> io::Result<u64> {
     let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     entries.sort();
@@ -53,13 +53,13 @@ fn of_bytes(bytes: &[u8], hash: u64) -> u64 {
         .fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// The folders that a toolkit may be in, in the order in which they count.
+/// The environment variables for the CUDA toolkit's folder, in order of precedence.
 const TOOLKITS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
 /// The compute capability that kernels are compiled for; they use instructions of 8.0.
 const CAPABILITY: &str = "CUDA_COMPUTE_CAP";
 const LEAST: u32 = 80;
 
-/// Compiles each kernel source to PTX for the oldest card that is to run it: newer ones take it too.
+/// Compiles each kernel source to PTX for the oldest supported GPU; newer GPUs run it too.
 fn kernels(folder: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed=kernels");
     for name in TOOLKITS.iter().chain(&[CAPABILITY]) {
@@ -102,7 +102,7 @@ fn kernels(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The compiler of the toolkit that is named, or the one on the path.
+/// The compiler of the configured toolkit, or the one on the path.
 fn nvcc() -> PathBuf {
     let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
     let named =

@@ -40,7 +40,7 @@ impl Engines {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
         }
         let missing = Failure {
-            message: format!("The engine for NVIDIA cards is not installed: {} is missing.", cuda.display()),
+            message: format!("The engine for NVIDIA GPUs is not installed: {} is missing.", cuda.display()),
             advice: Some("The README explains how to install it.".to_owned()),
         };
         Self { programs: vec![here], without_cuda: Some(missing) }

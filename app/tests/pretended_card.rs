@@ -1,6 +1,6 @@
-//! Whole runs on a card that is not there: everything but what kernels compute is as on a real one.
+//! Whole runs on a fake GPU: everything is as on a real one, except that kernels compute nothing.
 //!
-//! `packaging/cuda/test-without-card` runs this with a driver that pretends to have a card of 8 GiB.
+//! `packaging/cuda/test-without-card` runs this with a fake driver that has a GPU with 8 GiB.
 
 #![cfg(test)]
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use sluice_tools::{Likeness, RandomDtype};
 use tempfile::TempDir;
 
-/// Models that are drawn with, small.
+/// The models to run, in tiny versions.
 const MODELS: [&str; 7] = ["flux.1-dev", "z-image", "sd3.5-medium", "sd3-medium", "sd1.5", "sd2.1", "sdxl"];
 
-/// A machine with a card, and a folder.
+/// A machine with a GPU, and a folder.
 struct Machine {
     folder: TempDir,
     program: PathBuf,
@@ -25,7 +25,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// One whose engine is in the program itself.
+    /// With the engine in the program itself.
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -34,7 +34,7 @@ impl Machine {
         }
     }
 
-    /// One whose engine is in a process of its own.
+    /// With the engine in its own process.
     fn with_worker() -> Self {
         let machine = Self::new();
         let program = machine.path("sluice");
@@ -68,7 +68,7 @@ impl Machine {
         command.output().unwrap()
     }
 
-    /// Draws a picture of this size in so many steps.
+    /// Generates an image of this size in this many steps.
     fn draw(&self, model: &Path, size: &str, steps: &str) -> Output {
         let picture = self.path("picture.png");
         let paths = ["--model", model.to_str().unwrap(), "--output", picture.to_str().unwrap()];
@@ -78,7 +78,8 @@ impl Machine {
         )
     }
 
-    /// Rows of `sluice bench run` of two steps with these further arguments, each the second of its kind.
+    /// Rows of `sluice bench run` with two steps and additional arguments; the second run of each case
+    /// counts.
     fn rows(&self, model: &Path, arguments: &[&str]) -> Vec<Value> {
         let report = self.path("report.json");
         let usual = [
@@ -104,7 +105,7 @@ fn words(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Launches of kernels in a run that was to count them.
+/// The number of kernel launches of a run that counts them.
 #[track_caller]
 fn launches(output: &Output) -> u64 {
     let said = words(output);
@@ -112,7 +113,7 @@ fn launches(output: &Output) -> u64 {
     count.unwrap_or_else(|| panic!("no launches were counted: {said}"))
 }
 
-/// What each stage of a run took of what was foretold.
+/// Measured divided by predicted memory, for each stage of a run.
 #[track_caller]
 fn taken(row: &Value) -> Vec<(String, f64)> {
     let stages = row["stages"].as_array().unwrap_or_else(|| panic!("there was no run: {row}"));
@@ -123,8 +124,9 @@ fn taken(row: &Value) -> Vec<(String, f64)> {
     stages.iter().map(taken).collect()
 }
 
-/// Fails unless each stage took what was foretold, and `least` of it: all but the first stage, where weights of later ones
-/// are still to come in the first run, and which the second one does not need.
+/// Fails unless each stage took at most its prediction, and at least `least` of it. The lower bound skips the
+/// first stage: in the first run, weights of later stages are still being loaded during it, and the second
+/// run does not need it.
 #[track_caller]
 fn check(name: &str, rows: &[Value], least: f64) {
     for row in rows {
@@ -148,7 +150,8 @@ fn every_family_takes_what_was_foretold() {
     }
 }
 
-/// In f32, matrices of 16 bits are widened for their products, and outweigh what is computed of a few tokens.
+/// In f32, 16-bit matrices are widened for their products, and need more memory than the activations of a few
+/// tokens.
 #[test]
 fn widened_matrices_take_what_was_foretold() {
     let machine = Machine::new();
@@ -168,12 +171,12 @@ fn packed_weights_take_what_was_foretold() {
     for precision in ["fp8", "int8", "nf4"] {
         let precision = ["--weight-type", precision, "--text-encoder-weight-type", precision];
         let rows = machine.rows(&model, &[&size[..], &precision].concat());
-        // What unpacking takes differs by format.
+        // The memory for dequantization differs by format.
         check(precision[1], &rows, 0.75);
     }
 }
 
-/// A low-rank adapter of every matrix of a transformer's blocks.
+/// A low-rank adapter for every matrix of a transformer's blocks.
 fn low_rank_adapter(transformer: &Path, file: &Path) {
     const RANK: u64 = 4;
     let bytes = fs::read(transformer).unwrap();
@@ -216,7 +219,7 @@ fn adapters_take_what_was_foretold() {
     }
 }
 
-/// Kernels do nothing on this card, which must not be taken for a result.
+/// Kernels compute nothing on this GPU, which must not be mistaken for a result.
 #[test]
 fn kernels_that_compute_nothing_are_told() {
     let output = Machine::new().run(&["bench", "kernels", "--rows", "64", "--dtype", "bf16"]);
@@ -226,7 +229,7 @@ fn kernels_that_compute_nothing_are_told() {
     assert!(wrong > 20 && !said.contains(" yes "), "{said}");
 }
 
-/// What a picture is computed in where nobody says it.
+/// The default dtype of the computation.
 #[test]
 fn cards_compute_in_16_bits_where_they_can() {
     for (id, capability, dtype) in
@@ -248,19 +251,19 @@ fn budgets_are_kept() {
     let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--placements", "resident,streamed"];
     let rows = machine.rows(&model, &[&size[..], &["--budgets", "0.02,0.03,0.06"]].concat());
     assert_eq!(rows.len(), 4);
-    // All that stayed on the card before is let go for the first of them.
+    // The first one evicts everything that was resident on the GPU.
     assert!(rows[0]["peak"].as_u64() > rows[1]["budget"].as_u64(), "{}", rows[0]);
     for row in &rows[1..] {
         let (peak, budget) = (row["peak"].as_u64().unwrap(), row["budget"].as_u64().unwrap());
         assert!(peak > 0 && peak <= budget, "{row}");
-        // What the stage before held is not this one's.
+        // Memory held from the previous stage does not count for this one.
         for (stage, part) in taken(row) {
             assert!(part <= 1.0, "{stage}: {part} in {row}");
         }
     }
 }
 
-/// Other programs take memory, at ten moments of a run. It goes on with less, or ends with words.
+/// Other programs take memory, at ten moments of a run. The run continues with less, or ends with a message.
 #[test]
 fn a_run_makes_do_with_what_others_leave() {
     let home = Machine::new();
@@ -282,7 +285,7 @@ fn a_run_makes_do_with_what_others_leave() {
     assert!(changed > 4, "the plan was changed in {changed} of 10 runs");
 }
 
-/// The engine's process ends with its card, and the next one goes on from the last finished step.
+/// The engine's process ends when it loses its GPU, and the next one continues after the last finished step.
 #[test]
 fn a_lost_card_costs_a_step() {
     let machine = Machine::with_worker();
@@ -295,13 +298,13 @@ fn a_lost_card_costs_a_step() {
     let said = words(&output);
     assert!(output.status.success(), "{said}");
     assert!(said.contains("the graphics card failed during computation"), "{said}");
-    // Steps that were finished are not computed again.
+    // Finished steps are not computed again.
     for step in 1..=6 {
         assert_eq!(said.matches(&format!("step {step} of 6")).count(), 1, "{said}");
     }
 }
 
-/// One that is lost before the first step is, each time, lost for good.
+/// A GPU that is lost before the first step each time is lost for good.
 #[test]
 fn a_card_that_fails_again_and_again_ends_the_job_in_words() {
     let machine = Machine::with_worker().with("PRETEND_LOST_AFTER", 100);

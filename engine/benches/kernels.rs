@@ -1,10 +1,10 @@
-//! Times the tensor functions of the CPU against the plain candle operations.
+//! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed unpacking encoding attention norm]`, with
-//! `RAYON_NUM_THREADS` for the number of threads. The two sides alternate run by run and the shortest counts, so that
-//! other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same lines for PyTorch. For packed
-//! weights the other side is the same product with weights in bf16, for unpacking it is bf16 too, and for encoding it
-//! is the rate that forecasts count with.
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed unpacking encoding attention norm]`,
+//! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate run by run and the shortest
+//! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
+//! lines for PyTorch. For packed weights the other side is the same product with bf16 weights, for unpacking
+//! it is bf16 too, and for encoding it is the rate assumed by predictions.
 
 use std::{cell::RefCell, hint::black_box, time::Instant};
 
@@ -15,7 +15,7 @@ use sluice_engine::{
     precision::{Encoding, Format, Packed, Storage},
 };
 
-/// Seconds that both sides together are run for, and the least number of runs.
+/// Total duration of both sides in seconds, and the minimum number of runs.
 const SECONDS: f64 = 3.0;
 const RUNS: usize = 5;
 
@@ -52,7 +52,7 @@ const PRODUCTS: [[usize; 3]; 8] = [
 /// Rows, `in`, `out` of products with packed weights.
 const PACKED: [[usize; 3]; 3] = [[1, 3840, 3840], [96, 3840, 3840], [1024, 3840, 3840]];
 
-/// Weights that are unpacked alone.
+/// Number of weights to unpack.
 const UNPACKED: usize = 1024;
 
 /// Tokens, keys, heads, head width.
@@ -160,15 +160,15 @@ fn encodings(inputs: usize, outputs: usize) -> Vec<Encoding> {
     encodings.collect()
 }
 
-/// Weights of any value.
+/// Weights of arbitrary values.
 fn packed(encoding: Encoding, [outputs, inputs]: [usize; 2]) -> Result<Weight> {
     let bytes = any_bytes(encoding, outputs * inputs);
     let bytes = Tensor::from_vec(bytes, encoding.bytes(outputs * inputs), &Device::Cpu)?;
     Ok(Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] })
 }
 
-/// Bytes below 60 are small numbers in every format. Scales that stand apart are usual ones: with some others, results
-/// would be so small that processors are slow at them.
+/// Bytes below 60 decode to small numbers in every format. Separate scales get typical values: others could
+/// give denormal results, at which CPUs are slow.
 fn any_bytes(encoding: Encoding, weights: usize) -> Vec<u8> {
     let values = (0..encoding.format.bytes(weights)).map(|place| (place * 37 % 59) as u8);
     let scales = (0..encoding.scales(weights)).flat_map(|_| 0.01f32.to_le_bytes());
@@ -186,7 +186,7 @@ fn plain_attention(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Tensor> {
     candle_nn::ops::softmax_last_dim(&scores)?.matmul(&v)?.transpose(1, 2)?.contiguous()
 }
 
-/// Prints the billions of operations per second of both sides and how many times faster the first is.
+/// Prints the billions of operations per second of both sides, and the speedup of the first.
 fn row(
     name: &str,
     operations: f64,
@@ -216,9 +216,9 @@ fn shortest<const N: usize>(works: [&dyn Fn() -> Result<()>; N]) -> Result<[f64;
     Ok(best)
 }
 
-/// Billions of weights a second that become f32 in the first cache, beside those of bf16.
+/// Billions of weights per second converted to f32 within the L1 cache, next to those of bf16.
 fn unpacking() -> Result<()> {
-    /// Runs over the same weights.
+    /// Number of runs over the same weights.
     const TIMES: usize = 4096;
     let widen = |encoding: Encoding| {
         let bytes = any_bytes(encoding, UNPACKED);
@@ -240,8 +240,8 @@ fn unpacking() -> Result<()> {
     Ok(())
 }
 
-/// Billions of weights a second that are encoded while they are read, beside what forecasts count with. What reading
-/// the same bytes as they are takes is left out; the file is in the page cache.
+/// Billions of weights per second quantized while they are read, next to the rate assumed by predictions. The
+/// time to read the same bytes unconverted is subtracted; the file is in the page cache.
 fn encoding() -> Result<()> {
     const SIDES: [usize; 2] = [4096, 8192];
     let folder = tempfile::tempdir()?;
@@ -255,7 +255,7 @@ fn encoding() -> Result<()> {
     };
     let bytes = RefCell::new(vec![1; 2 * SIDES[0] * SIDES[1]]);
     let read = |storage: Storage| -> Result<()> {
-        // Bound anew, so that scales are looked for as in the first reading.
+        // Bound again, so that the scales are computed as in the first read.
         let component = bind().map_err(Error::wrap)?.given_as(storage);
         let (_, tensor) = &component.blocks[0].tensors[0];
         let bytes = &mut bytes.borrow_mut()[..tensor.given_bytes() as usize];

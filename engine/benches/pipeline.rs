@@ -1,6 +1,7 @@
-//! Times a denoising step and a decode at real shapes with random weights: `cargo bench --workspace --bench pipeline`.
+//! Times a denoising step and a decode at real shapes with random weights:
+//! `cargo bench --workspace --bench pipeline`.
 //!
-//! Prints one JSON object. `pipeline.py` beside this file runs it together with diffusers and prints ratios.
+//! Prints one JSON object. `pipeline.py` next to this file runs it together with diffusers and prints ratios.
 
 use std::{
     collections::HashMap,

@@ -1,8 +1,8 @@
 //! Times steps whose weights stream over a simulated link: `cargo bench --workspace --bench streaming`.
 //!
-//! Computing is sleeping here, so that the ratio of computing to copying can be set. Beside each figure stands the
-//! floor, the larger of all computing and all bytes over the link; what the planner's simulation says; and what the
-//! same store takes with one slot (nothing overlaps) and with the first blocks resident instead of the best.
+//! Computation is simulated by sleeping, so that its ratio to copying can be chosen. Each figure comes with
+//! the lower bound (the larger of all computation and all bytes over the link), the planner's simulation, and
+//! the same store with one slot (no overlap) and with the first blocks resident instead of the best ones.
 
 use std::{
     collections::HashMap,
@@ -26,14 +26,14 @@ use sluice_engine::{
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const STEPS: usize = 8;
-/// Bytes a second of the link, and seconds until a transfer begins.
+/// Bytes per second of the link, and its latency in seconds.
 const LINK: Link = Link { bytes_per_second: 1e9, latency: 20e-6 };
 
-/// A model: kilobytes of its blocks, and how many milliseconds each computes.
+/// A model: the size of its blocks in kilobytes, and the computing time of each in milliseconds.
 struct Case {
     name: &'static str,
     blocks: Vec<(usize, f64)>,
-    /// Part of the weights for which there is room.
+    /// The fraction of the weights that fits.
     room: f64,
 }
 
@@ -113,14 +113,14 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every block passes through slots.
+/// Streams every block.
 fn all_streamed(candidate: &Candidate) -> Candidate {
     let blocks =
         candidate.blocks.iter().map(|_| BlockPlan { placement: Placement::Streamed, home: Tier::Host });
     Candidate { blocks: blocks.collect(), ..candidate.clone() }
 }
 
-/// Seconds of a step after everything has settled: the middle one of those that were measured.
+/// Seconds of a step in steady state: the median of the measured ones.
 fn step(component: &Component, candidate: &Candidate, case: &Case) -> Result<f64> {
     let memory = Arc::new(SimulatedCard::new(LINK.bytes_per_second, LINK.latency));
     let store = WeightStore::new(component.clone(), DType::F32, memory, MemoryAccount::new());
@@ -153,7 +153,7 @@ fn walk(executor: &Executor, store: &WeightStore, case: &Case) -> std::result::R
     })
 }
 
-/// Sleeps as exactly as a computation takes.
+/// Sleeps with the accuracy of a computation.
 fn sleep(duration: Duration) {
     let end = Instant::now() + duration;
     thread::sleep(duration.saturating_sub(Duration::from_micros(100)));

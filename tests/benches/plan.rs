@@ -1,8 +1,8 @@
-//! Times a complete plan with all rows of the strategy table, as the window asks for one after each edit:
+//! Times a complete plan with all rows of the strategy table, as the window requests after each edit:
 //! `cargo bench --workspace --bench plan`.
 //!
-//! Image models are hollow checkpoints of their published shapes, whose forward passes are traced; the video model is a
-//! row of the table of published models.
+//! Image models are hollow checkpoints of their published shapes, whose forward passes are traced. The video
+//! model is a row of the table of published models.
 
 use std::{
     hint::black_box,
@@ -24,7 +24,7 @@ const REPEATS: usize = 15;
 const CARD: &str = "rtx-3060";
 
 fn main() -> Result<()> {
-    // The window plans on one thread beside the engine's.
+    // The window plans on one thread next to the engine's.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     println!("{:<24} {:>10} {:>10} {:>10}", "milliseconds", "trace", "plan", "both");
     for (id, side) in [("sd1.5", 512), ("sdxl", 1024), ("z-image", 1024), ("flux.1-dev", 1024)] {

@@ -1,7 +1,7 @@
-//! How long the window takes for a frame while a run reports a thousand times a second.
+//! Times the frames of the window while a run reports a thousand events per second.
 //!
-//! A frame is everything that happens on the main thread: events are taken in, the window is laid out, its shapes
-//! become triangles. No graphics adapter is needed. `cargo bench -p sluice-tests --bench repaint`
+//! A frame is everything on the main thread: handling events, layout, and tessellation. No graphics adapter
+//! is needed. `cargo bench -p sluice-tests --bench repaint`
 
 #![allow(
     clippy::expect_used,
@@ -40,9 +40,9 @@ use support::{landscape, machine, starter};
 const JOB: JobId = JobId(1);
 const FRAMES_A_SECOND: usize = 60;
 const EVENTS_A_SECOND: usize = 1000;
-/// What is measured after the warm-up.
+/// Number of measured frames after the warm-up.
 const FRAMES: usize = 600;
-/// What the run has said before.
+/// Seconds of telemetry before the measurement.
 const SECONDS_BEFORE: usize = 600;
 const GOAL: Duration = Duration::from_millis(2);
 
@@ -88,7 +88,7 @@ impl Bench {
         }
     }
 
-    /// A run that has gone on for a while.
+    /// A run that has been going on for a while.
     fn begin(&mut self) {
         let press = |pressed| egui::Event::Key {
             key: egui::Key::Enter,
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// One frame. Returns how long it took without and with the triangles.
+    /// Runs one frame. Returns its duration without and with tessellation.
     fn frame(&mut self, events: Vec<egui::Event>) -> (Duration, Duration) {
         self.frame += 1;
         let input = RawInput {
@@ -190,7 +190,7 @@ fn measure(name: &str, size: [f32; 2], open: bool, pointer: bool) -> Duration {
     let mut owed = 0;
     for frame in 0..FRAMES {
         owed += EVENTS_A_SECOND;
-        // Each in a message of its own, which is the most that can come.
+        // Each event in its own message, the worst case.
         while owed >= FRAMES_A_SECOND {
             owed -= FRAMES_A_SECOND;
             bench.says(Event::Telemetry { job: JOB, events: vec![source.next()] });

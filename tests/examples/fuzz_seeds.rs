@@ -1,4 +1,5 @@
-//! Writes what the fuzz targets in `tests/fuzz` begin with: small files of every kind, and models without values.
+//! Writes the initial corpora of the fuzz targets in `tests/fuzz`: small files of every kind, and models
+//! without values.
 //!
 //! `cargo run --release --example fuzz_seeds` writes to `tests/fuzz/seeds`.
 
@@ -73,7 +74,7 @@ fn safetensors(folder: &Path, scratch: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The target adds the mark at the beginning.
+/// The target adds the magic number.
 fn gguf(folder: &Path, scratch: &Path) -> Result<()> {
     let path = scratch.join("seed.gguf");
     let formats = Format::ALL.into_iter().filter(|format| format.block().0 > 2);
@@ -142,7 +143,7 @@ fn frames(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tensors without values, a line each.
+/// Tensors without values, one per line.
 fn checkpoints(folder: &Path, scratch: &Path) -> Result<()> {
     let cases = [
         ("flux", "dev"),

@@ -115,7 +115,7 @@ fn open_window(in_process: bool) -> anyhow::Result<Outcome> {
 
 #[cfg(not(feature = "window"))]
 fn open_window(_: bool) -> anyhow::Result<Outcome> {
-    anyhow::bail!("this program is the engine for NVIDIA cards; run `sluice`, next to it, to open the window")
+    anyhow::bail!("this program is the engine for NVIDIA GPUs; run `sluice`, next to it, to open the window")
 }
 
 fn log_to_stderr() {

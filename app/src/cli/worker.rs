@@ -11,7 +11,7 @@ use super::exit::Outcome;
 pub(super) struct Args {}
 
 pub(super) fn run() -> anyhow::Result<Outcome> {
-    sluice_engine::session::ready().context("there is no usable NVIDIA card")?;
+    sluice_engine::session::ready().context("there is no usable NVIDIA GPU")?;
     sluice_engine::session::serve(io::stdin().lock(), io::stdout())
         .context("only Sluice's window can start this program")?;
     Ok(Outcome::Done)

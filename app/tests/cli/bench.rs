@@ -1,4 +1,4 @@
-//! What `sluice bench` measures, on any machine.
+//! `sluice bench`, on any machine.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn ways_are_compared_within_budgets() {
     let output = run(folder.path(), &[&["bench", "run", "--quiet", "--check"], &size[..], &ways].concat());
     assert_fine(&output);
     let report: Value = serde_json::from_slice(&fs::read(folder.path().join("rows.json")).unwrap()).unwrap();
-    // The latents of all ways are the same, and what cannot be done is said.
+    // All placements have the same latents, and impossible cases are reported.
     assert_eq!((&report["exact"], &report["request"]["dtype"]), (&Value::Bool(true), &"bf16".into()));
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 5, "{report:#}");
@@ -59,5 +59,5 @@ fn the_link_of_a_simulated_card_is_measured() {
 fn kernels_need_a_card() {
     let folder = TempDir::new().unwrap();
     let output = run(folder.path(), &["bench", "kernels"]);
-    assert_fails(&output, "this program does not use a graphics card", "Run `sluice-cuda bench kernels`");
+    assert_fails(&output, "this program does not use a GPU", "Run `sluice-cuda bench kernels`");
 }

@@ -1,4 +1,4 @@
-//! Files that are no whole models, and folders of them.
+//! Files that are not whole models, and folders of them.
 
 use std::{fs, path::PathBuf};
 

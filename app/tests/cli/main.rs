@@ -1,4 +1,4 @@
-//! The program as a person at a terminal or a script sees it.
+//! The program as a user at a terminal or a script sees it.
 
 #![cfg(test)]
 
@@ -24,7 +24,7 @@ use serde_json::Value;
 use sluice_engine::output::{Origin, read_settings};
 use tempfile::TempDir;
 
-/// The program in a folder of its own, without a home.
+/// The program in a given folder, without a home folder.
 fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.args(arguments).current_dir(folder).env("HOME", folder).env_remove("SLUICE_LOG");
@@ -48,7 +48,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// A short run of the starter model, with further arguments.
+/// A short run of the starter model, with additional arguments.
 fn draw(folder: &Path, further: &[&str]) -> Output {
     let mut arguments = vec!["generate", "--prompt", "a red circle", "--steps", "2", "--width", "64"];
     arguments.extend(["--height", "64", "--seed", "7"]);
@@ -60,7 +60,7 @@ fn assert_fine(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
 }
 
-/// A failure in words: what, and what to do; nothing on the standard output, no debugging output.
+/// Checks a failure: the message and advice, nothing on the standard output, no debugging output.
 fn assert_fails(output: &Output, what: &str, help: &str) {
     let text = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{text}");
@@ -384,7 +384,7 @@ fn a_reader_that_leaves_is_no_error() {
     assert!(folder.path().join("a.png").is_file());
 }
 
-/// Starts a run in the folder and returns when its first step is done.
+/// Starts a run in the folder and returns after its first step.
 #[cfg(unix)]
 fn start(folder: &Path, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let mut command = sluice(folder, &[&["generate", "--prompt", "x"], arguments].concat());

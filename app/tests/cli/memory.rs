@@ -1,4 +1,4 @@
-//! Plans, simulated cards and what runs say about memory.
+//! Plans, simulated GPUs, and reports on memory.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{assert_fails, assert_fine, draw, json_lines, run, stderr, stdout};
 
-/// A plan for a small picture of the starter, as JSON, with further arguments.
+/// A plan for a small image of the starter as JSON, with additional arguments.
 fn planned(folder: &Path, further: &[&str]) -> Value {
     let size =
         ["plan", "--json", "--prompt", "a red circle", "--steps", "2", "--width", "64", "--height", "64"];
@@ -143,7 +143,7 @@ fn no_way_of_using_memory_changes_the_picture() {
         "staged",
     ];
     assert_eq!(here, picture("placed.png", &[&card[..], &placed[..]].concat()));
-    // In the precision that the card would have.
+    // In the precision that the GPU would use.
     let rounded = picture("rounded.png", &["--dtype", "bf16"]);
     assert_ne!(here, rounded);
     assert_eq!(rounded, picture("ampere.png", &["--card", "rtx-3060"]));
@@ -187,7 +187,7 @@ fn the_least_budget_works_and_less_is_refused_before_the_run() {
         folder.path(),
         &[&card[..], &["--vram-budget", &budget, "--output", "a.png"]].concat(),
     ));
-    // Elsewhere, so that the forecast is not corrected by the run above.
+    // In another folder, so that the run above does not correct the prediction.
     let folder = TempDir::new().unwrap();
     let budget = format!("{}B", least * 95 / 100);
     let refused =
@@ -266,5 +266,5 @@ fn several_prompts_are_drawn_one_after_the_other() {
         ["generate", "--prompt", "a blue square", "--steps", "2", "--width", "64", "--height", "64"];
     let keep = ["--seed", "7", "--keep-loaded", "none", "--output", "b.png"];
     assert_fine(&run(folder.path(), &[&arguments[..], &keep].concat()));
-    assert!(kept == pixels("b.png"), "what stays in memory changes no picture");
+    assert!(kept == pixels("b.png"), "keeping weights in memory changed the image");
 }

@@ -1,4 +1,4 @@
-//! The engine in a process of its own, which is killed, and pipes that carry nonsense.
+//! The engine in its own process, which is killed, and corrupted pipes.
 
 #![cfg(test)]
 #![cfg(unix)]
@@ -20,7 +20,7 @@ use sluice_engine::{
     },
 };
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn program() -> WorkerProgram {
@@ -31,7 +31,7 @@ fn program() -> WorkerProgram {
     }
 }
 
-/// An engine in a process, and the number of that process.
+/// An engine in a process, and the id of that process.
 struct Engine {
     session: Session,
     process: u32,
@@ -83,7 +83,7 @@ impl Engine {
         };
         match self.until(ends) {
             Event::Finished { pictures, .. } => pictures,
-            other => panic!("no pictures: {other:?}"),
+            other => panic!("no images: {other:?}"),
         }
     }
 
@@ -105,7 +105,7 @@ fn job(id: u64, request: Request) -> Job {
     Job::new(JobId(id), request)
 }
 
-/// What an undisturbed engine draws.
+/// The result of an undisturbed engine.
 fn undisturbed(request: &Request) -> Vec<Picture> {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(folder.path());
@@ -133,7 +133,7 @@ fn a_process_draws_as_a_thread_does() {
     assert_eq!(pixels(&own), pixels(&undisturbed(&request())));
 }
 
-/// In every stage, and with a second job waiting that must not notice.
+/// In every stage, with a second job waiting that must not be affected.
 #[test]
 fn a_killed_engine_goes_on_where_it_was() {
     let second = Request { prompt: "a sailboat".to_owned(), steps: 3, ..request() };
@@ -160,7 +160,7 @@ fn a_killed_engine_goes_on_where_it_was() {
     assert_eq!(journals.count(), 0, "what was computed is not needed any more");
 }
 
-/// At ten moments of a run, with samplers that remember and samplers that draw noise.
+/// At ten moments of a run, with multistep samplers and stochastic samplers.
 #[test]
 fn a_run_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     for sampler in [Sampler::Euler, Sampler::Dpmpp3mSde, Sampler::UniPc, Sampler::Heun] {
@@ -236,7 +236,8 @@ fn a_cancelled_job_stays_cancelled_when_the_engine_dies() {
     engine.pictures(JobId(1));
 }
 
-/// What was not finished when the window was closed is offered to the next one, and goes on where it was.
+/// Jobs that were unfinished when the window was closed are offered to the next window, and continue where
+/// they were.
 #[test]
 fn jobs_outlive_the_window() {
     // The window must be gone long before the job could end.
@@ -284,7 +285,7 @@ fn forgotten_jobs_do_not_come_back() {
     assert!(matches!(first, Event::Serving(_)), "{first:?}");
 }
 
-/// A picture that was written before the process died is not written twice.
+/// An image that was saved before the process died is not saved twice.
 #[test]
 fn a_written_picture_is_not_written_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What comes through the pipes is not what it should be.
+//! Corrupted data in the pipes.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ fn worker() -> Child {
         .unwrap()
 }
 
-/// What a worker answers to these bytes.
+/// A worker's response to these bytes.
 fn answer(bytes: &[u8]) -> Output {
     let mut child = worker();
     // It may end before it has read everything.
@@ -90,7 +90,7 @@ fn a_worker_ends_when_the_window_is_gone_or_another_one() {
     }
 }
 
-/// A program that is no engine.
+/// A program that is not an engine.
 fn script(folder: &Path, name: &str, lines: &str) -> WorkerProgram {
     let path: PathBuf = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
@@ -106,7 +106,7 @@ fn hello_file(folder: &Path, hello: Hello) -> PathBuf {
     path
 }
 
-/// The engine that takes the place of one that is of no use, and why.
+/// The engine that replaces an unusable one, and why.
 fn instead_of(program: WorkerProgram) -> String {
     let programs = vec![program, super::program()];
     let session = Session::in_process_of(programs, None, SessionOptions::default()).unwrap();
@@ -143,7 +143,7 @@ fn the_next_engine_serves_instead_of_one_that_cannot() {
     assert!(why.contains("not there"), "{why}");
 }
 
-/// Nonsense after a good beginning costs a restart.
+/// Invalid data after a valid handshake costs a restart.
 #[test]
 fn an_engine_that_talks_nonsense_is_started_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What files are told by the names and shapes of their tensors: inputs are lists of tensors, a line each.
+//! Recognizing files by the names and shapes of their tensors: inputs are lists of tensors, one per line.
 #![no_main]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use sluice_engine::{
 
 libfuzzer_sys::fuzz_target!(|tensors: &str| sluice_fuzz::with_hollow(tensors, look));
 
-/// All that is done with a model before its first weight is read. An error in words is as good as a model.
+/// Does everything with a model that needs no weights. An error is as good as a model.
 fn look(path: &Path) {
     let _ = content(path);
     let Ok(model) = open(path, &[]) else { return };

@@ -1,4 +1,4 @@
-//! Headers of safetensors: half of the inputs are given a length that fits, so that what follows is reached.
+//! Safetensors headers: half of the inputs get a valid length, so that the code after it is reached.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! What a worker may say: half of the inputs are given a length and a checksum that fit, so that what follows is
+//! Messages of a worker: half of the inputs get a valid length and checksum, so that the code after them is
 //! reached.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What the targets share: readers take files, so bytes become one.
+//! Shared code of the targets: readers take files, so the bytes are written to one.
 
 use std::{
     cell::RefCell,
@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use sluice_engine::checkpoint::{read_header, read_notes, read_vocabulary};
 use tempfile::{NamedTempFile, TempDir};
 
-/// Bytes that a file of holes has at most: no file system takes more of all.
+/// Maximum size of a sparse file, below the limit of all file systems.
 const LONGEST: u64 = 1 << 40;
 
 thread_local! {
@@ -19,14 +19,14 @@ thread_local! {
     static FOLDER: TempDir = TempDir::new().expect("a temporary folder");
 }
 
-/// Reads a file of these bytes: all that its header says, and every tensor that it claims to hold.
+/// Reads a file of these bytes: everything in its header, and every tensor that it claims to hold.
 pub fn read(parts: &[&[u8]]) {
     FILE.with_borrow_mut(|file| {
         let length = parts.iter().map(|part| part.len() as u64).sum();
         file.rewind().expect("the file can be rewound");
         parts.iter().for_each(|part| file.write_all(part).expect("the file takes bytes"));
         file.as_file().set_len(length).expect("the file can be cut off");
-        // An error in words is as good as values.
+        // An error is as good as values.
         let _ = (read_notes(file.path()), read_vocabulary(file.path()));
         let Ok(tensors) = read_header(file.path()) else { return };
         for tensor in tensors.values() {
@@ -36,8 +36,8 @@ pub fn read(parts: &[&[u8]]) {
     });
 }
 
-/// Shows `look` a safetensors file in a folder of its own. A line of `tensors` describes one of its tensors: dtype,
-/// sides, name. Lines that describe none are passed over, and values are holes.
+/// Calls `look` with a safetensors file in its own folder. Each line of `tensors` describes one of its
+/// tensors: dtype, dimensions, name. Invalid lines are skipped, and values are holes.
 pub fn with_hollow(tensors: &str, look: impl FnOnce(&Path)) {
     let (mut header, mut length) = (Map::new(), 0u64);
     for (dtype, sides, name) in tensors.lines().filter_map(described) {
@@ -61,7 +61,7 @@ pub fn with_hollow(tensors: &str, look: impl FnOnce(&Path)) {
     });
 }
 
-/// Dtype, sides and name in a line.
+/// Parses dtype, dimensions and name from a line.
 fn described(line: &str) -> Option<(&str, Vec<u64>, &str)> {
     let (dtype, mut rest) = line.split_once(' ')?;
     let mut sides = Vec::new();
@@ -74,7 +74,7 @@ fn described(line: &str) -> Option<(&str, Vec<u64>, &str)> {
     Some((dtype, sides, rest))
 }
 
-/// Bytes of a tensor; none if the format has no such tensor.
+/// Size of a tensor in bytes; `None` if the format has no such tensor.
 fn bytes_of(dtype: &str, sides: &[u64]) -> Option<u64> {
     let bytes = match dtype {
         "F64" | "I64" => 8,

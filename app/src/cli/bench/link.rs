@@ -73,7 +73,7 @@ pub(super) fn device_ceilings(
         match ended {
             Ok(status) if status.success() => return Ok(serde_json::from_slice(&fs::read(&file)?)?),
             // The engine also falls back to the CPU.
-            ended => tracing::warn!(?ended, "the card could not be measured"),
+            ended => tracing::warn!(?ended, "the GPU could not be measured"),
         }
     }
     Ok(ceilings(preferences, threads.map(usize::from), dtype).map_err(Explained)?)

@@ -18,7 +18,7 @@ pub fn plan(placements: &[Placement]) -> PlanMark {
     };
     PlanMark {
         at: 0,
-        device: "a card".to_owned(),
+        device: "a GPU".to_owned(),
         device_total: 8000,
         device_budget: 7000,
         stages: vec![StageMark { stage: Stage::new(1, StageKind::Denoise), predicted: 6000 }],
