@@ -21,9 +21,10 @@ use sluice_engine::{
         unet::{Level, Unet, UnetConfig},
         z_image::{ZImageConfig, ZImageTransformer},
     },
+    request::Canvas,
     residency::{Blocks, CpuMemory, Executor, WeightStore},
     sampling::{Discrete, PredictionType},
-    vae::{AutoencoderKl, AutoencoderKlConfig},
+    vae::{Autoencoder, AutoencoderKl, AutoencoderKlConfig},
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -139,11 +140,11 @@ fn step(
     };
     let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
-    let latents = model.latents_shape(pixels, pixels);
+    let latents = model.latents(Canvas { width: pixels, height: pixels, frames: 1 });
     let input =
         PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0, latents, pixels: [8 * side; 2] };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
-    let latents = Tensor::randn(0f32, 1f32, (1, latents[0], side, side), &Device::Cpu)?.into();
+    let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
     fastest(|| {
         model.predict(Blocks::stored(&executor, &store), &input, &prepared)?;

@@ -320,6 +320,24 @@ pub struct AdapterUse {
     pub weight: f32,
 }
 
+/// The size of what is generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Canvas {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Frames: 1 for an image.
+    pub frames: u32,
+}
+
+impl Canvas {
+    /// Rows and columns of latents that stand for `scale` by `scale` pixels each.
+    pub fn latents(self, scale: usize) -> [usize; 2] {
+        [self.height, self.width].map(|side| side as usize / scale)
+    }
+}
+
 /// Everything that determines an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -483,6 +501,11 @@ pub enum RequestError {
 }
 
 impl Request {
+    /// The size of each of its images.
+    pub fn canvas(&self) -> Canvas {
+        Canvas { width: self.width, height: self.height, frames: 1 }
+    }
+
     /// Checks everything that can be checked without the model. `multiple` is what sizes must be a multiple
     /// of, `longest` the longest side the model can generate.
     pub fn validate(&self, multiple: u32, longest: u32) -> Result<(), RequestError> {

@@ -15,7 +15,7 @@ use sluice_engine::{
     memory::{Footprint, MemoryPreferences, RequestShape, Workload, forecast, known_model, machine_of},
     models,
     nn::{Computes, Trace},
-    pipeline::{footprint, prompts, workload},
+    pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
 };
 use sluice_tools::{Likeness, RandomDtype};
@@ -40,10 +40,9 @@ fn main() -> Result<()> {
             guidance: 5.0,
             ..Request::default()
         };
-        let prompts = prompts(&model, &request)?;
         let sizes = || footprint(&model, id, ComputeDtype::Bf16);
-        let work =
-            || workload(&model, &request, ComputeDtype::Bf16, &prompts, &Trace::new(Computes::Processor));
+        let resolved = Resolved::new(&model, &request, ComputeDtype::Bf16)?;
+        let work = || workload(&model, &resolved, &Trace::new(Computes::Processor));
         let traced = median(|| {
             black_box((sizes(), work()?));
             Ok(())

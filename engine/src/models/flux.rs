@@ -6,8 +6,8 @@
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Opened, PrepareInput,
-    Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, clip_part, part, t5_part},
     joint::{
         Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
@@ -20,11 +20,11 @@ use super::{
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{D, Device, Result, Rope, Tensor, bail, gated_add, gelu_tanh},
-    request::{ComputeDtype, Request},
+    request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
-    vae::{AutoencoderKl, LatentScaling},
+    vae::{Autoencoder, AutoencoderKl, LatentScaling},
 };
 
 /// Side of the square patches of latents.
@@ -300,7 +300,7 @@ impl Family for Flux {
                 TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_2", longest_prompt)?),
             ],
             denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
-            autoencoder,
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Flow(scheduler::flow_shift(checkpoint, shift)?),
             defaults: ModelDefaults {
                 width: 1024,
@@ -337,8 +337,9 @@ impl Denoiser for FluxTransformer {
         (self.scale * PATCH) as u32
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        [self.config.latent_channels(), height as usize / self.scale, width as usize / self.scale]
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.latent_channels(), height, width)
     }
 
     /// Guidance is distilled into dev; schnell has none. Both can be guided by a negative prompt all the same.

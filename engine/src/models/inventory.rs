@@ -195,8 +195,9 @@ fn component(part: &Part) -> Option<String> {
             .map(|width| encoder("T5", width))
             .or_else(|| Clip::width(tensors).map(|width| encoder("CLIP", width)))
             .or_else(|| Qwen3::width(tensors).map(|width| encoder("Qwen3", width))),
-        Role::Autoencoder => AutoencoderKl::latent_channels(tensors)
-            .map(|channels| format!("autoencoder, {channels} channels")),
+        Role::Autoencoder => {
+            AutoencoderKl::channels_of(tensors).map(|channels| format!("autoencoder, {channels} channels"))
+        }
         Role::Denoiser => None,
     }
 }

@@ -1,27 +1,32 @@
 //! The denoisers: one file a family, one line in [`FAMILIES`].
 
 mod adapter_marks;
+mod denoiser;
 mod family;
 pub mod flux;
 mod inventory;
 mod joint;
+mod model;
 mod modulated;
+mod opened;
 mod patches;
 pub mod qwen_image;
 pub mod scheduler;
 pub mod sd3;
 pub mod sdxl;
 pub mod stable_diffusion;
+mod stages;
 pub mod unet;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
-pub use family::{
-    Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Modulation, Opened, PrepareInput,
-    Prepared, Prompt, TextPart, open,
-};
+pub use denoiser::{Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared};
+pub use family::{Family, open};
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 pub use joint::diffusers_name;
+pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
+pub use opened::OpenedModels;
+pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};
 
 /// Every family that Sluice draws with.
 pub static FAMILIES: &[&dyn Family] =

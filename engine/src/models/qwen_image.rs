@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, PrepareInput, Prepared,
+    Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput, Prepared,
     joint::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
         embedded_times, head, modulated, streams,
@@ -17,6 +17,7 @@ use super::{
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
     nn::{Device, Result, Rope, Tensor, bail},
+    request::Canvas,
     residency::{Blocks, RunError, Weights},
     text::Encoded,
 };
@@ -212,8 +213,9 @@ impl Denoiser for QwenImageTransformer {
         (self.scale * PATCH) as u32
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        [self.config.latent_channels(), height as usize / self.scale, width as usize / self.scale]
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.latent_channels(), height, width)
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {

@@ -6,9 +6,10 @@
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Opened, PrepareInput,
-    Prepared, TextPart,
-    family::{autoencoder_part, negative_first, part, t5_part},
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
+    denoiser::negative_first,
+    family::{autoencoder_part, part, t5_part},
     joint::{
         Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
         head, prepare, stored_name, streams,
@@ -22,11 +23,11 @@ use crate::{
         BlockSpec, Checkpoint, CheckpointError, Component, Layout, Part, Role, StoredName, TensorTable,
     },
     nn::{D, Result, Tensor, bail, gated_add, linear},
-    request::ComputeDtype,
+    request::{Canvas, ComputeDtype},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, LastLevel, Training},
     text::{Clip, ClipEncoder, ClipUse, Encoded, T5, T5Encoder},
-    vae::{AutoencoderKl, LatentScaling},
+    vae::{Autoencoder, AutoencoderKl, LatentScaling},
 };
 
 /// The table of places.
@@ -383,7 +384,7 @@ impl Family for Sd3 {
         let opened = Opened {
             text,
             denoiser: (Box::new(Sd3Transformer::new(config, autoencoder.0.scale())), component),
-            autoencoder,
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Flow(scheduler::flow_shift(checkpoint, shift)?),
             defaults: ModelDefaults {
                 width: pixels,
@@ -469,8 +470,9 @@ impl Denoiser for Sd3Transformer {
         self.config.pos_embed_max_size as u32 * self.size_multiple()
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.in_channels, height, width)
     }
 
     /// What both CLIPs give stands side by side, filled up with zeros to the width of T5, whose tokens come after.
@@ -495,7 +497,7 @@ impl Denoiser for Sd3Transformer {
         blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
-        let rows = self.rows(input.latents);
+        let rows = self.rows(input.latents.height, input.latents.width);
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0).collect();
         let modulators = |block| self.config.modulators(block);
         let mut prepared = prepare(blocks, input, &times, None, self.config.embedders(), modulators)?;
@@ -555,7 +557,7 @@ impl Sd3Transformer {
     }
 
     /// Where the patches of latents stand in the table of places: in its middle.
-    fn rows(&self, [_, height, width]: [usize; 3]) -> Vec<u32> {
+    fn rows(&self, height: usize, width: usize) -> Vec<u32> {
         let (patch, side) = (self.config.patch_size, self.config.pos_embed_max_size);
         let [rows, columns] = [height / patch, width / patch];
         let [top, left] = [side.saturating_sub(rows) / 2, side.saturating_sub(columns) / 2];
@@ -722,7 +724,7 @@ mod tests {
     fn places_are_those_in_the_middle_of_the_table() {
         let config = Sd3Config { pos_embed_max_size: 7, ..Sd3Config::default() };
         let transformer = Sd3Transformer::new(config, 8);
-        assert_eq!(transformer.rows([16, 4, 6]), [16, 17, 18, 23, 24, 25]);
+        assert_eq!(transformer.rows(4, 6), [16, 17, 18, 23, 24, 25]);
         assert_eq!(transformer.longest_side(), 112);
     }
 }

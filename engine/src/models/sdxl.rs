@@ -12,7 +12,7 @@ use crate::{
     request::ComputeDtype,
     sampling::{AlignedSteps, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
-    vae::{AutoencoderKl, LatentScaling},
+    vae::{Autoencoder, AutoencoderKl, LatentScaling},
 };
 
 /// The family.
@@ -72,7 +72,7 @@ impl Family for Sdxl {
         let opened = Opened {
             text,
             denoiser: (Box::new(unet), component),
-            autoencoder,
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Discrete(training),
             defaults: ModelDefaults {
                 width: side,

@@ -11,7 +11,7 @@ use crate::{
     request::ComputeDtype,
     sampling::{PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
-    vae::{AutoencoderKl, LatentScaling},
+    vae::{Autoencoder, AutoencoderKl, LatentScaling},
 };
 
 /// The family.
@@ -69,7 +69,7 @@ impl Family for StableDiffusion {
         let opened = Opened {
             text: vec![TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", usage(clip))?)],
             denoiser: (Box::new(unet), component),
-            autoencoder,
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Discrete(training),
             defaults: ModelDefaults {
                 width: side,

@@ -6,8 +6,8 @@
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, Model, ModelDefaults, Modulation, Opened,
-    PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
+    Modulation, Opened, PrepareInput, Prepared, TextPart,
     family::{autoencoder_part, part},
     flux,
     patches::{Channels, angles, patchify, unpatchify, wrong_axes},
@@ -19,11 +19,11 @@ use crate::{
         Device, Mask, Result, Rope, Tensor, attention, bail, gated_add, layer_norm_modulated,
         rope_interleaved, silu, silu_mul,
     },
-    request::{ComputeDtype, Request},
+    request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, Qwen3, Qwen3Chat},
-    vae::AutoencoderKl,
+    vae::{Autoencoder, AutoencoderKl},
 };
 
 /// Token counts are padded to a multiple of this.
@@ -298,7 +298,7 @@ impl Family for ZImage {
         let opened = Opened {
             text: vec![TextPart::new(Qwen3Chat::open(checkpoint, text)?)],
             denoiser: (Box::new(ZImageTransformer::new(config, autoencoder.0.scale())), component),
-            autoencoder,
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Flow(scheduler::flow_shift(checkpoint, FlowShift::fixed(3.0))?),
             defaults: ModelDefaults {
                 width: pixels,
@@ -332,8 +332,9 @@ impl Denoiser for ZImageTransformer {
         (self.scale * self.config.patch()) as u32
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        [self.config.in_channels, height as usize / self.scale, width as usize / self.scale]
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.in_channels, height, width)
     }
 
     /// The pipeline counts from the prompt's branch on.

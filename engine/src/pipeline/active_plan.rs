@@ -1,15 +1,13 @@
 //! The plan of a run, and how it changes while the run goes on.
 
-use super::{LoadedModel, PipelineError, RunOptions, estimate};
+use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence, StagePeak,
         StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
-    models::Prompt,
     nn::Trace,
-    request::Request,
     residency::{self, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark, StageMark},
     units,
@@ -47,21 +45,20 @@ impl ActivePlan {
     /// When it fits in no way that the preferences allow.
     pub fn new(
         loaded: &LoadedModel,
-        request: &Request,
-        prompts: &[Prompt],
+        resolved: &Resolved,
         options: &RunOptions<'_>,
     ) -> Result<Self, PipelineError> {
-        let (model, dtype) = (&loaded.model, loaded.dtype());
+        let model = &loaded.model;
         let mut machine = options.target.machine.clone();
         let workload = match options.memory.estimate {
             Estimate::Formula => unmetered(|| {
                 let trace = Trace::new(options.target.computes());
-                estimate::workload(model, request, dtype, prompts, &trace)
+                estimate::workload(model, resolved, &trace)
             })?
             .scaled(options.activation_factor),
             Estimate::Dryrun => {
                 let trace = Trace::dry(options.target.computes(), loaded.dry_run());
-                let workload = estimate::workload(model, request, dtype, prompts, &trace)?;
+                let workload = estimate::workload(model, resolved, &trace)?;
                 if let Some(rate) = trace.tried_rate() {
                     machine.operations_per_second = rate;
                 }

@@ -6,7 +6,7 @@ use super::PipelineError;
 use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
     checkpoint::Component,
-    models::{Model, family_of_adapter},
+    models::{Model, ModelPart, family_of_adapter},
     request::{AdapterUse, Request},
 };
 
@@ -29,23 +29,23 @@ pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Req
     Ok(Request { prompt, negative_prompt, adapters, ..request.clone() })
 }
 
-/// Puts adapters to a model that has none; says what became of each.
+/// Adapts a model that has no adapters; says what became of each.
 ///
 /// # Errors
 /// When one cannot be read or is for another family.
 pub fn adapt_model(model: &mut Model, uses: &[AdapterUse]) -> Result<Vec<AdapterReport>, PipelineError> {
-    let bare: Vec<Component> = adaptable(model).cloned().collect();
+    let bare: Vec<Component> = adaptable(model).map(|part| part.component.clone()).collect();
     let (components, reports) = adapted(&bare, model, uses)?;
     replace(model, components);
     Ok(reports)
 }
 
-/// The components that adapters change: all but the autoencoder.
-pub(super) fn adaptable(model: &Model) -> impl Iterator<Item = &Component> {
-    model.components().take(model.autoencoder_index())
+/// The parts that adapters change.
+pub(super) fn adaptable(model: &Model) -> impl Iterator<Item = &ModelPart> {
+    model.parts.iter().filter(|part| part.takes_adapters)
 }
 
-/// Components of a model as they are with adapters.
+/// The components of a model's [`adaptable`] parts as they are with adapters, from those without any.
 pub(super) fn adapted(
     bare: &[Component],
     model: &Model,
@@ -56,11 +56,8 @@ pub(super) fn adapted(
     Ok((adapted.components, adapted.reports))
 }
 
-/// Gives a model other [`adaptable`] components.
+/// Gives a model's [`adaptable`] parts other components.
 pub(super) fn replace(model: &mut Model, components: Vec<Component>) {
-    let mut components = components.into_iter();
-    let own = model.text.iter_mut().map(|part| &mut part.component);
-    for (own, adapted) in own.chain([&mut model.denoiser_component]).zip(&mut components) {
-        *own = adapted;
-    }
+    let own = model.parts.iter_mut().filter(|part| part.takes_adapters);
+    own.zip(components).for_each(|(part, component)| part.component = component);
 }

@@ -2,21 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::{PipelineError, run};
+use super::{
+    PipelineError,
+    resolve::{Resolved, conditioning},
+};
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
-    memory::{
-        BlockFootprint, BlockWork, Footprint, Held, PartFootprint, PartUse, StageKind, StageWork, Work,
-        Workload, part_names,
+    memory::{BlockFootprint, BlockWork, Footprint, Held, PartFootprint, PartUse, StageWork, Work, Workload},
+    models::{
+        Conditioning, Denoise, DenoiserInput, Denoising, LatentShape, Model, ModelPart, PrepareInput,
+        Prepared, SourceImages, Task, Used,
     },
-    models::{Conditioning, DenoiserInput, Model, Prepared, Prompt},
     nn::{self, Computes, DType, Tensor, Trace},
     precision::Storage,
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
-    text::{self, Tokens},
-    vae::{AutoencoderKl, Tiling},
+    text::{self, TextEncoder, Tokens},
+    vae::{Autoencoder, Tiling},
 };
 
 /// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
@@ -32,11 +35,10 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 
 /// The blocks of a model as they are held for a computation in `dtype`.
 pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
-    let names = part_names(model.components().map(|component| component.role));
-    let held = |(component, name): (&Component, String)| {
-        part_footprint(name, component, dtype_of(component.role, dtype))
+    let held = |part: &ModelPart| {
+        part_footprint(part.name.clone(), &part.component, dtype_of(part.component.role, dtype))
     };
-    Footprint { model: name.to_owned(), dtype, parts: model.components().zip(names).map(held).collect() }
+    Footprint { model: name.to_owned(), dtype, parts: model.parts.iter().map(held).collect() }
 }
 
 fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFootprint {
@@ -75,198 +77,207 @@ fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFoot
     }
 }
 
-/// Predictions that need both branches, and those that do not.
-fn calls(model: &Model, request: &Request) -> [usize; 2] {
-    let sigmas = run::sigmas(model, request);
-    let guide = run::guide(model, request, &sigmas);
-    let called = run::called(model, request, &sigmas);
-    let guided = called.iter().filter(|&&sigma| guide.is_guided(sigma)).count();
-    [guided, called.len() - guided]
-}
-
-/// A prompt for each guidance branch, in tokens.
-pub fn prompts(model: &Model, request: &Request) -> Result<Vec<Prompt>, PipelineError> {
-    let mut prompts = vec![request.prompt.as_str()];
-    if calls(model, request)[0] > 0 {
-        prompts.push(&request.negative_prompt);
-    }
-    Ok(model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?)
-}
-
-/// Which pictures a run encodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Encodes {
-    /// The request's picture.
-    pub picture: bool,
-    /// The request's picture without what is drawn anew.
-    pub masked_picture: bool,
-}
-
-impl Encodes {
-    /// How many.
-    pub fn count(self) -> usize {
-        usize::from(self.picture) + usize::from(self.masked_picture)
-    }
-}
-
-/// Which pictures drawing `request` takes. A network that sees the masked picture beside the latents needs the whole
-/// one only to start from.
-pub fn encodes(model: &Model, request: &Request) -> Encodes {
-    let Some(source) = &request.source else { return Encodes { picture: false, masked_picture: false } };
-    let fills_in = source.mask.is_some() && model.denoiser.channels_beside() > 0;
-    Encodes { picture: !fills_in || source.strength < 1.0, masked_picture: fills_in }
-}
-
 /// Bytes of lists and small tensors that are not traced.
 pub const LISTS: u64 = 128 << 10;
 
-/// What drawing `request` in `dtype` asks of `model`: its own code, run on shapes in the books of `trace`.
+/// What a request asks of `model`: the model's own code, run on shapes in the books of `trace`.
 ///
 /// # Errors
 /// When the network cannot do what is asked of it.
-pub fn workload(
-    model: &Model,
-    request: &Request,
-    dtype: ComputeDtype,
-    prompts: &[Prompt],
-    trace: &Trace,
-) -> Result<Workload, PipelineError> {
-    let (encode, branches) = encode_work(model, dtype, prompts, trace)?;
-    let denoise = denoise_work(model, request, dtype, branches, trace)?;
-    let (decode, encode_image) = autoencoder_ways(model, request, dtype, trace)?;
-    let one = |(part, work)| PartUse { part, ways: vec![work] };
-    let all = |ways| PartUse { part: model.autoencoder_index(), ways };
-    let stages = [
-        (StageKind::EncodeImage, encode_image.into_iter().map(all).collect()),
-        (StageKind::EncodePrompt, encode.into_iter().enumerate().map(one).collect()),
-        (StageKind::Denoise, vec![one((model.denoiser_index(), denoise))]),
-        (StageKind::Decode, vec![all(decode)]),
-    ];
-    let stages = stages.into_iter().filter(|(_, uses): &(_, Vec<PartUse>)| !uses.is_empty());
-    Ok(Workload {
-        pictures: request.batch,
-        steps: model.steps(request) as u32,
-        stages: stages.map(|(kind, uses)| StageWork::new(kind, uses)).collect(),
-    })
-}
-
-/// What a component's blocks are when they are traced.
-fn traced(trace: &Trace, component: &Component, dtype: ComputeDtype) -> TracedBlocks {
-    TracedBlocks::new(trace, component, dtype_of(component.role, dtype))
-}
-
-/// The work of each text encoder, and what the denoiser is told.
-fn encode_work(
-    model: &Model,
-    dtype: ComputeDtype,
-    prompts: &[Prompt],
-    trace: &Trace,
-) -> Result<(Vec<Work>, Vec<Conditioning>), PipelineError> {
-    let mut works = Vec::new();
-    let mut encoded = vec![Vec::new(); prompts.len()];
-    for (index, part) in model.text.iter().enumerate() {
-        let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let blocks = traced(trace, &part.component, dtype);
-        let fresh = text::encode(part.encoder.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip)?;
-        encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
-        works.push(Work { tile: None, carried: LISTS, blocks: blocks.take() });
+pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Workload, PipelineError> {
+    let estimate = Estimator { model, resolved, trace };
+    let mut conditionings = BTreeMap::new();
+    let mut stages = Vec::new();
+    for (number, task) in resolved.stages.iter().enumerate() {
+        let uses = match task {
+            Task::EncodeImage { autoencoder, images } => {
+                estimate.encode_image(number, autoencoder, *images)?
+            }
+            Task::EncodePrompt { encoders, denoisers } => {
+                let (uses, results) = estimate.encode_prompt(encoders, denoisers)?;
+                conditionings = results;
+                uses
+            }
+            Task::Denoise(denoise) => {
+                let part = denoise.denoiser.part;
+                let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
+                let work = estimate.denoise(denoise, branches)?;
+                if !resolved.denoises_after(number, part) {
+                    conditionings.remove(&part);
+                }
+                vec![PartUse { part, ways: vec![work] }]
+            }
+            Task::Decode { autoencoder } => estimate.decode(number, autoencoder)?,
+        };
+        stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
-    let branches = encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded));
-    Ok((works, branches.collect::<nn::Result<_>>()?))
+    Ok(Workload { pictures: resolved.request.batch, steps: resolved.steps() as u32, stages })
 }
 
-/// The denoiser's work: one prediction traced, as often as the request takes one.
-fn denoise_work(
-    model: &Model,
-    request: &Request,
-    dtype: ComputeDtype,
-    branches: Vec<Conditioning>,
-    trace: &Trace,
-) -> Result<Work, PipelineError> {
-    let steps = model.steps(request);
-    let sigmas = run::sigmas(model, request);
-    let levels = run::evaluated(model, request, &sigmas);
-    let [channels, height, width] = model.denoiser.latents_shape(request.width, request.height);
-    let batch = request.batch as usize;
-    let blocks = traced(trace, &model.denoiser_component, dtype);
-    let input = run::prepare_input(model, request, &branches, &levels);
-    let prepared = model.denoiser.prepare(blocks.blocks(), &input)?;
-    let once = blocks.take();
+/// What the denoisers of these parts are conditioned on, a conditioning for each branch.
+type Conditionings = BTreeMap<usize, Vec<Conditioning>>;
 
-    let values = |channels: usize| trace.tensor(&[batch, channels, height, width], DType::F32);
-    let latents = values(channels);
-    let _noise = values(channels);
-    let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
-    let beside = model.denoiser.channels_beside();
-    let beside = (beside > 0 && masked).then(|| values(beside));
-    let input = DenoiserInput { latents: &latents, sigma: levels[0], beside: beside.as_ref() };
-    let between = trace.live();
-    let predict = |prepared: &Prepared| -> Result<Vec<BlockWork>, PipelineError> {
-        model.denoiser.predict(blocks.blocks(), &input, prepared)?;
-        Ok(blocks.take())
-    };
-    let mut each = predict(&prepared)?;
-    let [guided, unguided] = calls(model, request);
-    if guided > 0 && unguided > 0 {
-        let share = unguided as f64 / (guided + unguided) as f64;
-        for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone())?) {
-            block.operations += (alone.operations - block.operations) * share;
+/// Traces the stages of a run.
+#[derive(Clone, Copy)]
+struct Estimator<'a> {
+    model: &'a Model,
+    resolved: &'a Resolved,
+    trace: &'a Trace,
+}
+
+impl Estimator<'_> {
+    /// The blocks of a part as they are traced.
+    fn blocks(&self, part: usize) -> TracedBlocks {
+        let component = &self.model.parts[part].component;
+        TracedBlocks::new(self.trace, component, dtype_of(component.role, self.resolved.dtype))
+    }
+
+    /// The work of each text encoder, and what the denoisers are conditioned on.
+    fn encode_prompt(
+        &self,
+        encoders: &[Used<dyn TextEncoder>],
+        denoisers: &[Used<Denoising>],
+    ) -> Result<(Vec<PartUse>, Conditionings), PipelineError> {
+        let prompts = &self.resolved.prompts;
+        let mut uses = Vec::new();
+        let mut encoded = vec![BTreeMap::new(); prompts.len()];
+        for Used { part, network } in encoders {
+            let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[part]).collect();
+            let blocks = self.blocks(*part);
+            let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip)?;
+            encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| {
+                all.insert(*part, fresh);
+            });
+            let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+            uses.push(PartUse { part: *part, ways: vec![work] });
         }
-    }
-    let predictions = request.sampler.calls(steps) as u32;
-    let joined = once.into_iter().zip(each).map(|(mut all, each)| {
-        all.join(&BlockWork { passes: each.passes * predictions, ..each });
-        BlockWork { activations: all.activations.saturating_sub(between), ..all }
-    });
-    let blocks = joined.collect();
-    // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
-    let stays = if masked && beside.is_none() { 3 * channels + 1 } else { 0 };
-    let kept = (request.sampler.held() + StepCache::held(request.step_cache)) * channels + stays;
-    let kept = batch * kept * height * width * size_of::<f32>();
-    Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
-}
-
-/// The ways of decoding the images of the batch, and of encoding those that the request starts from, if any: whole, then
-/// in ever smaller tiles.
-fn autoencoder_ways(
-    model: &Model,
-    request: &Request,
-    dtype: ComputeDtype,
-    trace: &Trace,
-) -> Result<(Vec<Work>, Option<Vec<Work>>), PipelineError> {
-    let [_, height, width] = model.denoiser.latents_shape(request.width, request.height);
-    let encoded = encodes(model, request).count();
-    let (autoencoder, component) = (&model.autoencoder, &model.autoencoder_component);
-    let tiles = Tiling::SIDES.into_iter().filter(|&tile| tile < height.max(width)).map(Some);
-    let (mut decode, mut encode) = (Vec::new(), Vec::new());
-    for tile in std::iter::once(None).chain(tiles) {
-        let tiling = tile.map(Tiling::with_tile);
-        let blocks = traced(trace, component, dtype);
-        let batch = request.batch as usize;
-        let mut work = decode_work(autoencoder, &blocks, batch, [height, width], tiling, trace)?;
-        work.carried += LISTS;
-        decode.push(work);
-        if encoded > 0 {
-            let mut blocks = encode_image_work(autoencoder, &blocks, [height, width], tiling, trace)?;
-            blocks.iter_mut().for_each(|block| block.passes *= encoded as u32);
-            let tile = tiling.map(|tiling| tiling.tile as u32);
-            encode.push(Work { tile, carried: LISTS, blocks });
+        let mut conditionings = Conditionings::new();
+        for mut encoded in encoded {
+            for (index, denoiser) in denoisers.iter().enumerate() {
+                let conditioning = conditioning(denoiser, &denoisers[index + 1..], &mut encoded)?;
+                conditionings.entry(denoiser.part).or_default().push(conditioning);
+            }
         }
+        Ok((uses, conditionings))
     }
-    Ok((decode, (encoded > 0).then_some(encode)))
+
+    /// The work of a denoiser: one prediction traced, as often as the stage takes one.
+    fn denoise(&self, denoise: &Denoise, branches: &[Conditioning]) -> Result<Work, PipelineError> {
+        let (request, trace) = (&self.resolved.request, self.trace);
+        let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
+        let denoiser = denoising.denoiser.as_ref();
+        let blocks = self.blocks(*part);
+        let prepared = denoiser.prepare(blocks.blocks(), &prepare_input(request, denoise, branches))?;
+        let once = blocks.take();
+
+        let (shape, batch) = (denoiser.latents(request.canvas()), request.batch as usize);
+        let tensor = |shape: LatentShape| trace.tensor(&shape.dims(batch), DType::F32);
+        let latents = tensor(shape);
+        let _noise = tensor(shape);
+        let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
+        let beside = denoiser.channels_beside();
+        let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
+            Some(seen) => Some(tensor(seen)),
+            None => (beside > 0 && masked).then(|| tensor(shape.with_channels(beside))),
+        };
+        let sigma = steps.evaluated.first().copied().unwrap_or_default();
+        let input = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref() };
+        let between = trace.live();
+        let predict = |prepared: &Prepared| -> Result<Vec<BlockWork>, PipelineError> {
+            denoiser.predict(blocks.blocks(), &input, prepared)?;
+            Ok(blocks.take())
+        };
+        let mut each = predict(&prepared)?;
+        let [guided, unguided] = steps.guided();
+        if guided > 0 && unguided > 0 {
+            let share = unguided as f64 / (guided + unguided) as f64;
+            for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone())?) {
+                block.operations += (alone.operations - block.operations) * share;
+            }
+        }
+        let predictions = steps.called.len() as u32;
+        let joined = once.into_iter().zip(each).map(|(mut all, each)| {
+            all.join(&BlockWork { passes: each.passes * predictions, ..each });
+            BlockWork { activations: all.activations.saturating_sub(between), ..all }
+        });
+        let blocks = joined.collect();
+        // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
+        let plane = shape.with_channels(1).dims(batch).iter().product::<usize>();
+        let stays = if masked && beside.is_none() { 3 * shape.channels + 1 } else { 0 };
+        let kept = request.sampler.held() + StepCache::held(request.step_cache);
+        let kept = (kept * shape.channels + stays) * plane * size_of::<f32>();
+        Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
+    }
+
+    /// The ways of decoding the images of the batch: whole, then in ever smaller tiles.
+    fn decode(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<dyn Autoencoder>,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let (Some(shape), batch) = (self.resolved.latents(stage), self.resolved.request.batch as usize)
+        else {
+            return Ok(Vec::new());
+        };
+        let ways = tilings(shape).map(|tiling| {
+            let blocks = self.blocks(*part);
+            let work = decode_work(network.as_ref(), &blocks, batch, shape, tiling, self.trace)?;
+            Ok(Work { carried: work.carried + LISTS, ..work })
+        });
+        let ways = ways.collect::<Result<_, PipelineError>>()?;
+        Ok(vec![PartUse { part: *part, ways }])
+    }
+
+    /// The ways of encoding the images that a request starts from.
+    fn encode_image(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<dyn Autoencoder>,
+        images: SourceImages,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
+        let ways = tilings(shape).map(|tiling| {
+            let blocks = self.blocks(*part);
+            let mut blocks = encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?;
+            blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
+            Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried: LISTS, blocks })
+        });
+        let ways = ways.collect::<Result<_, PipelineError>>()?;
+        Ok(vec![PartUse { part: *part, ways }])
+    }
 }
 
-/// What decoding `batch` images takes, one after the other, from latents of `height` by `width`.
+/// What a denoiser is given before its first prediction.
+pub fn prepare_input<'a>(
+    request: &Request,
+    denoise: &'a Denoise,
+    branches: &'a [Conditioning],
+) -> PrepareInput<'a> {
+    PrepareInput {
+        branches,
+        sigmas: &denoise.steps.evaluated,
+        guidance: request.guidance,
+        latents: denoise.denoiser.network.denoiser.latents(request.canvas()),
+        pixels: [request.height as usize, request.width as usize],
+    }
+}
+
+/// How an autoencoder's work can be cut: not at all, then into ever smaller tiles.
+fn tilings(shape: LatentShape) -> impl Iterator<Item = Option<Tiling>> {
+    let tiles = Tiling::SIDES.into_iter().filter(move |&tile| tile < shape.height.max(shape.width));
+    std::iter::once(None).chain(tiles.map(|tile| Some(Tiling::with_tile(tile))))
+}
+
+/// What decoding a batch takes, one image or clip after the other.
 pub fn decode_work(
-    autoencoder: &AutoencoderKl,
+    autoencoder: &dyn Autoencoder,
     blocks: &TracedBlocks,
     batch: usize,
-    [height, width]: [usize; 2],
+    shape: LatentShape,
     tiling: Option<Tiling>,
     trace: &Trace,
 ) -> Result<Work, PipelineError> {
-    let shape = [batch, autoencoder.config().latent_channels, height, width];
-    let latents = trace.tensor(&shape, DType::F32);
+    let latents = trace.tensor(&shape.with_channels(autoencoder.latent_channels()).dims(batch), DType::F32);
     let scaled = autoencoder.unscale(&latents.to_dtype(blocks.blocks().dtype())?)?;
     let carried = trace.live();
     trace.take();
@@ -292,16 +303,17 @@ pub fn finish(image: Tensor) -> nn::Result<Tensor> {
 
 /// What encoding an image takes whose latents are `height` by `width`.
 fn encode_image_work(
-    autoencoder: &AutoencoderKl,
+    autoencoder: &dyn Autoencoder,
     blocks: &TracedBlocks,
-    [height, width]: [usize; 2],
+    shape: LatentShape,
     tiling: Option<Tiling>,
     trace: &Trace,
 ) -> Result<Vec<BlockWork>, PipelineError> {
-    let (config, scale) = (autoencoder.config(), autoencoder.scale());
-    let image = trace.tensor(&[1, config.in_channels, scale * height, scale * width], DType::F32);
+    let scale = autoencoder.scale();
+    let pixels = LatentShape { height: scale * shape.height, width: scale * shape.width, ..shape };
+    let image = trace.tensor(&pixels.with_channels(autoencoder.image_channels()).dims(1), DType::F32);
     // The noise of the sample and of the run, and the sample.
-    let _latents = trace.tensor(&[3, config.latent_channels, height, width], DType::F32);
+    let _latents = trace.tensor(&shape.with_channels(autoencoder.latent_channels()).dims(3), DType::F32);
     trace.take();
     autoencoder.encode(blocks.blocks(), &image, tiling)?;
     Ok(blocks.take())

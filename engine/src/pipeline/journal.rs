@@ -4,10 +4,9 @@
 //! again and takes them from here, so that every sampler comes to the state that it was in, to the last bit.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io::{self, BufReader, Seek, SeekFrom},
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
 use candle_core::{DType, Device, Tensor};
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PipelineError;
 use crate::{
+    checkpoint::FileStamp,
     hardware::unmetered,
     models::Model,
     request::Request,
@@ -182,13 +182,7 @@ impl Journal {
 
 /// Everything that decides a bit of a run's result: the request, the model's files as they are, first latents.
 fn key(model: &Model, request: &Request, latents: Option<&Path>) -> String {
-    let stamp = |path: &Path| {
-        let metadata = fs::metadata(path).ok();
-        let length = metadata.as_ref().map_or(0, fs::Metadata::len);
-        let changed = metadata.and_then(|metadata| metadata.modified().ok());
-        let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-        format!("{} {length} {}", path.display(), changed.as_nanos())
-    };
+    let stamp = |path: &Path| FileStamp::of(path).to_string();
     let files = model.components().flat_map(|component| &component.files).map(|path| stamp(path));
     let latents = latents.map(stamp).unwrap_or_default();
     let files: Vec<String> = files.collect();

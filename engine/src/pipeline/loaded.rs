@@ -2,7 +2,7 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
 
@@ -11,10 +11,10 @@ use candle_core::Device;
 use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny};
 use crate::{
     adapters::AdapterReport,
-    checkpoint::Component,
+    checkpoint::{Component, Role},
     hardware::{MemoryAccount, unmetered},
     memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
-    models::{Conditioning, Model, Prompt},
+    models::{Conditioning, Denoising, Model, Prompt, Used},
     nn::{self, DryRun, Tensor},
     precision::Storage,
     request::{AdapterUse, ComputeDtype},
@@ -24,6 +24,9 @@ use crate::{
 
 /// Embedded prompts that are kept.
 const PROMPTS: usize = 32;
+
+/// What a prompt became for each denoiser, by the numbers of their parts.
+type Conditionings = BTreeMap<usize, Conditioning>;
 
 /// A model with stores for its weights. What stays in them between runs is said by the plan of the last run.
 pub struct LoadedModel {
@@ -40,7 +43,7 @@ pub struct LoadedModel {
     pub(super) stores: Vec<WeightStore>,
     pub(super) preview: RefCell<Option<Preview>>,
     tiny: OnceCell<Option<TinyDecoder>>,
-    prompts: RefCell<VecDeque<(Prompt, Conditioning)>>,
+    prompts: RefCell<VecDeque<(Prompt, Conditionings)>>,
 }
 
 impl LoadedModel {
@@ -61,7 +64,7 @@ impl LoadedModel {
             WeightStore::new(component.clone(), dtype, Arc::clone(&memory), Arc::clone(account))
         };
         let stores = model.components().map(store).collect();
-        let bare = adapted::adaptable(&model).cloned().collect();
+        let bare = adapted::adaptable(&model).map(|part| part.component.clone()).collect();
         Self {
             model,
             bare,
@@ -95,9 +98,11 @@ impl LoadedModel {
     pub fn adapt(&mut self, uses: &[AdapterUse]) -> Result<Vec<AdapterReport>, PipelineError> {
         let (components, reports) = adapted::adapted(&self.bare, &self.model, uses)?;
         let mut text_differs = false;
-        for (index, (store, component)) in self.stores.iter_mut().zip(&components).enumerate() {
+        let takes_adapters = self.model.parts.iter().map(|part| part.takes_adapters);
+        let stores = self.stores.iter_mut().zip(takes_adapters).filter(|(_, takes)| *takes);
+        for ((store, _), component) in stores.zip(&components) {
             let differs = store.adapt(component.clone())?;
-            text_differs |= differs && index < self.model.denoiser_index();
+            text_differs |= differs && component.role == Role::TextEncoder;
         }
         if text_differs {
             self.prompts.borrow_mut().clear();
@@ -176,12 +181,12 @@ impl LoadedModel {
             work()?;
             Ok(account.take_peaks().activations.saturating_sub(before))
         };
-        DryRun::new(self.denoiser_store().device().clone(), Box::new(meter))
+        DryRun::new(self.device().clone(), Box::new(meter))
     }
 
-    /// The store of the denoiser.
-    pub(super) fn denoiser_store(&self) -> &WeightStore {
-        &self.stores[self.model.denoiser_index()]
+    /// The device that it is computed on.
+    pub(super) fn device(&self) -> &Device {
+        self.stores.first().map_or(&Device::Cpu, WeightStore::device)
     }
 
     /// What previews are decoded with, if there is a file for that.
@@ -189,24 +194,31 @@ impl LoadedModel {
         self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
     }
 
-    /// Whether a prompt was encoded before.
-    pub(super) fn knows(&self, prompt: &Prompt) -> bool {
-        self.prompts.borrow().iter().any(|(known, _)| known == prompt)
-    }
-
-    /// What a prompt that was encoded before became, on the device.
-    pub(super) fn encoded(&self, prompt: &Prompt) -> nn::Result<Option<Conditioning>> {
+    /// Whether a prompt was encoded before for these denoisers.
+    pub(super) fn knows(&self, prompt: &Prompt, denoisers: &[Used<Denoising>]) -> bool {
         let prompts = self.prompts.borrow();
         let known = prompts.iter().find(|(known, _)| known == prompt);
-        known.map(|(_, known)| copied(known, self.denoiser_store().device())).transpose()
+        known.is_some_and(|(_, known)| denoisers.iter().all(|denoiser| known.contains_key(&denoiser.part)))
+    }
+
+    /// What a prompt that was encoded before became for the denoiser of a part, on the device.
+    pub(super) fn encoded(&self, prompt: &Prompt, denoiser: usize) -> nn::Result<Option<Conditioning>> {
+        let prompts = self.prompts.borrow();
+        let known = prompts.iter().find(|(known, _)| known == prompt);
+        let known = known.and_then(|(_, known)| known.get(&denoiser));
+        known.map(|known| copied(known, self.device())).transpose()
     }
 
     /// Keeps what a prompt became, in the host's memory.
-    pub(super) fn keep_encoded(&self, prompt: &Prompt, conditioning: &Conditioning) -> nn::Result<()> {
-        let copy = unmetered(|| copied(conditioning, &Device::Cpu))?;
+    pub(super) fn keep_encoded(&self, prompt: &Prompt, conditionings: &Conditionings) -> nn::Result<()> {
+        let copy = |(part, conditioning): (&usize, &Conditioning)| {
+            Ok((*part, unmetered(|| copied(conditioning, &Device::Cpu))?))
+        };
+        let copies = conditionings.iter().map(copy).collect::<nn::Result<_>>()?;
         let mut prompts = self.prompts.borrow_mut();
+        prompts.retain(|(known, _)| known != prompt);
         prompts.truncate(PROMPTS - 1);
-        prompts.push_front((prompt.clone(), copy));
+        prompts.push_front((prompt.clone(), copies));
         Ok(())
     }
 }

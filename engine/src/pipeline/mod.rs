@@ -1,4 +1,4 @@
-//! From request to picture: encode, denoise, decode, under a plan.
+//! One run under a plan: from request to images.
 
 mod active_plan;
 mod adapted;
@@ -9,6 +9,7 @@ mod journal;
 mod loaded;
 mod preview;
 mod reading;
+mod resolve;
 mod run;
 mod speed;
 mod summary;
@@ -18,10 +19,11 @@ mod tiny;
 pub use active_plan::ActivePlan;
 pub use adapted::{adapt_model, with_named_adapters};
 pub use error::PipelineError;
-pub use estimate::{dtype_of, footprint, prompts, workload};
+pub use estimate::{dtype_of, footprint, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use reading::{Reading, readings};
+pub use resolve::{Resolved, resolve};
 pub use run::{Observer, Rendered, RunOptions};
 pub use speed::{TRANSFER, multiply, transfer};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};

@@ -4,10 +4,11 @@ use candle_core::{D, DType, Device, Tensor};
 
 use super::{PipelineError, estimate::decode_work};
 use crate::{
+    models::LatentShape,
     nn::{Computes, Trace},
     residency::{Blocks, Executor, RunError, TracedBlocks, WeightStore},
     sampling::randn,
-    vae::AutoencoderKl,
+    vae::Autoencoder,
 };
 
 /// Patches that the map is fitted to.
@@ -34,15 +35,16 @@ pub struct Preview {
 impl Preview {
     /// The side, in patches, of the largest patchworks that need no more than `free` bytes of activations to be decoded.
     pub fn side(
-        vae: &AutoencoderKl,
+        vae: &dyn Autoencoder,
         store: &WeightStore,
         free: u64,
         computes: Computes,
     ) -> Result<Option<usize>, PipelineError> {
         for side in SIDES {
             let trace = Trace::new(computes);
+            let shape = LatentShape::image(vae.latent_channels(), side * PATCH, side * PATCH);
             let blocks = TracedBlocks::new(&trace, store.component(), store.dtype());
-            let work = decode_work(vae, &blocks, 1, [side * PATCH; 2], None, &trace)?;
+            let work = decode_work(vae, &blocks, 1, shape, None, &trace)?;
             if work.peak_activations() <= free {
                 return Ok(Some(side));
             }
@@ -52,12 +54,12 @@ impl Preview {
 
     /// Fits the map to patchworks of this [`side`](Self::side).
     pub fn fit(
-        vae: &AutoencoderKl,
+        vae: &dyn Autoencoder,
         store: &WeightStore,
         executor: &Executor,
         side: usize,
     ) -> Result<Self, RunError> {
-        let channels = vae.config().latent_channels;
+        let channels = vae.latent_channels();
         let noise = randn(SEED, channels * PATCHES);
         let (mut patches, mut colours) = (Vec::new(), Vec::new());
         for noise in noise.chunks(channels * side * side) {

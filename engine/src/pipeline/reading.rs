@@ -50,11 +50,12 @@ impl Reading {
 /// For each prompt what each of the model's text encoders reads of it.
 pub fn readings(model: &Model, prompts: &[Prompt]) -> Vec<Vec<Reading>> {
     let of = |prompt: &Prompt| {
-        let parts = model.text.iter().zip(&prompt.parts);
-        let reading = parts.map(|(part, tokens)| Reading {
-            encoder: part.component.architecture.to_owned(),
-            is_summary: part.encoder.manner() == Manner::Summary,
-            extent: tokens.extent,
+        let reading = model.text_encoders().filter_map(|encoder| {
+            Some(Reading {
+                encoder: model.parts[encoder.part].component.architecture.to_owned(),
+                is_summary: encoder.network.manner() == Manner::Summary,
+                extent: prompt.parts.get(&encoder.part)?.extent,
+            })
         });
         reading.collect()
     };

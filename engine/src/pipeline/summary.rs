@@ -109,8 +109,8 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         family_name: model.family.name().to_owned(),
         layout: model.layout.name().to_owned(),
         components: model.components().map(component_summary).collect(),
-        size_multiple: model.denoiser.size_multiple(),
-        longest_side: model.denoiser.longest_side(),
+        size_multiple: model.size_multiple(),
+        longest_side: model.longest_side(),
         defaults: Defaults {
             width: notes.width.unwrap_or(model.defaults.width),
             height: notes.height.unwrap_or(model.defaults.height),

@@ -9,15 +9,15 @@ const FOLDER: &str = "vae_approx";
 
 /// The tiny decoder for a model: in the folder `vae_approx` inside the model's folder or beside it.
 pub fn find(model: &Model) -> Option<TinyDecoder> {
-    let config = model.autoencoder.config();
+    let autoencoder = model.autoencoders().next()?.network;
     let name = model.family.tiny_decoder()?;
     let roots = [Some(model.root.as_path()), model.root.parent()];
     let files = roots.into_iter().flatten().flat_map(|root| files(&root.join(FOLDER), name));
     let path = files.into_iter().find(|path| path.is_file())?;
     match TinyDecoder::open(&path) {
         Ok(decoder)
-            if decoder.channels() == config.latent_channels
-                && decoder.scale() == model.autoencoder.scale() =>
+            if decoder.channels() == autoencoder.latent_channels()
+                && decoder.scale() == autoencoder.scale() =>
         {
             Some(decoder)
         }

@@ -49,6 +49,11 @@ impl StepCache {
         if threshold > 0.0 { 3 } else { 0 }
     }
 
+    /// Forgets the last prediction: from here on another network predicts.
+    pub fn forget(&mut self) {
+        (self.last, self.rate, self.change) = (None, None, 0.0);
+    }
+
     /// Number of predictions reused so far.
     pub fn reused(&self) -> usize {
         self.reused

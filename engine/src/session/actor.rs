@@ -6,7 +6,6 @@
 use std::{
     collections::VecDeque,
     io,
-    path::PathBuf,
     sync::Arc,
     thread::{self, JoinHandle},
 };
@@ -17,16 +16,16 @@ use super::{
     command::{Command, Job, JobId, PlanQuery},
     event::{Event, Failure},
     inference::{Assignment, InferenceThread},
-    options::{Folders, SessionOptions},
+    options::{Library, SessionOptions},
     outcomes::Outcomes,
     planning::{self, Answer, Knowledge},
-    precisions::MeasuredErrors,
+    sizes::KnownSizes,
     threads::{COMMANDS, EVENTS, Emitter, spawn},
 };
 use crate::{
     checkpoint::CheckpointError,
     hardware::{MemoryAccount, Probe, metered},
-    models,
+    models::OpenedModels,
     pipeline::{self, ModelSummary},
     request::ModelSource,
     residency::CancelToken,
@@ -66,12 +65,15 @@ impl Session {
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
-        let folders = Arc::new(Folders { models: options.model_folders, adapters: options.adapter_folders });
+        let library = Arc::new(Library {
+            models: OpenedModels::new(options.model_folders),
+            adapter_folders: options.adapter_folders,
+        });
         let worker = InferenceThread::new(
             emitter.clone(),
             Arc::clone(&account),
             outcomes.clone(),
-            Arc::clone(&folders),
+            Arc::clone(&library),
         );
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
         threads.push(spawn("sluice-inference", move || {
@@ -90,8 +92,8 @@ impl Session {
             probe: None,
             account,
             outcomes,
-            errors: MeasuredErrors::default(),
-            folders,
+            library,
+            sizes: KnownSizes::default(),
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -164,8 +166,8 @@ struct Dispatcher {
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
-    errors: MeasuredErrors,
-    folders: Arc<Folders>,
+    library: Arc<Library>,
+    sizes: KnownSizes,
 }
 
 impl Dispatcher {
@@ -219,7 +221,7 @@ impl Dispatcher {
 
     /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
     fn load(&self, source: &ModelSource) {
-        match describe(source, &self.folders.models) {
+        match describe(source, &self.library.models) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -233,8 +235,8 @@ impl Dispatcher {
             probe: self.probe.get_or_insert_with(Probe::new),
             account: &self.account,
             outcomes: &self.outcomes,
-            errors: &mut self.errors,
-            folders: &self.folders,
+            library: &self.library,
+            sizes: &mut self.sizes,
         };
         let event = match planning::answer(query, knowledge) {
             Ok(Answer { forecast, readings, reports }) => {
@@ -283,7 +285,7 @@ impl Dispatcher {
     }
 }
 
-fn describe(source: &ModelSource, folders: &[PathBuf]) -> Result<ModelSummary, CheckpointError> {
-    let model = models::open(&source.resolve()?, folders)?;
+fn describe(source: &ModelSource, models: &OpenedModels) -> Result<ModelSummary, CheckpointError> {
+    let model = models.open(&source.resolve()?)?;
     pipeline::summarise(&model, source)
 }

@@ -13,20 +13,21 @@ use crossbeam_channel::{Receiver, Sender};
 use super::{
     command::{Job, JobId},
     event::{Event, Failure, Picture},
-    options::Folders,
+    options::Library,
     outcomes::Outcomes,
     protocol::CARD_LOST,
     threads::Emitter,
 };
 use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
-    memory, models,
+    memory,
+    models::Model,
     output::{Date, Image, OutputError, Settings},
     pipeline::{
-        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, RunOptions, Stage,
+        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
     },
-    request::{AdapterUse, ComputeDtype, ModelSource, Request},
+    request::{AdapterUse, ModelSource, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -51,7 +52,7 @@ pub struct InferenceThread {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
-    folders: Arc<Folders>,
+    library: Arc<Library>,
     probe: Probe,
     current: Option<Current>,
     ends_with_card: bool,
@@ -63,13 +64,13 @@ impl InferenceThread {
         emitter: Emitter,
         account: Arc<MemoryAccount>,
         outcomes: Outcomes,
-        folders: Arc<Folders>,
+        library: Arc<Library>,
     ) -> Self {
         Self {
             emitter,
             account,
             outcomes,
-            folders,
+            library,
             probe: Probe::new(),
             current: None,
             ends_with_card: false,
@@ -145,16 +146,17 @@ impl InferenceThread {
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let target = self.target(job)?;
-        let request = &unmetered(|| pipeline::with_named_adapters(&job.request, &self.folders.adapters))?;
+        let request =
+            &unmetered(|| pipeline::with_named_adapters(&job.request, &self.library.adapter_folders))?;
         unmetered(|| self.load(job, &target))?;
         unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
-        let job = &in_precision(job, current.loaded.dtype());
+        let resolved = unmetered(|| Resolved::new(current.loaded.model(), request, current.loaded.dtype()))?;
         let mut target = target.computing_in(current.loaded.dtype());
         let correction = memory::correct(&self.outcomes.all(), &current.loaded.footprint(), &target.machine);
         target.machine = correction.machine;
         let recorder = Recorder::new();
-        let journal = self.journal(job, &current.loaded);
+        let journal = self.journal(job, &resolved.request, &current.loaded);
         let resumed = journal.is_ahead();
         let options = RunOptions {
             initial_latents: job.initial_latents.as_ref(),
@@ -168,8 +170,8 @@ impl InferenceThread {
         };
         let sampler = self.watch(job, &recorder, sinks)?;
         let mut observer =
-            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, counted: None };
-        let rendered = current.loaded.render(request, &options, &mut observer);
+            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, counted: None, done: 0 };
+        let rendered = current.loaded.render(&resolved, &options, &mut observer);
         let reported = sampler.finish();
         let rendered = rendered?;
         if let Err(error) = reported {
@@ -181,7 +183,7 @@ impl InferenceThread {
             self.outcomes.add(&outcome);
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
-        Ok(self.save(job, &current.summary, rendered.images, options.journal.into_inner()))
+        Ok(self.save(job, &resolved.request, &current.summary, rendered.images, options.journal.into_inner()))
     }
 
     /// Puts a job's adapters to the current model, and takes away those of the job before.
@@ -229,12 +231,12 @@ impl InferenceThread {
     }
 
     /// The record of what a job computes. What is dumped has to be computed in one piece.
-    fn journal(&self, job: &Job, loaded: &LoadedModel) -> Journal {
+    fn journal(&self, job: &Job, request: &Request, loaded: &LoadedModel) -> Journal {
         let Some(path) = job.journal.as_ref().filter(|_| job.dump.is_none()) else {
             return Journal::default();
         };
         let latents = job.initial_latents.as_deref();
-        Journal::open(path, loaded.model(), &job.request, latents).unwrap_or_else(|error| {
+        Journal::open(path, loaded.model(), request, latents).unwrap_or_else(|error| {
             tracing::warn!(%error, path = %path.display(), "the journal of this run cannot be written");
             Journal::default()
         })
@@ -243,13 +245,14 @@ impl InferenceThread {
     fn save(
         &self,
         job: &Job,
+        request: &Request,
         summary: &ModelSummary,
         images: Vec<Image>,
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
         let save = |(index, image): (usize, Image)| {
-            let settings = Settings::new(&job.request, &summary.name, &summary.family, index as u32)
+            let settings = Settings::new(request, &summary.name, &summary.family, index as u32)
                 .held_as(job.memory.precisions());
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { image, seed: settings.seed, path: Some(path) };
@@ -283,21 +286,14 @@ impl InferenceThread {
             return Ok(());
         }
         self.current = None;
-        let path = source.resolve().map_err(PipelineError::from)?;
-        let model = models::open(&path, &self.folders.models).map_err(PipelineError::from)?;
+        let model = self.library.models.of(&job.request).map_err(PipelineError::from)?;
         let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
         let dtype = target.dtype(&model, *asked);
+        let model = Model::clone(&model);
         let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &job.memory, &self.account);
         self.current = Some(Current { source: source.clone(), summary, loaded });
         Ok(())
     }
-}
-
-/// A job that says what it is computed in, so that its journal and its images do.
-fn in_precision(job: &Job, dtype: ComputeDtype) -> Job {
-    let mut job = job.clone();
-    job.request.dtype = Some(dtype);
-    job
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -328,12 +324,14 @@ struct Reporter<'a> {
     emitter: &'a Emitter,
     /// Since when steps are counted, and how many were done by then.
     counted: Option<(Instant, u32)>,
+    /// The steps that are done.
+    done: u32,
 }
 
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         if stage.kind == StageKind::Denoise {
-            self.counted = Some((Instant::now(), 0));
+            self.counted = Some((Instant::now(), self.done));
         }
         self.emitter.emit(Event::StageStarted { job: self.job, stage: stage.clone() });
     }
@@ -344,12 +342,14 @@ impl Observer for Reporter<'_> {
 
     fn resumed(&mut self, step: u32) {
         self.counted = Some((Instant::now(), step));
+        self.done = step;
     }
 
     fn step(&mut self, step: u32, steps: u32, seconds: f64) {
         let (elapsed, before) =
             self.counted.map_or((0.0, 0), |(since, before)| (since.elapsed().as_secs_f64(), before));
         let seconds_left = elapsed / f64::from(step - before) * f64::from(steps - step);
+        self.done = step;
         self.emitter.emit(Event::Step { job: self.job, step, steps, seconds, seconds_left });
     }
 

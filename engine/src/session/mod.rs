@@ -14,6 +14,7 @@ mod precisions;
 mod process;
 mod protocol;
 mod serve;
+mod sizes;
 mod supervisor;
 mod threads;
 mod unfinished;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::models::OpenedModels;
+
 /// How a session is started.
 pub struct SessionOptions {
     /// Called after every event, from the engine's threads: a window asks for a repaint here.
@@ -22,13 +24,13 @@ pub struct SessionOptions {
     pub ends_with_card: bool,
 }
 
-/// Where a person keeps what is looked for.
+/// Models and adapters that requests name.
 #[derive(Debug)]
-pub(super) struct Folders {
-    /// See [`SessionOptions::model_folders`].
-    pub(super) models: Vec<PathBuf>,
+pub(super) struct Library {
+    /// Models that were opened.
+    pub(super) models: OpenedModels,
     /// See [`SessionOptions::adapter_folders`].
-    pub(super) adapters: Vec<PathBuf>,
+    pub(super) adapter_folders: Vec<PathBuf>,
 }
 
 impl Default for SessionOptions {

@@ -1,19 +1,18 @@
 //! Answers to questions about memory. Reads headers, and of weights no more than a sample, once a model.
 
+use std::sync::Arc;
+
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
-    options::Folders,
+    options::Library,
     outcomes::Outcomes,
-    precisions::MeasuredErrors,
+    sizes::{KnownSizes, Sizes},
 };
 use crate::{
     adapters::AdapterReport,
-    checkpoint::Errors,
     hardware::{MemoryAccount, Probe},
-    memory::{self, DeviceChoice, Footprint, Forecast, RequestShape, Workload, known_model, known_models},
-    models,
-    nn::Trace,
+    memory::{self, DeviceChoice, Forecast, RequestShape, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
     request::Request,
 };
@@ -26,10 +25,10 @@ pub struct Knowledge<'a> {
     pub account: &'a MemoryAccount,
     /// Past runs.
     pub outcomes: &'a Outcomes,
-    /// What weights lose in fewer bits.
-    pub errors: &'a mut MeasuredErrors,
-    /// Where a person keeps models and adapters.
-    pub folders: &'a Folders,
+    /// Models and adapters.
+    pub library: &'a Library,
+    /// What earlier questions came to.
+    pub sizes: &'a mut KnownSizes,
 }
 
 /// What a request would take.
@@ -48,54 +47,43 @@ pub fn answer(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Fai
 }
 
 fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, PipelineError> {
-    let Knowledge { probe, account, outcomes, errors, folders } = knowledge;
+    let Knowledge { probe, account, outcomes, library, sizes } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let Subject { footprint, workload, readings, reports } = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, &target, errors, folders)?,
+    let Subject { sizes, readings } = match &query.subject {
+        PlanSubject::Model => of_model(&query.request, &target, library, sizes)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
+    let Sizes { footprint, workload, reports } = &*sizes;
     let target = target.computing_in(footprint.dtype);
-    let correction = memory::correct(&outcomes.all(), &footprint, &target.machine);
-    let workload = workload.scaled(correction.activation_factor);
+    let correction = memory::correct(&outcomes.all(), footprint, &target.machine);
+    let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
         DeviceChoice::Simulated(_) => target.machine,
         DeviceChoice::Auto | DeviceChoice::Processor => correction.machine,
     };
-    let forecast = memory::forecast(&footprint, &workload, &machine, &query.memory, correction.accuracy);
-    Ok(Answer { forecast, readings, reports })
+    let forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
+    Ok(Answer { forecast, readings, reports: reports.clone() })
 }
 
 struct Subject {
-    footprint: Footprint,
-    workload: Workload,
+    sizes: Arc<Sizes>,
     readings: Vec<Vec<Reading>>,
-    reports: Vec<AdapterReport>,
 }
 
 fn of_model(
     request: &Request,
     target: &Target,
-    errors: &mut MeasuredErrors,
-    folders: &Folders,
+    library: &Library,
+    sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
-    let mut model = models::open(&request.model.resolve()?, &folders.models)?;
-    model.validate(request)?;
-    let errors: Vec<Errors> = model.components().map(|component| errors.of(component)).collect();
-    let request = &pipeline::with_named_adapters(request, &folders.adapters)?;
-    let reports = pipeline::adapt_model(&mut model, &request.adapters)?;
-    let prompts = pipeline::prompts(&model, request)?;
-    let dtype = target.dtype(&model, request.dtype);
-    let workload = pipeline::workload(&model, request, dtype, &prompts, &Trace::new(target.computes()))?;
-    let summary = pipeline::summarise(&model, &request.model)?;
-    let mut footprint = pipeline::footprint(&model, &summary.name, dtype);
-    for (part, errors) in footprint.parts.iter_mut().zip(errors) {
-        part.errors = errors;
-    }
-    let readings = pipeline::readings(&model, &prompts);
-    Ok(Subject { footprint, workload, readings, reports })
+    let model = library.models.of(request)?;
+    let request = &pipeline::with_named_adapters(request, &library.adapter_folders)?;
+    let resolved = pipeline::resolve(&model, request, target)?;
+    let sizes = sizes.of(&model, &resolved, target.computes())?;
+    Ok(Subject { sizes, readings: pipeline::readings(&model, &resolved.prompts) })
 }
 
 /// A well-known model, in the 16 bits that it is published in.
@@ -116,10 +104,10 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
         branches: model.branches(request.guidance),
         prompt_tokens: request.max_sequence_length,
     };
-    Ok(Subject {
+    let sizes = Sizes {
         footprint: model.footprint(BYTES),
         workload: model.workload(&shape, BYTES),
-        readings: Vec::new(),
         reports: Vec::new(),
-    })
+    };
+    Ok(Subject { sizes: Arc::new(sizes), readings: Vec::new() })
 }

@@ -1,12 +1,12 @@
 //! What weights lose in fewer bits, measured once for every component that is asked about.
 
-use std::{fs, path::PathBuf, time::SystemTime};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::event::Failure;
 use crate::{
-    checkpoint::{CheckpointError, Component, Errors, Role, sampled_errors},
+    checkpoint::{CheckpointError, Component, Errors, FileStamp, Role, sampled_errors},
     models,
     precision::Storage,
     request::ModelSource,
@@ -15,13 +15,10 @@ use crate::{
 /// Components that are remembered.
 const REMEMBERED: usize = 16;
 
-/// A component's files, with when they were written.
-type Key = Vec<(PathBuf, Option<SystemTime>)>;
-
 /// What was measured so far.
 #[derive(Default)]
 pub struct MeasuredErrors {
-    known: Vec<(Key, Errors)>,
+    known: Vec<(Vec<FileStamp>, Errors)>,
 }
 
 impl MeasuredErrors {
@@ -31,8 +28,7 @@ impl MeasuredErrors {
         if component.role == Role::Autoencoder {
             return Errors::new();
         }
-        let written = |path: &PathBuf| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-        let key: Key = component.files.iter().map(|path| (path.clone(), written(path))).collect();
+        let key: Vec<FileStamp> = component.files.iter().map(|path| FileStamp::of(path)).collect();
         if let Some((_, errors)) = self.known.iter().find(|(known, _)| *known == key) {
             return errors.clone();
         }

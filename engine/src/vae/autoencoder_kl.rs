@@ -1,6 +1,6 @@
 //! The autoencoder of Stable Diffusion and FLUX.1 (Rombach et al. 2022, arXiv:2112.10752, appendix G).
 
-use super::{AutoencoderKlConfig, LatentScaling, Tiling, original_names::original_name};
+use super::{Autoencoder, AutoencoderKlConfig, LatentScaling, Tiling, original_names::original_name};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
     nn::{Conv2d, Mask, Result, Tensor, add, attention, upsample_nearest_2x},
@@ -55,46 +55,13 @@ impl AutoencoderKl {
     }
 
     /// Number of latent channels of the autoencoder in `tensors`, if there is one.
-    pub fn latent_channels(tensors: &TensorTable) -> Option<usize> {
+    pub fn channels_of(tensors: &TensorTable) -> Option<usize> {
         tensors.get("decoder.conv_in.weight").and_then(|tensor| tensor.shape().get(1).copied())
     }
 
     /// Its shape.
     pub fn config(&self) -> &AutoencoderKlConfig {
         &self.config
-    }
-
-    /// Pixels per latent, in each direction.
-    pub fn scale(&self) -> usize {
-        self.config.scale()
-    }
-
-    /// Converts latents from the scale of diffusion to that of [`decode`](Self::decode).
-    pub fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
-        (latents / self.config.scaling_factor)? + self.config.shift_factor.unwrap_or(0.0)
-    }
-
-    /// Converts latents from the scale of [`encode`](Self::encode) to that of diffusion.
-    pub fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
-        (latents - self.config.shift_factor.unwrap_or(0.0))? * self.config.scaling_factor
-    }
-
-    /// Decodes latents `[batch, channels, height, width]` to images
-    /// `[batch, 3, scale · height, scale · width]` in −1…1. With a tiling, decodes overlapping tiles and
-    /// blends their borders; this takes less memory, and changes pixels near the borders slightly.
-    pub fn decode(
-        &self,
-        blocks: Blocks<'_>,
-        latents: &Tensor,
-        tiling: Option<Tiling>,
-    ) -> std::result::Result<Tensor, RunError> {
-        let latents = latents.to_dtype(blocks.dtype())?;
-        match tiling {
-            Some(tiling) => tiling.decode(&latents, self.scale(), |tile| {
-                blocks.by_shape(tile, |tile| self.decode_tile(blocks, tile))
-            }),
-            None => self.decode_tile(blocks, &latents),
-        }
     }
 
     fn decode_tile(&self, blocks: Blocks<'_>, latents: &Tensor) -> std::result::Result<Tensor, RunError> {
@@ -117,27 +84,6 @@ impl AutoencoderKl {
             Ok(())
         })?;
         Ok(x)
-    }
-
-    /// Encodes images `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
-    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, encodes overlapping tiles like
-    /// [`decode`](Self::decode).
-    pub fn encode(
-        &self,
-        blocks: Blocks<'_>,
-        pictures: &Tensor,
-        tiling: Option<Tiling>,
-    ) -> std::result::Result<(Tensor, Tensor), RunError> {
-        let pictures = pictures.to_dtype(blocks.dtype())?;
-        let moments = match tiling {
-            Some(tiling) => tiling.encode(&pictures, self.scale(), |tile| {
-                blocks.by_shape(tile, |tile| self.encode_tile(blocks, tile))
-            })?,
-            None => self.encode_tile(blocks, &pictures)?,
-        };
-        let channels = self.config.latent_channels;
-        let log_variance = moments.narrow(1, channels, channels)?.clamp(-30.0, 20.0)?;
-        Ok((moments.narrow(1, 0, channels)?, log_variance))
     }
 
     fn encode_tile(&self, blocks: Blocks<'_>, pictures: &Tensor) -> std::result::Result<Tensor, RunError> {
@@ -226,5 +172,60 @@ impl AutoencoderKl {
 
     fn norm_silu(&self, w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
         w.group_norm_silu(name, x, self.config.norm_num_groups, EPS)
+    }
+}
+
+impl Autoencoder for AutoencoderKl {
+    fn latent_channels(&self) -> usize {
+        self.config.latent_channels
+    }
+
+    fn image_channels(&self) -> usize {
+        self.config.in_channels
+    }
+
+    fn scale(&self) -> usize {
+        self.config.scale()
+    }
+
+    fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
+        (latents / self.config.scaling_factor)? + self.config.shift_factor.unwrap_or(0.0)
+    }
+
+    fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
+        (latents - self.config.shift_factor.unwrap_or(0.0))? * self.config.scaling_factor
+    }
+
+    fn decode(
+        &self,
+        blocks: Blocks<'_>,
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<Tensor, RunError> {
+        let latents = latents.to_dtype(blocks.dtype())?;
+        match tiling {
+            Some(tiling) => tiling.decode(&latents, self.scale(), |tile| {
+                blocks.by_shape(tile, |tile| self.decode_tile(blocks, tile))
+            }),
+            None => self.decode_tile(blocks, &latents),
+        }
+    }
+
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        images: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<(Tensor, Tensor), RunError> {
+        let images = images.to_dtype(blocks.dtype())?;
+        let moments = match tiling {
+            Some(tiling) => tiling.encode(&images, self.scale(), |tile| {
+                blocks.by_shape(tile, |tile| self.encode_tile(blocks, tile))
+            })?,
+            None => self.encode_tile(blocks, &images)?,
+        };
+        let channels = self.config.latent_channels;
+        let log_variance = moments.narrow(1, channels, channels)?.clamp(-30.0, 20.0)?;
+        Ok((moments.narrow(1, 0, channels)?, log_variance))
     }
 }

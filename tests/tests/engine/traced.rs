@@ -1,13 +1,16 @@
 //! Forecasts are the networks' own code, run on shapes.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use sluice_engine::{
     memory::{StageKind, Workload},
-    models::{self, Conditioning, Denoiser, DenoiserInput, Model, PrepareInput, Prepared},
+    models::{
+        self, Conditioning, Denoiser, DenoiserInput, Denoising, LatentShape, Model, Network, PrepareInput,
+        Prepared, Used,
+    },
     nn::{self, Computes, DType, Tensor, Trace},
-    pipeline::{prompts, workload},
-    request::{ComputeDtype, Request},
+    pipeline::{Resolved, workload},
+    request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, TracedBlocks},
     text::{self, Encoded},
 };
@@ -42,7 +45,7 @@ fn blueprints_are_what_forward_passes_ask_for() {
 
 /// Qwen3 gives the states before its last layer, so that layer and the norm behind it never run.
 fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
-    let qwen = model.text.iter().find(|part| part.component.architecture == "Qwen3");
+    let qwen = model.parts.iter().find(|part| part.component.architecture == "Qwen3");
     let last = qwen.and_then(|part| part.component.blocks.iter().rev().nth(1));
     last.is_some_and(|last| weight.starts_with(&format!("{}: ", last.name))) || weight == "norm: weight"
 }
@@ -53,37 +56,41 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let mut unread = Vec::new();
     let prompts = model.tokenize(&["a red boat", ""], 64, 0)?;
     let mut encoded = vec![Vec::new(); 2];
-    for (index, part) in model.text.iter().enumerate() {
-        let blocks = TracedBlocks::new(&trace, &part.component, DType::F32);
-        let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[index]).collect();
-        let fresh = text::encode(part.encoder.as_ref(), blocks.blocks(), &tokens, 0)?;
+    let traced = |part: usize| TracedBlocks::new(&trace, &model.parts[part].component, DType::F32);
+    for Used { part, network } in model.text_encoders() {
+        let blocks = traced(part);
+        let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[&part]).collect();
+        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0)?;
         encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
         unread.extend(blocks.unread());
     }
-    let branches = encoded.into_iter().map(|encoded| model.denoiser.conditioning(encoded));
+    let Used { part, network } = model.denoisers().next().unwrap();
+    let denoiser = network.denoiser.as_ref();
+    let branches = encoded.into_iter().map(|encoded| denoiser.conditioning(encoded));
     let branches = branches.collect::<nn::Result<Vec<_>>>()?;
 
-    let blocks = TracedBlocks::new(&trace, &model.denoiser_component, DType::F32);
-    let shape = model.denoiser.latents_shape(request.width, request.height);
+    let blocks = traced(part);
+    let shape = denoiser.latents(request.canvas());
     let pixels = [request.height as usize, request.width as usize];
     let input = PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 3.0, latents: shape, pixels };
-    let prepared = model.denoiser.prepare(blocks.blocks(), &input)?;
-    let latents = trace.tensor(&[1, shape[0], shape[1], shape[2]], DType::F32);
+    let prepared = denoiser.prepare(blocks.blocks(), &input)?;
+    let latents = trace.tensor(&shape.dims(1), DType::F32);
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
-    let outputs = model.denoiser.predict(blocks.blocks(), &input, &prepared)?;
+    let outputs = denoiser.predict(blocks.blocks(), &input, &prepared)?;
     assert!(outputs.iter().all(|output| output.dims() == latents.dims()));
     unread.extend(blocks.unread());
 
-    let blocks = TracedBlocks::new(&trace, &model.autoencoder_component, DType::F32);
-    let image = model.autoencoder.decode(blocks.blocks(), &latents, None)?;
-    model.autoencoder.encode(blocks.blocks(), &image, None)?;
+    let Used { part, network: autoencoder } = model.autoencoders().next().unwrap();
+    let blocks = traced(part);
+    let image = autoencoder.decode(blocks.blocks(), &latents, None)?;
+    autoencoder.encode(blocks.blocks(), &image, None)?;
     unread.extend(blocks.unread());
     Ok(unread)
 }
 
 /// A network with one more linear layer than the one that it is like.
 struct Deeper {
-    inner: Box<dyn Denoiser>,
+    inner: Arc<Denoising>,
     /// The number of the block whose layer runs once more.
     block: usize,
     /// Rows of zeros that the layer is given.
@@ -93,23 +100,23 @@ struct Deeper {
 
 impl Denoiser for Deeper {
     fn size_multiple(&self) -> u32 {
-        self.inner.size_multiple()
+        self.inner.denoiser.size_multiple()
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        self.inner.latents_shape(width, height)
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        self.inner.denoiser.latents(canvas)
     }
 
     fn guidance_weight(&self, request: &Request) -> f64 {
-        self.inner.guidance_weight(request)
+        self.inner.denoiser.guidance_weight(request)
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning> {
-        self.inner.conditioning(encoded)
+        self.inner.denoiser.conditioning(encoded)
     }
 
     fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError> {
-        self.inner.prepare(blocks, input)
+        self.inner.denoiser.prepare(blocks, input)
     }
 
     fn predict(
@@ -123,11 +130,11 @@ impl Denoiser for Deeper {
             w.linear("linear", &x)?;
             Ok(())
         })?;
-        self.inner.predict(blocks, input, prepared)
+        self.inner.denoiser.predict(blocks, input, prepared)
     }
 
     fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor> {
-        self.inner.velocity(input, output)
+        self.inner.denoiser.velocity(input, output)
     }
 }
 
@@ -137,8 +144,8 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
     let path = fixture.write_diffusers(folder.path()).unwrap();
     let request = fixture.runs().unwrap()[0].request(&path);
     let forecast = |model: &Model| -> Workload {
-        let prompts = prompts(model, &request).unwrap();
-        workload(model, &request, ComputeDtype::F32, &prompts, &Trace::new(Computes::Processor)).unwrap()
+        let resolved = Resolved::new(model, &request, ComputeDtype::F32).unwrap();
+        workload(model, &resolved, &Trace::new(Computes::Processor)).unwrap()
     };
     let denoise = |workload: &Workload, block: usize| {
         let stage = workload.stages.iter().find(|stage| stage.kind == StageKind::Denoise).unwrap();
@@ -146,14 +153,17 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
         (work.blocks[block], work.peak_activations())
     };
     let model = models::open(&path, &[]).unwrap();
-    let block = model.denoiser_component.blocks.len() - 1;
-    let (_, matrix) = &model.denoiser_component.blocks[block].tensors[0];
+    let component = &model.part("denoiser").unwrap().component;
+    let block = component.blocks.len() - 1;
+    let (_, matrix) = &component.blocks[block].tensors[0];
     let (outputs, width, rows) = (matrix.shape()[0], matrix.shape()[1], 5000);
     let (before, peak) = denoise(&forecast(&model), block);
 
-    let other = models::open(&path, &[]).unwrap();
-    let deeper = Deeper { inner: other.denoiser, block, rows, width };
-    let model = Model { denoiser: Box::new(deeper), ..model };
+    let Used { part, network: inner } = model.denoisers().next().unwrap();
+    let (reads, training) = (inner.reads.clone(), inner.training.clone());
+    let denoiser = Box::new(Deeper { inner, block, rows, width });
+    let mut model = model;
+    model.parts[part].network = Network::Denoiser(Arc::new(Denoising { denoiser, reads, training }));
     let (after, higher) = denoise(&forecast(&model), block);
     assert_eq!(after.passes, 2 * before.passes);
     let added = f64::from(after.passes) * after.operations - f64::from(before.passes) * before.operations;

@@ -218,7 +218,8 @@ fn what_moves_is_what_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (packed, _) = twins(folder.path(), as_published, write_published);
     let model = models::open(&packed, &[]).unwrap();
-    for component in [&model.denoiser_component, &model.text[0].component] {
+    for part in ["denoiser", "text_encoder"] {
+        let component = &model.part(part).unwrap().component;
         let (want, _, held) = every_tensor(component, Arc::new(CpuMemory), Placement::Resident, Tier::Disk);
         let stored: u64 = component.blocks.iter().map(|block| block.stored_bytes()).sum();
         assert_eq!(held, stored, "{}", component.architecture);

@@ -164,8 +164,8 @@ fn text_encoders_of_few_layers_stay_as_wide() {
     let likeness = Likeness::of("flux.1-dev").unwrap().tiny().with_text_layers(1).unwrap();
     write(&likeness, &model, RandomDtype::Bf16, 0);
     let opened = models::open(&model, &[]).unwrap();
-    assert_eq!(opened.text.iter().map(|part| part.encoder.width()).collect::<Vec<_>>(), [64, 192]);
-    assert_eq!(opened.text[1].component.blocks.len(), 3);
+    assert_eq!(opened.text_encoders().map(|encoder| encoder.network.width()).collect::<Vec<_>>(), [64, 192]);
+    assert_eq!(opened.part("text_encoder_2").unwrap().component.blocks.len(), 3);
     let error = Likeness::of("flux.1-dev").unwrap().with_text_layers(13).unwrap_err();
     assert!(matches!(error, LikenessError::Layers { layers: 12 }), "{error}");
     assert!(Likeness::of("flux.1-dev").unwrap().with_text_layers(0).is_err());

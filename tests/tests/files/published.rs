@@ -54,7 +54,8 @@ fn of_several_variants_that_without_a_name_is_taken_and_then_that_in_16_bits() {
 /// The noise levels of the model at a path.
 fn training(model: &Path) -> Discrete {
     let opened = models::open(model, &[]).unwrap();
-    let Training::Discrete(training) = &opened.training else { panic!("it is no flow") };
+    let denoising = opened.denoisers().next().unwrap().network;
+    let Training::Discrete(training) = &denoising.training else { panic!("it is no flow") };
     training.clone()
 }
 

@@ -8,7 +8,7 @@ use sluice_engine::{
     memory::Placement,
     models::{flux, stable_diffusion},
     residency::{Blocks, Executor, WeightStore},
-    vae::{AutoencoderKl, Tiling},
+    vae::{Autoencoder, AutoencoderKl, Tiling},
 };
 use sluice_tests::{
     checkpoint::{fixtures, load, manifest_tensors, save},

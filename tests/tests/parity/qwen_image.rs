@@ -7,10 +7,11 @@ use sluice_engine::{
     checkpoint::{CheckpointError, Component, Part, Role, read_header, read_json},
     memory::Placement,
     models::{
-        Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
         qwen_image::{QwenImageConfig, QwenImageTransformer},
     },
     nn::{self, Computes, DType, Trace},
+    request::Canvas,
     residency::{Blocks, Executor, TracedBlocks},
 };
 use sluice_tests::{
@@ -75,7 +76,7 @@ impl Case {
             branches: &branches,
             sigmas: &sigmas,
             guidance: 4.0,
-            latents: [channels, height, width],
+            latents: LatentShape::image(channels, height, width),
             pixels: [height * SCALE, width * SCALE],
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
@@ -165,5 +166,6 @@ fn models_for_layers_are_refused() {
 fn sizes_are_those_of_packed_latents() {
     let transformer = QwenImageTransformer::new(QwenImageConfig::default(), SCALE);
     assert_eq!(transformer.size_multiple(), 16);
-    assert_eq!(transformer.latents_shape(1328, 1056), [16, 132, 166]);
+    let canvas = Canvas { width: 1328, height: 1056, frames: 1 };
+    assert_eq!(transformer.latents(canvas), LatentShape::image(16, 132, 166));
 }

@@ -97,11 +97,18 @@ fn what_a_network_gives_is_told_by_a_bias() {
         unet.insert(name.to_owned(), Tensor::new(values.as_slice(), &Device::Cpu).unwrap());
         save(&unet, &file).unwrap();
         let opened = models::open(&model, &[]).unwrap();
-        let Training::Discrete(training) = &opened.training else { panic!("it is no flow") };
+        let denoising = opened.denoisers().next().unwrap().network;
+        let Training::Discrete(training) = &denoising.training else { panic!("it is no flow") };
         assert_eq!(training.prediction(), expected, "{spread}");
         assert_eq!(opened.defaults.width, if spread > 0.1 { 768 } else { 512 });
-        let blocks: Vec<&str> =
-            opened.text[0].component.blocks.iter().map(|block| block.name.as_str()).collect();
+        let blocks: Vec<&str> = opened
+            .part("text_encoder")
+            .unwrap()
+            .component
+            .blocks
+            .iter()
+            .map(|block| block.name.as_str())
+            .collect();
         assert_eq!(blocks, ["embeddings", "encoder.layers.0", "head"]);
     }
 }

@@ -100,22 +100,24 @@ fn the_encoders_work_is_what_is_measured() {
         vae::Tiling,
     };
     let model = models::open(&starter(64, 1).model.resolve().unwrap(), &[]).unwrap();
-    let first_decoder_block = model.autoencoder.config().first_decoder_block();
+    let autoencoder = model.autoencoders().next().unwrap().network;
+    let own = &model.part("autoencoder").unwrap().component;
+    let first_decoder_block = own.blocks.iter().position(|block| block.name == "decoder.conv_in").unwrap();
     for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
         for way in 0..4 {
             let [height, width] = [72, 88];
             let tiling = [None, Some(64), Some(48), Some(32)][way].map(Tiling::with_tile);
-            let scale = model.autoencoder.scale();
+            let scale = autoencoder.scale();
             let pixels = [1, 3, height * scale, width * scale];
             let trace = Trace::new(Computes::Processor);
-            let blocks = TracedBlocks::new(&trace, &model.autoencoder_component, dtype);
+            let blocks = TracedBlocks::new(&trace, own, dtype);
             let image = trace.tensor(&pixels, candle_core::DType::F32);
-            model.autoencoder.encode(blocks.blocks(), &image, tiling).unwrap();
+            autoencoder.encode(blocks.blocks(), &image, tiling).unwrap();
             let passed = blocks.take();
             let foretold = passed.iter().map(|block| block.activations).max().unwrap();
             assert!(passed[first_decoder_block..].iter().all(|block| block.passes == 0));
             let account = MemoryAccount::new();
-            let component = model.autoencoder_component.clone();
+            let component = own.clone();
             let store =
                 WeightStore::new(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
             let pool = rayon::ThreadPoolBuilder::new()
@@ -132,7 +134,7 @@ fn the_encoders_work_is_what_is_measured() {
                 account.take_peaks();
                 let executor = Executor::default();
                 let blocks = Blocks::stored(&executor, &store);
-                model.autoencoder.encode(blocks, &image.into(), tiling).unwrap();
+                autoencoder.encode(blocks, &image.into(), tiling).unwrap();
             });
             let measured = account.take_peaks().activations;
             // The latents and lists that a stage holds are missing here.

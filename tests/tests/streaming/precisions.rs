@@ -200,7 +200,8 @@ fn weights_are_encoded_once() {
     let tiny = Tiny::new();
     let mut runner = Runner::start().unwrap();
     let plenty = half_streamed(&runner, &tiny.request).with_precision(Storage::Fp8);
-    let component = models::open(&tiny.model, &[]).unwrap().held_as(&plenty).denoiser_component;
+    let model = models::open(&tiny.model, &[]).unwrap().held_as(&plenty);
+    let component = &model.part("denoiser").unwrap().component;
     for job in 0..2 {
         let ran = run(&mut runner, &tiny.request, &plenty);
         let denoiser = ran.blocks().into_iter().filter(|block| {

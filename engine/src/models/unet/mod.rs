@@ -21,8 +21,8 @@ use self::{
     original_names::OriginalNames,
 };
 use super::{
-    Conditioning, Denoiser, DenoiserInput, Modulation, PrepareInput, Prepared,
-    family::negative_first,
+    Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
+    denoiser::negative_first,
     modulated::{Waves, waves},
 };
 use crate::{
@@ -30,6 +30,7 @@ use crate::{
     nn::{
         Conv2d, DType, Mask, Result, Tensor, add, attention, bail, conv2d, geglu, silu, upsample_nearest_2x,
     },
+    request::Canvas,
     residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},
     text::Encoded,
@@ -123,8 +124,9 @@ impl Denoiser for Unet {
         self.config.in_channels.saturating_sub(self.config.out_channels)
     }
 
-    fn latents_shape(&self, width: u32, height: u32) -> [usize; 3] {
-        [self.config.out_channels, height as usize / self.scale, width as usize / self.scale]
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.out_channels, height, width)
     }
 
     /// The hidden states of all encoders side by side, and the pooled output of the last.

@@ -5,9 +5,11 @@ use candle_core::{Device, Tensor};
 use super::{Dump, PipelineError, Run};
 use crate::{
     hardware::unmetered,
+    models::Used,
     output::Image,
     pipeline::{dump::aside, estimate::finish},
     residency::Blocks,
+    vae::Autoencoder,
 };
 
 impl Run<'_> {
@@ -15,11 +17,11 @@ impl Run<'_> {
     pub(super) fn decode(
         &self,
         stage: usize,
+        Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
         latents: &Tensor,
         dump: &mut Dump,
     ) -> Result<Vec<Image>, PipelineError> {
-        let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
+        let (store, executor) = self.enter(stage, *part);
         let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?.into())?.into_computed()?;
         dump.add("vae.decode.in", &latents)?;
         let (mut decoded, mut finished) = (Vec::new(), Vec::new());
@@ -29,7 +31,7 @@ impl Run<'_> {
             let picture = self.within_memory(stage, || {
                 let latents = latents.to_device(store.device())?.into();
                 let blocks = Blocks::stored(&executor, store);
-                let picture = autoencoder.decode(blocks, &latents, self.tiling(stage))?;
+                let picture = autoencoder.decode(blocks, &latents, self.tiling(stage, *part))?;
                 Ok(picture.into_computed()?.to_device(&Device::Cpu)?)
             })?;
             let scaled = finish(picture.clone().into())?.into_computed()?;

@@ -2,69 +2,65 @@
 
 use std::{
     cell::{Cell, RefCell},
-    time::Instant,
+    ops::Range,
 };
 
 use candle_core::{Device, Tensor};
 
-use super::{
-    Dump, PipelineError, Run,
-    noise::{called, draw, evaluated, guide},
-    source::Original,
-};
+use super::{Dump, Made, PipelineError, Run, source::Original, turn::Turn};
 use crate::{
     hardware::unmetered,
-    models::{Conditioning, Denoiser, DenoiserInput},
+    models::{Denoise, Denoiser, DenoiserInput, Start, Task},
     nn,
     pipeline::dump::aside,
-    residency::{Blocks, WeightStore},
+    residency::Blocks,
     sampling::{self, Inpaint, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
 impl Run<'_> {
+    /// Goes through the stages of one walk of the sampler.
     pub(super) fn denoise(
         &self,
-        stage: usize,
-        noise: Tensor,
-        original: Original,
-        branches: &[Conditioning],
+        stages: Range<usize>,
+        made: &mut Made,
         dump: &mut Dump,
-    ) -> Result<Tensor, PipelineError> {
-        let (store, executor) = self.enter(stage, self.loaded.model.denoiser_index());
-        let sigmas = &self.sigmas;
-        let training = &self.loaded.model.training;
-        add_schedule(dump, training, sigmas)?;
-        let latents = training.noised(original.start(), &noise, sigmas[0])?;
-        dump.add("latents.start", &latents)?;
+    ) -> Result<(), PipelineError> {
+        let tasks = self.resolved.stages[stages.clone()].iter();
+        let denoises: Vec<&Denoise> = tasks.filter_map(Task::denoise).collect();
+        let Some(&first) = denoises.first() else { return Ok(()) };
+        let training = &first.denoiser.network.training;
+        let sigmas = joined(&denoises);
+        let order = self.resolved.denoises().take_while(|(number, _)| *number < stages.start).count();
+        let prefix = self.prefix(order, first.denoiser.part);
+        let turn = RefCell::new(self.take_turn(stages.start, first, &mut made.conditionings)?);
+        add_schedule(dump, &prefix, training, &sigmas)?;
+        let goes_on = self.resolved.stages.get(stages.end).and_then(Task::denoise);
+        let is_last = goes_on.is_none_or(|next| next.start == Start::Noise);
+        let (latents, original, noise) = self.start(first, order, is_last, made)?;
+        dump.add(format!("{prefix}latents.start"), &latents)?;
         let (kept, beside) = original.in_steps(training, noise);
-        let denoiser = self.loaded.model.denoiser.as_ref();
-        let guide = guide(&self.loaded.model, self.request, sigmas);
-        let evaluated = evaluated(&self.loaded.model, self.request, sigmas);
-        let input = self.prepare_input(branches, &evaluated);
-        let prepared = self.within_memory(stage, || {
-            store.announce(0);
-            denoiser.prepare(Blocks::stored(&executor, store), &input)
-        })?;
-        let prompt_alone = prepared.prompt_alone();
-        let steps = sigmas.len() - 1;
-        let calls_in_all = called(&self.loaded.model, self.request, sigmas).len();
+        let beside = first.sees.and_then(|stage| made.seen.get(&stage).cloned()).or(beside);
+        let calls_in_all: usize = denoises.iter().map(|denoise| denoise.steps.called.len()).sum();
         let calls = Cell::new(0);
         let cache = RefCell::new(StepCache::new(self.request.step_cache.into(), calls_in_all));
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
         let is_computed = Cell::new(false);
-        let mut predict = |input: &Asked<'_>, is_guided: bool| -> Result<Tensor, PipelineError> {
-            let prepared = if is_guided { &prepared } else { &prompt_alone };
-            let outputs: Vec<Tensor> = self.within_memory(stage, || {
-                store.announce(calls_in_all - calls.get());
+        let mut predict = |input: &Asked<'_>| -> Result<Tensor, PipelineError> {
+            let turn = turn.borrow();
+            let (denoiser, guide) = (turn.denoiser(), &turn.denoise.steps.guide);
+            let outputs: Vec<Tensor> = self.within_memory(turn.stage, || {
+                turn.store.announce(calls_in_all - calls.get());
                 let to_device = |tensor: &Tensor| -> nn::Result<_> {
-                    Ok(nn::Tensor::from(tensor.to_device(store.device())?))
+                    Ok(nn::Tensor::from(tensor.to_device(turn.store.device())?))
                 };
                 let latents = to_device(input.latents)?;
                 let beside = input.beside.map(to_device).transpose()?;
                 let there = DenoiserInput { latents: &latents, sigma: input.sigma, beside: beside.as_ref() };
-                let outputs = denoiser.predict(Blocks::stored(&executor, store), &there, prepared)?;
+                let prepared = turn.prepared(guide.is_guided(input.sigma));
+                let outputs =
+                    denoiser.predict(Blocks::stored(&turn.executor, turn.store), &there, prepared)?;
                 outputs.iter().map(|output| Ok(output.computed()?.to_device(&Device::Cpu)?)).collect()
             })?;
             if calls.get() == 1 && recording {
@@ -76,6 +72,10 @@ impl Run<'_> {
         };
         let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             calls.set(calls.get() + 1);
+            while let Some(next) = turn.borrow().next(calls.get(), &denoises) {
+                self.hand_over(&mut turn.borrow_mut(), next, &mut made.conditionings)?;
+                cache.borrow_mut().forget();
+            }
             // What the walk starts from is as it is to be.
             let put_back = match &kept {
                 Some(kept) if calls.get() > 1 => Some(kept.noised(latents, sigma)?),
@@ -83,70 +83,108 @@ impl Run<'_> {
             };
             let shown = put_back.as_ref().unwrap_or(latents);
             let input = Asked { latents: shown, sigma, beside: beside.as_ref() };
-            let is_guided = guide.is_guided(sigma);
+            let is_guided = turn.borrow().denoise.steps.guide.is_guided(sigma);
             let seen = training.seen(shown, sigma)?;
             let direction = cache.borrow_mut().direction(&seen, is_guided, || {
                 if let Some(known) = self.options.journal.borrow_mut().next(sigma, latents.dims()) {
                     return Ok(known);
                 }
                 is_computed.set(true);
-                predict(&input, is_guided)
+                predict(&input)
             })?;
             match &kept {
                 Some(kept) => Ok(kept.direction(latents, &direction, sigma)?),
                 None => Ok(direction),
             }
         };
+        let steps = sigmas.len() - 1;
         let mut latents_seen: Vec<Tensor> = Vec::new();
-        let mut pace = Pace::new(store);
         let mut after = |step: Step<'_>| -> Result<(), PipelineError> {
             if recording {
                 latents_seen.push(unmetered(|| aside(&seen(training, kept.as_ref(), &step, steps)?))?);
             }
+            let number = (first.steps.first + step.index + 1) as u32;
             if !is_computed.get() {
-                self.observer.borrow_mut().resumed(step.index as u32 + 1);
+                self.observer.borrow_mut().resumed(number);
                 return Ok(());
             }
-            self.step_done(stage, &step, cache.borrow().reused(), &mut pace)
+            self.step_done(&mut turn.borrow_mut(), number, &step, cache.borrow().reused())
         };
-        let mut streams = self.streams(latents.dims())?;
-        let mut noise = |like: &Tensor| draw(&mut streams, like.dims());
-        let walk = Walk { sigmas, training, model: &mut model, noise: &mut noise, after: &mut after };
+        let mut noise = |like: &Tensor| self.draw(like.dims());
+        let walk =
+            Walk { sigmas: &sigmas, training, model: &mut model, noise: &mut noise, after: &mut after };
         let latents = sampling::walk(self.request.sampler, walk, latents)?;
         for (name, output) in &outputs_seen {
-            dump.add(name, output)?;
+            dump.add(format!("{prefix}{name}"), output)?;
         }
         for (step, latents) in latents_seen.iter().enumerate() {
-            dump.add(format!("step.{step}.latents"), latents)?;
+            dump.add(format!("{prefix}step.{step}.latents"), latents)?;
         }
-        self.plan.borrow_mut().observe(stage, self.loaded.model.denoiser_index(), store);
-        let latents = training.finished(latents, sigmas[steps])?;
-        Ok(match &kept {
-            Some(kept) => kept.clean(&latents)?,
-            None => latents,
-        })
+        self.end_turn(turn.into_inner());
+        let latents = match &kept {
+            _ if !is_last => latents,
+            Some(kept) => kept.clean(&training.finished(latents, sigmas[steps])?)?,
+            None => training.finished(latents, sigmas[steps])?,
+        };
+        if self.resolved.is_seen_later(stages.end - 1) {
+            made.seen.insert(stages.end - 1, latents.clone());
+        }
+        made.latents = Some(latents);
+        Ok(())
+    }
+
+    /// The latents that a walk begins with, and what its steps keep of the input image, and the noise that both were
+    /// made with.
+    fn start(
+        &self,
+        first: &Denoise,
+        order: usize,
+        is_last: bool,
+        made: &mut Made,
+    ) -> Result<(Tensor, Original, Tensor), PipelineError> {
+        let training = &first.denoiser.network.training;
+        let sigma = first.steps.sigmas[0];
+        if first.start == Start::Noise && order > 0 {
+            let shape = first.denoiser.network.denoiser.latents(self.request.canvas());
+            let noise = self.draw(&shape.dims(self.request.batch as usize))?;
+            return Ok((training.noised(None, &noise, sigma)?, Original::default(), noise));
+        }
+        let (original, noise) = if is_last {
+            (std::mem::take(&mut made.original), made.noise.take())
+        } else {
+            (made.original.clone(), made.noise.clone())
+        };
+        let noise = match noise {
+            Some(noise) => noise,
+            None => self.noise()?.latents,
+        };
+        let latents = match made.latents.take() {
+            Some(latents) => latents,
+            None => training.noised(original.start(), &noise, sigma)?,
+        };
+        Ok((latents, original, noise))
     }
 
     /// Says that a step is done; after the first, blocks may change places.
     fn step_done(
         &self,
-        stage: usize,
+        turn: &mut Turn<'_>,
+        number: u32,
         step: &Step<'_>,
         reused: usize,
-        pace: &mut Pace,
     ) -> Result<(), PipelineError> {
-        let (store, recorder) = (self.loaded.denoiser_store(), &self.options.recorder);
-        let (number, steps) = (step.index as u32 + 1, self.sigmas.len() as u32 - 1);
+        let recorder = &self.options.recorder;
+        let (stage, part, steps) = (turn.stage, turn.part(), self.resolved.steps() as u32);
         {
             let mut observer = self.observer.borrow_mut();
             if observer.wants_previews() {
-                let images = self.preview(&step.denoised()?)?;
+                let images = self.preview(stage, part, &step.denoised()?)?;
                 if !images.is_empty() {
                     observer.preview(number, images);
                 }
             }
         }
-        let record = StepRecord { step: number, steps, ..pace.step(reused, store, recorder.now()) };
+        let record = StepRecord { step: number, steps, ..turn.pace.step(reused, turn.store, recorder.now()) };
         recorder.record(TelemetryEvent::Step(record));
         let seconds = record.took as f64 / 1e6;
         // Forecasts are of steps whose predictions are made.
@@ -154,9 +192,9 @@ impl Run<'_> {
             self.plan.borrow_mut().steps.push(seconds);
         }
         self.observer.borrow_mut().step(number, steps, seconds);
-        if number == 1 && steps > 2 {
-            let part = self.loaded.model.denoiser_index();
-            let better = unmetered(|| self.plan.borrow_mut().refit(stage, part, store));
+        let own = &turn.denoise.steps;
+        if number as usize == own.first + 1 && own.count() > 2 {
+            let better = unmetered(|| self.plan.borrow_mut().refit(stage, part, turn.store));
             if let Some(reason) = better {
                 self.loaded.follow(&self.plan.borrow().plan, stage);
                 self.tell(&reason);
@@ -164,6 +202,16 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// The sigmas of stages that share a walk.
+fn joined(denoises: &[&Denoise]) -> Vec<f32> {
+    let mut sigmas: Vec<f32> = Vec::new();
+    for denoise in denoises {
+        let shared = usize::from(!sigmas.is_empty());
+        sigmas.extend(denoise.steps.sigmas.iter().skip(shared));
+    }
+    sigmas
 }
 
 /// What one prediction is made of, on the host.
@@ -179,38 +227,6 @@ fn velocity(denoiser: &dyn Denoiser, asked: &Asked<'_>, output: Tensor) -> nn::R
     let latents = asked.latents.clone().into();
     let input = DenoiserInput { latents: &latents, sigma: asked.sigma, beside: None };
     denoiser.velocity(&input, &output.into())?.into_computed()
-}
-
-/// Keeps count of what each step takes.
-struct Pace {
-    started: Instant,
-    waited: u64,
-    moved: u64,
-    /// Predictions that were not made so far.
-    reused: usize,
-}
-
-impl Pace {
-    fn new(store: &WeightStore) -> Self {
-        let (waited, moved) = (store.waited_micros(), store.moved_bytes());
-        Self { started: Instant::now(), waited, moved, reused: 0 }
-    }
-
-    /// A step is done; `reused` predictions were not made since the first.
-    fn step(&mut self, reused: usize, store: &WeightStore, at: u64) -> StepRecord {
-        let next = Self { reused, ..Self::new(store) };
-        let record = StepRecord {
-            at,
-            step: 0,
-            steps: 0,
-            took: (next.started - self.started).as_micros() as u64,
-            wait: next.waited - self.waited,
-            bytes: next.moved - self.moved,
-            reused: (next.reused - self.reused) as u32,
-        };
-        *self = next;
-        record
-    }
 }
 
 /// The latents after a step as the model's own scheduler keeps them.
@@ -234,9 +250,14 @@ fn first_call(denoiser: &dyn Denoiser, outputs: &[Tensor]) -> candle_core::Resul
     named.into_iter().map(|(name, output)| Ok((name, aside(output.computed()?)?))).collect()
 }
 
-fn add_schedule(dump: &mut Dump, training: &Training, sigmas: &[f32]) -> candle_core::Result<()> {
+fn add_schedule(
+    dump: &mut Dump,
+    prefix: &str,
+    training: &Training,
+    sigmas: &[f32],
+) -> candle_core::Result<()> {
     let timesteps: Vec<f32> =
         sigmas[..sigmas.len() - 1].iter().map(|sigma| training.timestep(*sigma)).collect();
-    dump.add("scheduler.sigmas", &Tensor::new(sigmas, &Device::Cpu)?)?;
-    dump.add("scheduler.timesteps", &Tensor::new(timesteps.as_slice(), &Device::Cpu)?)
+    dump.add(format!("{prefix}scheduler.sigmas"), &Tensor::new(sigmas, &Device::Cpu)?)?;
+    dump.add(format!("{prefix}scheduler.timesteps"), &Tensor::new(timesteps.as_slice(), &Device::Cpu)?)
 }

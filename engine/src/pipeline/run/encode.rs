@@ -1,61 +1,98 @@
-//! Prompts to what the denoiser is told.
+//! Prompts to what denoisers are conditioned on.
+
+use std::collections::BTreeMap;
 
 use super::{Dump, PipelineError, Run};
 use crate::{
-    models::{Conditioning, Prompt},
+    models::{Conditioning, Denoising, Prompt, Used},
+    pipeline::resolve::conditioning,
     residency::Blocks,
-    text::{self, Encoded, Tokens},
+    text::{self, Encoded, TextEncoder, Tokens},
 };
 
 impl Run<'_> {
-    /// Encodes the prompt and, where guidance needs it, the negative prompt. Those that were encoded before need no
+    /// Encodes the prompt and, where guidance needs it, the negative prompt. Prompts that were encoded before need no
     /// encoder.
-    pub(super) fn encode(&self, stage: usize, dump: &mut Dump) -> Result<Vec<Conditioning>, PipelineError> {
-        self.add_ids(dump)?;
+    pub(super) fn encode(
+        &self,
+        stage: usize,
+        encoders: &[Used<dyn TextEncoder>],
+        denoisers: &[Used<Denoising>],
+        dump: &mut Dump,
+    ) -> Result<BTreeMap<usize, Vec<Conditioning>>, PipelineError> {
+        let prompts = &self.resolved.prompts;
+        self.add_ids(encoders, denoisers, dump)?;
         let mut new: Vec<&Prompt> = Vec::new();
-        for prompt in &self.prompts {
-            if !self.loaded.knows(prompt) && !new.contains(&prompt) {
+        for prompt in prompts {
+            if !self.loaded.knows(prompt, denoisers) && !new.contains(&prompt) {
                 new.push(prompt);
             }
         }
-        let mut fresh: Vec<Vec<Encoded>> = vec![Vec::new(); new.len()];
-        for (index, part) in self.loaded.model.text.iter().enumerate().filter(|_| !new.is_empty()) {
-            let (store, executor) = self.enter(stage, index);
-            let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[index]).collect();
-            let (encoder, skip) = (part.encoder.as_ref(), new[0].clip_skip);
+        let mut fresh: Vec<BTreeMap<usize, Encoded>> = vec![BTreeMap::new(); new.len()];
+        for Used { part, network } in encoders.iter().filter(|_| !new.is_empty()) {
+            let (store, executor) = self.enter(stage, *part);
+            let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[part]).collect();
             let encoded = self.within_memory(stage, || {
-                text::encode(encoder, Blocks::stored(&executor, store), &tokens, skip)
+                text::encode(network.as_ref(), Blocks::stored(&executor, store), &tokens, new[0].clip_skip)
             })?;
-            fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| all.push(encoded));
+            fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| {
+                all.insert(*part, encoded);
+            });
         }
-        for (prompt, encoded) in new.into_iter().zip(fresh) {
-            let conditioning = self.loaded.model.denoiser.conditioning(encoded)?;
-            self.loaded.keep_encoded(prompt, &conditioning)?;
-        }
-        let mut branches = Vec::new();
-        for (branch, prompt) in self.prompts.iter().enumerate() {
-            let Some(mut conditioning) = self.loaded.encoded(prompt)? else { continue };
-            if branch == 1 && self.request.negative_prompt.is_empty() {
-                conditioning = self.loaded.model.denoiser.without_prompt(conditioning)?;
+        for (prompt, mut encoded) in new.into_iter().zip(fresh) {
+            let mut conditionings = BTreeMap::new();
+            for (index, denoiser) in denoisers.iter().enumerate() {
+                let conditioning = conditioning(denoiser, &denoisers[index + 1..], &mut encoded)?;
+                conditionings.insert(denoiser.part, conditioning);
             }
-            dump.add(format!("encode_prompt.0.{branch}.0"), conditioning.prompt.computed()?)?;
-            if let Some(pooled) = &conditioning.pooled {
-                dump.add(format!("encode_prompt.0.{branch}.1"), pooled.computed()?)?;
-            }
-            branches.push(conditioning);
+            self.loaded.keep_encoded(prompt, &conditionings)?;
         }
-        Ok(branches)
+        let mut conditionings = BTreeMap::new();
+        for (number, denoiser) in denoisers.iter().enumerate() {
+            let mut branches = Vec::new();
+            for (branch, prompt) in prompts.iter().enumerate() {
+                let Some(mut conditioning) = self.loaded.encoded(prompt, denoiser.part)? else { continue };
+                if branch == 1 && self.request.negative_prompt.is_empty() {
+                    conditioning = denoiser.network.denoiser.without_prompt(conditioning)?;
+                }
+                let name = format!("{}encode_prompt.0.{branch}", self.prefix(number, denoiser.part));
+                dump.add(format!("{name}.0"), conditioning.prompt.computed()?)?;
+                if let Some(pooled) = &conditioning.pooled {
+                    dump.add(format!("{name}.1"), pooled.computed()?)?;
+                }
+                branches.push(conditioning);
+            }
+            conditionings.insert(denoiser.part, branches);
+        }
+        Ok(conditionings)
     }
 
-    /// The ids of every text encoder, a row for each chunk; the second encoder is `text_encoder_2`.
-    fn add_ids(&self, dump: &mut Dump) -> candle_core::Result<()> {
-        for (branch, prompt) in self.prompts.iter().enumerate() {
-            for (encoder, tokens) in prompt.parts.iter().enumerate() {
-                let number = if encoder == 0 { String::new() } else { format!("_{}", encoder + 1) };
-                let rows: Vec<&[u32]> = tokens.sequences.iter().map(|row| row.ids.as_slice()).collect();
-                dump.add_ids(format!("text_encoder{number}.{branch}.input_ids"), &rows)?;
+    /// The ids for every text encoder of every denoiser, a row for each chunk; a denoiser's second encoder is
+    /// `text_encoder_2`.
+    fn add_ids(
+        &self,
+        encoders: &[Used<dyn TextEncoder>],
+        denoisers: &[Used<Denoising>],
+        dump: &mut Dump,
+    ) -> candle_core::Result<()> {
+        for (order, denoiser) in denoisers.iter().enumerate() {
+            let read = encoders.iter().filter(|encoder| denoiser.network.reads.contains(&encoder.part));
+            for (index, encoder) in read.enumerate() {
+                let number = if index == 0 { String::new() } else { format!("_{}", index + 1) };
+                let name = format!("{}text_encoder{number}", self.prefix(order, denoiser.part));
+                for (branch, prompt) in self.resolved.prompts.iter().enumerate() {
+                    let sequences = &prompt.parts[&encoder.part].sequences;
+                    let rows: Vec<&[u32]> = sequences.iter().map(|row| row.ids.as_slice()).collect();
+                    dump.add_ids(format!("{name}.{branch}.input_ids"), &rows)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// What stands before the names of recorded tensors: nothing for the first of several denoisers, the part's name for
+    /// the others.
+    pub(super) fn prefix(&self, order: usize, part: usize) -> String {
+        if order == 0 { String::new() } else { format!("{}.", self.loaded.model.parts[part].name) }
     }
 }

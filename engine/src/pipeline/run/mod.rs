@@ -1,4 +1,4 @@
-//! One run: prompt, noise, steps, picture.
+//! One run: goes through the stages of a request.
 
 mod decode;
 mod denoise;
@@ -6,26 +6,31 @@ mod encode;
 mod noise;
 mod preview;
 mod source;
+mod turn;
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
+    ops::Range,
     path::PathBuf,
     time::Instant,
 };
 
-use super::{ActivePlan, Journal, LoadedModel, PipelineError, Target, dump::Dump, estimate};
+use candle_core::Tensor;
+
+use super::{ActivePlan, Journal, LoadedModel, PipelineError, Resolved, Target, dump::Dump};
 use crate::{
     hardware::{OutOfMemory, unmetered},
-    memory::{MemoryPreferences, Stage, StageKind, StagePlan},
-    models::{Conditioning, Model, PrepareInput, Prompt},
+    memory::{MemoryPreferences, Stage, StagePlan},
+    models::{Conditioning, Start, Task},
     output::Image,
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
+    sampling::NoiseStream,
     source::LoadedSource,
     telemetry::{Recorder, TelemetryEvent},
     units,
 };
-pub use noise::{called, evaluated, guide, sigmas};
 use source::Original;
 
 /// Bytes that a driver's counts may be apart.
@@ -85,26 +90,23 @@ pub struct RunOptions<'a> {
 }
 
 impl LoadedModel {
-    /// Draws the pictures of a request under the best plan for it.
+    /// Generates the images of a request under the best plan for it.
     pub fn render(
         &self,
-        request: &Request,
+        resolved: &Resolved,
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
-        self.model.validate(request)?;
-        let source = unmetered(|| self.open_source(request))?;
+        let source = unmetered(|| open_source(resolved))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let prompts = unmetered(|| estimate::prompts(&self.model, request))?;
-        let sigmas = sigmas(&self.model, request);
-        let plan = ActivePlan::new(self, request, &prompts, options)?;
+        let plan = ActivePlan::new(self, resolved, options)?;
         let run = Run {
             loaded: self,
-            request,
+            resolved,
+            request: &resolved.request,
             options,
-            prompts,
             source,
-            sigmas,
+            streams: RefCell::new(noise::seeds(&resolved.request)),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
             is_new_stage: Cell::new(true),
@@ -118,66 +120,126 @@ impl LoadedModel {
         dump.write()?;
         Ok(Rendered { images, plan })
     }
+}
 
-    /// Reads the picture that a request starts from.
-    fn open_source(&self, request: &Request) -> Result<Option<LoadedSource>, PipelineError> {
-        let Some(source) = &request.source else { return Ok(None) };
-        let [_, height, width] = self.model.denoiser.latents_shape(request.width, request.height);
-        Ok(Some(LoadedSource::open(source, (request.width, request.height), [height, width])?))
-    }
+/// Reads the image that a request starts from.
+fn open_source(resolved: &Resolved) -> Result<Option<LoadedSource>, PipelineError> {
+    let request = &resolved.request;
+    let (Some(source), Some(latents)) = (&request.source, resolved.latents(0)) else { return Ok(None) };
+    let size = (request.width, request.height);
+    Ok(Some(LoadedSource::open(source, size, [latents.height, latents.width])?))
 }
 
 /// A run that goes on.
 struct Run<'a> {
     loaded: &'a LoadedModel,
+    resolved: &'a Resolved,
     request: &'a Request,
     options: &'a RunOptions<'a>,
-    prompts: Vec<Prompt>,
     source: Option<LoadedSource>,
-    sigmas: Vec<f32>,
+    /// The noise of each image of the batch that was not drawn yet.
+    streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
     observer: RefCell<&'a mut dyn Observer>,
     /// Whether no part has been used since peaks were noted.
     is_new_stage: Cell<bool>,
 }
 
+/// What stages hand on to later ones.
+struct Made {
+    /// What latents start from.
+    noise: Option<Tensor>,
+    /// What is taken over from the input image.
+    original: Original,
+    /// For each denoiser, by the number of its part, a conditioning for each branch of guidance.
+    conditionings: BTreeMap<usize, Vec<Conditioning>>,
+    /// Those of the last stage that denoised.
+    latents: Option<Tensor>,
+    /// Those of stages that later ones see, by the numbers of the stages.
+    seen: BTreeMap<usize, Tensor>,
+    images: Vec<Image>,
+}
+
+/// A stage that is running.
+struct Begun {
+    stage: Stage,
+    at: Instant,
+}
+
 impl Run<'_> {
     fn whole(&self, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
-        let number = |kind| self.plan.borrow().plan.first_of(kind).map_or(0, |stage| stage.stage.number);
-        let [encode, denoise, decode] =
-            [StageKind::EncodePrompt, StageKind::Denoise, StageKind::Decode].map(number);
         self.loaded.follow(&self.plan.borrow().plan, 0);
-        if self.prompts.iter().all(|prompt| self.loaded.knows(prompt)) {
-            self.enter(denoise, self.loaded.model.denoiser_index());
-        } else {
-            self.enter(encode, 0);
+        if let Some((stage, part)) = self.first_use() {
+            self.enter(stage, part);
         }
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let noise = self.noise()?;
         dump.add("latents.init", &noise.latents)?;
-        let original = match &self.source {
-            Some(source) => {
-                let stage = number(StageKind::EncodeImage);
-                self.stage(stage, || self.encode_source(stage, source, &noise, dump))?
-            }
-            None => Original::default(),
+        let mut made = Made {
+            noise: Some(noise.latents.clone()),
+            original: Original::default(),
+            conditionings: BTreeMap::new(),
+            latents: None,
+            seen: BTreeMap::new(),
+            images: Vec::new(),
         };
-        let branches = self.stage(encode, || self.encode(encode, dump))?;
-        let noise = noise.latents;
-        if self.observer.borrow().wants_previews() {
-            self.fit_preview(decode)?;
+        let stages = &self.resolved.stages;
+        let mut number = 0;
+        while let Some(task) = stages.get(number) {
+            match task {
+                Task::EncodeImage { autoencoder, .. } => {
+                    made.original =
+                        self.stage(number, || self.encode_source(number, autoencoder, &noise, dump))?;
+                }
+                Task::EncodePrompt { encoders, denoisers } => {
+                    made.conditionings =
+                        self.stage(number, || self.encode(number, encoders, denoisers, dump))?;
+                    self.fit_preview()?;
+                }
+                Task::Denoise(_) => {
+                    let walk = self.walk(number);
+                    self.denoise(walk.clone(), &mut made, dump)?;
+                    number = walk.end - 1;
+                }
+                Task::Decode { autoencoder } => {
+                    let latents = made.latents.take();
+                    made.images = self.stage(number, || match &latents {
+                        Some(latents) => self.decode(number, autoencoder, latents, dump),
+                        None => Ok(Vec::new()),
+                    })?;
+                }
+            }
+            number += 1;
         }
-        let latents = self.stage(denoise, || self.denoise(denoise, noise, original, &branches, dump))?;
-        drop(branches);
-        self.stage(decode, || self.decode(decode, &latents, dump))
+        Ok(made.images)
     }
 
-    /// What the denoiser is told before its first prediction.
-    fn prepare_input<'a>(&self, branches: &'a [Conditioning], sigmas: &'a [f32]) -> PrepareInput<'a> {
-        prepare_input(&self.loaded.model, self.request, branches, sigmas)
+    /// The first stage that loads weights, and the part that it uses first.
+    fn first_use(&self) -> Option<(usize, usize)> {
+        let stages = self.resolved.stages.iter().enumerate();
+        stages.filter_map(|(number, task)| Some((number, self.first_part(task)?))).next()
+    }
+
+    fn first_part(&self, task: &Task) -> Option<usize> {
+        match task {
+            Task::EncodeImage { autoencoder, .. } | Task::Decode { autoencoder } => Some(autoencoder.part),
+            Task::EncodePrompt { encoders, denoisers } => {
+                let all_known =
+                    self.resolved.prompts.iter().all(|prompt| self.loaded.knows(prompt, denoisers));
+                encoders.first().filter(|_| !all_known).map(|encoder| encoder.part)
+            }
+            Task::Denoise(denoise) => Some(denoise.denoiser.part),
+        }
+    }
+
+    /// The stages, from this one on, that share one walk of the sampler.
+    fn walk(&self, first: usize) -> Range<usize> {
+        let goes_on = |task: &Task| task.denoise().is_some_and(|denoise| denoise.start == Start::SameWalk);
+        let more = self.resolved.stages[first + 1..].iter().take_while(|task| goes_on(task)).count();
+        first..first + 1 + more
     }
 
     fn mark(&self) {
@@ -192,13 +254,23 @@ impl Run<'_> {
         number: usize,
         work: impl FnOnce() -> Result<T, PipelineError>,
     ) -> Result<T, PipelineError> {
+        let begun = self.begin(number)?;
+        let result = work()?;
+        self.finish(&begun);
+        Ok(result)
+    }
+
+    fn begin(&self, number: usize) -> Result<Begun, PipelineError> {
         let recorder = &self.options.recorder;
         self.make_fit(number)?;
         let stage = self.plan.borrow().plan.stages[number].stage.clone();
         self.observer.borrow_mut().stage_started(&stage);
         recorder.record(TelemetryEvent::StageStarted { at: recorder.now(), stage: stage.clone() });
-        let started = Instant::now();
-        let result = work()?;
+        Ok(Begun { stage, at: Instant::now() })
+    }
+
+    fn finish(&self, Begun { stage, at }: &Begun) {
+        let recorder = &self.options.recorder;
         let spilled = self.loaded.account.spilled();
         if spilled > SLACK {
             self.tell(&format!(
@@ -209,9 +281,8 @@ impl Run<'_> {
             ));
         }
         recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage: stage.clone() });
-        self.note_peaks(number);
-        self.observer.borrow_mut().stage_finished(&stage, started.elapsed().as_secs_f64());
-        Ok(result)
+        self.note_peaks(stage.number);
+        self.observer.borrow_mut().stage_finished(stage, at.elapsed().as_secs_f64());
     }
 
     /// What was held since the last call, or since a part was first used after it, was held by this stage.
@@ -278,21 +349,5 @@ impl Run<'_> {
         }
         let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());
         (&self.loaded.stores[part], executor.of_component(number as u8))
-    }
-}
-
-/// What a denoiser is told before the first prediction of a request.
-pub fn prepare_input<'a>(
-    model: &Model,
-    request: &Request,
-    branches: &'a [Conditioning],
-    sigmas: &'a [f32],
-) -> PrepareInput<'a> {
-    PrepareInput {
-        branches,
-        sigmas,
-        guidance: request.guidance,
-        latents: model.denoiser.latents_shape(request.width, request.height),
-        pixels: [request.height as usize, request.width as usize],
     }
 }

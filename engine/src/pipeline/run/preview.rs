@@ -2,8 +2,9 @@
 
 use candle_core::Tensor;
 
-use super::{PipelineError, Run, StageKind, decode::to_images};
+use super::{PipelineError, Run, decode::to_images};
 use crate::{
+    models::{LatentShape, Task, Used},
     output::Image,
     pipeline::{estimate::LISTS, preview::Preview},
     residency::RunError,
@@ -17,12 +18,20 @@ impl Run<'_> {
     /// Sees to it that there can be previews: fits the map that they are made with, once a model, unless there is a
     /// tiny decoder. It takes no more than decoding is predicted to take beside what is held already; where that is not
     /// enough there are no previews.
-    pub(super) fn fit_preview(&self, stage: usize) -> Result<(), PipelineError> {
-        if self.tiny_decoder().is_some() || self.loaded.preview.borrow().is_some() {
+    pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
+        let wanted = self.observer.borrow().wants_previews() && self.loaded.preview.borrow().is_none();
+        let first = self.resolved.denoises().next().filter(|_| wanted);
+        let Some((stage, denoise)) = first else { return Ok(()) };
+        if self.tiny_decoder(stage, denoise.denoiser.part).is_some() {
             return Ok(());
         }
-        let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
+        let decode = self.resolved.stages.iter().enumerate().find_map(|(number, task)| match task {
+            Task::Decode { autoencoder } => Some((number, autoencoder)),
+            _ => None,
+        });
+        let Some((stage, Used { part, network })) = decode else { return Ok(()) };
+        let autoencoder = network.as_ref();
+        let (store, executor) = self.enter(stage, *part);
         let planned = self.plan.borrow().plan.stages[stage].activations;
         let held = self.loaded.account.holdings().activations + LISTS;
         let free = planned.saturating_sub(held);
@@ -39,8 +48,13 @@ impl Run<'_> {
 
     /// Latents `[batch, channels, height, width]` without their noise as pictures; none where a tiny decoder's file
     /// has become unreadable.
-    pub(super) fn preview(&self, latents: &Tensor) -> Result<Vec<Image>, PipelineError> {
-        let Some((decoder, tile)) = self.tiny_decoder() else {
+    pub(super) fn preview(
+        &self,
+        stage: usize,
+        part: usize,
+        latents: &Tensor,
+    ) -> Result<Vec<Image>, PipelineError> {
+        let Some((decoder, tile)) = self.tiny_decoder(stage, part) else {
             return match self.loaded.preview.borrow().as_ref() {
                 Some(preview) => Ok(to_images(&preview.picture(latents)?)?),
                 None => Ok(Vec::new()),
@@ -63,13 +77,10 @@ impl Run<'_> {
 
     /// The tiny decoder and the largest of its tiles that need no more memory than the denoiser's blocks leave free
     /// between two steps: previews change no plan.
-    fn tiny_decoder(&self) -> Option<(&TinyDecoder, usize)> {
+    fn tiny_decoder(&self, stage: usize, part: usize) -> Option<(&TinyDecoder, usize)> {
         let decoder = self.loaded.tiny_decoder()?;
-        let request = self.request;
-        let [_, height, width] = self.loaded.model.denoiser.latents_shape(request.width, request.height);
-        let plan = self.plan.borrow();
-        let stage = plan.plan.first_of(StageKind::Denoise)?.stage.number;
-        let free = plan.free_between_walks(stage, self.loaded.model.denoiser_index());
+        let LatentShape { height, width, .. } = self.resolved.latents(stage)?;
+        let free = self.plan.borrow().free_between_walks(stage, part);
         let fits = |tile: &usize| decoder.peak([height, width], *tile).is_ok_and(|peak| peak <= free);
         let tile = TILES.into_iter().find(fits)?;
         Some((decoder, tile))

@@ -4,14 +4,14 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, noise::Noise};
 use crate::{
+    models::Used,
     residency::Blocks,
     sampling::{Inpaint, Training},
-    source::LoadedSource,
-    vae::Tiling,
+    vae::{Autoencoder, Tiling},
 };
 
 /// What a run takes over from the request's picture.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Original {
     /// Its latents `[batch, channels, height, width]`, f32, in the scale of diffusion.
     latents: Option<Tensor>,
@@ -45,20 +45,25 @@ impl Run<'_> {
     pub(super) fn encode_source(
         &self,
         stage: usize,
-        source: &LoadedSource,
+        autoencoder: &Used<dyn Autoencoder>,
         noise: &Noise,
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
-        let Some(wanted) = &self.request.source else { return Ok(Original::default()) };
+        let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
+            return Ok(Original::default());
+        };
+        let encode = |picture, noise, number, dump: &mut Dump| {
+            self.encode_picture(stage, autoencoder, picture, noise, number, dump)
+        };
         let mask = source.mask()?;
         let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
         let latents = match &noise.picture {
-            Some(noise) => Some(self.encode_picture(stage, source.picture()?, noise, 0, dump)?),
+            Some(noise) => Some(encode(source.picture()?, noise, 0, dump)?),
             None => None,
         };
         let beside = match (&noise.masked_picture, &mask) {
             (Some(noise), Some(mask)) => {
-                let masked = self.encode_picture(stage, source.masked_picture()?, noise, 1, dump)?;
+                let masked = encode(source.masked_picture()?, noise, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
                 Some(Tensor::cat(&[mask.broadcast_as((batch, 1, height, width))?, masked], 1)?)
             }
@@ -77,17 +82,17 @@ impl Run<'_> {
     fn encode_picture(
         &self,
         stage: usize,
+        Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
         picture: Tensor,
         noise: &Tensor,
         number: usize,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
-        let autoencoder = &self.loaded.model.autoencoder;
-        let (store, executor) = self.enter(stage, self.loaded.model.autoencoder_index());
+        let (store, executor) = self.enter(stage, *part);
         let (mean, log_variance) = self.within_memory(stage, || {
             let picture = picture.to_device(store.device())?.into();
             let blocks = Blocks::stored(&executor, store);
-            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling(stage))?;
+            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling(stage, *part))?;
             Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
         })?;
         dump.add(format!("vae.encode.{number}.in"), &picture)?;
@@ -98,10 +103,10 @@ impl Run<'_> {
         Ok(autoencoder.rescale(&sample.into())?.into_computed()?)
     }
 
-    /// How the autoencoder's work in a stage is cut under the plan.
-    pub(super) fn tiling(&self, stage: usize) -> Option<Tiling> {
+    /// How an autoencoder's work in a stage is cut under the plan.
+    pub(super) fn tiling(&self, stage: usize, part: usize) -> Option<Tiling> {
         let plan = &self.plan.borrow().plan;
-        let tile = plan.stages[stage].use_of(self.loaded.model.autoencoder_index())?.tile;
+        let tile = plan.stages[stage].use_of(part)?.tile;
         tile.map(|tile| Tiling::with_tile(tile as usize))
     }
 }

@@ -1,0 +1,306 @@
+//! A model: named parts, each with a network and the place of its weights.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+
+use super::{Denoiser, Family, Task};
+use crate::{
+    checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
+    memory::MemoryPreferences,
+    request::{ComputeDtype, Request, RequestError},
+    sampling::Training,
+    text::{Manner, TextEncoder, Tokens},
+    vae::Autoencoder,
+};
+
+/// A model whose files have been checked and whose weights have not been read.
+#[derive(Clone)]
+pub struct Model {
+    /// Its family.
+    pub family: &'static dyn Family,
+    /// What was opened.
+    pub path: PathBuf,
+    /// The folder that its parts are in.
+    pub root: PathBuf,
+    /// How its files are arranged.
+    pub layout: Layout,
+    /// In the order in which a run uses them.
+    pub parts: Vec<ModelPart>,
+    /// Settings to start from.
+    pub defaults: ModelDefaults,
+}
+
+/// One part of a model.
+#[derive(Clone)]
+pub struct ModelPart {
+    /// Its name, such as `text_encoder_2`; each part of a model has another.
+    pub name: String,
+    /// Where its weights are.
+    pub component: Component,
+    /// What is computed with them.
+    pub network: Network,
+    /// Whether LoRAs for the model change it.
+    pub takes_adapters: bool,
+}
+
+/// What is computed with a part's weights.
+#[derive(Clone)]
+pub enum Network {
+    /// Prompt to embeddings.
+    TextEncoder(Arc<dyn TextEncoder>),
+    /// Noise to latents, step by step.
+    Denoiser(Arc<Denoising>),
+    /// Latents to pixels and back.
+    Autoencoder(Arc<dyn Autoencoder>),
+}
+
+/// A denoiser and what it was trained with.
+pub struct Denoising {
+    /// The network.
+    pub denoiser: Box<dyn Denoiser>,
+    /// The text encoders that it is conditioned on: numbers of parts.
+    pub reads: Vec<usize>,
+    /// What its sigmas mean.
+    pub training: Training,
+}
+
+/// A network, and the part of the model that has its weights.
+pub struct Used<T: ?Sized> {
+    /// Number of the part.
+    pub part: usize,
+    /// The network.
+    pub network: Arc<T>,
+}
+
+impl<T: ?Sized> Clone for Used<T> {
+    fn clone(&self) -> Self {
+        Self { part: self.part, network: Arc::clone(&self.network) }
+    }
+}
+
+/// What a family finds of a model in a checkpoint, in families with one denoiser and one autoencoder.
+pub struct Opened {
+    /// Text encoders, in the order in which the denoiser reads their results.
+    pub text: Vec<TextPart>,
+    /// The denoiser and the place of its weights.
+    pub denoiser: (Box<dyn Denoiser>, Component),
+    /// The autoencoder and the place of its weights.
+    pub autoencoder: (Box<dyn Autoencoder>, Component),
+    /// See [`Denoising::training`].
+    pub training: Training,
+    /// See [`Model::defaults`].
+    pub defaults: ModelDefaults,
+}
+
+/// A text encoder and the place of its weights.
+pub struct TextPart {
+    /// Prompt to embeddings.
+    pub encoder: Box<dyn TextEncoder>,
+    /// Where its weights are.
+    pub component: Component,
+}
+
+impl TextPart {
+    /// From what opening an encoder gives.
+    pub fn new((encoder, component): (impl TextEncoder + 'static, Component)) -> Self {
+        Self { encoder: Box::new(encoder), component }
+    }
+}
+
+impl Model {
+    /// A model of what a family found in a checkpoint.
+    pub fn new(family: &'static dyn Family, checkpoint: &Checkpoint, opened: Opened) -> Self {
+        let Opened { text, denoiser, autoencoder, training, defaults } = opened;
+        let reads = (0..text.len()).collect();
+        let denoising = Denoising { denoiser: denoiser.0, reads, training };
+        let mut parts: Vec<(Component, Network)> = text
+            .into_iter()
+            .map(|part| (part.component, Network::TextEncoder(Arc::from(part.encoder))))
+            .collect();
+        parts.push((denoiser.1, Network::Denoiser(Arc::new(denoising))));
+        parts.push((autoencoder.1, Network::Autoencoder(Arc::from(autoencoder.0))));
+        Self {
+            family,
+            path: checkpoint.path.clone(),
+            root: checkpoint.root.clone(),
+            layout: checkpoint.layout,
+            parts: named(parts),
+            defaults,
+        }
+    }
+
+    /// What a run of this request does, stage by stage.
+    pub fn stages(&self, request: &Request) -> Vec<Task> {
+        self.family.stages(self, request)
+    }
+
+    /// The part of this name.
+    pub fn part(&self, name: &str) -> Option<&ModelPart> {
+        self.parts.iter().find(|part| part.name == name)
+    }
+
+    /// The components of its parts.
+    pub fn components(&self) -> impl Iterator<Item = &Component> {
+        self.parts.iter().map(|part| &part.component)
+    }
+
+    /// Its text encoders, in their order.
+    pub fn text_encoders(&self) -> impl Iterator<Item = Used<dyn TextEncoder>> + '_ {
+        self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
+            Network::TextEncoder(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// Its denoisers, in their order.
+    pub fn denoisers(&self) -> impl Iterator<Item = Used<Denoising>> + '_ {
+        self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
+            Network::Denoiser(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// Its autoencoders, in their order.
+    pub fn autoencoders(&self) -> impl Iterator<Item = Used<dyn Autoencoder>> + '_ {
+        self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
+            Network::Autoencoder(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// The same model with its matrices held as the preferences say: encoded while they are read.
+    pub fn held_as(mut self, preferences: &MemoryPreferences) -> Self {
+        for part in self.parts.iter_mut().filter(|part| part.component.role != Role::Autoencoder) {
+            part.component = part.component.clone().given_as(preferences.precision(part.component.role));
+        }
+        self
+    }
+
+    /// Width and height must be multiples of this.
+    pub fn size_multiple(&self) -> u32 {
+        self.denoisers().map(|denoiser| denoiser.network.denoiser.size_multiple()).max().unwrap_or(1)
+    }
+
+    /// Width and height must not be above this.
+    pub fn longest_side(&self) -> u32 {
+        self.denoisers().map(|denoiser| denoiser.network.denoiser.longest_side()).min().unwrap_or(0)
+    }
+
+    /// Checks a request for this model.
+    ///
+    /// # Errors
+    /// When no model can do it, or this one cannot.
+    pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
+        request.validate(self.size_multiple(), self.longest_side())?;
+        if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
+            return Err(RequestError::NoSuchLevels(request.schedule));
+        }
+        match &request.source {
+            Some(source) if self.steps(request) == 0 => {
+                let (strength, steps) = (source.strength, request.steps);
+                let least = (100.0 / f64::from(steps)).ceil() / 100.0;
+                Err(RequestError::StrengthTakesNoStep { strength, steps, least })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The steps that a request takes: with an input image, the last of those that it names.
+    fn steps(&self, request: &Request) -> usize {
+        self.denoisers().next().map_or(0, |denoiser| denoiser.network.steps(request))
+    }
+
+    /// Tokenizes prompts; text encoders that do not read in chunks take at most `longest` tokens. Empty chunks are added
+    /// until all prompts have as many as the longest needs in any encoder.
+    pub fn tokenize(
+        &self,
+        prompts: &[&str],
+        longest: usize,
+        clip_skip: u32,
+    ) -> Result<Vec<Prompt>, CheckpointError> {
+        let encoders: Vec<_> = self.text_encoders().collect();
+        let clip_skip = if self.reads_clip_skip() { clip_skip } else { 0 };
+        let mut read = Vec::new();
+        for prompt in prompts {
+            let tokens = |encoder: &Used<dyn TextEncoder>| -> Result<_, CheckpointError> {
+                Ok((encoder.part, encoder.network.tokenize(prompt, longest)?))
+            };
+            let parts = encoders.iter().map(tokens);
+            read.push(Prompt { parts: parts.collect::<Result<_, _>>()?, clip_skip });
+        }
+        let chunks = read.iter().flat_map(|prompt| prompt.parts.values()).map(|part| part.sequences.len());
+        let most = chunks.max().unwrap_or(0);
+        for prompt in &mut read {
+            for (encoder, tokens) in encoders.iter().zip(prompt.parts.values_mut()) {
+                encoder.network.fill(tokens, most);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Whether clip skip makes a difference.
+    pub fn reads_clip_skip(&self) -> bool {
+        self.text_encoders().any(|encoder| encoder.network.manner() == Manner::Chunks)
+    }
+}
+
+impl Denoising {
+    /// The steps that a request takes: with an input image, the last of those that it names.
+    pub fn steps(&self, request: &Request) -> usize {
+        let steps = request.steps as usize;
+        steps - request.source.as_ref().map_or(0, |source| self.training.skipped(steps, source.strength))
+    }
+}
+
+/// Parts with names by their roles: `text_encoder`, `text_encoder_2`, `denoiser`.
+fn named(parts: Vec<(Component, Network)>) -> Vec<ModelPart> {
+    let mut counts: BTreeMap<Role, usize> = BTreeMap::new();
+    let name = |(component, network): (Component, Network)| {
+        let role = component.role;
+        let count = counts.entry(role).or_default();
+        *count += 1;
+        ModelPart {
+            name: if *count == 1 { role.id().to_owned() } else { format!("{}_{count}", role.id()) },
+            component,
+            network,
+            takes_adapters: role != Role::Autoencoder,
+        }
+    };
+    parts.into_iter().map(name).collect()
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("family", &self.family.id()).finish_non_exhaustive()
+    }
+}
+
+/// Settings that suit a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelDefaults {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Denoising steps.
+    pub steps: u32,
+    /// Guidance.
+    pub guidance: f32,
+    /// The 16-bit floats that it is computed in on GPUs: those that it was published for.
+    pub on_cards: ComputeDtype,
+}
+
+/// A prompt in tokens, and all else that decides what text encoders compute from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// Tokens for the text encoders, by the numbers of their parts.
+    pub parts: BTreeMap<usize, Tokens>,
+    /// That of the request; 0 in models where it makes no difference.
+    pub clip_skip: u32,
+}
+
+impl Prompt {
+    /// The numbers of tokens, those of all chunks together.
+    pub fn lengths(&self) -> Vec<usize> {
+        self.parts.values().map(Tokens::len).collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! What a run does, stage by stage. Forecast and run both go through the same list.
+
+use std::ops::Range;
+
+use super::{Denoising, Model, Used};
+use crate::{
+    memory::StageKind,
+    request::Request,
+    sampling::{self, Guide},
+    text::TextEncoder,
+    vae::Autoencoder,
+};
+
+/// A stage of a run: what is done, and with which parts of the model.
+#[derive(Clone)]
+pub enum Task {
+    /// Images of the request to latents.
+    EncodeImage {
+        /// What encodes them.
+        autoencoder: Used<dyn Autoencoder>,
+        /// Which images.
+        images: SourceImages,
+    },
+    /// Prompts to what denoisers are conditioned on.
+    EncodePrompt {
+        /// In the order in which they run.
+        encoders: Vec<Used<dyn TextEncoder>>,
+        /// What reads their results.
+        denoisers: Vec<Used<Denoising>>,
+    },
+    /// Noise to latents, step by step.
+    Denoise(Denoise),
+    /// Latents to an image.
+    Decode {
+        /// What decodes them.
+        autoencoder: Used<dyn Autoencoder>,
+    },
+}
+
+/// Which images of a request are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceImages {
+    /// The input image.
+    pub whole: bool,
+    /// The input image without what is drawn anew.
+    pub masked: bool,
+}
+
+impl SourceImages {
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.whole) + usize::from(self.masked)
+    }
+}
+
+/// A stage that denoises.
+#[derive(Clone)]
+pub struct Denoise {
+    /// The network.
+    pub denoiser: Used<Denoising>,
+    /// What the stage is called.
+    pub name: &'static str,
+    /// What its latents are at first.
+    pub start: Start,
+    /// Its steps.
+    pub steps: Steps,
+    /// The stage whose latents the network sees beside its own, in a cascade: its number in the list.
+    pub sees: Option<usize>,
+}
+
+/// What the latents of a denoising stage are at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Noise; with an input image, that image with noise in it.
+    Noise,
+    /// Those of the denoising stage before, in a new walk: the sampler starts over.
+    Latents,
+    /// Those of the denoising stage before, in the same walk: the sampler keeps its history.
+    SameWalk,
+}
+
+/// The steps of a denoising stage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steps {
+    /// The number of steps in the stages before it.
+    pub first: usize,
+    /// The sigma of each step, and the one at which the last ends.
+    pub sigmas: Vec<f32>,
+    /// The sigmas at which the network is called, in the order of the calls.
+    pub called: Vec<f32>,
+    /// The same, without calls at the sigma of the call before.
+    pub evaluated: Vec<f32>,
+    /// Guidance in these steps.
+    pub guide: Guide,
+}
+
+impl Task {
+    /// What is done.
+    pub fn kind(&self) -> StageKind {
+        match self {
+            Self::EncodeImage { .. } => StageKind::EncodeImage,
+            Self::EncodePrompt { .. } => StageKind::EncodePrompt,
+            Self::Denoise(_) => StageKind::Denoise,
+            Self::Decode { .. } => StageKind::Decode,
+        }
+    }
+
+    /// What the stage is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Denoise(denoise) => denoise.name,
+            other => other.kind().name(),
+        }
+    }
+
+    /// The denoising stage, if it is one.
+    pub fn denoise(&self) -> Option<&Denoise> {
+        match self {
+            Self::Denoise(denoise) => Some(denoise),
+            _ => None,
+        }
+    }
+}
+
+impl Steps {
+    /// All steps that a request takes with a denoiser.
+    pub fn new(denoising: &Denoising, request: &Request) -> Self {
+        let multiple = denoising.denoiser.size_multiple();
+        let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
+        let mut sigmas = denoising.training.sigmas(request.schedule, request.steps as usize, tokens);
+        // Schedules may have fewer levels than steps.
+        let most = sigmas.len().saturating_sub(2);
+        sigmas.drain(..(request.steps as usize - denoising.steps(request)).min(most));
+        let guide = Guide::new(denoising.denoiser.guidance_weight(request), &request.guiding, &sigmas);
+        Self::of(denoising, request, sigmas, guide, 0)
+    }
+
+    fn of(denoising: &Denoising, request: &Request, sigmas: Vec<f32>, guide: Guide, first: usize) -> Self {
+        let (sampler, mixing) = (request.sampler, denoising.training.mixing());
+        Self {
+            first,
+            called: sampling::called(sampler, mixing, &sigmas),
+            evaluated: sampling::evaluated(sampler, mixing, &sigmas),
+            sigmas,
+            guide,
+        }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.sigmas.len().saturating_sub(1)
+    }
+
+    /// The steps from timesteps in a range, in a walk of their own; `None` if there are none.
+    pub fn within(&self, denoising: &Denoising, request: &Request, timesteps: Range<f32>) -> Option<Self> {
+        let begins = &self.sigmas[..self.count()];
+        let below = |limit: f32| begins.partition_point(|sigma| denoising.training.timestep(*sigma) >= limit);
+        let (from, to) = (below(timesteps.end), below(timesteps.start));
+        let sigmas = self.sigmas.get(from..=to)?.to_vec();
+        (from < to).then(|| Self::of(denoising, request, sigmas, self.guide.clone(), self.first + from))
+    }
+
+    /// The steps before and after a timestep as two stages of the same walk. A call at exactly this timestep belongs to
+    /// the first.
+    pub fn handed_over(&self, denoising: &Denoising, timestep: f32) -> [Self; 2] {
+        let before =
+            |levels: &[f32]| levels.partition_point(|sigma| denoising.training.timestep(*sigma) >= timestep);
+        let step = before(&self.sigmas[..self.count()]);
+        let (called, evaluated) = (before(&self.called), before(&self.evaluated));
+        let part = |first, sigmas: Range<usize>, called: &[f32], evaluated: &[f32]| Self {
+            first,
+            sigmas: self.sigmas[sigmas].to_vec(),
+            called: called.to_vec(),
+            evaluated: evaluated.to_vec(),
+            guide: self.guide.clone(),
+        };
+        [
+            part(self.first, 0..step + 1, &self.called[..called], &self.evaluated[..evaluated]),
+            part(
+                self.first + step,
+                step..self.sigmas.len(),
+                &self.called[called..],
+                &self.evaluated[evaluated..],
+            ),
+        ]
+    }
+
+    /// The calls that need all branches of guidance, and those that need the prompt's alone.
+    pub fn guided(&self) -> [usize; 2] {
+        let guided = self.called.iter().filter(|&&sigma| self.guide.is_guided(sigma)).count();
+        [guided, self.called.len() - guided]
+    }
+}
+
+/// The stages of most families: images and prompts are encoded, one network denoises, one decodes.
+pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
+    let denoise = |denoiser: Used<Denoising>| {
+        let steps = Steps::new(&denoiser.network, request);
+        Denoise { denoiser, name: StageKind::Denoise.name(), start: Start::Noise, steps, sees: None }
+    };
+    around(model, request, model.denoisers().take(1).map(denoise).collect())
+}
+
+/// Denoising stages with what they need before and after them.
+pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
+    if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
+        && images.count() > 0
+    {
+        tasks.push(Task::EncodeImage { autoencoder, images });
+    }
+    let mut denoisers: Vec<Used<Denoising>> = Vec::new();
+    for denoise in &denoises {
+        if denoisers.iter().all(|known| known.part != denoise.denoiser.part) {
+            denoisers.push(denoise.denoiser.clone());
+        }
+    }
+    let read = |part: usize| denoisers.iter().any(|denoiser| denoiser.network.reads.contains(&part));
+    let encoders = model.text_encoders().filter(|encoder| read(encoder.part)).collect();
+    tasks.push(Task::EncodePrompt { encoders, denoisers });
+    tasks.extend(denoises.into_iter().map(Task::Denoise));
+    tasks.extend(model.autoencoders().take(1).map(|autoencoder| Task::Decode { autoencoder }));
+    tasks
+}
+
+/// Which images a request needs in latents. A network that sees the masked image beside the latents needs the whole one
+/// only to start from.
+fn source_images(request: &Request, denoising: &Denoising) -> SourceImages {
+    let Some(source) = &request.source else { return SourceImages { whole: false, masked: false } };
+    let inpaints = source.mask.is_some() && denoising.denoiser.channels_beside() > 0;
+    SourceImages { whole: !inpaints || source.strength < 1.0, masked: inpaints }
+}

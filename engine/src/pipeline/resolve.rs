@@ -1,0 +1,105 @@
+//! What a request comes to with a model: the forecast and the run both follow it.
+
+use std::collections::BTreeMap;
+
+use super::{PipelineError, Target};
+use crate::{
+    memory::Stage,
+    models::{Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, Task, Used},
+    nn,
+    request::{ComputeDtype, Request},
+    text::Encoded,
+};
+
+/// A request with everything decided that decides what is computed.
+pub struct Resolved {
+    /// The request, with the dtype that it is computed in.
+    pub request: Request,
+    /// What it is computed in.
+    pub dtype: ComputeDtype,
+    /// A prompt for each guidance branch, in tokens.
+    pub prompts: Vec<Prompt>,
+    /// What is done, stage by stage.
+    pub stages: Vec<Task>,
+}
+
+/// Decides what a request comes to with a model on a device. Named adapters must have been
+/// [looked up](super::with_named_adapters) before.
+///
+/// # Errors
+/// When the model cannot do what is asked for, or a prompt cannot be tokenized.
+pub fn resolve(model: &Model, request: &Request, target: &Target) -> Result<Resolved, PipelineError> {
+    Resolved::new(model, request, target.dtype(model, request.dtype))
+}
+
+impl Resolved {
+    /// The same for a known dtype.
+    ///
+    /// # Errors
+    /// As [`resolve`].
+    pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
+        model.validate(request)?;
+        let stages = model.stages(request);
+        let mut prompts = vec![request.prompt.as_str()];
+        if denoises(&stages).any(|(_, denoise)| denoise.steps.guided()[0] > 0) {
+            prompts.push(&request.negative_prompt);
+        }
+        let prompts = model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?;
+        let request = Request { dtype: Some(dtype), ..request.clone() };
+        Ok(Self { request, dtype, prompts, stages })
+    }
+
+    /// The stages that denoise, with their numbers.
+    pub fn denoises(&self) -> impl Iterator<Item = (usize, &Denoise)> {
+        denoises(&self.stages)
+    }
+
+    /// The steps of all stages together.
+    pub fn steps(&self) -> usize {
+        self.denoises().map(|(_, denoise)| denoise.steps.count()).sum()
+    }
+
+    /// How a stage is reported.
+    pub fn stage(&self, number: usize) -> Option<Stage> {
+        let task = self.stages.get(number)?;
+        Some(Stage { number, kind: task.kind(), name: task.name().to_owned() })
+    }
+
+    /// The shape of the latents that a stage works on: those of the denoising stage before it, or at the beginning those
+    /// of the first.
+    pub fn latents(&self, stage: usize) -> Option<LatentShape> {
+        let before = self.denoises().take_while(|(number, _)| *number <= stage).last();
+        let (_, denoise) = before.or_else(|| self.denoises().next())?;
+        Some(denoise.denoiser.network.denoiser.latents(self.request.canvas()))
+    }
+
+    /// Whether a stage after this one denoises with a part.
+    pub fn denoises_after(&self, stage: usize, part: usize) -> bool {
+        self.denoises().any(|(number, denoise)| number > stage && denoise.denoiser.part == part)
+    }
+
+    /// Whether a later stage sees the latents that this one ends with.
+    pub fn is_seen_later(&self, stage: usize) -> bool {
+        self.denoises().any(|(number, denoise)| number > stage && denoise.sees == Some(stage))
+    }
+}
+
+fn denoises(stages: &[Task]) -> impl Iterator<Item = (usize, &Denoise)> {
+    stages.iter().enumerate().filter_map(|(number, task)| Some((number, task.denoise()?)))
+}
+
+/// What a denoiser is conditioned on, from the results of text encoders by their parts. Results that no denoiser after
+/// it reads are taken out.
+pub fn conditioning(
+    denoiser: &Used<Denoising>,
+    after: &[Used<Denoising>],
+    encoded: &mut BTreeMap<usize, Encoded>,
+) -> nn::Result<Conditioning> {
+    let reads = denoiser.network.reads.iter();
+    let read = reads.filter_map(|part| {
+        let again = after.iter().any(|other| other.network.reads.contains(part));
+        if again { encoded.get(part).cloned() } else { encoded.remove(part) }
+    });
+    let read = read.collect();
+    denoiser.network.denoiser.conditioning(read)
+}

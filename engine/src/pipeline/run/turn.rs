@@ -1,0 +1,134 @@
+//! The turn of one denoiser in a walk of the sampler.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use super::{Begun, PipelineError, Run};
+use crate::{
+    models::{Conditioning, Denoise, Denoiser, Prepared},
+    pipeline::estimate::prepare_input,
+    residency::{Blocks, Executor, WeightStore},
+    telemetry::StepRecord,
+};
+
+/// The turn of one denoiser in a walk of the sampler.
+pub(super) struct Turn<'a> {
+    begun: Begun,
+    pub stage: usize,
+    pub denoise: &'a Denoise,
+    pub store: &'a WeightStore,
+    pub executor: Executor,
+    pub pace: Pace,
+    prepared: Prepared,
+    prompt_alone: Prepared,
+    /// The calls of the walk before this turn, and its place among the walk's stages.
+    before: usize,
+    place: usize,
+}
+
+impl<'a> Turn<'a> {
+    pub fn part(&self) -> usize {
+        self.denoise.denoiser.part
+    }
+
+    pub fn denoiser(&self) -> &'a dyn Denoiser {
+        self.denoise.denoiser.network.denoiser.as_ref()
+    }
+
+    /// What was prepared for a prediction with all branches of guidance, or for the prompt's alone.
+    pub fn prepared(&self, is_guided: bool) -> &Prepared {
+        if is_guided { &self.prepared } else { &self.prompt_alone }
+    }
+
+    /// The stage whose turn it is at a call of the walk, counted from 1, if it is the next one's.
+    pub fn next(&self, call: usize, denoises: &[&'a Denoise]) -> Option<&'a Denoise> {
+        let is_over = call > self.before + self.denoise.steps.called.len();
+        denoises.get(self.place + 1).copied().filter(|_| is_over)
+    }
+}
+
+impl Run<'_> {
+    /// Begins a stage: makes room for its denoiser and prepares it.
+    pub(super) fn take_turn<'b>(
+        &'b self,
+        stage: usize,
+        denoise: &'b Denoise,
+        conditionings: &mut BTreeMap<usize, Vec<Conditioning>>,
+    ) -> Result<Turn<'b>, PipelineError> {
+        let begun = self.begin(stage)?;
+        let part = denoise.denoiser.part;
+        let (store, executor) = self.enter(stage, part);
+        let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
+        let input = prepare_input(self.request, denoise, branches);
+        let prepared = self.within_memory(stage, || {
+            store.announce(0);
+            denoise.denoiser.network.denoiser.prepare(Blocks::stored(&executor, store), &input)
+        })?;
+        if !self.resolved.denoises_after(stage, part) {
+            conditionings.remove(&part);
+        }
+        let prompt_alone = prepared.prompt_alone();
+        let pace = Pace::new(store);
+        Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
+    }
+
+    /// Ends a denoiser's stage and begins that of the next one in the same walk.
+    pub(super) fn hand_over<'b>(
+        &'b self,
+        turn: &mut Turn<'b>,
+        next: &'b Denoise,
+        conditionings: &mut BTreeMap<usize, Vec<Conditioning>>,
+    ) -> Result<(), PipelineError> {
+        let before = turn.before + turn.denoise.steps.called.len();
+        let (stage, place, started) = (turn.stage + 1, turn.place + 1, turn.pace.started);
+        turn.prepared = Prepared::default();
+        turn.prompt_alone = Prepared::default();
+        self.end_stage(turn);
+        *turn = self.take_turn(stage, next, conditionings)?;
+        turn.before = before;
+        turn.place = place;
+        turn.pace.started = started;
+        Ok(())
+    }
+
+    /// Ends a denoiser's stage.
+    pub(super) fn end_turn(&self, turn: Turn<'_>) {
+        self.end_stage(&turn);
+    }
+
+    fn end_stage(&self, turn: &Turn<'_>) {
+        self.plan.borrow_mut().observe(turn.stage, turn.part(), turn.store);
+        self.finish(&turn.begun);
+    }
+}
+
+/// Keeps count of what each step takes.
+pub(super) struct Pace {
+    started: Instant,
+    waited: u64,
+    moved: u64,
+    /// Predictions that were not made so far.
+    reused: usize,
+}
+
+impl Pace {
+    pub fn new(store: &WeightStore) -> Self {
+        let (waited, moved) = (store.waited_micros(), store.moved_bytes());
+        Self { started: Instant::now(), waited, moved, reused: 0 }
+    }
+
+    /// A step is done; `reused` predictions were not made since the first.
+    pub fn step(&mut self, reused: usize, store: &WeightStore, at: u64) -> StepRecord {
+        let next = Self { reused, ..Self::new(store) };
+        let record = StepRecord {
+            at,
+            step: 0,
+            steps: 0,
+            took: (next.started - self.started).as_micros() as u64,
+            wait: next.waited - self.waited,
+            bytes: next.moved - self.moved,
+            reused: (next.reused - self.reused) as u32,
+        };
+        *self = next;
+        record
+    }
+}
