@@ -102,7 +102,7 @@ fn the_encoders_work_is_what_is_measured() {
     let model = models::open(&starter(64, 1).model.resolve().unwrap(), &[]).unwrap();
     let autoencoder = model.autoencoders().next().unwrap().network;
     let own = &model.part("autoencoder").unwrap().component;
-    let first_decoder_block = own.blocks.iter().position(|block| block.name == "decoder.conv_in").unwrap();
+    let first_decoder_block = own.blocks.iter().position(|block| block.name == "decoder.in").unwrap();
     for dtype in [candle_core::DType::F32, candle_core::DType::BF16] {
         for way in 0..4 {
             let [height, width] = [72, 88];

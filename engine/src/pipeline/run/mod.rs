@@ -31,6 +31,7 @@ use crate::{
     telemetry::{Recorder, TelemetryEvent},
     units,
 };
+use noise::Noise;
 use source::Original;
 
 /// Bytes that a driver's counts may be apart.
@@ -176,10 +177,10 @@ impl Run<'_> {
         }
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
-        let noise = self.noise()?;
-        dump.add("latents.init", &noise.latents)?;
+        let Noise { latents, images } = self.noise()?;
+        dump.add("latents.init", &latents)?;
         let mut made = Made {
-            noise: Some(noise.latents.clone()),
+            noise: Some(latents),
             original: Original::default(),
             conditionings: BTreeMap::new(),
             latents: None,
@@ -192,7 +193,7 @@ impl Run<'_> {
             match task {
                 Task::EncodeImage { autoencoder, .. } => {
                     made.original =
-                        self.stage(number, || self.encode_source(number, autoencoder, &noise, dump))?;
+                        self.stage(number, || self.encode_source(number, autoencoder, &images, dump))?;
                 }
                 Task::EncodePrompt { encoders, denoisers } => {
                     made.conditionings =

@@ -14,12 +14,18 @@ use crate::{
 
 /// The noise of a run before its first step, of unit variance, in the shape of its latents.
 pub(super) struct Noise {
-    /// For the sample of the source image's latents.
-    pub picture: Option<Tensor>,
     /// What the run starts from.
     pub latents: Tensor,
-    /// For the sample of the masked source image's latents.
-    pub masked_picture: Option<Tensor>,
+    /// For samples of the input image's latents.
+    pub images: ImageNoise,
+}
+
+/// The noise of samples of the input image's latents.
+pub(super) struct ImageNoise {
+    /// Of the whole image.
+    pub whole: Option<Tensor>,
+    /// Of the masked image.
+    pub masked: Option<Tensor>,
 }
 
 impl Run<'_> {
@@ -46,14 +52,11 @@ impl Run<'_> {
             Task::EncodeImage { images, .. } => Some(*images),
             _ => None,
         });
-        Ok(Noise {
-            picture: images.filter(|images| images.whole).map(|_| next("noise.picture")).transpose()?,
-            latents: next(LATENTS)?,
-            masked_picture: images
-                .filter(|images| images.masked)
-                .map(|_| next("noise.masked_picture"))
-                .transpose()?,
-        })
+        let whole = images.filter(|images| images.whole).map(|_| next("noise.picture")).transpose()?;
+        let latents = next(LATENTS)?;
+        let masked = images.filter(|images| images.masked);
+        let masked = masked.map(|_| next("noise.masked_picture")).transpose()?;
+        Ok(Noise { latents, images: ImageNoise { whole, masked } })
     }
 
     /// The next noise of each image, side by side.

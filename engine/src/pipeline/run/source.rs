@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{Dump, PipelineError, Run, noise::Noise};
+use super::{Dump, PipelineError, Run, noise::ImageNoise};
 use crate::{
     models::Used,
     residency::Blocks,
@@ -46,7 +46,7 @@ impl Run<'_> {
         &self,
         stage: usize,
         autoencoder: &Used<dyn Autoencoder>,
-        noise: &Noise,
+        noise: &ImageNoise,
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
         let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
@@ -57,11 +57,11 @@ impl Run<'_> {
         };
         let mask = source.mask()?;
         let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
-        let latents = match &noise.picture {
+        let latents = match &noise.whole {
             Some(noise) => Some(encode(source.picture()?, noise, 0, dump)?),
             None => None,
         };
-        let beside = match (&noise.masked_picture, &mask) {
+        let beside = match (&noise.masked, &mask) {
             (Some(noise), Some(mask)) => {
                 let masked = encode(source.masked_picture()?, noise, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
