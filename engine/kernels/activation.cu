@@ -1,5 +1,5 @@
-// Activations times a factor: the middle of gated feed-forwards. A block of the grid has a part of one row; rows of the
-// gate and of the factor may be further apart than they are long, those of the result are not.
+// Activations times a factor: the middle of gated feed-forwards. Each block of the grid handles a part of one
+// row. The rows of the gate and of the factor may be strided; those of the result are contiguous.
 #include "common.cuh"
 
 /// `x · sigmoid(x)`.

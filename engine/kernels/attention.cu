@@ -1,13 +1,14 @@
-// Scaled dot-product attention on tensor cores, without a matrix of all scores: a block of the grid has some queries of
-// one head and goes through the keys a tile at a time, with a softmax that runs along (Dao 2023, arXiv:2307.08691).
+// Scaled dot-product attention on tensor cores, without materializing the score matrix. Each block of the
+// grid handles a few queries of one head and goes through the keys tile by tile, with a running softmax (Dao
+// 2023, arXiv:2307.08691).
 #include "tensor_cores.cuh"
 
 constexpr int WARPS = 4, THREADS = WARPS * LANES;
-/// Rows that a matrix instruction multiplies, and twice its columns: what four 8 by 8 matrices make.
+/// Rows of a matrix instruction, and twice its columns: the size of four 8 by 8 matrices.
 constexpr int SIDE = 16;
 constexpr float LOG2_E = 1.4426950408889634f;
 
-/// How far apart the values of batch items, tokens and heads are.
+/// The strides of batch items, tokens and heads.
 struct Strides {
     long long batch, token, head;
 };
@@ -16,28 +17,28 @@ template <typename T> struct Problem {
     const T *q, *k, *v;
     /// `[batch, tokens, heads, width]`.
     T *out;
-    /// What is added to scores by the place of the key less that of the query, `[heads, tokens + keys − 1]`, or null.
+    /// Bias of the scores by key position minus query position, `[heads, tokens + keys − 1]`, or null.
     const float *bias;
     int tokens, keys, heads, kv_heads;
     Strides of_q, of_k, of_v;
-    /// What products are multiplied by.
+    /// Factor of the products.
     float scale;
-    /// Whether no query sees later keys.
+    /// Whether later keys are masked.
     bool causal;
 };
 
-/// The sizes of the work of a block for heads of a width: 32 queries a warp, and as many keys a tile as leave the sums in
-/// registers.
+/// The work sizes of a block for a head width: 32 queries per warp, and as many keys per tile as keep the
+/// sums in registers.
 template <int WIDTH_> struct Tile {
     static constexpr int WIDTH = WIDTH_;
-    /// With zeros up to what a matrix instruction takes.
+    /// Padded with zeros to the size of a matrix instruction.
     static constexpr int DEPTH = (WIDTH + SIDE - 1) / SIDE * SIDE;
-    /// Values from row to row in shared memory: eight rows begin in different banks.
+    /// Row stride in shared memory; eight rows begin in different banks.
     static constexpr int PITCH = DEPTH + 8;
     static constexpr int KEYS = 64, STRIPS = 2, OF_WARP = STRIPS * SIDE, QUERIES = WARPS * OF_WARP;
 };
 
-/// Begins to copy rows of which `there` exist; the others are zero.
+/// Starts to copy rows, of which `there` exist; the others are zero.
 template <typename Tile, int ROWS, typename T>
 FUNCTION void copy_rows(T *to, const T *from, long long stride, int there) {
     constexpr int CHUNKS = Tile::WIDTH / 8;
@@ -48,14 +49,14 @@ FUNCTION void copy_rows(T *to, const T *from, long long stride, int there) {
     }
 }
 
-/// What is known of sixteen queries: a thread has parts of two rows, eight apart.
+/// The state of sixteen queries; a thread has parts of two rows, eight apart.
 template <typename Tile> struct Strip {
     float scores[Tile::KEYS / 8][4];
     float sums[Tile::WIDTH / 8][4];
     float highest[2], total[2];
 };
 
-/// Where a thread's values are in the result of a matrix instruction.
+/// The position of a thread's values in the result of a matrix instruction.
 struct Place {
     int row, column;
 };
@@ -97,8 +98,8 @@ FUNCTION void score(Strip<Tile> (&strips)[Tile::STRIPS], const T *queries, const
     }
 }
 
-/// Scales scores to the base 2, adds what is to be added and hides what is not to be seen. `query` is the place of the
-/// strip's first query, `start` that of the tile's first key.
+/// Scales scores for base 2, adds the bias and applies the mask. `query` is the position of the strip's first
+/// query, `start` that of the tile's first key.
 template <typename Tile, typename T>
 FUNCTION void adjust(Strip<Tile> &strip, const Problem<T> &problem, const float *bias, int query, int start, int end) {
     Place own = own_place();
@@ -119,7 +120,7 @@ FUNCTION void adjust(Strip<Tile> &strip, const Problem<T> &problem, const float 
     }
 }
 
-/// Turns scores into exponentials under the highest so far, and scales what was summed before.
+/// Replaces scores by exponentials relative to the highest so far, and rescales earlier sums.
 template <typename Tile> FUNCTION void exponentiate(Strip<Tile> &strip) {
     float factors[2];
 #pragma unroll
@@ -130,7 +131,7 @@ template <typename Tile> FUNCTION void exponentiate(Strip<Tile> &strip) {
         // Four threads share a row.
         high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
         high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
-        // Where all is hidden so far, nothing is to be subtracted.
+        // If everything is masked so far, there is nothing to subtract.
         float base = high == -INFINITY ? 0.0f : high;
         factors[half] = exp2_near(strip.highest[half] - base);
         strip.highest[half] = high;
@@ -145,7 +146,7 @@ template <typename Tile> FUNCTION void exponentiate(Strip<Tile> &strip) {
         }
         strip.total[half] = total;
     }
-    // After the first tiles the highest score seldom changes.
+    // After the first tiles the highest score rarely changes.
     if (__any_sync(ALL_LANES, factors[0] != 1.0f || factors[1] != 1.0f)) {
 #pragma unroll
         for (auto &sums : strip.sums) {
@@ -155,7 +156,7 @@ template <typename Tile> FUNCTION void exponentiate(Strip<Tile> &strip) {
     }
 }
 
-/// Adds the products of exponentials with a tile of values to the sums.
+/// Adds the products of exponentials and a tile of values to the sums.
 template <typename Tile, typename T>
 FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const T *values) {
     int lane = threadIdx.x % LANES;
@@ -164,7 +165,7 @@ FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const T *values) {
         uint32_t left[Tile::STRIPS][4];
 #pragma unroll
         for (int strip = 0; strip < Tile::STRIPS; strip++) {
-            // What two products leave in a thread is what it gives to the next.
+            // The results of two products in a thread are its operands of the next one.
 #pragma unroll
             for (int part = 0; part < 4; part++) {
                 const float(&scores)[4] = strips[strip].scores[key / 8 + part / 2];
@@ -186,7 +187,7 @@ FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const T *values) {
     }
 }
 
-/// Writes the warp's rows, of which `there` exist, by way of the shared memory that its queries were in.
+/// Writes the warp's rows, of which `there` exist, through the shared memory of its queries.
 template <typename Tile, typename T>
 FUNCTION void write_rows(Strip<Tile> (&strips)[Tile::STRIPS], T *queries, T *out, long long stride, int there) {
     Place own = own_place();
@@ -232,7 +233,7 @@ template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &prob
     copy_rows<Tile, Tile::QUERIES>(queries, q + first * problem.of_q.token, problem.of_q.token, count);
     copy_rows<Tile, Tile::KEYS>(keys, k, problem.of_k.token, end);
     if constexpr (Tile::DEPTH > Tile::WIDTH) {
-        // Rows of queries, keys and values stand one after the other.
+        // Rows of queries, keys and values, one after the other.
         for (int row = threadIdx.x; row < Tile::QUERIES + 2 * Tile::KEYS; row += THREADS) {
             for (int place = Tile::WIDTH; place < Tile::DEPTH; place++) {
                 queries[row * Tile::PITCH + place] = narrow<T>(0.0f);
@@ -256,12 +257,12 @@ template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &prob
     int of_warp = threadIdx.x / LANES * Tile::OF_WARP;
     T *own = queries + of_warp * Tile::PITCH;
     for (int start = 0; start < end; start += Tile::KEYS) {
-        // The keys are there, and no thread needs the values of before.
+        // The keys have arrived, and no thread needs the previous values any more.
         wait_for_copies();
         __syncthreads();
         copy_rows<Tile, Tile::KEYS>(values, v + start * problem.of_v.token, problem.of_v.token, end - start);
         score<Tile>(strips, own, keys);
-        // The values are there, and no thread needs the keys any more.
+        // The values have arrived, and no thread needs the keys any more.
         wait_for_copies();
         __syncthreads();
         int next = start + Tile::KEYS;

@@ -1,14 +1,14 @@
-// What the kernels share. Each file is compiled by nvcc for the card, and as C++ for tests, where `emulated.h` stands
-// in for the card.
+// Shared code of the kernels. Each file is compiled by nvcc for the GPU, and as C++ for tests, with
+// `emulated.h` in place of the GPU.
 #pragma once
 
 #ifdef __CUDACC__
 #include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-/// Makes a kernel known to the emulation under its name.
+/// Registers a kernel with the emulation under its name.
 #define EMULATED(kernel)
-/// Memory that the threads of a block share, as much as the launch says.
+/// Shared memory of a block, of the size given at launch.
 #define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #else
 #include "emulated.h"
@@ -27,13 +27,13 @@ FUNCTION float wide(float value) { return value; }
 FUNCTION float wide(f16 value) { return __half2float(value); }
 FUNCTION float wide(bf16 value) { return __bfloat162float(value); }
 
-/// A value rounded to the nearest of its type, ties to even.
+/// Rounds a value to the nearest of its type, ties to even.
 template <typename T> FUNCTION T narrow(float value);
 template <> FUNCTION float narrow<float>(float value) { return value; }
 template <> FUNCTION f16 narrow<f16>(float value) { return __float2half_rn(value); }
 template <> FUNCTION bf16 narrow<bf16>(float value) { return __float2bfloat16_rn(value); }
 
-/// Neighbouring values that are read or written at once.
+/// Neighbouring values that are read or written together.
 template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
     T values[N];
 
@@ -41,20 +41,20 @@ template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N :
     FUNCTION void to(T *place) const { *reinterpret_cast<Pack *>(place) = *this; }
 };
 
-/// Values that make 16 bytes.
+/// Number of values in 16 bytes.
 template <typename T> constexpr int TOGETHER = 16 / sizeof(T);
 
-/// Whether memory can be read 16 bytes at a time. What is absent can.
+/// Whether an address is aligned to 16 bytes. Null counts as aligned.
 FUNCTION bool aligned(const void *place) { return reinterpret_cast<uintptr_t>(place) % 16 == 0; }
 
-/// The sum of a value over the threads of a row of the block, of which there are `blockDim.x`: one warp, or several in a
-/// block of one row. It is the same in all of them.
+/// The sum of a value over the `blockDim.x` threads of a row of the block: one warp, or several in a block of
+/// one row. All of them get the result.
 FUNCTION float sum_of_row(float value) {
     __shared__ float of_warps[LANES];
     for (int with = LANES / 2; with > 0; with /= 2) value += __shfl_xor_sync(ALL_LANES, value, with);
     if (blockDim.x == LANES) return value;
     int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    // Sums of before have been read.
+    // All threads have read the previous sums.
     __syncthreads();
     if (lane == 0) of_warps[warp] = value;
     __syncthreads();

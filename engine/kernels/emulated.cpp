@@ -1,8 +1,10 @@
-// Runs the kernels on the processor: a request on standard input, the buffers as they are afterwards on standard output.
+// Runs the kernels on the CPU: reads a request from standard input, and writes the resulting buffers to
+// standard output.
 //
-// A request is whole numbers of 64 bits but where bytes are meant: the order in which threads run, the number of buffers,
-// each with its length and bytes, the number of launches, each with its name's length and bytes, six sides of grid and
-// block, the bytes of shared memory, and the number of arguments, each with its kind and two numbers.
+// A request consists of 64-bit integers, except where bytes are mentioned: the thread order, the number of
+// buffers, each with its length and bytes, the number of launches, each with its name's length and bytes, the
+// six dimensions of grid and block, the bytes of shared memory, and the number of arguments, each with its
+// kind and two numbers.
 #include "emulated.h"
 
 #include <cstdio>
@@ -29,7 +31,7 @@ struct Request {
 
 namespace {
 
-/// Orders in which threads run. What depends on it lacks a barrier.
+/// Thread orders. A result that depends on them shows a missing barrier.
 enum class Order : int64_t { forwards, backwards };
 
 enum class State { ready, at_warp, at_block, done };
@@ -85,7 +87,7 @@ void resume(size_t index) {
 
 size_t in_order(size_t index, size_t count) { return order == Order::forwards ? index : count - 1 - index; }
 
-/// Runs a warp until all its threads wait for the block or are done.
+/// Runs a warp until all its threads are at a block barrier or finished.
 void run_warp(size_t warp, size_t threads) {
     size_t first = warp * 32, count = std::min<size_t>(32, threads - first);
     for (;;) {
@@ -104,7 +106,7 @@ void run_warp(size_t warp, size_t threads) {
 void run_block(size_t shared_bytes) {
     size_t threads = blockDim.x * blockDim.y * blockDim.z;
     shared.reset(new unsigned char[shared_bytes]);
-    // What was never written is no number.
+    // Unwritten values are NaN.
     memset(shared.get(), 0xff, shared_bytes);
     warps.resize((threads + 31) / 32);
     while (fibres.size() < threads) {
@@ -186,7 +188,8 @@ int next_parcel() { return fibres[running]->parcel ^= 1; }
 void wait_for_warp() { wait(State::at_warp); }
 void wait_for_block() { wait(State::at_block); }
 
-/// One order copies at once and the other as late as it may, so that a copy too early and one too late both show.
+/// One order copies immediately and the other as late as allowed, so that copies that are too early and too
+/// late both show.
 void begin_copy(void *to, const void *from, size_t bytes) {
     fibres[running]->copies.push_back({to, from, bytes});
     if (order == Order::backwards) finish_copies();

@@ -1,6 +1,6 @@
-// A card on the processor, as far as the kernels beside this file use one: so that they are tested where there is none.
-// The threads of a block are fibres that run one after the other until they wait for each other. Instructions of the
-// tensor cores follow the layouts of the PTX ISA. Blocks run one after the other.
+// Emulates the GPU features used by the kernels in this folder on the CPU, so that they can be tested without
+// a GPU. The threads of a block are fibres that run one after the other until they wait for each other.
+// Tensor core instructions follow the layouts of the PTX ISA. Blocks run one after the other.
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,7 @@ inline __half __float2half_rn(float value) {
     float magnitude = fabsf(value);
     if (std::isnan(value)) return {0x7fff};
     if (magnitude >= 65520.0f) return {static_cast<uint16_t>(sign | 0x7c00)};
-    // Steps are as wide as the exponent says, and not smaller than the smallest number.
+    // Steps depend on the exponent, and are not smaller than the smallest number.
     int exponent = magnitude < 6.1035156e-5f ? -14 : ilogbf(magnitude);
     auto steps = static_cast<int>(nearbyintf(ldexpf(magnitude, 10 - exponent)));
     return {static_cast<uint16_t>(sign | (((exponent + 14) << 10) + steps))};
@@ -82,29 +82,30 @@ inline int min(int a, int b) { return a < b ? a : b; }
 
 namespace emulated {
 
-/// The most that a thread gives to others of its warp at once.
+/// The most bytes that a thread passes to its warp at once.
 constexpr size_t PARCEL = 32;
 
-/// What threads of a warp give to each other. There are two, so that one is read while the next is written.
+/// Data that threads of a warp exchange. There are two parcels, so that one can be read while the next is
+/// written.
 struct Warp {
     alignas(PARCEL) unsigned char parcels[2][32][PARCEL];
 };
 
 unsigned char *shared_bytes();
-/// The warp and the lane of the thread that runs.
+/// Warp and lane of the current thread.
 Warp &own_warp();
 int own_lane();
-/// Which of the two parcels of a warp is in use; the next call gives the other.
+/// The parcel of a warp that is in use; the next call uses the other one.
 int next_parcel();
 /// Waits for all threads of the warp or of the block.
 void wait_for_warp();
 void wait_for_block();
-/// Copies that a thread has begun.
+/// Copies that a thread has started.
 void begin_copy(void *to, const void *from, size_t bytes);
 void finish_copies();
 [[noreturn]] void fail(const std::string &what);
 
-/// What all threads of the warp give, by lane.
+/// The data of all threads of the warp, by lane.
 template <typename T> const unsigned char (&exchange(const T &own))[32][PARCEL] {
     static_assert(sizeof(T) <= PARCEL);
     auto &parcels = own_warp().parcels[next_parcel()];
@@ -117,7 +118,7 @@ template <typename T> const T &parcel(const unsigned char (&parcels)[32][PARCEL]
     return *reinterpret_cast<const T *>(parcels[lane]);
 }
 
-/// Reads what a launch is given.
+/// Reads the arguments of a launch.
 struct Arguments {
     const struct Request *request;
     size_t next;
@@ -143,11 +144,11 @@ using Kernel = std::function<std::function<void()>(Arguments)>;
 
 void remember(const char *name, Kernel kernel);
 
-/// Makes a kernel known under its name.
+/// Registers a kernel under its name.
 struct Remembered {
     template <typename... A> Remembered(const char *name, void (*kernel)(A...)) {
         remember(name, [kernel](Arguments arguments) -> std::function<void()> {
-            // In the order in which they stand.
+            // In the order of the parameters.
             std::tuple<A...> all{arguments.take<A>()...};
             arguments.finish();
             return [kernel, all] { std::apply(kernel, all); };
@@ -182,7 +183,7 @@ template <typename T> float value_of(uint32_t both, int half) {
     }
 }
 
-/// `mma.m16n8k16`: row `lane / 4` and that plus 8, columns from `lane % 4 * 2` on and those 8 later.
+/// `mma.m16n8k16`: rows `lane / 4` and `lane / 4 + 8`, columns `lane % 4 * 2` and the next, and both plus 8.
 template <typename T> void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
     struct Fragments {
         uint32_t a[4], b[2];
@@ -199,7 +200,8 @@ template <typename T> void multiply_add(float (&c)[4], const uint32_t (&a)[4], u
     }
 }
 
-/// `ldmatrix.x4`: thread `i` has values `i % 4 * 2` and the next of row `i / 4` of each matrix, or of its column.
+/// `ldmatrix.x4`: thread `i` has values `i % 4 * 2` and the next of row `i / 4` of each matrix, or of its
+/// column.
 inline void load_matrices(uint32_t (&out)[4], const void *row) {
     auto &rows = emulated::exchange(row);
     int lane = emulated::own_lane();

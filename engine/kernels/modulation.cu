@@ -1,5 +1,5 @@
-// Adaptive scales, shifts and gates. A block of the grid has a part of one row of `[rows, width]`; the `tokens` rows of a
-// batch item share their factors, and those of the next item are a stride away.
+// Adaptive scales, shifts and gates. Each block of the grid handles a part of one row of `[rows, width]`. The
+// `tokens` rows of a batch item share their factors; those of the next item are a stride away.
 #include "common.cuh"
 
 template <typename T> struct Factors {
@@ -43,7 +43,7 @@ FUNCTION void gated_add_some(const T *x, const T *gate, const T *y, T *out, int 
     values.to(out + place);
 }
 
-/// `x · (1 + scale) + shift`; the shift may be absent.
+/// `x · (1 + scale) + shift`; the shift may be null.
 template <typename T>
 FUNCTION void modulate(const T *x, Factors<T> scales, Factors<T> shifts, T *out, int width, int tokens) {
     constexpr int N = TOGETHER<T>;

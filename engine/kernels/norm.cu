@@ -1,8 +1,8 @@
-// Norms over the last dimension, with what modulates them, and over groups of channels. Sums are taken in f32, around the
-// mean where there is one, and results are rounded once.
+// Norms over the last dimension, with modulation, and over groups of channels. Sums are in f32, around the
+// mean if it is subtracted, and results are rounded once.
 #include "common.cuh"
 
-/// A row, its parameters and what modulates it; absent ones are null.
+/// A row, its parameters and its modulation; null if absent.
 template <typename T> struct Row {
     const T *x, *weight, *bias, *scale, *shift;
     T *out;
@@ -55,7 +55,7 @@ template <typename T, int N> FUNCTION void norm_row(Row<T> row, float eps, bool 
     }
 }
 
-/// A row of the grid's blocks for each row of `x` `[rows, width]`. Rows of the same batch item, `tokens` of them, share a
+/// One row of the grid's blocks per row of `x` `[rows, width]`. The `tokens` rows of a batch item share a
 /// scale and a shift; those of the next item are a stride away.
 template <typename T>
 FUNCTION void norm_rows(Row<T> all, long long rows, int tokens, long long scale_stride, long long shift_stride,
@@ -78,16 +78,16 @@ FUNCTION void norm_rows(Row<T> all, long long rows, int tokens, long long scale_
     }
 }
 
-/// What is known of a piece of a group of channels.
+/// Statistics of a piece of a group of channels.
 struct Piece {
     float mean, squares;
 };
 
 FUNCTION long long smaller(long long one, long long other) { return one < other ? one : other; }
 
-/// The mean of each piece of a group and the sum of squares around it.
+/// The mean of each piece of a group, and the sum of squares around it.
 template <typename T, int N> FUNCTION Piece piece_statistics(const T *x, int count) {
-    // Around a first guess, so that a mean far from zero costs no digits.
+    // Around a first estimate, so that a mean far from zero costs no precision.
     float guess = wide(x[0]), sum = 0.0f;
     for (int place = threadIdx.x * N; place < count; place += blockDim.x * N) {
         auto values = Pack<T, N>::from(x + place);
@@ -104,8 +104,8 @@ template <typename T, int N> FUNCTION Piece piece_statistics(const T *x, int cou
     return {guess + offset, sum_of_row(squares)};
 }
 
-/// The statistics of each piece of each group: groups are `size` values in a row, pieces `piece` of them. A column of the
-/// grid for each piece, a row for each group.
+/// Computes the statistics of each piece of each group. Groups are `size` consecutive values, pieces `piece`
+/// of them. The grid has a column per piece and a row per group.
 template <typename T>
 FUNCTION void group_statistics(const T *x, Piece *pieces, long long size, int piece) {
     constexpr int N = TOGETHER<T>;
@@ -130,15 +130,15 @@ FUNCTION void normed_some(const T *x, T *out, float mean, float factor, float bi
     }
 }
 
-/// Norms a part of a channel, of which `together` are a group. A row of the grid for each channel of each batch item,
-/// each `plane` values; `count` pieces are known of each group.
+/// Normalizes a part of a channel; `together` channels are a group. The grid has a row per channel of each
+/// batch item, each with `plane` values; each group has `count` pieces.
 template <typename T>
 FUNCTION void group_norm(const T *x, const Piece *pieces, const float *weight, const float *bias, T *out, int count,
                          int piece, int channels, int together, long long plane, float eps, int silu) {
     constexpr int N = TOGETHER<T>;
     long long size = plane * together;
     pieces += static_cast<long long>(blockIdx.y / together) * count;
-    // All pieces but the last are as long. They are joined as Chan et al. 1983 do it.
+    // All pieces but the last have the same length. They are combined as in Chan et al. 1983.
     float guess = pieces[0].mean, sum = 0.0f, squares = 0.0f;
     for (int index = threadIdx.x; index < count; index += blockDim.x) {
         float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) / size;

@@ -1,4 +1,5 @@
-// Rotary position embedding. A block of the grid has all heads of one token of `[batch, tokens, heads, width]`.
+// Rotary position embedding. Each block of the grid handles all heads of one token of
+// `[batch, tokens, heads, width]`.
 #include "common.cuh"
 
 /// Cosines and sines of a token, f32 `[tokens, width / 2]` each.
@@ -27,13 +28,13 @@ FUNCTION void rotate_neighbours(const T *x, Angles angles, T *out, int count, in
     }
 }
 
-/// The sum of two products, each rounded, as it is computed in the type of the values.
+/// The sum of two products, each rounded, as computed in the type of the values.
 template <typename T> FUNCTION T rounded_sum(T a, T b, T c, T d, float sign) {
     T first = narrow<T>(wide(a) * wide(b)), second = narrow<T>(wide(c) * wide(d));
     return narrow<T>(wide(first) + sign * wide(second));
 }
 
-/// Rotates values of the first half of a head with those of the second, in the type of the values.
+/// Rotates values of the first half of a head with those of the second half, in the type of the values.
 template <typename T, int N>
 FUNCTION void rotate_halves(const T *x, Angles angles, T *out, int heads, int pairs) {
     int packs = pairs / N;
@@ -51,7 +52,7 @@ FUNCTION void rotate_halves(const T *x, Angles angles, T *out, int heads, int pa
     }
 }
 
-/// `x` starts where 16 bytes can be read at once.
+/// `x` is aligned to 16 bytes.
 template <typename T>
 FUNCTION void rope_interleaved(const T *x, Angles angles, T *out, int tokens, int heads, int width) {
     constexpr int N = TOGETHER<T>;

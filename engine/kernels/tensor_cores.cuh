@@ -1,5 +1,5 @@
-// Matrix instructions of compute capability 8.0 and copies that do not wait. Fragments are laid out as the PTX ISA says
-// for `mma.m16n8k16` and `ldmatrix`.
+// Matrix instructions of compute capability 8.0, and asynchronous copies. Fragments have the layouts of
+// `mma.m16n8k16` and `ldmatrix` in the PTX ISA.
 #pragma once
 
 #include "common.cuh"
@@ -23,7 +23,8 @@ MULTIPLY_ADD(bf16, "bf16")
 
 FUNCTION uint32_t in_shared(const void *place) { return static_cast<uint32_t>(__cvta_generic_to_shared(place)); }
 
-/// Four 8 by 8 matrices of 16 bits from shared memory: thread `i` says where row `i % 8` of matrix `i / 8` is.
+/// Loads four 8 by 8 matrices of 16-bit values from shared memory: thread `i` gives the address of row
+/// `i % 8` of matrix `i / 8`.
 FUNCTION void load_matrices(uint32_t (&out)[4], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
@@ -39,14 +40,14 @@ FUNCTION void load_transposed(uint32_t (&out)[4], const void *row) {
                  : "memory");
 }
 
-/// Begins to copy 16 bytes to shared memory, or to fill them with zeros where there is nothing to copy.
+/// Starts to copy 16 bytes to shared memory, or to fill them with zeros if there is nothing to copy.
 FUNCTION void copy_ahead(void *to, const void *from, bool there) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(in_shared(to)),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
                  : "memory");
 }
 
-/// Waits for all copies that this thread has begun.
+/// Waits for all copies that this thread has started.
 FUNCTION void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// `2^x`, zero for minus infinity.
@@ -58,7 +59,7 @@ FUNCTION float exp2_near(float x) {
 
 #endif
 
-/// Two values in a register, the first in its lower half.
+/// Two values in a register, the first in the lower half.
 template <typename T> FUNCTION uint32_t both(float low, float high) {
     T values[2] = {narrow<T>(low), narrow<T>(high)};
     uint32_t bits;

@@ -1,11 +1,11 @@
-// Weights as they are stored to floats, each thread eight values in a row. Operations are those of `precision` on the
-// processor in the same order, and none are fused, so that every bit is the same.
+// Dequantizes stored weights, eight consecutive values per thread. The operations are those of `precision` on
+// the CPU in the same order, and none are fused, so that results are bit-identical.
 #include "common.cuh"
 
-/// Values to a thread.
+/// Values per thread.
 constexpr int RUN = 8;
 
-/// Neighbouring bytes, in as few reads as their place allows.
+/// Neighbouring bytes, in as few reads as their alignment allows.
 struct Bytes {
     uint8_t values[RUN];
 
@@ -29,22 +29,22 @@ struct Bytes {
 
 FUNCTION float as_float(uint32_t bits) { return __uint_as_float(bits); }
 
-/// A little-endian f16 at any place.
+/// A little-endian f16 at any alignment.
 FUNCTION float half_at(const uint8_t *place) {
     return __half2float(__ushort_as_half(static_cast<unsigned short>(place[0] | place[1] << 8)));
 }
 
-/// A little-endian f32 at any place.
+/// A little-endian f32 at any alignment.
 FUNCTION float float_at(const uint8_t *place) {
     if (reinterpret_cast<uintptr_t>(place) % 4 == 0) return *reinterpret_cast<const float *>(place);
     return as_float(place[0] | place[1] << 8 | place[2] << 16 | static_cast<uint32_t>(place[3]) << 24);
 }
 
-/// An 8-bit float with 4 bits of exponent, whose only special value is NaN.
+/// An 8-bit float with 4 exponent bits, whose only special value is NaN.
 FUNCTION float e4m3(uint8_t bits) {
     uint32_t magnitude = bits & 0x7f, sign = static_cast<uint32_t>(bits & 0x80) << 24;
     if (magnitude == 0x7f) return as_float(sign | 0x7fc00000);
-    // Without the leading one that a number with an exponent of zero lacks.
+    // Removes the implicit leading one, which a number with a zero exponent lacks.
     constexpr uint32_t ONE = 121u << 23;
     uint32_t small = __float_as_uint(__fsub_rn(as_float((magnitude << 20) + ONE), as_float(ONE)));
     return as_float(sign | (magnitude < 8 ? small : (magnitude << 20) + (120u << 23)));
@@ -63,13 +63,13 @@ FUNCTION void write(float (&out)[RUN], const int (&codes)[RUN], float scale, flo
     for (int each = 0; each < RUN; each++) out[each] = __fadd_rn(out[each], offset);
 }
 
-/// The bits of a mask of some bytes.
+/// The bits of a mask from several bytes.
 FUNCTION void bits(int (&codes)[RUN], const uint8_t *place, int shift, int mask) {
     Bytes bytes = Bytes::from(place);
     for (int each = 0; each < RUN; each++) codes[each] = bytes.values[each] >> shift & mask;
 }
 
-/// Adds a bit of each byte, worth `worth`.
+/// Adds one bit of each byte, with the value `worth`.
 FUNCTION void add_bit(int (&codes)[RUN], const uint8_t *place, int shift, int worth) {
     Bytes bytes = Bytes::from(place);
     for (int each = 0; each < RUN; each++) codes[each] += (bytes.values[each] >> shift & 1) * worth;
@@ -79,16 +79,16 @@ FUNCTION void less(int (&codes)[RUN], int by) {
     for (int each = 0; each < RUN; each++) codes[each] -= by;
 }
 
-/// Codes of half a byte of a block of 32: the first 16 values are the lower halves.
+/// 4-bit codes of a block of 32: the first 16 values are the lower halves.
 FUNCTION void halves(int (&codes)[RUN], const uint8_t *low, int at) { bits(codes, low + at % 16, at / 16 * 4, 15); }
 
-/// The same with bits of 4 bytes as their fifth.
+/// The same with bits of 4 bytes as their fifth bits.
 FUNCTION void five_bits(int (&codes)[RUN], const uint8_t *high, const uint8_t *low, int at) {
     halves(codes, low, at);
     for (int each = 0; each < RUN; each++) codes[each] += (high[at / 8] >> each & 1) << 4;
 }
 
-/// The uneven steps of the IQ4 types.
+/// The non-uniform steps of the IQ4 types.
 static __device__ const float UNEVEN[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 FUNCTION void uneven(float (&out)[RUN], const uint8_t *packed, int at, float scale) {
@@ -97,14 +97,14 @@ FUNCTION void uneven(float (&out)[RUN], const uint8_t *packed, int at, float sca
     for (int each = 0; each < RUN; each++) out[each] = __fmul_rn(scale, UNEVEN[codes[each]]);
 }
 
-/// The sixteen normal floats of bitsandbytes.
+/// The sixteen NF4 values of bitsandbytes.
 static __device__ const float NORMAL[16] = {
     -1.0f,        -0.6961928f, -0.52507305f, -0.3949175f, -0.28444138f, -0.18477343f, -0.091050036f, 0.0f,
     0.0795803f,   0.1609302f,  0.2461123f,   0.33791524f, 0.44070983f,  0.562617f,    0.72295684f,   1.0f,
 };
 
-// A format has blocks of `VALUES` values in `BYTES` bytes. `run` gives the values from `at` on, which is a multiple of 8;
-// the last of a tensor may be fewer than 8, of which it reads no more than there are.
+// A format has blocks of `VALUES` values in `BYTES` bytes. `run` computes the values from `at` on, which is a
+// multiple of 8. At the end of a tensor there may be fewer than 8; it reads no more than there are.
 
 struct F8E4m3 {
     static constexpr int VALUES = 1, BYTES = 1;
@@ -134,7 +134,7 @@ template <typename Format> FUNCTION void codes_of_bytes(float (&out)[RUN], const
     }
 }
 
-/// The first of two is in the upper half of a byte.
+/// The first of two codes is in the upper half of a byte.
 FUNCTION void normal(float (&out)[RUN], const uint8_t *place, int count) {
     for (int each = 0; each < RUN; each += 2) {
         int both = each < count ? place[each / 2] : 0;
@@ -198,7 +198,7 @@ struct Iq4Nl {
     }
 };
 
-// Of 256 values, each 128 have 32 bytes of their own: bits of the first 32 values, of the next 32, and so on.
+// Of 256 values, each 128 have their own 32 bytes: bits of the first 32 values, of the next 32, and so on.
 
 struct Q2K {
     static constexpr int VALUES = 256, BYTES = 84;
@@ -216,14 +216,14 @@ struct Q3K {
         int group = at / 16, codes[RUN];
         int low = block[96 + group % 8] >> (group / 8 * 4) & 15, high = block[104 + group % 4] >> (group / 4 * 2) & 3;
         bits(codes, block + 32 + at / 128 * 32 + at % 32, at % 128 / 32 * 2, 3);
-        // The third bit says that nothing is taken away.
+        // A set third bit means that nothing is subtracted.
         add_bit(codes, block + at % 32, at / 32, 4);
         less(codes, 4);
         write(out, codes, __fmul_rn(half_at(block + 108), static_cast<float>((low | high << 4) - 32)));
     }
 };
 
-/// The scale and the minimum of 32 values that Q4_K and Q5_K pack with those of the others into 12 bytes.
+/// The scale and the minimum of 32 values; Q4_K and Q5_K pack eight of each into 12 bytes.
 FUNCTION void write_with_minimum(float (&out)[RUN], const int (&codes)[RUN], const uint8_t *block, int index) {
     const uint8_t *packed = block + 4;
     int scale, minimum;
@@ -260,7 +260,8 @@ struct Q5K {
 struct Q6K {
     static constexpr int VALUES = 256, BYTES = 210;
     FUNCTION static void run(float (&out)[RUN], const uint8_t *block, int at) {
-        // 128 values to 64 bytes of lower halves, first of all 64, then the upper; and to 32 bytes of pairs.
+        // Each 128 values have 64 bytes of halves, first all lower halves, then all upper halves; and 32
+        // bytes of 2-bit parts.
         int part = at / 128, quarter = at % 128 / 32, codes[RUN];
         bits(codes, block + 64 * part + at % 64, quarter / 2 * 4, 15);
         Bytes pairs = Bytes::from(block + 128 + 32 * part + at % 32);
@@ -279,7 +280,7 @@ struct Iq4Xs {
     }
 };
 
-/// Values of a format from number `start` on, as many as `count`.
+/// `count` values of a format from index `start` on.
 template <typename Format> struct Stored {
     FUNCTION static void run(float (&out)[RUN], const uint8_t *bytes, long long start, int count) {
         if constexpr (Format::VALUES == 1) {
@@ -293,7 +294,7 @@ template <typename Format> struct Stored {
     }
 };
 
-/// `count` values of `bytes`; `scales` are f32, one for each `group` values, where there is a group.
+/// `count` values of `bytes`; `scales` are f32, one per `group` values, if there is a group.
 template <typename Format, typename T>
 FUNCTION void widen(const uint8_t *bytes, const uint8_t *scales, T *out, long long count, long long group) {
     long long start = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * RUN;
