@@ -42,7 +42,7 @@ fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What was applied of an adapter in a run.
+/// How much of an adapter was applied in a run.
 pub(super) fn in_a_line(report: &AdapterReport) -> String {
     let name = report.path.file_stem().unwrap_or_default().to_string_lossy();
     let rank = report.ranks.map_or_else(String::new, |ranks| format!(" of rank {}", rank_in_words(ranks)));

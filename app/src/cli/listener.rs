@@ -59,7 +59,7 @@ impl Listener {
     }
 }
 
-/// What was applied of each adapter.
+/// How much of each adapter was applied.
 fn adapter_lines(event: &Event) -> Vec<String> {
     let Event::Adapted { job: Some(_), reports } = event else { return Vec::new() };
     reports.iter().map(adapter::in_a_line).collect()

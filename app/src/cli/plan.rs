@@ -162,7 +162,7 @@ fn card_with(vram: u64, id: Option<&str>) -> anyhow::Result<&'static CardProfile
     })
 }
 
-/// What a plan is for.
+/// The model that a plan is for.
 #[derive(Debug)]
 enum Subject {
     Model(ModelSource),

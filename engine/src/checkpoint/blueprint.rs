@@ -153,7 +153,7 @@ impl Block {
 /// A component with every tensor found on disk in the shape its architecture needs.
 #[derive(Debug, Clone)]
 pub struct Component {
-    /// What it does.
+    /// Its role in the model.
     pub role: Role,
     /// Name of the architecture.
     pub architecture: &'static str,

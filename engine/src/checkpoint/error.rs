@@ -112,7 +112,7 @@ pub enum CheckpointError {
         model: PathBuf,
         /// Which component.
         role: Role,
-        /// What was looked for.
+        /// What was searched for.
         expected: String,
         /// The folders that were searched.
         looked: Vec<PathBuf>,

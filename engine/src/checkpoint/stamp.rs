@@ -1,4 +1,4 @@
-//! Tells whether a file is still the one that was read.
+//! Detects whether a file has changed since it was read.
 
 use std::{
     fmt, fs,
@@ -6,7 +6,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A file as it was at a time: path, length and time of the last change.
+/// The state of a file at some time: path, length and modification time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// The file at a path as it is now; a missing one has no bytes and no time.
+    /// The current state of the file at a path. A missing file has length 0 and no time.
     pub fn of(path: &Path) -> Self {
         let metadata = fs::metadata(path).ok();
         Self {
@@ -25,7 +25,7 @@ impl FileStamp {
         }
     }
 
-    /// Whether the file is still as it was.
+    /// Whether the file is unchanged.
     pub fn is_current(&self) -> bool {
         *self == Self::of(&self.path)
     }

@@ -18,7 +18,7 @@ pub struct Cost {
     pub operations: f64,
 }
 
-/// What computes.
+/// The processor that computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computes {
     /// The CPU, with the fused functions of this module.

@@ -31,7 +31,7 @@ struct Counts {
     operations: f64,
 }
 
-/// What a section of a traced run took.
+/// The cost of a section of a traced run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Passed {
     /// Peak allocation in bytes.
@@ -51,7 +51,7 @@ impl Trace {
         Self(Arc::new(Books { computes, counts: Mutex::default(), dry_run: Some(Mutex::new(dry_run)) }))
     }
 
-    /// What computes.
+    /// The processor that computes: CPU or GPU.
     pub fn computes(&self) -> Computes {
         self.0.computes
     }

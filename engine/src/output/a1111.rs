@@ -114,8 +114,8 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
     match name {
         "Steps" => request.steps = value.parse().map_err(|_| misread())?,
         "Seed" => request.seed = value.parse().map_err(|_| misread())?,
-        // Forge has a guidance of its own for models that take guidance as an input, and then leaves the
-        // other at 1; it writes it later, so it wins.
+        // For models that take guidance as an input, Forge has a separate setting and leaves the other one at 1.
+        // The separate setting is written later, so it wins.
         "CFG scale" | "Distilled CFG Scale" => {
             let guidance: f32 = value.parse().map_err(|_| misread())?;
             request.guidance =
@@ -163,7 +163,7 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
     Ok(())
 }
 
-/// What was used to make the image and cannot be restored.
+/// Inputs of the image that cannot be restored, one sentence each.
 fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String> {
     let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
     let mut notes = Vec::new();

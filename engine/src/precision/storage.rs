@@ -40,7 +40,7 @@ impl Storage {
         *self == Self::Stored
     }
 
-    /// Those that make weights smaller.
+    /// All storages that make weights smaller.
     pub fn smaller() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|storage| !storage.is_stored())
     }

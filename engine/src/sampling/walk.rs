@@ -13,7 +13,7 @@ use super::{
     mixing::{Mixing, along, blend},
 };
 
-/// What a step followed.
+/// The prediction that a step followed.
 #[derive(Debug, Clone, Copy)]
 pub enum Prediction<'a> {
     /// The direction from image to noise.

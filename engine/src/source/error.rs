@@ -18,7 +18,7 @@ pub enum SourceError {
     NotAPicture {
         /// Which file.
         path: PathBuf,
-        /// What is wrong.
+        /// The details.
         detail: String,
     },
     /// The mask selects nothing.

@@ -49,7 +49,7 @@ pub enum TelemetryError {
     Incomplete {
         /// The first error.
         cause: Box<TelemetryError>,
-        /// What is known about the run nevertheless.
+        /// The summary of the run.
         summary: Box<TelemetrySummary>,
     },
     /// The file cannot be opened or read.
@@ -89,7 +89,7 @@ pub enum TelemetryError {
 }
 
 impl TelemetryError {
-    /// What is known about a run whose telemetry is incomplete.
+    /// The summary of a run whose telemetry is incomplete.
     pub fn summary(&self) -> Option<&TelemetrySummary> {
         match self {
             Self::Incomplete { summary, .. } => Some(summary),

@@ -1,4 +1,4 @@
-//! What all autoencoders have in common.
+//! The interface of all autoencoders.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
-/// Pixels to latents and back.
+/// Decodes latents to pixels, and encodes pixels to latents.
 ///
-/// It holds the shape of the network and no weights: they come from the store, block by block.
+/// It holds the shape of the network but no weights; they come from the store, block by block.
 pub trait Autoencoder: fmt::Debug + Send + Sync {
-    /// Channels of its latents.
+    /// Channels of the latents.
     fn latent_channels(&self) -> usize;
 
-    /// Channels of its images.
+    /// Channels of the images.
     fn image_channels(&self) -> usize;
 
-    /// Pixels for each latent, in each direction.
+    /// Pixels per latent, in each direction.
     fn scale(&self) -> usize;
 
-    /// From the scale of diffusion to that of [`decode`](Self::decode).
+    /// Converts latents from the scale of diffusion to that of [`decode`](Self::decode).
     fn unscale(&self, latents: &Tensor) -> Result<Tensor>;
 
-    /// From the scale of [`encode`](Self::encode) to that of diffusion.
+    /// Converts latents from the scale of [`encode`](Self::encode) to that of diffusion.
     fn rescale(&self, latents: &Tensor) -> Result<Tensor>;
 
-    /// Latents `[batch, channels, height, width]` to images `[batch, 3, scale · height, scale · width]` in −1…1. With a
-    /// tiling, in overlapping tiles whose borders are blended: that takes less memory, and pixels near the borders
-    /// differ slightly.
+    /// Decodes latents `[batch, channels, height, width]` to images
+    /// `[batch, 3, scale · height, scale · width]` in −1…1. With a tiling, decodes overlapping tiles and
+    /// blends their borders; this takes less memory, and changes pixels near the borders slightly.
     fn decode(
         &self,
         blocks: Blocks<'_>,
@@ -37,8 +37,8 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
         tiling: Option<Tiling>,
     ) -> std::result::Result<Tensor, RunError>;
 
-    /// Images `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
-    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, in overlapping tiles as
+    /// Encodes images `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
+    /// `[batch, channels, height / scale, width / scale]` each. With a tiling, encodes overlapping tiles like
     /// [`decode`](Self::decode).
     fn encode(
         &self,

@@ -45,7 +45,7 @@ fn computing_in_half_precision_stays_near() {
     check_half_precision(&Fixture::new("flux", "dev"), "horse", &names).unwrap();
 }
 
-/// What both threads allocate at the same time varies between runs; at this image size that shows in dry
+/// The memory that both threads allocate at the same time varies between runs; at this image size that shows in dry
 /// runs.
 #[test]
 fn forecasts_of_the_peak_come_true() {
