@@ -56,7 +56,7 @@ impl Machine {
     fn model(&self, id: &str, dtype: RandomDtype) -> PathBuf {
         let model = self.path(id);
         if !model.exists() {
-            assert!(Likeness::of(id).unwrap().tiny().write(&model, dtype, 1, |_| true).unwrap());
+            assert!(Likeness::of(id).unwrap().tiny().write(&model, dtype, Some(1), |_| true).unwrap());
         }
         model
     }

@@ -1,6 +1,7 @@
 //! What to generate.
 
 mod guidance;
+mod refiner;
 mod source;
 
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint::{CheckpointError, starter_folder};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 
+pub use refiner::Refiner;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
 /// The model to use.
@@ -386,6 +388,9 @@ pub struct Request {
     /// The input image for image to image and inpainting; absent for text to image.
     #[serde(default)]
     pub source: Option<SourceImage>,
+    /// A second model for the last steps, in families that have one.
+    #[serde(default)]
+    pub refiner: Option<Refiner>,
 }
 
 impl Default for Request {
@@ -409,6 +414,7 @@ impl Default for Request {
             guiding: GuidanceOptions::default(),
             step_cache: 0.0,
             source: None,
+            refiner: None,
         }
     }
 }
@@ -495,6 +501,9 @@ pub enum RequestError {
         /// The lowest strength that leaves a step.
         least: f64,
     },
+    /// A switch to the refiner that leaves one of the two models no steps.
+    #[error("refiner switch {0} is invalid; use a value between 0 and 1, such as 0.8")]
+    RefinerSwitch(f64),
     /// A mask blur wider than images are.
     #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),
@@ -547,6 +556,7 @@ impl Request {
             return Err(RequestError::StepCache(self.step_cache));
         }
         self.guiding.validate()?;
+        self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.source.as_ref().map_or(Ok(()), SourceImage::validate)
     }
 }

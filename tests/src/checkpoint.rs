@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Fit, GuidanceOptions, ModelSource, Request, Sampler, SourceImage, SourceMask,
+    ComputeDtype, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceImage, SourceMask,
 };
 
 use crate::{
@@ -206,6 +206,9 @@ struct RunRequest {
     latents: HashNoise,
     true_cfg: Option<f32>,
     source: Option<RunSource>,
+    /// The case of the refiner that takes the last steps.
+    refiner: Option<String>,
+    refiner_switch: Option<f64>,
 }
 
 /// The input image of a run.
@@ -259,8 +262,19 @@ impl Run {
             dtype: Some(ComputeDtype::F32),
             guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
             source: own.source.as_ref().map(|source| self.source(source)),
+            refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             ..Request::default()
         }
+    }
+
+    /// Writes the checkpoint of the run's refiner, if it has one, to where its request has it.
+    pub fn write_refiner(&self, model: &Path) -> Result<()> {
+        if let Some(case) = &self.request.refiner {
+            let folder = model.join(REFINER);
+            fs::create_dir(&folder)?;
+            Fixture::new("sdxl", case).write_diffusers(&folder)?;
+        }
+        Ok(())
     }
 
     /// The reference resizes images this way and pastes nothing back.
@@ -295,6 +309,8 @@ impl Run {
     }
 }
 
+/// Where a run's refiner is in the folder of its model.
+const REFINER: &str = "refiner";
 /// The file that holds all components.
 const SINGLE: &str = "tiny.safetensors";
 

@@ -100,7 +100,9 @@ pub fn check_forecasts(
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
-    let own = fixture.run(run)?.request(&model);
+    let run = fixture.run(run)?;
+    run.write_refiner(&model)?;
+    let own = run.request(&model);
     let mut runner = Runner::of_two_threads()?;
     for (mode, batch, dtype) in [
         (OffloadMode::None, 1, ComputeDtype::F32),
@@ -130,7 +132,9 @@ pub fn check_forecasts(
 pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
-    let own = fixture.run(run)?.request(&model);
+    let run = fixture.run(run)?;
+    run.write_refiner(&model)?;
+    let own = run.request(&model);
     let request = Request { batch: 2, width: 48, height: 32, steps: 2, ..own };
     let mut runner = Runner::start()?;
     let want = draw(&mut runner, &request, &card(OffloadMode::None))?.tensors;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
-    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Request, Sampler},
+    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler},
     session::Defaults,
 };
 
@@ -49,6 +49,12 @@ pub(super) struct RequestArgs {
     /// CLIP this way ignore it.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
     clip_skip: u32,
+    /// A second model that takes over the last steps, such as the refiner of Stable Diffusion XL.
+    #[arg(long, value_name = "PATH")]
+    refiner: Option<PathBuf>,
+    /// Where the refiner takes over, as a fraction of the noise schedule.
+    #[arg(long, value_name = "FRACTION", default_value_t = Refiner::SWITCH, requires = "refiner")]
+    refiner_switch: f64,
     #[command(flatten, next_help_heading = "Guidance and speed")]
     guiding: GuidanceArgs,
 }
@@ -84,6 +90,7 @@ impl RequestArgs {
             clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
             guiding: self.guiding.options(),
             step_cache: self.guiding.step_cache,
+            refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..Request::default()
         }
     }

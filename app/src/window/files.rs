@@ -119,6 +119,8 @@ pub enum FileEvent {
     ModelChosen(PathBuf),
     /// An adapter was chosen in a dialog or dropped.
     AdapterChosen(PathBuf),
+    /// A refiner was chosen in a dialog.
+    RefinerChosen(PathBuf),
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
     /// A dialog was closed.
@@ -138,6 +140,8 @@ pub enum Dialog {
     Mask,
     /// Open an adapter file.
     Adapter,
+    /// One file that holds a refiner.
+    Refiner,
 }
 
 /// The worker and its results.
@@ -187,6 +191,7 @@ impl Files {
                 event,
                 FileEvent::ModelChosen(_)
                     | FileEvent::AdapterChosen(_)
+                    | FileEvent::RefinerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed
@@ -215,6 +220,11 @@ impl Files {
                     .add_filter("Models", &MODEL_EXTENSIONS)
                     .add_filter("All files", &["*"])
                     .pick_file(),
+                Dialog::Refiner => native
+                    .set_title("Open a refiner")
+                    .add_filter("Models", &MODEL_EXTENSIONS)
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
                 Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
                 Dialog::Adapter => native
                     .set_title("Add a LoRA")
@@ -227,6 +237,7 @@ impl Files {
             let answer = match dialog {
                 Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
                 Dialog::Adapter => FileEvent::AdapterChosen,
+                Dialog::Refiner => FileEvent::RefinerChosen,
                 Dialog::InputImage => FileEvent::InputChosen,
                 Dialog::Mask => FileEvent::MaskChosen,
             };

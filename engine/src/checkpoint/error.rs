@@ -129,6 +129,14 @@ pub enum CheckpointError {
         /// The supported families.
         known: Vec<&'static str>,
     },
+    /// A model that cannot take over the last steps of another.
+    #[error("{} cannot refine: {reason}", .path.display())]
+    Refiner {
+        /// The refiner.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A weight that the architecture needs is not in the files.
     #[error("{} has no tensor {name}{}", .path.display(), others(*.missing))]
     MissingTensor {
@@ -248,6 +256,11 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::UnknownFamily { known, .. } => format!("Sluice supports {}.", known.join(", ")),
+            Self::Refiner { .. } => {
+                "Choose the refiner of Stable Diffusion XL with a Stable Diffusion XL model, or \
+                none."
+                    .to_owned()
+            }
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \
                 both from the same place."

@@ -37,6 +37,19 @@ pub trait Family: Sync {
         None
     }
 
+    /// Whether a second model can take over the last steps of its models.
+    fn takes_refiner(&self) -> bool {
+        false
+    }
+
+    /// A model with a refiner's parts, so that [`stages`](Self::stages) can use both.
+    ///
+    /// # Errors
+    /// In words, when the second model is no refiner for the first.
+    fn refined(&self, model: &Model, _refiner: &Model) -> Result<Model, String> {
+        Err(format!("{} takes no refiner", model.family.name()))
+    }
+
     /// What a run of a request does, stage by stage.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
         stages::usual(model, request)

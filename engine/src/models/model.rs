@@ -54,9 +54,10 @@ pub enum Network {
 }
 
 /// A denoiser and what it was trained with.
+#[derive(Clone)]
 pub struct Denoising {
     /// The network.
-    pub denoiser: Box<dyn Denoiser>,
+    pub denoiser: Arc<dyn Denoiser>,
     /// The text encoders that it is conditioned on: numbers of parts.
     pub reads: Vec<usize>,
     /// What its sigmas mean.
@@ -111,7 +112,7 @@ impl Model {
     pub fn new(family: &'static dyn Family, checkpoint: &Checkpoint, opened: Opened) -> Self {
         let Opened { text, denoiser, autoencoder, training, defaults } = opened;
         let reads = (0..text.len()).collect();
-        let denoising = Denoising { denoiser: denoiser.0, reads, training };
+        let denoising = Denoising { denoiser: Arc::from(denoiser.0), reads, training };
         let mut parts: Vec<(Component, Network)> = text
             .into_iter()
             .map(|part| (part.component, Network::TextEncoder(Arc::from(part.encoder))))
@@ -165,6 +166,31 @@ impl Model {
             Network::Autoencoder(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,
         })
+    }
+
+    /// This model with parts of another one that get a name. Each denoiser goes on reading the text encoders of its own
+    /// model. LoRAs do not change the added parts.
+    pub fn joined(&self, other: &Self, name: impl Fn(&ModelPart) -> Option<&'static str>) -> Self {
+        let own = self.parts.iter().enumerate().map(|(index, part)| (0, index, part.clone()));
+        let added = other.parts.iter().enumerate().filter_map(|(index, part)| {
+            let name = name(part)?.to_owned();
+            Some((1, index, ModelPart { name, takes_adapters: false, ..part.clone() }))
+        });
+        let mut parts: Vec<(usize, usize, ModelPart)> = own.chain(added).collect();
+        parts.sort_by_key(|(.., part)| part.component.role);
+        let places: Vec<(usize, usize)> = parts.iter().map(|(model, index, _)| (*model, *index)).collect();
+        let place = |model: usize, index: usize| places.iter().position(|known| *known == (model, index));
+        let joined = parts.into_iter().map(|(model, _, part)| {
+            let network = match part.network {
+                Network::Denoiser(denoising) => Network::Denoiser(Arc::new(Denoising {
+                    reads: denoising.reads.iter().filter_map(|read| place(model, *read)).collect(),
+                    ..Denoising::clone(&denoising)
+                })),
+                other => other,
+            };
+            ModelPart { network, ..part }
+        });
+        Self { parts: joined.collect(), ..self.clone() }
     }
 
     /// The same model with its matrices held as the preferences say: encoded while they are read.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Models that are kept.
-const KEPT: usize = 8;
+const KEPT: usize = 32;
 
 /// Opens models and keeps them: the next time only the times of their files are read. It can be shared by threads.
 #[derive(Debug, Default)]
@@ -26,6 +26,7 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
+    refiner: Option<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
 }
@@ -41,7 +42,11 @@ impl OpenedModels {
     /// # Errors
     /// When it cannot be opened.
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
-        self.open(&request.model.resolve()?)
+        let path = request.model.resolve()?;
+        match &request.refiner {
+            Some(refiner) => self.keep(&path, Some(&refiner.path), || self.refined(&path, &refiner.path)),
+            None => self.open(&path),
+        }
     }
 
     /// The model at a path.
@@ -49,19 +54,53 @@ impl OpenedModels {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = known.iter().position(|known| known.path == path)
-            && let Some(found) = known.remove(place)
-            && found.stamps.iter().all(FileStamp::is_current)
-        {
-            let model = Arc::clone(&found.model);
-            known.push_front(found);
+        self.keep(path, None, || {
+            let model = open(path, &self.folders)?;
+            let stamps = stamps(&model);
+            Ok((model, stamps))
+        })
+    }
+
+    fn refined(&self, path: &Path, refiner: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let [base, second] = [self.open(path)?, self.open(refiner)?];
+        let refined = base.family.refined(&base, &second);
+        let model =
+            refined.map_err(|reason| CheckpointError::Refiner { path: refiner.to_owned(), reason })?;
+        Ok((model, [stamps(&base), stamps(&second)].concat()))
+    }
+
+    fn keep(
+        &self,
+        path: &Path,
+        refiner: Option<&Path>,
+        open: impl FnOnce() -> Result<(Model, Vec<FileStamp>), CheckpointError>,
+    ) -> Result<Arc<Model>, CheckpointError> {
+        if let Some(model) = self.known(path, refiner) {
             return Ok(model);
         }
-        let model = Arc::new(open(path, &self.folders)?);
-        known.truncate(KEPT - 1);
-        known.push_front(Known { path: path.to_owned(), stamps: stamps(&model), model: Arc::clone(&model) });
+        let (model, stamps) = open()?;
+        let model = Arc::new(model);
+        let known = Known {
+            path: path.to_owned(),
+            refiner: refiner.map(Path::to_owned),
+            stamps,
+            model: Arc::clone(&model),
+        };
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        all.truncate(KEPT - 1);
+        all.push_front(known);
         Ok(model)
+    }
+
+    /// The model, if it was opened before and its files are as they were; otherwise it is forgotten.
+    fn known(&self, path: &Path, refiner: Option<&Path>) -> Option<Arc<Model>> {
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |known: &Known| known.path == path && known.refiner.as_deref() == refiner;
+        let place = all.iter().position(is_it)?;
+        let known = all.remove(place).filter(|known| known.stamps.iter().all(FileStamp::is_current))?;
+        let model = Arc::clone(&known.model);
+        all.push_front(known);
+        Some(model)
     }
 }
 

@@ -2,14 +2,17 @@
 //! told the size of the picture. The refiner reads those of the second one.
 
 use super::{
-    AdapterMark, Family, Model, ModelDefaults, Opened, TextPart,
+    AdapterMark, Denoise, Family, Model, ModelDefaults, ModelPart, Network, Opened, Start, Steps, Task,
+    TextPart, around,
     family::{autoencoder_part, part},
     scheduler,
+    stages::usual,
     unet::{self, Addition, Unet, UnetConfig},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, read_json},
-    request::ComputeDtype,
+    memory::StageKind,
+    request::{ComputeDtype, Request},
     sampling::{AlignedSteps, PredictionType, Training},
     text::{Clip, ClipEncoder, ClipUse},
     vae::{Autoencoder, AutoencoderKl, LatentScaling},
@@ -20,6 +23,14 @@ pub struct Sdxl;
 
 /// Sizes that the network is told, by their number: those of the picture, or in the refiner those and a score.
 const SIZES: [usize; 2] = [6, 5];
+
+/// What the refiner's parts are called.
+const REFINER: &str = "refiner";
+const REFINER_TEXT_ENCODER: &str = "refiner_text_encoder";
+/// What its stage is called.
+const REFINE: &str = "Refine";
+/// Timesteps that both were trained on.
+const TIMESTEPS: f64 = 1000.0;
 
 /// How latents are scaled in Stable Diffusion XL.
 pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.130_25, shift: None };
@@ -53,6 +64,47 @@ impl Family for Sdxl {
 
     fn tiny_decoder(&self) -> Option<&'static str> {
         Some("taesdxl")
+    }
+
+    fn takes_refiner(&self) -> bool {
+        true
+    }
+
+    /// The refiner reads its own text encoder, and the base's autoencoder decodes.
+    fn refined(&self, model: &Model, refiner: &Model) -> Result<Model, String> {
+        let is_refiner = refiner.family.id() == self.id() && refiner.text_encoders().count() == 1;
+        if !is_refiner {
+            return Err(format!("it is no refiner for {}", self.name()));
+        }
+        let name = |part: &ModelPart| match part.network {
+            Network::TextEncoder(_) => Some(REFINER_TEXT_ENCODER),
+            Network::Denoiser(_) => Some(REFINER),
+            Network::Autoencoder(_) => None,
+        };
+        Ok(model.joined(refiner, name))
+    }
+
+    /// Base and refiner each have a walk of their own, as in diffusers: the base takes the timesteps down to the switch.
+    fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
+        let denoisers: Vec<_> = model.denoisers().collect();
+        let (Some(refiner), [base, second]) = (&request.refiner, &denoisers[..]) else {
+            return usual(model, request);
+        };
+        let switch = (TIMESTEPS - refiner.switch * TIMESTEPS).round_ties_even() as f32;
+        let halves = [
+            (base, StageKind::Denoise.name(), switch..f32::INFINITY),
+            (second, REFINE, f32::NEG_INFINITY..switch),
+        ];
+        let mut denoises: Vec<Denoise> = Vec::new();
+        for (denoiser, name, timesteps) in halves {
+            let all = Steps::new(&denoiser.network, request);
+            let Some(steps) = all.within(&denoiser.network, request, timesteps) else { continue };
+            let first = denoises.last().map_or(0, |before| before.steps.count());
+            let start = if denoises.is_empty() { Start::Noise } else { Start::Latents };
+            let steps = Steps { first, ..steps };
+            denoises.push(Denoise { denoiser: denoiser.clone(), name, start, steps, sees: None });
+        }
+        around(model, request, denoises)
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {

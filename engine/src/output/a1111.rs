@@ -48,6 +48,10 @@ pub(super) fn write(settings: &Settings) -> String {
             pairs.push(("Mask blur", mask.blur.to_string()));
         }
     }
+    if let Some(refiner) = &settings.request.refiner {
+        pairs.push(("Refiner", file_stem(&refiner.path)));
+        pairs.push(("Refiner switch at", refiner.switch.to_string()));
+    }
     pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
     pairs.extend(guiding_pairs(&settings.request));
     // The web UI leaves out a clip skip that skips nothing.
@@ -68,6 +72,10 @@ fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
         (STEP_CACHE, step_cache.to_string(), *step_cache != plain.step_cache),
     ];
     pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
+}
+
+fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn file_name(path: &Path) -> String {
@@ -172,6 +180,9 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
     }
     if has("Hires upscale") || has("Hires resize") {
         notes.push("This image was upscaled afterwards; the size is the one before upscaling.".to_owned());
+    }
+    if let Some((_, refiner)) = pairs.iter().find(|(name, _)| name == "Refiner") {
+        notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
     }
     if settings.request.prompt.contains("<lora:") {
         notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());

@@ -152,6 +152,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
         paths.push(path);
         paths.extend(mask.as_mut().map(|mask| &mut mask.path));
     }
+    paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
     paths
 }
@@ -176,7 +177,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{AdapterUse, SourceMask};
+    use crate::request::{AdapterUse, Refiner, SourceMask};
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -220,6 +221,7 @@ mod tests {
         let request = Request {
             model: ModelSource::Path(home.join("model")),
             source: Some(source),
+            refiner: Some(Refiner::new(home.join("refiner.safetensors"))),
             ..Request::default()
         };
         let settings = Settings::new(&request, "", "", 0);

@@ -36,6 +36,9 @@ pub struct ModelSummary {
     /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) makes a difference.
     #[serde(default)]
     pub reads_clip_skip: bool,
+    /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.
+    #[serde(default)]
+    pub takes_refiner: bool,
 }
 
 /// One part of a model.
@@ -119,6 +122,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         },
         examples: notes.examples,
         reads_clip_skip: model.reads_clip_skip(),
+        takes_refiner: model.family.takes_refiner(),
     })
 }
 

@@ -27,7 +27,7 @@ use crate::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
     },
-    request::{AdapterUse, ModelSource, Request},
+    request::{AdapterUse, Request},
     residency::{CancelToken, RunError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -42,7 +42,8 @@ pub enum Assignment {
 
 /// A model that stays for the next job.
 struct Current {
-    source: ModelSource,
+    /// As it was opened, without adapters.
+    opened: Arc<Model>,
     summary: ModelSummary,
     loaded: LoadedModel,
 }
@@ -277,21 +278,20 @@ impl InferenceThread {
 
     /// Makes the model that a job asks for, as it asks for it, the current one.
     fn load(&mut self, job: &Job, target: &Target) -> Result<(), JobError> {
-        let Request { model: source, dtype: asked, .. } = &job.request;
+        let request = &job.request;
+        let model = self.library.models.of(request).map_err(PipelineError::from)?;
+        let dtype = target.dtype(&model, request.dtype);
         let serves = |kept: &Current| {
-            let dtype = target.dtype(kept.loaded.model(), *asked);
-            kept.source == *source && kept.loaded.serves(dtype, &target.choice, &job.memory)
+            Arc::ptr_eq(&kept.opened, &model) && kept.loaded.serves(dtype, &target.choice, &job.memory)
         };
         if self.current.as_ref().is_some_and(serves) {
             return Ok(());
         }
         self.current = None;
-        let model = self.library.models.of(&job.request).map_err(PipelineError::from)?;
-        let summary = pipeline::summarise(&model, source).map_err(PipelineError::from)?;
-        let dtype = target.dtype(&model, *asked);
-        let model = Model::clone(&model);
-        let loaded = LoadedModel::new(model, summary.name.clone(), dtype, target, &job.memory, &self.account);
-        self.current = Some(Current { source: source.clone(), summary, loaded });
+        let summary = pipeline::summarise(&model, &request.model).map_err(PipelineError::from)?;
+        let own = Model::clone(&model);
+        let loaded = LoadedModel::new(own, summary.name.clone(), dtype, target, &job.memory, &self.account);
+        self.current = Some(Current { opened: model, summary, loaded });
         Ok(())
     }
 }

@@ -7,5 +7,6 @@ mod errors_request;
 mod messages;
 mod presets;
 mod session;
+mod stages;
 mod starter;
 mod traced;

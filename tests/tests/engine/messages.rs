@@ -13,8 +13,8 @@ use sluice_engine::{
     },
     output::{Image, Output},
     request::{
-        AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Request, Sampler, Schedule,
-        SourceImage,
+        AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Refiner, Request, Sampler,
+        Schedule, SourceImage,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -87,6 +87,7 @@ fn request() -> Request {
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
         source: Some(SourceImage { path: PathBuf::from("雪.png"), strength: 0.3, ..SourceImage::default() }),
+        refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
     }
 }
 
@@ -184,6 +185,7 @@ fn summary() -> ModelSummary {
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
         examples: vec!["a hill".to_owned()],
         reads_clip_skip: true,
+        takes_refiner: true,
     }
 }
 

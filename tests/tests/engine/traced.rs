@@ -161,7 +161,7 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
 
     let Used { part, network: inner } = model.denoisers().next().unwrap();
     let (reads, training) = (inner.reads.clone(), inner.training.clone());
-    let denoiser = Box::new(Deeper { inner, block, rows, width });
+    let denoiser = Arc::new(Deeper { inner, block, rows, width });
     let mut model = model;
     model.parts[part].network = Network::Denoiser(Arc::new(Denoising { denoiser, reads, training }));
     let (after, higher) = denoise(&forecast(&model), block);

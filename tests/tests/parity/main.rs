@@ -14,6 +14,7 @@ mod flux;
 mod functions;
 mod prompts;
 mod qwen_image;
+mod refiner;
 mod samplers;
 mod sd3;
 mod stable_diffusion;

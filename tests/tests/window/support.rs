@@ -209,6 +209,7 @@ pub fn starter() -> ModelSummary {
         .map(str::to_owned)
         .to_vec(),
         reads_clip_skip: false,
+        takes_refiner: false,
     }
 }
 

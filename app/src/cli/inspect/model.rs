@@ -201,6 +201,7 @@ mod tests {
             defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
             examples: Vec::new(),
             reads_clip_skip: false,
+            takes_refiner: false,
         }
     }
 

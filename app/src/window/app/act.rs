@@ -8,7 +8,7 @@ use std::{
 
 use egui::Context;
 use sluice_engine::{
-    request::ModelSource,
+    request::{ModelSource, Refiner},
     session::{Command, Failure},
 };
 
@@ -232,6 +232,9 @@ impl SluiceApp {
             FileEvent::Failed { title, failure } => self.state.messages.fail(title, failure),
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
             FileEvent::AdapterChosen(path) => self.state.settings.draft.add_adapter(path),
+            FileEvent::RefinerChosen(path) => {
+                self.state.settings.draft.request.refiner = Some(Refiner::new(path));
+            }
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::DialogClosed => {}
         }

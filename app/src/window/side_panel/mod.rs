@@ -9,6 +9,7 @@ mod input_image;
 mod parts;
 mod prompt_counter;
 mod prompts;
+mod refiner;
 mod seed;
 mod size;
 
@@ -152,6 +153,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
             .on_hover_text("How the noise levels of the steps are spaced.");
         precision(ui, parts);
         clip_skip::show(ui, parts);
+        refiner::show(ui, parts);
         guidance::show(ui, parts, guidance);
     });
 }

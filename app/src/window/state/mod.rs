@@ -321,6 +321,9 @@ impl State {
         if std::mem::take(&mut self.model.adopt_defaults) {
             self.settings.draft.adopt(&summary.defaults);
         }
+        if !summary.takes_refiner {
+            self.settings.draft.request.refiner = None;
+        }
         self.model.status = ModelStatus::Ready(summary);
     }
 

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Request,
-    Sampler, Schedule, SourceImage, SourceMask,
+    AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Refiner,
+    Request, Sampler, Schedule, SourceImage, SourceMask,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -54,7 +54,11 @@ fn any_request() -> impl Strategy<Value = Request> {
         prop::option::of(prop::sample::select(&ComputeDtype::ALL)),
     );
     let guiding = (0.0f32..1.0, 0.0f32..0.5, 0.5f32..1.0, 1.0f32..9.0, 0.0f32..1.0);
-    let sources = prop::option::of(any_source());
+    let refiner = (1_u32..100).prop_map(|percent| Refiner {
+        path: format!("/models/refiner-{percent}").into(),
+        switch: f64::from(percent) / 100.0,
+    });
+    let sources = (prop::option::of(any_source()), prop::option::of(refiner));
     let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding, sources);
     given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding, source)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
@@ -78,6 +82,7 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
-        source,
+        source: source.0,
+        refiner: source.1,
     })
 }

@@ -72,7 +72,9 @@ impl Run<'_> {
         };
         let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             calls.set(calls.get() + 1);
-            while let Some(next) = turn.borrow().next(calls.get(), &denoises) {
+            loop {
+                let next = turn.borrow().next(calls.get(), &denoises);
+                let Some(next) = next else { break };
                 self.hand_over(&mut turn.borrow_mut(), next, &mut made.conditionings)?;
                 cache.borrow_mut().forget();
             }

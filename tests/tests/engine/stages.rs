@@ -1,0 +1,283 @@
+//! Runs go through any list of stages that a family asks for.
+
+use std::{
+    cell::RefCell,
+    sync::{Arc, Mutex},
+};
+
+use candle_core::{Device, Tensor as Values};
+use sluice_engine::{
+    checkpoint::{Checkpoint, CheckpointError},
+    hardware::{MemoryAccount, Probe},
+    memory::{MemoryPreferences, Outcome},
+    models::{
+        self, Conditioning, Denoise, Denoiser, DenoiserInput, Denoising, Family, LatentShape, Model, Network,
+        PrepareInput, Prepared, Start, Steps, Task, Used, around,
+    },
+    nn::{self, Tensor},
+    output::Image,
+    pipeline::{Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
+    request::{Canvas, ComputeDtype, Request, Sampler, Schedule},
+    residency::{Blocks, CancelToken, RunError},
+    telemetry::Recorder,
+    text::Encoded,
+};
+use sluice_tests::checkpoint::Fixture;
+
+/// A family whose models are those of Stable Diffusion with stages of its own.
+struct Toy {
+    stages: fn(&Model, &Request) -> Vec<Task>,
+}
+
+impl Family for Toy {
+    fn id(&self) -> &'static str {
+        "toy"
+    }
+
+    fn name(&self) -> &'static str {
+        "Toy"
+    }
+
+    fn recognises(&self, _: &Checkpoint) -> bool {
+        false
+    }
+
+    fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
+        (self.stages)(model, request)
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
+        unreachable!("{} is never opened as a toy", checkpoint.path.display())
+    }
+}
+
+/// Two experts that share a walk: the first takes the timesteps from 500 on.
+static EXPERTS: Toy = Toy {
+    stages: |model, request| {
+        let [first, second] = both(model);
+        let steps = Steps::new(&first.network, request).handed_over(&first.network, 500.0);
+        let [high, low] = steps;
+        let denoise = |denoiser, name, start, steps| Denoise { denoiser, name, start, steps, sees: None };
+        let experts = [
+            denoise(first, "High noise", Start::Noise, high),
+            denoise(second, "Low noise", Start::SameWalk, low),
+        ];
+        around(model, request, experts.into())
+    },
+};
+
+/// A cascade: the second network starts from noise of its own and sees what the first has made.
+static CASCADE: Toy = Toy {
+    stages: |model, request| {
+        let [first, second] = both(model);
+        let steps = |denoiser: &Used<Denoising>| Steps::new(&denoiser.network, request);
+        let prior =
+            Denoise { name: "Prior", start: Start::Noise, steps: steps(&first), sees: None, denoiser: first };
+        let before = around(model, request, vec![prior.clone()]);
+        let number = before.iter().position(|task| task.denoise().is_some());
+        let decoder = Denoise {
+            name: "Decoder",
+            start: Start::Noise,
+            steps: Steps { first: prior.steps.count(), ..steps(&second) },
+            sees: number,
+            denoiser: second,
+        };
+        around(model, request, vec![prior, decoder])
+    },
+};
+
+fn both(model: &Model) -> [Used<Denoising>; 2] {
+    let denoisers: Vec<_> = model.denoisers().collect();
+    denoisers.try_into().unwrap_or_else(|_| panic!("two denoisers"))
+}
+
+/// Stable Diffusion with its denoiser twice.
+fn doubled(family: &'static Toy) -> (Model, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Fixture::new("stable_diffusion", "one").write_diffusers(folder.path()).unwrap();
+    let model = models::open(&path, &[]).unwrap();
+    let second = |part: &models::ModelPart| matches!(part.network, Network::Denoiser(_)).then_some("second");
+    let joined = model.joined(&model, second);
+    // A denoiser reads the text encoders of its own model, which were not joined.
+    let reads = both(&joined)[0].network.reads.clone();
+    (with_second(&Model { family, ..joined }, |own| Denoising { reads: reads.clone(), ..own }), folder)
+}
+
+fn with_second(model: &Model, change: impl Fn(Denoising) -> Denoising) -> Model {
+    let Used { part, network } = both(model)[1].clone();
+    let mut model = model.clone();
+    model.parts[part].network = Network::Denoiser(Arc::new(change(Denoising::clone(&network))));
+    model
+}
+
+#[derive(Default)]
+struct Heard {
+    stages: Vec<(StageKind, String)>,
+    steps: Vec<(u32, u32)>,
+}
+
+impl Observer for Heard {
+    fn stage_started(&mut self, stage: &Stage) {
+        self.stages.push((stage.kind, stage.name.clone()));
+    }
+
+    fn stage_finished(&mut self, _: &Stage, _: f64) {}
+
+    fn resumed(&mut self, _: u32) {}
+
+    fn step(&mut self, step: u32, steps: u32, _: f64) {
+        self.steps.push((step, steps));
+    }
+
+    fn preview(&mut self, _: u32, _: Vec<Image>) {}
+
+    fn wants_previews(&self) -> bool {
+        false
+    }
+
+    fn replanned(&mut self, reason: &str) {
+        panic!("{reason}");
+    }
+}
+
+fn draw(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Image>, Heard, Outcome) {
+    let target = Target::choose(memory, &Probe::new().sample(), 0, Pace::Here).unwrap();
+    let account = MemoryAccount::new();
+    let loaded = LoadedModel::new(model, "toy".to_owned(), ComputeDtype::F32, &target, memory, &account);
+    let resolved = Resolved::new(loaded.model(), request, ComputeDtype::F32).unwrap();
+    let options = RunOptions {
+        initial_latents: None,
+        dump: None,
+        cancel: CancelToken::default(),
+        memory,
+        target: &target,
+        activation_factor: 1.0,
+        recorder: Recorder::disabled(),
+        journal: RefCell::new(Journal::default()),
+    };
+    let mut heard = Heard::default();
+    let rendered = loaded.render(&resolved, &options, &mut heard).unwrap();
+    let outcome = rendered.plan.outcome();
+    (rendered.images, heard, outcome)
+}
+
+fn request(sampler: Sampler, schedule: Schedule) -> Request {
+    Request {
+        prompt: "a red boat".to_owned(),
+        negative_prompt: "fog".to_owned(),
+        width: 64,
+        height: 48,
+        steps: 6,
+        guidance: 4.0,
+        sampler,
+        schedule,
+        ..Request::default()
+    }
+}
+
+/// Two experts with the same weights draw what one network draws: the sampler keeps its history, and noise, calls and
+/// steps go on where they were. Also where the switch lies inside a step.
+#[test]
+fn experts_that_take_turns_draw_as_one_network() {
+    let memory = MemoryPreferences::default();
+    for sampler in [Sampler::Euler, Sampler::Dpmpp2m, Sampler::Heun, Sampler::Dpm2, Sampler::Dpmpp2mSde] {
+        for schedule in [Schedule::Model, Schedule::Karras] {
+            let (model, _folder) = doubled(&EXPERTS);
+            let request = request(sampler, schedule);
+            let single = Model { family: models::FAMILIES[4], ..model.clone() };
+            assert_eq!(single.family.id(), "stable_diffusion");
+            let (want, ..) = draw(single, &request, &memory);
+            let (got, heard, _) = draw(model, &request, &memory);
+            assert!(want == got, "{sampler:?} {schedule:?}");
+            let names: Vec<&str> = heard.stages.iter().map(|(_, name)| name.as_str()).collect();
+            assert_eq!(names, ["Encode", "High noise", "Low noise", "Decode"], "{sampler:?} {schedule:?}");
+            let steps: Vec<_> = (1..=6).map(|step| (step, 6)).collect();
+            assert_eq!(heard.steps, steps, "{sampler:?} {schedule:?}");
+        }
+    }
+}
+
+/// A denoiser that takes down what it sees beside its latents.
+struct Seeing {
+    inner: Arc<dyn Denoiser>,
+    seen: Arc<Mutex<Vec<Values>>>,
+}
+
+impl Denoiser for Seeing {
+    fn size_multiple(&self) -> u32 {
+        self.inner.size_multiple()
+    }
+
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        self.inner.latents(canvas)
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning> {
+        self.inner.conditioning(encoded)
+    }
+
+    fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError> {
+        self.inner.prepare(blocks, input)
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> Result<Vec<Tensor>, RunError> {
+        let beside = input.beside.expect("the result of the stage before");
+        assert_eq!(beside.dims(), input.latents.dims());
+        if let Ok(values) = beside.computed() {
+            self.seen.lock().unwrap().push(values.to_device(&Device::Cpu)?);
+        }
+        self.inner.predict(blocks, &DenoiserInput { beside: None, ..*input }, prepared)
+    }
+
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor> {
+        self.inner.velocity(input, output)
+    }
+}
+
+#[test]
+fn the_second_stage_of_a_cascade_sees_what_the_first_has_made() {
+    let memory = MemoryPreferences::default();
+    let request = request(Sampler::Euler, Schedule::Model);
+    let (model, _folder) = doubled(&CASCADE);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let watched = with_second(&model, |own| Denoising {
+        denoiser: Arc::new(Seeing { inner: own.denoiser.clone(), seen: Arc::clone(&seen) }),
+        ..own
+    });
+    let (images, heard, _) = draw(watched, &request, &memory);
+    let names: Vec<&str> = heard.stages.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names, ["Encode", "Prior", "Decoder", "Decode"]);
+    assert_eq!(heard.steps, (1..=12).map(|step| (step, 12)).collect::<Vec<_>>());
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 6, "once a step");
+    let values = |tensor: &Values| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    assert!(seen.iter().all(|tensor| values(tensor) == values(&seen[0])));
+    // What it saw is what the first stage would have given to the decoder.
+    let single = Model { family: models::FAMILIES[4], ..model };
+    let (alone, ..) = draw(single, &request, &memory);
+    assert_ne!(images[0].pixels, alone[0].pixels, "noise of its own");
+}
+
+/// Each stage is planned for itself: the second network is not there while the first one works.
+#[test]
+fn experts_take_the_memory_of_one() {
+    let (model, _folder) = doubled(&EXPERTS);
+    let memory = MemoryPreferences {
+        mode: sluice_engine::memory::OffloadMode::Aggressive,
+        device: sluice_engine::memory::DeviceChoice::Simulated("rtx-4060".to_owned()),
+        ..MemoryPreferences::default()
+    };
+    let (_, _, outcome) = draw(model, &request(Sampler::Euler, Schedule::Model), &memory);
+    let stages: Vec<_> = outcome.stages.iter().filter(|peak| peak.stage.kind == StageKind::Denoise).collect();
+    let [high, low] = &stages[..] else { panic!("{stages:?}") };
+    assert_eq!(high.predicted, low.predicted);
+    for peak in [high, low] {
+        let ratio = peak.measured as f64 / peak.predicted as f64;
+        assert!(ratio < 1.02, "{peak:?}");
+    }
+}
