@@ -176,7 +176,8 @@ fn request(sampler: Sampler, schedule: Schedule) -> Request {
 }
 
 /// Two experts with the same weights draw what one network draws: the sampler keeps its history, and noise, calls and
-/// steps go on where they were. Also where the switch lies inside a step.
+/// steps go on where they were. Also where the switch lies inside a step. A matrix of fewer timesteps may be summed in
+/// another order, so a few values differ in their last bits.
 #[test]
 fn experts_that_take_turns_draw_as_one_network() {
     let memory = MemoryPreferences::default();
@@ -188,7 +189,9 @@ fn experts_that_take_turns_draw_as_one_network() {
             assert_eq!(single.family.id(), "stable_diffusion");
             let (want, ..) = draw(single, &request, &memory);
             let (got, heard, _) = draw(model, &request, &memory);
-            assert!(want == got, "{sampler:?} {schedule:?}");
+            let pairs = want[0].pixels.iter().zip(&got[0].pixels);
+            let distance = pairs.map(|(one, other)| one.abs_diff(*other)).max();
+            assert!(distance <= Some(1), "{sampler:?} {schedule:?}: {distance:?}");
             let names: Vec<&str> = heard.stages.iter().map(|(_, name)| name.as_str()).collect();
             assert_eq!(names, ["Encode", "High noise", "Low noise", "Decode"], "{sampler:?} {schedule:?}");
             let steps: Vec<_> = (1..=6).map(|step| (step, 6)).collect();
@@ -275,9 +278,10 @@ fn experts_take_the_memory_of_one() {
     let (_, _, outcome) = draw(model, &request(Sampler::Euler, Schedule::Model), &memory);
     let stages: Vec<_> = outcome.stages.iter().filter(|peak| peak.stage.kind == StageKind::Denoise).collect();
     let [high, low] = &stages[..] else { panic!("{stages:?}") };
-    assert_eq!(high.predicted, low.predicted);
+    let ratio = high.predicted as f64 / low.predicted as f64;
+    assert!((0.98..1.02).contains(&ratio), "the steps differ a little, the weights do not: {stages:?}");
     for peak in [high, low] {
         let ratio = peak.measured as f64 / peak.predicted as f64;
-        assert!(ratio < 1.02, "{peak:?}");
+        assert!((0.5..1.02).contains(&ratio), "{peak:?}");
     }
 }
