@@ -353,6 +353,12 @@ pub struct Request {
     pub width: u32,
     /// Pixels.
     pub height: u32,
+    /// Frames of a clip; 1 for an image.
+    #[serde(default = "one_frame")]
+    pub frames: u32,
+    /// Frames per second of a clip.
+    #[serde(default = "usual_rate")]
+    pub frame_rate: f32,
     /// Denoising steps.
     pub steps: u32,
     /// How strongly to follow the prompt: the guidance scale of the model's own pipeline.
@@ -393,6 +399,14 @@ pub struct Request {
     pub refiner: Option<Refiner>,
 }
 
+fn one_frame() -> u32 {
+    1
+}
+
+fn usual_rate() -> f32 {
+    16.0
+}
+
 impl Default for Request {
     fn default() -> Self {
         Self {
@@ -401,6 +415,8 @@ impl Default for Request {
             negative_prompt: String::new(),
             width: 128,
             height: 128,
+            frames: one_frame(),
+            frame_rate: usual_rate(),
             steps: 12,
             guidance: 2.0,
             seed: 0,
@@ -456,6 +472,15 @@ pub enum RequestError {
     /// No steps.
     #[error("0 steps would leave only noise; use 1 or more")]
     NoSteps,
+    /// A clip without frames.
+    #[error("0 frames produce nothing; use 1 or more")]
+    NoFrames,
+    /// More than one frame from a model that generates images.
+    #[error("this model generates images, not clips; use 1 frame instead of {0}")]
+    OneFrameOnly(u32),
+    /// A frame rate that no player has.
+    #[error("{0} frames per second are invalid; use a value from 1 to 60")]
+    FrameRate(f32),
     /// An empty batch.
     #[error("batch size 0 produces nothing; use 1 or more")]
     EmptyBatch,
@@ -510,9 +535,9 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// The size of each of its images.
+    /// The size of each of its images or clips.
     pub fn canvas(&self) -> Canvas {
-        Canvas { width: self.width, height: self.height, frames: 1 }
+        Canvas { width: self.width, height: self.height, frames: self.frames }
     }
 
     /// Checks everything that can be checked without the model. `multiple` is what sizes must be a multiple
@@ -533,6 +558,12 @@ impl Request {
         }
         if self.steps > 1000 {
             return Err(RequestError::TooManySteps(self.steps));
+        }
+        if self.frames == 0 {
+            return Err(RequestError::NoFrames);
+        }
+        if !(1.0..=60.0).contains(&self.frame_rate) {
+            return Err(RequestError::FrameRate(self.frame_rate));
         }
         if self.batch == 0 {
             return Err(RequestError::EmptyBatch);

@@ -38,13 +38,8 @@ pub fn check_half_precision(fixture: &Fixture, run: &str, names: &[&str]) -> Res
 }
 
 fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Result<Forecast> {
-    let query = PlanQuery {
-        id: 1,
-        subject: PlanSubject::Model,
-        request: request.clone(),
-        memory: memory.clone(),
-        frames: 1,
-    };
+    let query =
+        PlanQuery { id: 1, subject: PlanSubject::Model, request: request.clone(), memory: memory.clone() };
     runner.send(Command::Plan(Box::new(query)))?;
     loop {
         match runner.event()? {

@@ -45,7 +45,10 @@ pub fn check_case(family: &str, case: &str) -> Result<()> {
 pub fn check_run(runner: &mut Runner, run: &Run, model: &Path) -> Result<()> {
     let (pictures, dump) = runner.repeat(run, model)?;
     check(run, &dump)?;
-    check_pixels(&dump["output"], &pictures.iter().map(|picture| &picture.image).collect::<Vec<_>>())
+    check_pixels(
+        &dump["output"],
+        &pictures.iter().flat_map(|picture| picture.media.frames()).collect::<Vec<_>>(),
+    )
 }
 
 fn check(run: &Run, dump: &Tensors) -> Result<()> {
@@ -109,7 +112,7 @@ pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
     let (pictures, expected) = dump_of(Layout::Diffusers)?;
     for layout in [Layout::Sharded, Layout::Variant, Layout::Split, Layout::SplitPrefixed, Layout::Single] {
         let (others, dump) = dump_of(layout)?;
-        ensure!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{layout:?}: other pixels");
+        ensure!(pictures.iter().zip(&others).all(|(a, b)| a.media == b.media), "{layout:?}: other pixels");
         ensure!(dump.len() == expected.len(), "{layout:?}: other tensors");
         for (name, tensor) in &expected {
             distance(name, &tensor.to_dtype(DType::F64)?, &dump[name], 0.0)

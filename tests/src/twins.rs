@@ -23,6 +23,6 @@ pub fn check_twins(name: &str, run: &Run, packed: &Path, wide: &Path) -> Result<
         let same = dump[tensor].dims() == want.dims() && bits(&dump[tensor]) == bits(want);
         ensure!(same, "{name}: {tensor} differs");
     }
-    ensure!(pictures.iter().zip(&others).all(|(a, b)| a.image == b.image), "{name}: other pixels");
+    ensure!(pictures.iter().zip(&others).all(|(a, b)| a.media == b.media), "{name}: other pixels");
     Ok(())
 }

@@ -224,7 +224,7 @@ fn introduction(summary: &ModelSummary, request: &Request) -> String {
         format!(", from {} with denoising strength {}", source.path.display(), source.strength)
     });
     let source = source.unwrap_or_default();
-    format!("{}: {}, seed {}{source}", summary.name, in_words(request, 1), request.seed)
+    format!("{}: {}, seed {}{source}", summary.name, in_words(request), request.seed)
 }
 
 #[cfg(test)]

@@ -70,8 +70,8 @@ fn json_line(event: &Event) -> anyhow::Result<String> {
     let Event::Finished { job, pictures, seconds } = event else {
         return serde_json::to_string(event).context("an event cannot be converted to JSON");
     };
-    let pictures = pictures.iter().map(|Picture { image, seed, path }| {
-        let image = json!({ "width": image.width, "height": image.height });
+    let pictures = pictures.iter().map(|Picture { media, seed, path }| {
+        let image = media.first().map(|image| json!({ "width": image.width, "height": image.height }));
         json!({ "image": image, "seed": seed, "path": path })
     });
     let pictures: Vec<_> = pictures.collect();

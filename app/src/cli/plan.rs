@@ -78,27 +78,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
     let engine = Engine::start(None, &args.folders, &args.request.lora_folders)?;
-    let (request, frames, subject) = match subject {
+    let (request, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
-            (Request { model, ..args.request.request(&summary.defaults) }, 1, PlanSubject::Model)
+            (Request { model, ..args.request.request(&summary.defaults) }, PlanSubject::Model)
         }
         Subject::Known(known) => {
-            let KnownDefaults { width, height, steps, guidance, .. } = known.defaults;
+            let KnownDefaults { width, height, frames, steps, guidance } = known.defaults;
             let request = args.request.request(&Defaults { width, height, steps, guidance });
-            (request, known.defaults.frames, PlanSubject::Known(known.id.clone()))
+            (Request { frames, ..request }, PlanSubject::Known(known.id.clone()))
         }
     };
-    let frames = args.frames.unwrap_or(frames);
-    let asked = in_words(&request, frames);
     let request = Request {
+        frames: args.frames.unwrap_or(request.frames),
         prompt: args.prompt.clone(),
         negative_prompt: args.negative_prompt.clone(),
         source: args.source.source(),
         ..request
     };
+    let asked = in_words(&request);
     let has_step_cache = request.step_cache > 0.0;
-    let query = PlanQuery { id: 1, subject, request, memory, frames };
+    let query = PlanQuery { id: 1, subject, request, memory };
     let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
         stdout::line(

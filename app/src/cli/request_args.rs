@@ -97,8 +97,8 @@ impl RequestArgs {
 }
 
 /// Describes a request: `2 images of 1024×1024, 8 steps, guidance 0`.
-pub(super) fn in_words(request: &Request, frames: u32) -> String {
-    let Request { width, height, steps, guidance, batch, .. } = request;
+pub(super) fn in_words(request: &Request) -> String {
+    let Request { width, height, frames, steps, guidance, batch, .. } = request;
     let what = match (batch, frames) {
         (1, 1) => "1 image".to_owned(),
         (_, 1) => format!("{batch} images"),
@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn images_and_videos_are_counted() {
-        let request = |batch| Request {
+        let request = |batch, frames| Request {
+            frames,
             width: 832,
             height: 480,
             steps: 20,
@@ -146,7 +147,7 @@ mod tests {
             (1, 81, "1 video of 81 frames of 832×480, 20 steps, guidance 3.5"),
             (2, 81, "2 videos of 81 frames each of 832×480, 20 steps, guidance 3.5"),
         ] {
-            assert_eq!(in_words(&request(batch), frames), expected);
+            assert_eq!(in_words(&request(batch, frames)), expected);
         }
     }
 }

@@ -116,7 +116,7 @@ fn undisturbed(request: &Request) -> Vec<Picture> {
 }
 
 fn pixels(pictures: &[Picture]) -> Vec<&[u8]> {
-    pictures.iter().map(|picture| picture.image.pixels.as_slice()).collect()
+    pictures.iter().flat_map(|picture| picture.media.frames()).map(|frame| frame.pixels.as_slice()).collect()
 }
 
 #[test]

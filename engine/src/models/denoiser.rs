@@ -136,6 +136,11 @@ pub trait Denoiser: Send + Sync {
     /// Shape of the latents of an image or clip.
     fn latents(&self, canvas: Canvas) -> LatentShape;
 
+    /// Whether it generates clips of several frames.
+    fn makes_clips(&self) -> bool {
+        false
+    }
+
     /// Input channels beyond those of the latents. Networks that were trained to inpaint have one for the mask, 1 where
     /// the image is drawn anew, and those of the latents of the masked image. Without [`DenoiserInput::beside`] they draw
     /// everything anew.

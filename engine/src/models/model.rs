@@ -220,6 +220,9 @@ impl Model {
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
             return Err(RequestError::NoSuchLevels(request.schedule));
         }
+        if request.frames > 1 && !self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips()) {
+            return Err(RequestError::OneFrameOnly(request.frames));
+        }
         match &request.source {
             Some(source) if self.steps(request) == 0 => {
                 let (strength, steps) = (source.strength, request.steps);

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Date, Image, OutputError, Settings,
+    Date, Media, OutputError, Settings,
     png_file::{folder_of, temporary_file, write_new_png, write_png},
 };
 
@@ -76,13 +76,13 @@ impl Output {
     pub fn save(
         &self,
         index: u32,
-        image: &Image,
+        media: &Media,
         settings: &Settings,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
-        self.write(index, image, settings, date).map_err(|cause| {
+        self.write(index, media, settings, date).map_err(|cause| {
             let fallback = Self::Folder(fallback_folder());
-            let kept = fallback.prepare().and_then(|()| fallback.write(index, image, settings, date));
+            let kept = fallback.prepare().and_then(|()| fallback.write(index, media, settings, date));
             match kept {
                 Ok(path) => OutputError::KeptElsewhere { path, cause: Box::new(cause) },
                 Err(error) => {
@@ -96,7 +96,7 @@ impl Output {
     fn write(
         &self,
         index: u32,
-        image: &Image,
+        media: &Media,
         settings: &Settings,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
@@ -105,8 +105,8 @@ impl Output {
             let path = self.path_for(index, settings.seed, date);
             attempts += 1;
             let result = match self {
-                Self::File(_) => write_png(&path, image, settings),
-                Self::Folder(_) => write_new_png(&path, image, settings),
+                Self::File(_) => write_png(&path, media, settings),
+                Self::Folder(_) => write_new_png(&path, media, settings),
             };
             match result {
                 Err(OutputError::Exists { .. }) if attempts < ATTEMPTS => {}

@@ -1,10 +1,11 @@
-//! Images as PNG files that contain the settings they were generated with.
+//! Images and clips as PNG files that contain the settings they were generated with.
 
 mod a1111;
 mod chunks;
 mod date;
 mod destination;
 mod error;
+mod media;
 mod png_file;
 mod settings;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use date::Date;
 pub use destination::{Output, fallback_folder};
 pub use error::OutputError;
+pub use media::{Clip, Media};
 pub use png_file::{read_settings, write_png};
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 

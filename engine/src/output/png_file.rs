@@ -10,22 +10,25 @@ use png::{BitDepth, ColorType, Encoder, EncodingError, SrgbRenderingIntent};
 use tempfile::NamedTempFile;
 
 use super::{
-    Image, OutputError, RestoredSettings, Settings, a1111,
+    Clip, Image, Media, OutputError, RestoredSettings, Settings, a1111,
     chunks::{self, ChunkError, PARAMETERS, SLUICE},
     settings::{JsonError, Origin, SETTINGS_VERSION},
 };
 
-/// Writes an image with its settings: as JSON for Sluice and in A1111's format for other programs. An existing file is
+/// In a second.
+const MILLISECONDS: u16 = 1000;
+
+/// Writes an image, or a clip as an animated PNG, with its settings: as JSON for Sluice and in A1111's format for other programs. An existing file is
 /// replaced atomically. The same image and settings give the same bytes.
-pub fn write_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
-    let file = write_beside(path, image, settings)?;
+pub fn write_png(path: &Path, media: &Media, settings: &Settings) -> Result<(), OutputError> {
+    let file = write_beside(path, media, settings)?;
     file.persist(path).map_err(|error| write_error(path, error.error))?;
     Ok(())
 }
 
 /// Like [`write_png`], but an existing file is an error.
-pub(super) fn write_new_png(path: &Path, image: &Image, settings: &Settings) -> Result<(), OutputError> {
-    let file = write_beside(path, image, settings)?;
+pub(super) fn write_new_png(path: &Path, media: &Media, settings: &Settings) -> Result<(), OutputError> {
+    let file = write_beside(path, media, settings)?;
     file.persist_noclobber(path).map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => OutputError::Exists { path: path.to_owned() },
         _ => write_error(path, error.error),
@@ -58,14 +61,18 @@ pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
     parameters.map(a1111::parse).ok_or_else(|| OutputError::NoSettings { path: owned() })
 }
 
-fn write_beside(path: &Path, image: &Image, settings: &Settings) -> Result<NamedTempFile, OutputError> {
-    let expected = u64::from(image.width) * u64::from(image.height) * 3;
-    if expected == 0 || expected != image.pixels.len() as u64 {
-        let (width, height, bytes) = (image.width, image.height, image.pixels.len());
+fn write_beside(path: &Path, media: &Media, settings: &Settings) -> Result<NamedTempFile, OutputError> {
+    let Some(first) = media.first() else {
+        return Err(OutputError::Pixels { width: 0, height: 0, bytes: 0 });
+    };
+    let expected = u64::from(first.width) * u64::from(first.height) * 3;
+    let fits = |image: &Image| expected > 0 && expected == image.pixels.len() as u64;
+    if let Some(image) = media.frames().iter().find(|image| !fits(image)) {
+        let (width, height, bytes) = (first.width, first.height, image.pixels.len());
         return Err(OutputError::Pixels { width, height, bytes });
     }
     let mut file = temporary_file(folder_of(path)).map_err(|cause| write_error(path, cause))?;
-    encode(&mut file, image, settings).map_err(|error| match error {
+    encode(&mut file, media, first, settings).map_err(|error| match error {
         EncodingError::IoError(cause) => write_error(path, cause),
         other => write_error(path, io::Error::other(other)),
     })?;
@@ -74,9 +81,18 @@ fn write_beside(path: &Path, image: &Image, settings: &Settings) -> Result<Named
     Ok(file)
 }
 
-fn encode(file: &mut NamedTempFile, image: &Image, settings: &Settings) -> Result<(), EncodingError> {
+fn encode(
+    file: &mut NamedTempFile,
+    media: &Media,
+    first: &Image,
+    settings: &Settings,
+) -> Result<(), EncodingError> {
     let mut file = BufWriter::new(file);
-    let mut encoder = Encoder::new(&mut file, image.width, image.height);
+    let mut encoder = Encoder::new(&mut file, first.width, first.height);
+    if let Media::Clip(Clip { frames, rate }) = media {
+        encoder.set_animated(frames.len() as u32, 0)?;
+        encoder.set_frame_delay(MILLISECONDS, (rate * f32::from(MILLISECONDS)).round() as u16)?;
+    }
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
@@ -89,7 +105,9 @@ fn encode(file: &mut NamedTempFile, image: &Image, settings: &Settings) -> Resul
         encoder.add_itxt_chunk(PARAMETERS.to_owned(), parameters)?;
     }
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(&image.pixels)?;
+    for frame in media.frames() {
+        writer.write_image_data(&frame.pixels)?;
+    }
     writer.finish()?;
     Ok(file.flush()?)
 }

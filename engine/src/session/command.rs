@@ -91,8 +91,6 @@ pub struct PlanQuery {
     pub request: Request,
     /// How memory is to be used.
     pub memory: MemoryPreferences,
-    /// Frames of a video; 1 for images.
-    pub frames: u32,
 }
 
 /// Which model a plan is for.

@@ -9,7 +9,7 @@ use crate::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
-    output::Image,
+    output::{Image, Media},
     pipeline::{ModelSummary, Reading, Stage},
     telemetry::TelemetryEvent,
 };
@@ -190,10 +190,10 @@ pub struct Failure {
 }
 
 /// A finished image.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
     /// Its pixels.
-    pub image: Image,
+    pub media: Media,
     /// The seed that draws it again in a batch of one.
     pub seed: u64,
     /// Where it was written.

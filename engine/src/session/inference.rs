@@ -22,7 +22,7 @@ use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory,
     models::Model,
-    output::{Date, Image, OutputError, Settings},
+    output::{Date, Image, Media, OutputError, Settings},
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
@@ -184,7 +184,7 @@ impl InferenceThread {
             self.outcomes.add(&outcome);
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
-        Ok(self.save(job, &resolved.request, &current.summary, rendered.images, options.journal.into_inner()))
+        Ok(self.save(job, &resolved.request, &current.summary, rendered.media, options.journal.into_inner()))
     }
 
     /// Puts a job's adapters to the current model, and takes away those of the job before.
@@ -248,18 +248,18 @@ impl InferenceThread {
         job: &Job,
         request: &Request,
         summary: &ModelSummary,
-        images: Vec<Image>,
+        media: Vec<Media>,
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
-        let save = |(index, image): (usize, Image)| {
+        let save = |(index, media): (usize, Media)| {
             let settings = Settings::new(request, &summary.name, &summary.family, index as u32)
                 .held_as(job.memory.precisions());
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
-                return Picture { image, seed: settings.seed, path: Some(path) };
+                return Picture { media, seed: settings.seed, path: Some(path) };
             }
             let path = job.output.as_ref().and_then(|output| {
-                output.save(index as u32, &image, &settings, today).map_or_else(
+                output.save(index as u32, &media, &settings, today).map_or_else(
                     |error| {
                         let failure = failure(&error, error.advice());
                         self.emitter.emit(Event::NotSaved { job: job.id, failure });
@@ -271,9 +271,9 @@ impl InferenceThread {
             if let Some(path) = &path {
                 journal.save(index as u32, path);
             }
-            Picture { image, seed: settings.seed, path }
+            Picture { media, seed: settings.seed, path }
         };
-        images.into_iter().enumerate().map(save).collect()
+        media.into_iter().enumerate().map(save).collect()
     }
 
     /// Makes the model that a job asks for, as it asks for it, the current one.

@@ -97,7 +97,7 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
     let shape = RequestShape {
         width: request.width,
         height: request.height,
-        frames: query.frames,
+        frames: request.frames,
         pictures: request.batch,
         steps: request.steps,
         calls_per_step: request.sampler.calls(2) as u32 - 1,

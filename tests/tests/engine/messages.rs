@@ -11,7 +11,7 @@ use sluice_engine::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
         Wish, known_model, machine_of,
     },
-    output::{Image, Output},
+    output::{Image, Media, Output},
     request::{
         AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Refiner, Request, Sampler,
         Schedule, SourceImage,
@@ -74,6 +74,8 @@ fn request() -> Request {
         negative_prompt: "\u{0}\t\\".to_owned(),
         width: 1024,
         height: 16,
+        frames: 81,
+        frame_rate: 24.0,
         steps: 9,
         guidance: 0.1,
         seed: u64::MAX,
@@ -148,7 +150,7 @@ fn query(subject: PlanSubject) -> PlanQuery {
         device,
         ..MemoryPreferences::default()
     };
-    PlanQuery { id: 7, subject, request: request(), memory, frames: 81 }
+    PlanQuery { id: 7, subject, request: request(), memory }
 }
 
 /// A plan and a refusal, as the planner makes them.
@@ -194,7 +196,8 @@ fn events_come_back() {
     let image = Image { width: 2, height: 1, pixels: vec![0, 128, 255, 1, 2, 3] };
     let (job, failure) = (JobId(5), Failure { message: "no".to_owned(), advice: None });
     let advised = Failure { advice: Some("do".to_owned()), ..failure.clone() };
-    let picture = Picture { image: image.clone(), seed: u64::MAX, path: Some(PathBuf::from("a.png")) };
+    let picture =
+        Picture { media: Media::Image(image.clone()), seed: u64::MAX, path: Some(PathBuf::from("a.png")) };
     let [planned, refused] = forecasts();
     assert!(planned.plan.is_ok() && refused.plan.is_err());
     let outcome = Outcome {

@@ -194,7 +194,7 @@ fn weights_given_back_are_read_again() {
     runner.send(Command::Unload).unwrap();
     until(&runner, |event| *event == Event::Unloaded);
     let after = runner.draw(tiny.request.clone()).unwrap();
-    assert_eq!(before[0].image, after[0].image);
+    assert_eq!(before[0].media, after[0].media);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn the_same_seed_draws_the_same_bytes() {
     };
     let (first, again, other) = (draw(7), draw(7), draw(8));
     assert_eq!(first, again);
-    assert_ne!(first.image, other.image);
+    assert_ne!(first.media, other.media);
     assert_eq!((first.seed, other.seed), (7, 8));
 }
 
@@ -369,9 +369,10 @@ fn pictures_go_where_they_are_sent() {
     let paths: Vec<&Path> = pictures.iter().map(|picture| picture.path.as_deref().unwrap()).collect();
     assert_eq!(paths, [file.as_path(), &folder.path().join("picture-2.png")]);
     for picture in &pictures {
+        let image = picture.media.first().unwrap();
         let read = image::open(picture.path.as_deref().unwrap()).unwrap().into_rgb8();
-        assert_eq!(read.dimensions(), (picture.image.width, picture.image.height));
-        assert_eq!(read.into_raw(), picture.image.pixels);
+        assert_eq!(read.dimensions(), (image.width, image.height));
+        assert_eq!(read.into_raw(), image.pixels);
     }
     let new = folder.path().join("a/new/folder");
     let names: BTreeSet<PathBuf> =

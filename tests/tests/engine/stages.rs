@@ -15,12 +15,13 @@ use sluice_engine::{
         PrepareInput, Prepared, Start, Steps, Task, Used, around,
     },
     nn::{self, Tensor},
-    output::Image,
+    output::{Image, Media},
     pipeline::{Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
     request::{Canvas, ComputeDtype, Request, Sampler, Schedule},
     residency::{Blocks, CancelToken, RunError},
     telemetry::Recorder,
     text::Encoded,
+    vae::{Autoencoder, Tiling},
 };
 use sluice_tests::checkpoint::Fixture;
 
@@ -140,7 +141,7 @@ impl Observer for Heard {
     }
 }
 
-fn draw(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Image>, Heard, Outcome) {
+fn draw(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Media>, Heard, Outcome) {
     let target = Target::choose(memory, &Probe::new().sample(), 0, Pace::Here).unwrap();
     let account = MemoryAccount::new();
     let loaded = LoadedModel::new(model, "toy".to_owned(), ComputeDtype::F32, &target, memory, &account);
@@ -158,7 +159,7 @@ fn draw(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Ima
     let mut heard = Heard::default();
     let rendered = loaded.render(&resolved, &options, &mut heard).unwrap();
     let outcome = rendered.plan.outcome();
-    (rendered.images, heard, outcome)
+    (rendered.media, heard, outcome)
 }
 
 fn request(sampler: Sampler, schedule: Schedule) -> Request {
@@ -189,7 +190,7 @@ fn experts_that_take_turns_draw_as_one_network() {
             assert_eq!(single.family.id(), "stable_diffusion");
             let (want, ..) = draw(single, &request, &memory);
             let (got, heard, _) = draw(model, &request, &memory);
-            let pairs = want[0].pixels.iter().zip(&got[0].pixels);
+            let pairs = want[0].frames()[0].pixels.iter().zip(&got[0].frames()[0].pixels);
             let distance = pairs.map(|(one, other)| one.abs_diff(*other)).max();
             assert!(distance <= Some(1), "{sampler:?} {schedule:?}: {distance:?}");
             let names: Vec<&str> = heard.stages.iter().map(|(_, name)| name.as_str()).collect();
@@ -263,7 +264,143 @@ fn the_second_stage_of_a_cascade_sees_what_the_first_has_made() {
     // What it saw is what the first stage would have given to the decoder.
     let single = Model { family: models::FAMILIES[4], ..model };
     let (alone, ..) = draw(single, &request, &memory);
-    assert_ne!(images[0].pixels, alone[0].pixels, "noise of its own");
+    assert_ne!(images, alone, "noise of its own");
+}
+
+/// A denoiser and an autoencoder whose latents have three frames, each of which is an image for itself.
+struct Frames<T: ?Sized> {
+    inner: Arc<T>,
+}
+
+const FRAMES: usize = 3;
+
+/// `[batch, channels, frames, height, width]` frame by frame.
+fn by_frame(
+    x: &Tensor,
+    mut work: impl FnMut(&Tensor) -> Result<Vec<Tensor>, RunError>,
+) -> Result<Vec<Tensor>, RunError> {
+    let mut outputs: Vec<Vec<Tensor>> = Vec::new();
+    for frame in 0..FRAMES {
+        let made = work(&x.narrow(2, frame, 1)?.squeeze(2)?.contiguous()?)?;
+        outputs.resize_with(made.len(), Vec::new);
+        for (all, one) in outputs.iter_mut().zip(made) {
+            all.push(one.unsqueeze(2)?);
+        }
+    }
+    let join = |frames: &Vec<Tensor>| Tensor::cat(&frames.iter().collect::<Vec<_>>(), 2);
+    Ok(outputs.iter().map(join).collect::<nn::Result<_>>()?)
+}
+
+impl Denoiser for Frames<dyn Denoiser> {
+    fn size_multiple(&self) -> u32 {
+        self.inner.size_multiple()
+    }
+
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        LatentShape { frames: canvas.frames as usize, ..self.inner.latents(canvas) }
+    }
+
+    fn makes_clips(&self) -> bool {
+        true
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning> {
+        self.inner.conditioning(encoded)
+    }
+
+    fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError> {
+        self.inner.prepare(blocks, input)
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> Result<Vec<Tensor>, RunError> {
+        by_frame(input.latents, |latents| {
+            self.inner.predict(blocks, &DenoiserInput { latents, ..*input }, prepared)
+        })
+    }
+
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor> {
+        self.inner.velocity(input, output)
+    }
+}
+
+impl std::fmt::Debug for Frames<dyn Autoencoder> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Autoencoder for Frames<dyn Autoencoder> {
+    fn latent_channels(&self) -> usize {
+        self.inner.latent_channels()
+    }
+
+    fn image_channels(&self) -> usize {
+        self.inner.image_channels()
+    }
+
+    fn scale(&self) -> usize {
+        self.inner.scale()
+    }
+
+    fn unscale(&self, latents: &Tensor) -> nn::Result<Tensor> {
+        self.inner.unscale(latents)
+    }
+
+    fn rescale(&self, latents: &Tensor) -> nn::Result<Tensor> {
+        self.inner.rescale(latents)
+    }
+
+    fn decode(
+        &self,
+        blocks: Blocks<'_>,
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> Result<Tensor, RunError> {
+        let frames = by_frame(latents, |latents| Ok(vec![self.inner.decode(blocks, latents, tiling)?]))?;
+        Ok(frames[0].clone())
+    }
+
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        images: &Tensor,
+        tiling: Option<Tiling>,
+    ) -> Result<(Tensor, Tensor), RunError> {
+        self.inner.encode(blocks, images, tiling)
+    }
+}
+
+#[test]
+fn latents_with_frames_become_a_clip() {
+    let memory = MemoryPreferences::default();
+    let one = request(Sampler::Euler, Schedule::Model);
+    let several = Request { frames: FRAMES as u32, frame_rate: 12.0, ..one.clone() };
+    let (model, _folder) = doubled(&EXPERTS);
+    let single = Model { family: models::FAMILIES[4], ..model };
+    assert!(Resolved::new(&single, &several, ComputeDtype::F32).is_err(), "it generates images");
+    let mut clips = single.clone();
+    for part in &mut clips.parts {
+        part.network = match part.network.clone() {
+            Network::Denoiser(own) => Network::Denoiser(Arc::new(Denoising {
+                denoiser: Arc::new(Frames { inner: own.denoiser.clone() }),
+                ..Denoising::clone(&own)
+            })),
+            Network::Autoencoder(inner) => Network::Autoencoder(Arc::new(Frames { inner })),
+            other => other,
+        };
+    }
+    let (media, ..) = draw(clips, &several, &memory);
+    let [Media::Clip(clip)] = &media[..] else { panic!("one clip") };
+    assert_eq!((clip.frames.len(), clip.rate), (FRAMES, 12.0));
+    assert!(clip.frames.iter().all(|frame| (frame.width, frame.height) == (64, 48)));
+    assert_ne!(clip.frames[0], clip.frames[1], "each has noise of its own");
+    let (image, ..) = draw(single, &one, &memory);
+    assert!(matches!(&image[..], [Media::Image(_)]));
 }
 
 /// Each stage is planned for itself: the second network is not there while the first one works.

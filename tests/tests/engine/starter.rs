@@ -85,7 +85,7 @@ fn pictures_show_what_the_words_say() {
     let mut right: BTreeMap<&str, usize> = BTreeMap::new();
     for caption in &captions[..PICTURES] {
         let request = Request { prompt: caption.prompt.clone(), seed: caption.seed, ..request.clone() };
-        let seen = table.read(&runner.draw(request).unwrap()[0].image).unwrap();
+        let seen = table.read(&runner.draw(request).unwrap()[0].media.frames()[0]).unwrap();
         let mut count = |what, wanted: Option<&str>, found: Option<&str>| {
             if wanted.is_some() {
                 *asked.entry(what).or_default() += 1;

@@ -74,7 +74,8 @@ fn small_ones_open_and_draw_in_every_dtype() {
         let latents: Vec<f32> = tensors["step.1.latents"].flatten_all().unwrap().to_vec1().unwrap();
         let square: f32 = latents.iter().map(|value| value * value).sum::<f32>() / latents.len() as f32;
         assert!(square.is_finite() && square > 1e-3 && square < 1e4, "{id}: {square}");
-        let flat = pictures[0].image.pixels.iter().all(|value| *value == pictures[0].image.pixels[0]);
+        let pixels = &pictures[0].media.frames()[0].pixels;
+        let flat = pixels.iter().all(|value| *value == pixels[0]);
         assert!(!flat, "{id} draws one colour");
         fs::remove_dir_all(model).unwrap();
     }

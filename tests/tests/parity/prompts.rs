@@ -313,7 +313,6 @@ fn readings(request: &Request) -> Vec<Vec<Reading>> {
         subject: PlanSubject::Model,
         request: request.clone(),
         memory: MemoryPreferences::default(),
-        frames: 1,
     };
     runner.send(Command::Plan(Box::new(query))).unwrap();
     loop {

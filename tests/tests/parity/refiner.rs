@@ -53,7 +53,6 @@ fn the_plan_has_a_stage_for_each_model_and_a_part_for_each_network() {
             subject: PlanSubject::Model,
             request: request.clone(),
             memory: Default::default(),
-            frames: 1,
         };
         runner.send(Command::Plan(Box::new(query))).unwrap();
         loop {

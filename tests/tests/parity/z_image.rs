@@ -30,7 +30,7 @@ fn outputs(layout: Layout, stored: Stored, folder: &Path) -> Vec<Vec<u8>> {
     let model = fixture.write(folder, layout, stored).unwrap();
     let mut runner = Runner::start().unwrap();
     let (pictures, _) = runner.repeat(&fixture.run("guided").unwrap(), &model).unwrap();
-    pictures.into_iter().map(|picture| picture.image.pixels).collect()
+    pictures.into_iter().map(|picture| picture.media.frames()[0].pixels.clone()).collect()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_split_file_named_on_its_own_is_the_same_model() {
     let mut runner = Runner::start().unwrap();
     let whole = runner.repeat(&run, &model).unwrap();
     let file = runner.repeat(&run, &model.join("diffusion_models/tiny_z_image.safetensors")).unwrap();
-    assert_eq!(whole.0[0].image, file.0[0].image);
+    assert_eq!(whole.0[0].media, file.0[0].media);
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn what_is_not_masked_stays_to_the_bit() {
     for sampler in [Sampler::Euler, Sampler::Dpmpp3mSde, Sampler::Heun, Sampler::UniPc] {
         let source = SourceImage { path: picture(folder.path(), 128, 128), ..filled_in(folder.path(), 0.9) };
         let request = Request { sampler, source: Some(source.clone()), ..starter(128, 4) };
-        let drawn = runner.draw(request).unwrap().remove(0).image;
+        let drawn = runner.draw(request).unwrap().remove(0).media.frames()[0].clone();
         let own = sluice_engine::source::read(&source.path).unwrap();
         let half = |image: &Image, columns: std::ops::Range<usize>| -> Vec<u8> {
             let rows = image.pixels.chunks(3 * 128);
@@ -204,6 +204,6 @@ fn a_picture_of_a_batch_can_be_drawn_again_alone() {
     };
     let both = runner.draw(request.clone()).unwrap();
     let alone = runner.draw(Request { batch: 1, seed: request.seed + 1, ..request }).unwrap();
-    assert_eq!(both[1].image, alone[0].image);
-    assert_ne!(both[0].image, both[1].image);
+    assert_eq!(both[1].media, alone[0].media);
+    assert_ne!(both[0].media, both[1].media);
 }

@@ -193,13 +193,8 @@ fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences, dump
 
 /// The prediction for a request.
 pub fn forecast(runner: &Runner, request: &Request, memory: &MemoryPreferences) -> Forecast {
-    let query = PlanQuery {
-        id: 1,
-        subject: PlanSubject::Model,
-        request: request.clone(),
-        memory: memory.clone(),
-        frames: 1,
-    };
+    let query =
+        PlanQuery { id: 1, subject: PlanSubject::Model, request: request.clone(), memory: memory.clone() };
     runner.send(Command::Plan(Box::new(query))).unwrap();
     loop {
         match runner.event().unwrap() {

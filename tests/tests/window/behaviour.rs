@@ -8,7 +8,7 @@ use sluice::window::{
 };
 use sluice_engine::{
     adapters::AdapterReport,
-    output::{Output, Settings, write_png},
+    output::{Media, Output, Settings, write_png},
     request::{AdapterUse, ModelSource, Request, Sampler},
     session::{Command, Event, Failure, Job, JobId, Serving},
 };
@@ -154,7 +154,7 @@ fn a_dropped_image_restores_its_settings_and_they_can_be_undone() {
         ..Request::default()
     };
     let settings = Settings::new(&request, "Starter", "z_image", 0);
-    write_png(&path, &landscape(160, 96, 9, 1.0), &settings).unwrap();
+    write_png(&path, &Media::Image(landscape(160, 96, 9, 1.0)), &settings).unwrap();
 
     let mut window = Window::with_starter();
     window.fill("Prompt", "something else");
@@ -193,7 +193,8 @@ fn the_folders_images_are_listed_and_read_when_they_are_shown() {
     let folder = tempfile::tempdir().unwrap();
     let request = Request { prompt: "found".to_owned(), seed: 5, ..Request::default() };
     let settings = Settings::new(&request, "Starter", "z_image", 0);
-    write_png(&folder.path().join("found.png"), &landscape(128, 128, 5, 1.0), &settings).unwrap();
+    write_png(&folder.path().join("found.png"), &Media::Image(landscape(128, 128, 5, 1.0)), &settings)
+        .unwrap();
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         setup.folder = Some(folder.path().to_owned());
     });
@@ -490,7 +491,7 @@ fn undoing_the_settings_of_another_model_brings_the_model_back() {
     let model = ModelSource::Path("/nowhere/other".into());
     let request = Request { model: model.clone(), steps: 30, ..Request::default() };
     let settings = Settings::new(&request, "Other", "z_image", 0);
-    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    write_png(&path, &Media::Image(landscape(128, 128, 9, 1.0)), &settings).unwrap();
     let mut window = Window::with_starter();
     window.drop_file(path);
     window.wait_for("the question", |app| app.state().input.dropped.is_some());

@@ -4,7 +4,7 @@ use egui::Modifiers;
 use egui_kittest::kittest::Queryable;
 use sluice::window::state::FileState;
 use sluice_engine::{
-    output::{Settings, write_png},
+    output::{Media, Settings, write_png},
     request::{Request, SourceImage, SourceMask},
 };
 
@@ -48,7 +48,7 @@ fn an_image_with_settings_can_be_the_input_image_too() {
     let path = folder.path().join("boat.png");
     let request = Request { prompt: "a boat".to_owned(), ..Request::default() };
     let settings = Settings::new(&request, "Starter", "z_image", 0);
-    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    write_png(&path, &Media::Image(landscape(128, 128, 9, 1.0)), &settings).unwrap();
     let mut window = Window::with_starter();
     window.drop_file(path.clone());
     window.wait_for("the question", |app| app.state().input.dropped.is_some());

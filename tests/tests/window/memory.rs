@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Shown};
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, card_presets},
-    output::{Settings, write_png},
+    output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
     session::{Command, Event, Failure, JobId, PlanSubject, Serving},
 };
@@ -41,7 +41,7 @@ fn the_model_is_asked_about_as_soon_as_it_is_read() {
     assert_eq!(window.take_plans(), [], "nobody knows the model yet");
     window.says(Event::ModelLoaded(Box::new(starter())));
     let [query] = window.take_plans().try_into().expect("one question");
-    assert_eq!((query.subject, query.frames), (PlanSubject::Model, 1));
+    assert_eq!((query.subject, query.request.frames), (PlanSubject::Model, 1));
     assert_eq!(query.request.width, 128);
     assert_eq!(query.memory, MemoryPreferences::default());
     assert!(window.shows("Planning…"));
@@ -240,8 +240,12 @@ fn a_dropped_image_changes_nothing_about_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let request = Request { prompt: "a boat".to_owned(), seed: 99, ..Request::default() };
-    write_png(&path, &landscape(128, 128, 9, 1.0), &Settings::new(&request, "Starter", "z_image", 0))
-        .unwrap();
+    write_png(
+        &path,
+        &Media::Image(landscape(128, 128, 9, 1.0)),
+        &Settings::new(&request, "Starter", "z_image", 0),
+    )
+    .unwrap();
     let mut window = planned(&Scene::streamed());
     window.click("Preset for 8 GB");
     let before = preferences(&window);

@@ -7,7 +7,7 @@ use egui::Theme;
 use egui_kittest::SnapshotResults;
 use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
 use sluice_engine::{
-    output::{Settings, write_png},
+    output::{Media, Settings, write_png},
     request::{ModelSource, Request},
     session::{Event, JobId, ModelSummary},
 };
@@ -191,7 +191,7 @@ fn asking_what_a_dropped_picture_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let settings = Settings::new(&Request::default(), "Starter", "z_image", 0);
-    write_png(&path, &landscape(128, 128, 9, 1.0), &settings).unwrap();
+    write_png(&path, &Media::Image(landscape(128, 128, 9, 1.0)), &settings).unwrap();
     check("dropped", |window| {
         window.drop_file(path.clone());
         window.wait_for("the question", |app| app.state().input.dropped.is_some());

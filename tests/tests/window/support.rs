@@ -17,7 +17,7 @@ use sluice::window::{
 };
 use sluice_engine::{
     hardware::{GpuSample, HardwareSample},
-    output::Image,
+    output::{Image, Media},
     request::ModelSource,
     session::{
         Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, PlanQuery,
@@ -265,7 +265,7 @@ pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
 
 /// A finished image that was not saved.
 pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
-    Picture { image: landscape(width, height, seed, 1.0), seed, path: None }
+    Picture { media: Media::Image(landscape(width, height, seed, 1.0)), seed, path: None }
 }
 
 /// Five steps of a job with previews.

@@ -72,6 +72,8 @@ impl Run {
             let of_kind = ended.stages.iter().filter(|(stage, _)| stage.kind == wanted);
             of_kind.map(|(_, seconds)| seconds).sum::<f64>()
         };
+        let frames = ended.pictures.iter().flat_map(|picture| picture.media.frames());
+        let pixels = frames.map(|frame| frame.pixels.as_slice());
         let memory = |of: fn(&MemorySample) -> u64| {
             let samples = events.iter().filter_map(|event| match event {
                 TelemetryEvent::Memory(sample) => Some(of(sample)),
@@ -101,7 +103,7 @@ impl Run {
             operations_per_second: measured(|outcome| outcome.measured_operations_per_second),
             replanned: ended.replanned,
             latents,
-            pictures: digest(ended.pictures.iter().map(|picture| picture.image.pixels.as_slice())),
+            pictures: digest(pixels),
         }
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         dtype: Some(dtype),
         ..args.request.request(&summary.defaults)
     };
-    let asked = in_words(&request, 1);
+    let asked = in_words(&request);
     stdout::line(&format!("{}: {asked}, {}", summary.name, dtype.name()))?;
     let mut bench = Bench { args, engine, request: &request, scratch: scratch.path(), next: 0 };
     let mut rows = Vec::new();

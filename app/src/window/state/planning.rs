@@ -125,7 +125,6 @@ impl Planning {
             subject: PlanSubject::Model,
             request: request.clone(),
             memory: memory.clone(),
-            frames: 1,
         }))
     }
 

@@ -138,7 +138,7 @@ impl Recents {
     pub fn add_finished(&mut self, request: &Request, images: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
         for made in images.into_iter().rev() {
-            let Some(image) = color_image(&made.image) else {
+            let Some(image) = made.media.first().and_then(color_image) else {
                 tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };

@@ -5,9 +5,11 @@ use std::{fs, io::Write, path::Path};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{any_request, image, settings};
+use super::{any_request, image, pixels, settings};
 use crate::{
-    output::{Origin, OutputError, Settings, chunks::TEXT_LIMIT, read_settings, write_png},
+    output::{
+        Clip, Image, Media, Origin, OutputError, Settings, chunks::TEXT_LIMIT, read_settings, write_png,
+    },
     precision::Storage,
 };
 
@@ -92,7 +94,32 @@ fn the_pixels_are_in_the_file_and_the_bytes_are_always_the_same() {
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut pixels).unwrap();
-    assert_eq!(pixels, picture.pixels);
+    assert_eq!(pixels, picture.frames()[0].pixels);
+}
+
+#[test]
+fn a_clip_is_an_animation_with_settings() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("clip.png");
+    let frames: Vec<_> = (5..8).map(|shade| Image { pixels: vec![shade; 36], ..pixels(4, 3) }).collect();
+    let written = settings("a boat", "");
+    write_png(&path, &Media::Clip(Clip { frames: frames.clone(), rate: 12.5 }), &written).unwrap();
+    assert_eq!(read_settings(&path).unwrap().settings, written);
+    let file = std::io::BufReader::new(fs::File::open(&path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    assert_eq!(reader.info().animation_control().unwrap().num_frames, 3);
+    for frame in frames {
+        let mut found = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut found).unwrap();
+        assert_eq!(found, frame.pixels);
+        let control = reader.info().frame_control().unwrap();
+        assert_eq!(f64::from(control.delay_num) / f64::from(control.delay_den), 1.0 / 12.5);
+    }
+    let mut broken = vec![pixels(4, 3), pixels(4, 2)];
+    for frames in [broken.clone(), broken.drain(..0).collect()] {
+        let clip = Media::Clip(Clip { frames, rate: 12.5 });
+        assert!(matches!(write_png(&path, &clip, &written), Err(OutputError::Pixels { .. })));
+    }
 }
 
 #[test]

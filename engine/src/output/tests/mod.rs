@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::{Date, Image, Settings};
+use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Refiner,
     Request, Sampler, Schedule, SourceImage, SourceMask,
@@ -16,7 +16,11 @@ use crate::request::{
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
 
-fn image(width: u32, height: u32) -> Image {
+fn image(width: u32, height: u32) -> Media {
+    Media::Image(pixels(width, height))
+}
+
+fn pixels(width: u32, height: u32) -> Image {
     let pixels = (0..width * height * 3).map(|index| (index * 7 % 251) as u8).collect();
     Image { width, height, pixels }
 }
@@ -66,6 +70,8 @@ fn any_request() -> impl Strategy<Value = Request> {
         negative_prompt: texts.1,
         width: numbers.0,
         height: numbers.1,
+        frames: numbers.5,
+        frame_rate: guiding.3,
         steps: numbers.2,
         guidance,
         seed: numbers.3,

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{DAY, image, settings};
-use crate::output::{Output, OutputError, fallback_folder, read_settings, write_png};
+use super::{DAY, image, pixels, settings};
+use crate::output::{Image, Media, Output, OutputError, fallback_folder, read_settings, write_png};
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -141,12 +141,15 @@ fn a_full_disk_is_named() {
 #[test]
 fn pixels_that_do_not_fit_their_size_are_refused() {
     let folder = TempDir::new().unwrap();
-    let mut picture = image(2, 2);
+    let write = |image: &Image| {
+        write_png(&folder.path().join("a.png"), &Media::Image(image.clone()), &settings("x", ""))
+    };
+    let mut picture = pixels(2, 2);
     picture.pixels.pop();
-    let error = write_png(&folder.path().join("a.png"), &picture, &settings("x", "")).unwrap_err();
+    let error = write(&picture).unwrap_err();
     assert!(matches!(error, OutputError::Pixels { bytes: 11, .. }));
     picture.width = 0;
     picture.pixels.clear();
-    assert!(write_png(&folder.path().join("a.png"), &picture, &settings("x", "")).is_err());
+    assert!(write(&picture).is_err());
     assert_eq!(names(folder.path()), [""; 0]);
 }

@@ -1,12 +1,12 @@
 //! Latents to pictures.
 
-use candle_core::{Device, Tensor};
+use candle_core::{Device, Error, Tensor};
 
 use super::{Dump, PipelineError, Run};
 use crate::{
     hardware::unmetered,
     models::Used,
-    output::Image,
+    output::{Clip, Image, Media},
     pipeline::{dump::aside, estimate::finish},
     residency::Blocks,
     vae::Autoencoder,
@@ -20,12 +20,12 @@ impl Run<'_> {
         Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
         latents: &Tensor,
         dump: &mut Dump,
-    ) -> Result<Vec<Image>, PipelineError> {
+    ) -> Result<Vec<Media>, PipelineError> {
         let (store, executor) = self.enter(stage, *part);
         let latents = autoencoder.unscale(&latents.to_dtype(store.dtype())?.into())?.into_computed()?;
         dump.add("vae.decode.in", &latents)?;
         let (mut decoded, mut finished) = (Vec::new(), Vec::new());
-        let mut images = Vec::new();
+        let mut made = Vec::new();
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
             let picture = self.within_memory(stage, || {
@@ -41,7 +41,7 @@ impl Run<'_> {
             }
             drop(picture);
             self.check_finite(&scaled)?;
-            images.extend(to_images(&scaled)?);
+            made.push(self.media(&scaled)?);
         }
         if dump.is_recording() {
             let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
@@ -49,9 +49,20 @@ impl Run<'_> {
             dump.add("output", &unmetered(|| join(&finished)?.clamp(0f32, 1f32))?)?;
         }
         if let Some(source) = &self.source {
-            unmetered(|| images.iter_mut().for_each(|image| source.restore(image)));
+            let frames = made.iter_mut().flat_map(Media::frames_mut);
+            unmetered(|| frames.for_each(|frame| source.restore(frame)));
         }
-        Ok(images)
+        Ok(made)
+    }
+
+    /// Pixels `[1, 3, height, width]`, or of a clip `[1, 3, frames, height, width]`, in 0…1.
+    fn media(&self, pixels: &Tensor) -> candle_core::Result<Media> {
+        if pixels.rank() == 4 {
+            let mut images = to_images(pixels)?;
+            return images.pop().map(Media::Image).ok_or_else(|| Error::msg("nothing was decoded"));
+        }
+        let frames = to_images(&pixels.squeeze(0)?.transpose(0, 1)?)?;
+        Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate }))
     }
 
     fn check_finite(&self, picture: &Tensor) -> Result<(), PipelineError> {

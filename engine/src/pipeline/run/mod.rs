@@ -23,7 +23,7 @@ use crate::{
     hardware::{OutOfMemory, unmetered},
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Start, Task},
-    output::Image,
+    output::{Image, Media},
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::NoiseStream,
@@ -63,8 +63,8 @@ pub trait Observer {
 
 /// The pictures of a run.
 pub struct Rendered {
-    /// One for each picture of the batch.
-    pub images: Vec<Image>,
+    /// One for each seed of the batch.
+    pub media: Vec<Media>,
     /// What was planned and measured.
     pub plan: ActivePlan,
 }
@@ -112,14 +112,14 @@ impl LoadedModel {
             observer: RefCell::new(observer),
             is_new_stage: Cell::new(true),
         };
-        let images = run.whole(&mut dump);
+        let media = run.whole(&mut dump);
         let plan = run.plan.into_inner();
         self.account.set_budget(None);
         self.end(&plan.plan, options.memory.keep);
         self.account.give_back();
-        let images = images?;
+        let media = media?;
         dump.write()?;
-        Ok(Rendered { images, plan })
+        Ok(Rendered { media, plan })
     }
 }
 
@@ -158,7 +158,7 @@ struct Made {
     latents: Option<Tensor>,
     /// Those of stages that later ones see, by the numbers of the stages.
     seen: BTreeMap<usize, Tensor>,
-    images: Vec<Image>,
+    media: Vec<Media>,
 }
 
 /// A stage that is running.
@@ -168,7 +168,7 @@ struct Begun {
 }
 
 impl Run<'_> {
-    fn whole(&self, dump: &mut Dump) -> Result<Vec<Image>, PipelineError> {
+    fn whole(&self, dump: &mut Dump) -> Result<Vec<Media>, PipelineError> {
         let (account, target) = (&self.loaded.account, self.options.target);
         self.mark();
         self.loaded.follow(&self.plan.borrow().plan, 0);
@@ -185,7 +185,7 @@ impl Run<'_> {
             conditionings: BTreeMap::new(),
             latents: None,
             seen: BTreeMap::new(),
-            images: Vec::new(),
+            media: Vec::new(),
         };
         let stages = &self.resolved.stages;
         let mut number = 0;
@@ -207,7 +207,7 @@ impl Run<'_> {
                 }
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
-                    made.images = self.stage(number, || match &latents {
+                    made.media = self.stage(number, || match &latents {
                         Some(latents) => self.decode(number, autoencoder, latents, dump),
                         None => Ok(Vec::new()),
                     })?;
@@ -215,7 +215,7 @@ impl Run<'_> {
             }
             number += 1;
         }
-        Ok(made.images)
+        Ok(made.media)
     }
 
     /// The first stage that loads weights, and the part that it uses first.

@@ -148,7 +148,7 @@ fn walked(store: &WeightStore) -> Vec<Vec<f32>> {
             .walk(store, 0..BLOCKS, |_, weights| {
                 for name in ["one.weight", "one.bias"] {
                     let tensor = weights.get(name)?.flatten_all()?;
-                    seen.push(tensor.copy()?.to_device(&Device::Cpu)?.to_vec1()?);
+                    seen.push(tensor.computed()?.copy()?.to_device(&Device::Cpu)?.to_vec1()?);
                 }
                 Ok(())
             })
