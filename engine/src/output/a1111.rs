@@ -14,6 +14,8 @@ const RESCALE: &str = "Guidance rescale";
 const INTERVAL: &str = "Guidance interval";
 const TRUE_CFG: &str = "True CFG";
 const STEP_CACHE: &str = "Step cache";
+const FRAMES: &str = "Frames";
+const FRAME_RATE: &str = "FPS";
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -64,12 +66,14 @@ pub(super) fn write(settings: &Settings) -> String {
 
 /// Settings that A1111 does not have, where they differ from their defaults.
 fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
-    let (Request { guiding, step_cache, .. }, plain) = (request, Request::default());
+    let (Request { guiding, step_cache, frames, frame_rate, .. }, plain) = (request, Request::default());
     let pairs = [
         (RESCALE, guiding.rescale.to_string(), guiding.rescale != plain.guiding.rescale),
         (INTERVAL, guiding.interval.to_string(), guiding.interval != plain.guiding.interval),
         (TRUE_CFG, guiding.true_cfg.to_string(), guiding.true_cfg != plain.guiding.true_cfg),
         (STEP_CACHE, step_cache.to_string(), *step_cache != plain.step_cache),
+        (FRAMES, frames.to_string(), *frames != plain.frames),
+        (FRAME_RATE, frame_rate.to_string(), *frame_rate != plain.frame_rate),
     ];
     pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
 }
@@ -160,6 +164,8 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         INTERVAL => request.guiding.interval = value.parse().map_err(|_| misread())?,
         TRUE_CFG => request.guiding.true_cfg = value.parse().map_err(|_| misread())?,
         STEP_CACHE => request.step_cache = value.parse().map_err(|_| misread())?,
+        FRAMES => request.frames = value.parse().map_err(|_| misread())?,
+        FRAME_RATE => request.frame_rate = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),
         "Version" => {
             if let Some(version) = value.strip_prefix("Sluice ") {
