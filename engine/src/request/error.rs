@@ -1,0 +1,95 @@
+//! What is wrong with a request.
+
+use super::{GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Schedule, WIDEST_BLUR};
+
+/// Why a request is invalid.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RequestError {
+    /// The model cannot generate this size.
+    #[error("{side} {pixels} is not a multiple of {multiple}; use {below} or {above}")]
+    SizeNotMultiple {
+        /// "width" or "height".
+        side: &'static str,
+        /// The requested value.
+        pixels: u32,
+        /// The multiple.
+        multiple: u32,
+        /// The next smaller valid size.
+        below: u32,
+        /// The next larger valid size.
+        above: u32,
+    },
+    /// The size exceeds the limit of Sluice or of this model.
+    #[error("{side} {pixels} is too large; use {longest} or less")]
+    SideTooLong {
+        /// "width" or "height".
+        side: &'static str,
+        /// The requested value.
+        pixels: u32,
+        /// The largest valid size.
+        longest: u32,
+    },
+    /// No steps.
+    #[error("0 steps would leave only noise; use 1 or more")]
+    NoSteps,
+    /// A clip without frames.
+    #[error("0 frames produce nothing; use 1 or more")]
+    NoFrames,
+    /// More than one frame from a model that generates images.
+    #[error("this model generates images, not clips; use 1 frame instead of {0}")]
+    OneFrameOnly(u32),
+    /// A frame rate that no player has.
+    #[error("{0} frames per second are invalid; use a value from 1 to 60")]
+    FrameRate(f32),
+    /// An empty batch.
+    #[error("batch size 0 produces nothing; use 1 or more")]
+    EmptyBatch,
+    /// A batch that no machine can hold.
+    #[error("batch size {0} is too large; use {LARGEST_BATCH} or less")]
+    BatchTooLarge(u32),
+    /// A limit of 0 prompt tokens.
+    #[error("a prompt limit of 0 tokens leaves no prompt; use 1 or more")]
+    NoTokens,
+    /// A guidance scale that is negative or not finite.
+    #[error("guidance {0} is invalid; use 0 or more")]
+    Guidance(f32),
+    /// An adapter weight that is not finite.
+    #[error("LoRA weight {0} is not a finite number")]
+    AdapterWeight(f32),
+    /// More steps than there are distinct noise levels.
+    #[error("{0} steps are too many; use 1000 or fewer")]
+    TooManySteps(u32),
+    /// A layer that CLIP does not have.
+    #[error("clip skip {0} is more layers than CLIP has; use {LARGEST_CLIP_SKIP} or less")]
+    ClipSkip(u32),
+    /// An invalid guidance option.
+    #[error(transparent)]
+    Guiding(#[from] GuidanceError),
+    /// A step cache threshold that is negative or not finite.
+    #[error("step cache threshold {0} is invalid; use 0 or more")]
+    StepCache(f32),
+    /// The schedule has no noise levels for this kind of model.
+    #[error("the schedule {} is not available for this model", .0.title())]
+    NoSuchLevels(Schedule),
+    /// A denoising strength out of range.
+    #[error("denoising strength {0} is invalid; use a value above 0, up to 1")]
+    Strength(f64),
+    /// A denoising strength so low that no step is left.
+    #[error(
+        "denoising strength {strength} leaves none of the {steps} steps; use {least} or more, or more steps"
+    )]
+    StrengthTakesNoStep {
+        /// The requested value.
+        strength: f64,
+        /// The requested value.
+        steps: u32,
+        /// The lowest strength that leaves a step.
+        least: f64,
+    },
+    /// A switch to the refiner that leaves one of the two models no steps.
+    #[error("refiner switch {0} is invalid; use a value between 0 and 1, such as 0.8")]
+    RefinerSwitch(f64),
+    /// A mask blur wider than images are.
+    #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
+    MaskBlur(u32),
+}
