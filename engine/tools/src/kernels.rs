@@ -239,8 +239,8 @@ const CASES: &[Case] = &[
     Case::of_packed("dequantization of fp8", Format::F8E4m3),
     Case::of_packed("dequantization of int8", Format::I8),
     Case::of_packed("dequantization of nf4", Format::Nf4),
-    Case::of_packed("unpacking Q8_0", Format::Q8_0),
-    Case::of_packed("unpacking Q4_K", Format::Q4K),
+    Case::of_packed("dequantization of Q8_0", Format::Q8_0),
+    Case::of_packed("dequantization of Q4_K", Format::Q4K),
 ];
 
 fn attend(given: &[Tensor]) -> Result<Tensor> {
