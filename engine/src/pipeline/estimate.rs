@@ -219,7 +219,7 @@ impl Estimator<'_> {
         else {
             return Ok(Vec::new());
         };
-        let ways = tilings(shape).map(|tiling| {
+        let ways = tilings(shape, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let work = decode_work(network.as_ref(), &blocks, batch, shape, tiling, self.trace)?;
             Ok(Work { carried: work.carried + LISTS, ..work })
@@ -236,7 +236,7 @@ impl Estimator<'_> {
         images: SourceImages,
     ) -> Result<Vec<PartUse>, PipelineError> {
         let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
-        let ways = tilings(shape).map(|tiling| {
+        let ways = tilings(shape, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let mut blocks = encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?;
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
@@ -262,10 +262,17 @@ pub fn prepare_input<'a>(
     }
 }
 
-/// How an autoencoder's work can be cut: not at all, then into ever smaller tiles.
-fn tilings(shape: LatentShape) -> impl Iterator<Item = Option<Tiling>> {
-    let tiles = Tiling::SIDES.into_iter().filter(move |&tile| tile < shape.height.max(shape.width));
-    std::iter::once(None).chain(tiles.map(|tile| Some(Tiling::with_tile(tile))))
+/// How an autoencoder's work can be cut: not at all, then into ever smaller tiles. With a chosen side there is one way: in
+/// such tiles, or whole if one tile covers the image.
+fn tilings(shape: LatentShape, chosen: Option<u32>) -> Vec<Option<Tiling>> {
+    let cuts = |tile: &usize| *tile < shape.height.max(shape.width);
+    match chosen {
+        Some(side) => vec![Some(side as usize).filter(cuts).map(Tiling::with_tile)],
+        None => {
+            let tiles = Tiling::SIDES.into_iter().filter(cuts).map(|tile| Some(Tiling::with_tile(tile)));
+            std::iter::once(None).chain(tiles).collect()
+        }
+    }
 }
 
 /// What decoding a batch takes, one image or clip after the other.

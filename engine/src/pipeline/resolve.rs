@@ -21,6 +21,8 @@ pub struct Resolved {
     pub prompts: Vec<Prompt>,
     /// What is done, stage by stage.
     pub stages: Vec<Task>,
+    /// The side of the autoencoder's tiles in latents, where somebody has chosen it.
+    pub tile: Option<u32>,
 }
 
 /// Decides what a request comes to with a model on a device. Named adapters must have been
@@ -46,7 +48,12 @@ impl Resolved {
         }
         let prompts = model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?;
         let request = Request { dtype: Some(dtype), ..request.clone() };
-        Ok(Self { request, dtype, prompts, stages })
+        Ok(Self { request, dtype, prompts, stages, tile: None })
+    }
+
+    /// The same with tiles of this side, in latents, or with the planner's own choice.
+    pub fn with_tile(self, tile: Option<u32>) -> Self {
+        Self { tile, ..self }
     }
 
     /// The stages that denoise, with their numbers.

@@ -142,7 +142,7 @@ impl Target {
                 let card = find(id)?;
                 let mut machine = machine_of(card, host, preferences.min_free_vram);
                 if let Some(budget) = preferences.vram_budget {
-                    machine.device_budget = budget.min(card.vram);
+                    machine.device_budget = budget.min(machine.device_budget);
                 }
                 machine.device = format!("{} (simulated)", card.name);
                 let mut f32_rate = Some(card.f32_operations_per_second());

@@ -152,7 +152,8 @@ impl InferenceThread {
         unmetered(|| self.load(job, &target))?;
         unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
-        let resolved = unmetered(|| Resolved::new(current.loaded.model(), request, current.loaded.dtype()))?;
+        let resolved = unmetered(|| Resolved::new(current.loaded.model(), request, current.loaded.dtype()))?
+            .with_tile(job.memory.tile);
         let mut target = target.computing_in(current.loaded.dtype());
         let correction = memory::correct(&self.outcomes.all(), &current.loaded.footprint(), &target.machine);
         target.machine = correction.machine;

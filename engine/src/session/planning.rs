@@ -14,7 +14,6 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Forecast, RequestShape, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
-    request::Request,
 };
 
 /// What answers are made of.
@@ -52,7 +51,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let Subject { sizes, readings } = match &query.subject {
-        PlanSubject::Model => of_model(&query.request, &target, library, sizes)?,
+        PlanSubject::Model => of_model(query, &target, library, sizes)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
     let Sizes { footprint, workload, reports } = &*sizes;
@@ -74,14 +73,15 @@ struct Subject {
 }
 
 fn of_model(
-    request: &Request,
+    query: &PlanQuery,
     target: &Target,
     library: &Library,
     sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
+    let request = &query.request;
     let model = library.models.of(request)?;
     let request = &pipeline::with_named_adapters(request, &library.adapter_folders)?;
-    let resolved = pipeline::resolve(&model, request, target)?;
+    let resolved = pipeline::resolve(&model, request, target)?.with_tile(query.memory.tile);
     let sizes = sizes.of(&model, &resolved, target.computes())?;
     Ok(Subject { sizes, readings: pipeline::readings(&model, &resolved.prompts) })
 }

@@ -78,5 +78,5 @@ fn key(resolved: &Resolved, computes: Computes) -> String {
     let lengths: Vec<Vec<usize>> = resolved.prompts.iter().map(Prompt::lengths).collect();
     let adapters: Vec<FileStamp> =
         request.adapters.iter().map(|adapter| FileStamp::of(&adapter.path)).collect();
-    format!("{request:?} {lengths:?} {adapters:?} {computes:?}")
+    format!("{request:?} {lengths:?} {adapters:?} {computes:?} {:?}", resolved.tile)
 }

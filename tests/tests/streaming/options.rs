@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 use sluice_engine::{
-    memory::{MemoryPreferences, OffloadMode, Residence, StageKind},
+    memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, StageKind},
     request::{GuidanceOptions, Interval, Request, RequestError, Sampler, Schedule},
     session::{Event, Job},
     telemetry::StepRecord,
@@ -184,6 +184,43 @@ fn fitting_previews_takes_no_more_than_decoding() {
     assert_eq!(decoding, plan.peak_device(), "it would not be seen");
     let (sizes, taken) = previewed(&mut runner, &request, memory);
     assert!(!sizes.is_empty() && taken < 1.01, "{sizes:?}, {taken}");
+}
+
+/// A chosen side is neither rounded to one of the planner's own nor made smaller, and one tile that covers the image is
+/// no tile at all.
+#[test]
+fn tiles_have_the_side_that_was_chosen() {
+    let mut runner = Runner::start().unwrap();
+    let request = Request { width: 320, height: 256, ..starter(320, 1) };
+    let whole = run_dumped(&mut runner, &request, &card()).tensors;
+    for (side, expected) in [(24, Some(24)), (17, Some(17)), (1000, None)] {
+        let memory = MemoryPreferences { tile: Some(side), ..card() };
+        let plan = forecast(&runner, &request, &memory).plan.unwrap();
+        let tile = plan.first_of(StageKind::Decode).unwrap().uses[0].tile;
+        assert_eq!(tile, expected, "{side}");
+        let tiled = run_dumped(&mut runner, &request, &memory).tensors;
+        let differs = mean_distance(&whole, &tiled) > 0.0;
+        assert_eq!(differs, expected.is_some(), "{side}");
+    }
+}
+
+#[test]
+fn memory_that_is_to_stay_free_counts_beside_a_budget() {
+    let runner = Runner::start().unwrap();
+    let request = starter(SMALL, 1);
+    let budget = |min_free_vram, vram_budget| {
+        let memory = MemoryPreferences {
+            device: DeviceChoice::Simulated("rtx-3060".to_owned()),
+            min_free_vram,
+            vram_budget,
+            ..MemoryPreferences::default()
+        };
+        forecast(&runner, &request, &memory).machine.device_budget
+    };
+    let gib = 1 << 30;
+    assert_eq!(budget(gib, Some(8 * gib)), 8 * gib);
+    assert_eq!(budget(6 * gib, Some(8 * gib)), budget(6 * gib, None));
+    assert_eq!(budget(12 * gib, Some(8 * gib)), 0);
 }
 
 /// Mean difference of two images, in levels of 255.
