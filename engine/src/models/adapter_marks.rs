@@ -1,30 +1,31 @@
-//! The family of models that an adapter looks as if it were for. It is shown to people and never acted on.
+//! Guesses the family of models that an adapter was made for. The guess is only shown to people, never acted
+//! on.
 
 use super::FAMILIES;
 use crate::adapters::{AdapterFile, AdapterSummary};
 
-/// What tells adapters for a family from others.
+/// What distinguishes adapters for one family from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterMark {
-    /// A part of a layer's name that this family alone has, with underscores in the place of dots.
+    /// Part of a layer's name that only this family has, with underscores instead of dots.
     Name(&'static str),
-    /// The width of the prompt's embeddings that the UNet reads.
+    /// Width of the prompt embeddings that the UNet reads.
     PromptWidth(usize),
 }
 
 use AdapterMark::{Name, PromptWidth};
 
-/// Families that Sluice does not draw with and whose adapters people have.
+/// Families that Sluice does not support but whose adapters people have.
 const OTHERS: [(&str, AdapterMark); 4] = [
     ("Qwen-Image", Name("transformer_blocks_0_txt_mlp")),
     ("Qwen-Image", Name("transformer_blocks_0_img_mod")),
     ("Wan", Name("blocks_0_cross_attn")),
     ("Wan", Name("blocks_0_self_attn")),
 ];
-/// What names of layers end in whose inputs are the prompt's embeddings.
+/// Suffix of the names of layers whose inputs are the prompt embeddings.
 const READS_PROMPT: &str = "attn2_to_k";
 
-/// The family that the names of an adapter's layers say, or else their widths.
+/// The family by the names of an adapter's layers, or else by their widths.
 pub fn family_of_adapter(file: &AdapterFile) -> Option<&'static str> {
     let names = file.layers.iter().map(|layer| layer.name.replace('.', "_"));
     let width = file.layers.iter().zip(names.clone()).find(|(_, name)| name.ends_with(READS_PROMPT));
@@ -32,7 +33,7 @@ pub fn family_of_adapter(file: &AdapterFile) -> Option<&'static str> {
     family_of_layers(&names.collect::<Vec<_>>(), width)
 }
 
-/// The family of layers with these names, which have no dots, and this width of the prompt's embeddings.
+/// The family of layers with these names (without dots) and this width of the prompt embeddings.
 pub(super) fn family_of_layers(names: &[String], prompt_width: Option<usize>) -> Option<&'static str> {
     let marks = || OTHERS.iter().chain(FAMILIES.iter().flat_map(|family| family.adapter_marks()));
     let named = |mark: &AdapterMark| match mark {

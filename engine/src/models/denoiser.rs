@@ -1,4 +1,4 @@
-//! What all denoisers have in common.
+//! The interface of all denoisers.
 
 use crate::{
     nn::{self, Tensor, bail},
@@ -10,7 +10,7 @@ use crate::{
 /// Shape of the latents of one image or clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatentShape {
-    /// Values of one latent.
+    /// Number of channels.
     pub channels: usize,
     /// Latent frames: 1 for images.
     pub frames: usize,
@@ -21,18 +21,18 @@ pub struct LatentShape {
 }
 
 impl LatentShape {
-    /// That of an image.
+    /// The shape of an image.
     pub fn image(channels: usize, height: usize, width: usize) -> Self {
         Self { channels, frames: 1, height, width }
     }
 
-    /// The same with another number of channels.
+    /// This shape with another number of channels.
     pub fn with_channels(self, channels: usize) -> Self {
         Self { channels, ..self }
     }
 
-    /// Dimensions of a batch: `[batch, channels, height, width]`, with the frames before the height where there are
-    /// several.
+    /// Dimensions of a batch: `[batch, channels, height, width]`, or `[batch, channels, frames, height,
+    /// width]` for clips.
     pub fn dims(self, batch: usize) -> Vec<usize> {
         let Self { channels, frames, height, width } = self;
         if frames == 1 {
@@ -43,19 +43,19 @@ impl LatentShape {
     }
 }
 
-/// What a denoiser is conditioned on in one branch of guidance.
+/// The conditioning of a denoiser in one guidance branch.
 #[derive(Debug, Clone)]
 pub struct Conditioning {
     /// Embedded prompt `[tokens, width]`.
     pub prompt: Tensor,
-    /// One row `[width]` for the whole prompt, in families that have it.
+    /// One row `[width]` for the whole prompt, in families that use a pooled prompt.
     pub pooled: Option<Tensor>,
 }
 
-/// What stays the same in all predictions of a stage.
+/// The inputs that are the same in all predictions of a stage.
 #[derive(Debug, Clone, Copy)]
 pub struct PrepareInput<'a> {
-    /// One for each guidance branch.
+    /// One per guidance branch.
     pub branches: &'a [Conditioning],
     /// Sigmas of all predictions.
     pub sigmas: &'a [f32],
@@ -67,29 +67,30 @@ pub struct PrepareInput<'a> {
     pub pixels: [usize; 2],
 }
 
-/// What is computed once a stage.
+/// What is computed once per stage.
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
-    /// One for each guidance branch.
+    /// One per guidance branch.
     pub branches: Vec<Conditioning>,
-    /// For each sigma, what its timestep modulates the blocks with.
+    /// For each sigma, the modulation of the blocks by its timestep.
     pub modulations: Vec<Modulation>,
-    /// For each guidance branch, the keys and values `[1, tokens, width]` that blocks compute from its prompt, in their
-    /// order, in families whose blocks compute them from the prompt alone.
+    /// For each guidance branch, the keys and values `[1, tokens, width]` that blocks compute from its
+    /// prompt, in the order of the blocks. Empty in families whose blocks do not compute them from the prompt
+    /// alone.
     pub seen: Vec<Vec<[Tensor; 2]>>,
 }
 
-/// What a timestep modulates the blocks with.
+/// The modulation of the blocks by a timestep.
 #[derive(Debug, Clone)]
 pub struct Modulation {
     /// The noise level.
     pub sigma: f32,
-    /// One tensor for each modulation of a block, in their order.
+    /// One tensor per modulation of a block, in order.
     pub tensors: Vec<Tensor>,
 }
 
 impl Prepared {
-    /// The same for the prompt's branch alone, the first.
+    /// The same for the prompt's branch only, which is the first.
     pub fn prompt_alone(&self) -> Self {
         Self {
             branches: self.branches.iter().take(1).cloned().collect(),
@@ -98,7 +99,10 @@ impl Prepared {
         }
     }
 
-    /// The modulation for a sigma that was prepared.
+    /// The modulation for a sigma.
+    ///
+    /// # Errors
+    /// When the sigma was not prepared.
     pub fn modulation(&self, sigma: f32) -> nn::Result<&[Tensor]> {
         let found = self.modulations.iter().find(|modulation| modulation.sigma.to_bits() == sigma.to_bits());
         match found {
@@ -115,15 +119,15 @@ pub struct DenoiserInput<'a> {
     pub latents: &'a Tensor,
     /// Noise level, from 1 (noise only) to 0.
     pub sigma: f32,
-    /// Further latents that the network sees, f32: when inpainting, those of networks with
-    /// [channels for it](Denoiser::channels_beside), `[batch, channels, height, width]`; in a cascade, the result of an
-    /// earlier stage.
+    /// Additional latents that the network reads, f32. When inpainting with a network that has [channels for
+    /// them](Denoiser::channels_beside): mask and masked image, `[batch, channels, height, width]`. In a
+    /// cascade: the result of an earlier stage.
     pub beside: Option<&'a Tensor>,
 }
 
-/// The network that runs once a step.
+/// The network that runs once per step.
 ///
-/// It holds the shape of the network and no weights: they come from the store, block by block.
+/// It holds the shape of the network but no weights: they come from the store, block by block.
 pub trait Denoiser: Send + Sync {
     /// Width and height of images must be multiples of this.
     fn size_multiple(&self) -> u32;
@@ -141,32 +145,34 @@ pub trait Denoiser: Send + Sync {
         false
     }
 
-    /// Input channels beyond those of the latents. Networks that were trained to inpaint have one for the mask, 1 where
-    /// the image is drawn anew, and those of the latents of the masked image. Without [`DenoiserInput::beside`] they draw
-    /// everything anew.
+    /// Input channels beyond those of the latents. Networks trained to inpaint have one for the mask, which
+    /// is 1 where the image is regenerated, and those of the latents of the masked image. Without
+    /// [`DenoiserInput::beside`] they regenerate everything.
     fn channels_beside(&self) -> usize {
         0
     }
 
-    /// The guidance scale `w` of `negative + w · (prompt − negative)`; with 1 or less the negative prompt is not needed.
+    /// The guidance scale `w` of `negative + w · (prompt − negative)`; at 1 or less, the negative prompt is
+    /// not needed.
     fn guidance_weight(&self, request: &Request) -> f64 {
         request.guidance.into()
     }
 
-    /// The conditioning of one branch, from the results of the text encoders that this denoiser reads.
+    /// The conditioning of one branch, from the outputs of the text encoders that this denoiser reads.
     fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning>;
 
-    /// The conditioning without a negative prompt. `empty` is that of an empty prompt, which most families use.
+    /// The conditioning without a negative prompt. `empty` is the conditioning of an empty prompt, which most
+    /// families use.
     fn without_prompt(&self, empty: Conditioning) -> nn::Result<Conditioning> {
         Ok(empty)
     }
 
-    /// Computes what depends on the prompt alone, and for each sigma what depends on it alone, with blocks that are not
-    /// needed again.
+    /// Computes what depends only on the prompt and, for each sigma, what depends only on that sigma. Later
+    /// predictions do not need the blocks used for this.
     fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError>;
 
-    /// The network's output for each prepared branch, in the shape of the latents. Each block is leased once for all
-    /// branches.
+    /// The network's output for each prepared branch, in the shape of the latents. Each block is leased once
+    /// for all branches.
     fn predict(
         &self,
         blocks: Blocks<'_>,
@@ -174,11 +180,11 @@ pub trait Denoiser: Send + Sync {
         prepared: &Prepared,
     ) -> Result<Vec<Tensor>, RunError>;
 
-    /// The direction from image to noise, f32, from the guided output, f32.
+    /// The direction from image to noise, f32, computed from the guided output, f32.
     fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor>;
 
-    /// The outputs of a run's first prediction under their names and shapes in diffusers. By default each image of each
-    /// branch stands alone and has an axis for frames.
+    /// The outputs of a run's first prediction, with their names and shapes in diffusers. By default, each
+    /// image of each branch is separate and has an axis for frames.
     fn recorded(&self, outputs: &[Tensor]) -> nn::Result<Vec<(String, Tensor)>> {
         let mut named = Vec::new();
         for output in outputs {
@@ -191,8 +197,8 @@ pub trait Denoiser: Send + Sync {
     }
 }
 
-/// The outputs of all branches as one, that of the negative prompt first, as diffusers has them where one call serves
-/// both.
+/// Concatenates the outputs of all branches, the negative prompt's first, as in diffusers where one call
+/// serves both.
 pub fn negative_first(outputs: &[Tensor]) -> nn::Result<Tensor> {
     let reversed: Vec<&Tensor> = outputs.iter().rev().collect();
     Tensor::cat(&reversed, 0)

@@ -1,4 +1,4 @@
-//! What all families have in common.
+//! The interface of all families.
 
 use std::path::{Path, PathBuf};
 
@@ -15,51 +15,52 @@ pub trait Family: Sync {
     /// Identifier, such as `z_image`.
     fn id(&self) -> &'static str;
 
-    /// Name in words.
+    /// Display name.
     fn name(&self) -> &'static str;
 
-    /// Whether the parts of a checkpoint are of this family, judged by keys and shapes.
+    /// Whether a checkpoint's parts belong to this family, judged by keys and shapes.
     fn recognises(&self, checkpoint: &Checkpoint) -> bool;
 
-    /// What tells adapters for this family from others, each with the name of the models that they are for.
+    /// What distinguishes adapters for this family from others, each with the name of the models it is for.
     fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
         &[]
     }
 
-    /// What other programs call the denoiser's architecture in GGUF files: the name is for files with a tensor whose
-    /// name ends as the first says.
+    /// The denoiser's architecture in GGUF files of other programs: pairs of a tensor name suffix and the
+    /// architecture of the files that contain such a tensor.
     fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The name of the tiny decoder for its latents, as it is published.
+    /// The published name of the tiny decoder for its latents.
     fn tiny_decoder(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether a second model can take over the last steps of its models.
+    /// Whether a refiner can run the last steps of its models.
     fn takes_refiner(&self) -> bool {
         false
     }
 
-    /// A model with a refiner's parts, so that [`stages`](Self::stages) can use both.
+    /// Adds a refiner's parts to a model, so that [`stages`](Self::stages) can use both.
     ///
     /// # Errors
-    /// In words, when the second model is no refiner for the first.
+    /// A message, when the second model is not a refiner for the first.
     fn refined(&self, model: &Model, _refiner: &Model) -> Result<Model, String> {
-        Err(format!("{} takes no refiner", model.family.name()))
+        Err(format!("{} does not support refiners", model.family.name()))
     }
 
-    /// What a run of a request does, stage by stage.
+    /// The stages of a run for a request.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
         stages::usual(model, request)
     }
 
-    /// Finds every tensor of every component. Reads no weight.
+    /// Finds every tensor of every component. Reads no weights.
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError>;
 }
 
-/// The part of a checkpoint for a role that `fits`; `expected` says what it would be where there is none.
+/// The checkpoint's first part for a role for which `fits` is true; otherwise an error with the message
+/// `expected`.
 pub fn part<'a>(
     checkpoint: &'a Checkpoint,
     role: Role,
@@ -69,13 +70,13 @@ pub fn part<'a>(
     checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| checkpoint.missing(role, expected))
 }
 
-/// The CLIP text encoder of this width.
+/// The CLIP text encoder with this width.
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
     let expected = format!("no CLIP text encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
 }
 
-/// The T5 encoder of this width.
+/// The T5 encoder with this width.
 pub fn t5_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
     let expected = format!("no T5 encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| T5::width(&part.tensors) == Some(width))
@@ -89,8 +90,8 @@ pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Par
     })
 }
 
-/// Opens the model at a path. What a file does not hold and is not around it is looked for in `folders`, those that a
-/// person keeps models in.
+/// Opens the model at a path. Parts that are neither in the file nor near it are looked up in `folders`, the
+/// user's model folders.
 pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> {
     let mut checkpoint = Checkpoint::open(path, folders)?;
     let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {

@@ -1,7 +1,7 @@
 //! FLUX.1 (Black Forest Labs 2024): a diffusion transformer with two kinds of blocks.
 //!
-//! In a double block, image and text tokens have weights of their own and meet in attention; in a single block they
-//! are one sequence, and attention and feed-forward run side by side.
+//! In a double block, image and text tokens have separate weights and interact in attention. In a single
+//! block they form one sequence, and attention and feed-forward run in parallel.
 
 use serde::Deserialize;
 
@@ -44,23 +44,23 @@ pub struct Flux;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FluxConfig {
-    /// Values of a patch of latents.
+    /// Number of values in a patch of latents.
     pub in_channels: usize,
-    /// Double blocks.
+    /// Number of double blocks.
     pub num_layers: usize,
-    /// Single blocks.
+    /// Number of single blocks.
     pub num_single_layers: usize,
     /// Width of a head.
     pub attention_head_dim: usize,
-    /// Attention heads.
+    /// Number of attention heads.
     pub num_attention_heads: usize,
-    /// Width of the prompt's embeddings.
+    /// Width of the prompt embeddings.
     pub joint_attention_dim: usize,
-    /// Width of the prompt's pooled embedding.
+    /// Width of the pooled prompt embedding.
     pub pooled_projection_dim: usize,
-    /// Whether the network is told the guidance scale: dev is, schnell is not.
+    /// Whether the guidance scale is an input of the network: in dev it is, in schnell it is not.
     pub guidance_embeds: bool,
-    /// Parts of a head that are rotated by picture, row and column.
+    /// Widths of the parts of a head that are rotated by image, row and column.
     pub axes_dims_rope: Vec<usize>,
 }
 
@@ -81,7 +81,7 @@ impl Default for FluxConfig {
 }
 
 impl FluxConfig {
-    /// Reads the shape off tensors under their original names, for files that come without a configuration.
+    /// Infers the shape from tensors with their original names, for files without a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
         let count = |suffix: &str| tensors.keys().filter(|name| name.ends_with(suffix)).count();
@@ -133,12 +133,12 @@ impl FluxConfig {
         self.in_channels / (PATCH * PATCH)
     }
 
-    /// The number of the block with the image's embedder; all before it are needed once a run.
+    /// Index of the block with the image embedder. All blocks before it are needed once per run.
     fn embedders(&self) -> usize {
         2 + self.num_layers + self.num_single_layers
     }
 
-    /// What a block before [`embedders`](Self::embedders) modulates with.
+    /// The modulation layers of a block before [`embedders`](Self::embedders).
     fn modulators(&self, block: usize) -> Modulators {
         if block <= self.num_layers {
             DOUBLE_MODULATORS
@@ -149,8 +149,8 @@ impl FluxConfig {
         }
     }
 
-    /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run: a third of
-    /// the weights.
+    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run;
+    /// they are a third of the weights.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (conditions, heads) = (self.conditions(), self.heads());
         let (dim, inner) = (heads.dim(), MLP_RATIO * heads.dim());
@@ -220,7 +220,7 @@ const OTHER_NAMES: [Row; 11] = [
     ("proj_out", "final_layer.linear", 0..1, 1),
 ];
 
-/// The name that a tensor has in the authors' own files, which ComfyUI uses too.
+/// The name of a tensor in the authors' files, which ComfyUI also uses.
 fn original_name(name: &str) -> StoredName {
     let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
     let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
@@ -236,7 +236,7 @@ fn original_name(name: &str) -> StoredName {
     stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
 }
 
-/// How latents are scaled in FLUX.1, and in those who took over its autoencoder.
+/// How latents are scaled in FLUX.1 and in models that use its autoencoder.
 pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.3611, shift: Some(0.1159) };
 
 impl Family for Flux {
@@ -314,7 +314,7 @@ impl Family for Flux {
     }
 }
 
-/// FLUX.1 alone has modulations of its own in every block and reads plain T5 and CLIP.
+/// Only FLUX.1 has separate modulations in every block and reads plain T5 and CLIP.
 fn is_transformer(part: &Part) -> bool {
     let has = |names: [&str; 3]| names.iter().all(|name| part.tensors.contains_key(*name));
     has([
@@ -324,11 +324,11 @@ fn is_transformer(part: &Part) -> bool {
     ]) || has(["vector_in.in_layer.weight", "txt_in.weight", "single_blocks.0.modulation.lin.weight"])
 }
 
-/// The transformer's shape; its weights come from a store.
+/// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct FluxTransformer {
     config: FluxConfig,
-    /// Pixels a latent.
+    /// Pixels per latent, along one side.
     scale: usize,
 }
 
@@ -342,7 +342,7 @@ impl Denoiser for FluxTransformer {
         LatentShape::image(self.config.latent_channels(), height, width)
     }
 
-    /// Guidance is distilled into dev; schnell has none. Both can be guided by a negative prompt all the same.
+    /// Guidance is distilled into dev; schnell has none. Both can still be guided by a negative prompt.
     fn guidance_weight(&self, request: &Request) -> f64 {
         request.guiding.true_cfg.into()
     }
@@ -350,7 +350,7 @@ impl Denoiser for FluxTransformer {
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match <[Encoded; 2]>::try_from(encoded) {
             Ok([clip, t5]) => Ok(Conditioning { prompt: t5.states, pooled: clip.pooled }),
-            Err(encoded) => bail!("{} encodings of a prompt instead of two", encoded.len()),
+            Err(encoded) => bail!("got {} encodings of a prompt, expected two", encoded.len()),
         }
     }
 
@@ -359,7 +359,8 @@ impl Denoiser for FluxTransformer {
         blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
-        // The pipeline divides by the scheduler's thousand what the network multiplies by it.
+        // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
+        // must match.
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let guidance = self.config.guidance_embeds.then_some(input.guidance * 1000.0);
         let modulators = |block| self.config.modulators(block);
@@ -426,7 +427,7 @@ impl Denoiser for FluxTransformer {
 }
 
 impl FluxTransformer {
-    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: FluxConfig, scale: usize) -> Self {
         Self { config, scale }
     }
@@ -442,7 +443,7 @@ impl FluxTransformer {
         within_range(gated_add(x, &modulation[2], &w.linear("proj_out", &h)?)?)
     }
 
-    /// `pe`: all text tokens stand at the origin, those of the image on their row and column.
+    /// `pe`: all text tokens are at the origin, image tokens at their row and column.
     fn pe(&self, text: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
         let grid = (0..rows).flat_map(|row| (0..columns).map(move |column| [0, row, column]));
         let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(grid).collect();

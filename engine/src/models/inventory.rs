@@ -1,4 +1,4 @@
-//! What files of weights are, one by one: by the headers alone, whether they can be drawn with or not.
+//! Identifies weight files from their headers, whether Sluice can use them or not.
 
 use std::{
     collections::BTreeMap,
@@ -23,58 +23,59 @@ use crate::{
     vae::AutoencoderKl,
 };
 
-/// Folders in folders that are looked into.
+/// How many levels of subfolders are searched.
 const DEPTH: usize = 5;
-/// Files that are read at the same time: more do not make a disk faster.
+/// How many files are read at the same time. More do not make a disk faster.
 const READERS: usize = 8;
 
-/// What a file of weights holds, or a diffusers folder.
+/// The content of a weight file or a diffusers folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {
-    /// In words, such as `FLUX.1 denoiser`.
+    /// Description, such as `FLUX.1 denoiser`.
     pub what: String,
-    /// What it is for, each part once.
+    /// The roles of its parts, without duplicates.
     pub roles: Vec<Role>,
-    /// The kind of file, in words.
+    /// The file format, as text.
     pub format: String,
     /// Number of weights.
     pub parameters: u64,
-    /// Bytes on disk, of all files that belong together.
+    /// Size on disk in bytes, of all files that belong together.
     pub bytes: u64,
     /// Stored dtype → bytes.
     pub dtypes: BTreeMap<String, u64>,
 }
 
-/// One file of a folder, or one diffusers folder in it.
+/// A weight file or a diffusers folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// Where it is. Of files that hold one set of weights together, the first.
+    /// Its path. For weights split over several files, the path of the first.
     pub path: PathBuf,
-    /// What it holds, or why that is not known, in words.
+    /// Its content, or an error message.
     #[serde(flatten)]
     pub content: Finding,
 }
 
-/// What came of looking at a file.
+/// The result of examining a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// Its header was read.
+    /// The header was read.
     Content(Content),
-    /// It cannot be read.
+    /// The file cannot be read.
     Error(String),
 }
 
-/// What is in a folder.
+/// The contents of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inventory {
-    /// Files of weights and diffusers folders, by name.
+    /// Weight files and diffusers folders, sorted by name.
     pub items: Vec<Item>,
-    /// Number of files that are none by their names.
+    /// Number of files whose names are not those of weight files.
     pub others: usize,
 }
 
-/// Looks at every file of weights in a folder and the folders in it. What is wrong with one file is told in its place.
+/// Examines every weight file in a folder and its subfolders. An error in one file is reported with that
+/// file.
 pub fn inventory(folder: &Path) -> Inventory {
     let (mut paths, mut others) = (Vec::new(), 0);
     collect(folder, DEPTH, &mut paths, &mut others);
@@ -116,16 +117,16 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>, others: &mut u
 fn look_at(path: &Path) -> Item {
     let content = match content(path) {
         Ok(content) => Finding::Content(content),
-        // The place is said already.
+        // The path is shown already.
         Err(error) => Finding::Error(error.to_string().replace(&path.display().to_string(), "it")),
     };
     Item { path: path.to_owned(), content }
 }
 
-/// What a file of weights holds, with the files that belong to it, or a diffusers folder.
+/// The content of a weight file, with the files that belong to it, or of a diffusers folder.
 ///
 /// # Errors
-/// When it cannot be read or is no file of weights.
+/// When it cannot be read or is not a weight file.
 pub fn content(path: &Path) -> Result<Content, CheckpointError> {
     let (checkpoint, format, bytes) = if path.is_dir() {
         let checkpoint = Checkpoint::open(path, &[])?;
@@ -154,7 +155,7 @@ pub fn content(path: &Path) -> Result<Content, CheckpointError> {
     Ok(Content { what, roles, format, parameters, bytes, dtypes })
 }
 
-/// What the parts are, and whether Sluice draws with it.
+/// Describes the parts, and says whether Sluice can generate with them.
 fn in_words(checkpoint: &Checkpoint) -> (String, bool) {
     let [parts @ .., last] = checkpoint.parts.as_slice() else {
         return ("nothing".to_owned(), false);
@@ -186,7 +187,7 @@ fn in_words(checkpoint: &Checkpoint) -> (String, bool) {
     }
 }
 
-/// A text encoder or an autoencoder.
+/// Describes a text encoder or an autoencoder.
 fn component(part: &Part) -> Option<String> {
     let tensors = &part.tensors;
     let encoder = |name: &str, width| format!("{name} text encoder, width {width}");
@@ -202,13 +203,13 @@ fn component(part: &Part) -> Option<String> {
     }
 }
 
-/// What names of the first of two matrices end in.
+/// Name suffixes of the first of a LoRA's two matrices.
 const DOWN: [&str; 4] =
     [".lora_A.weight", ".lora_down.weight", ".lora.down.weight", ".lora_A.default.weight"];
-/// What names of one matrix of other adapters end in.
+/// Name suffixes of one matrix of other adapters.
 const OTHERS: [&str; 3] = [".hada_w1_a", ".lokr_w1", ".lokr_w1_a"];
 
-/// A LoRA or one of its kin, by what the names of its tensors end in.
+/// Describes a LoRA or similar adapter, by the suffixes of its tensor names.
 fn adapter(tensors: &TensorTable) -> Option<String> {
     let ending = |endings: &[&str], name: &str| endings.iter().any(|ending| name.ends_with(ending));
     let down: Vec<_> = tensors.iter().filter(|(name, _)| ending(&DOWN, name)).collect();
@@ -224,7 +225,7 @@ fn adapter(tensors: &TensorTable) -> Option<String> {
     (others > 0).then(|| format!("LoHa or LoKr{whose}, {}", matrices(others)))
 }
 
-/// What people have among their models that cannot be drawn with: words in the names of tensors, and what it is.
+/// Common files in model folders that are not models: part of a tensor name, and a description.
 const STRANGERS: [(&str, &str); 14] = [
     ("decoder.layers.0.weight", "TAESD, a small autoencoder for previews"),
     ("taesd_decoder.", "TAESD, a small autoencoder for previews"),

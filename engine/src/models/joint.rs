@@ -1,8 +1,8 @@
-//! What transformers have in common whose image and text tokens have weights of their own and meet in attention (Esser
-//! et al. 2024, arXiv:2403.03206), modulated by noise level and pooled prompt.
+//! Shared parts of transformers whose image and text tokens have separate weights and interact in attention
+//! (Esser et al. 2024, arXiv:2403.03206), modulated by noise level and pooled prompt.
 //!
-//! What those two alone decide is computed once a run, in blocks of their own. `img`, `txt`, `vec` and `pe` are the
-//! authors' words: both streams, what modulates them, and the rotations of their places.
+//! What depends only on those two is computed once per run, in separate blocks. `img`, `txt`, `vec` and `pe`
+//! are the authors' names for both streams, the modulation's input, and the rotary position embeddings.
 
 use std::ops::Range;
 
@@ -16,25 +16,25 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// Width inside the feed-forward layers, in widths of the stream.
+/// Hidden width of the feed-forward layers, as a multiple of the stream's width.
 pub const MLP_RATIO: usize = 4;
-/// Modulations of a stream in a block of both: shift, scale and gate for attention and for feed-forward.
+/// Modulations per stream in a double block: shift, scale and gate for attention and for feed-forward.
 pub const DOUBLE_MODULATION: usize = 6;
 /// Added to the mean square of queries and keys.
 const EPS: f64 = 1e-6;
 
-/// The names of an attention's layers.
+/// Names of the layers of an attention.
 #[derive(Debug)]
 pub struct Attention {
     /// Queries, keys and values.
     pub qkv: [&'static str; 3],
-    /// The norms of queries and keys.
+    /// Norms of queries and keys.
     pub norms: [&'static str; 2],
-    /// What its result goes through.
+    /// Output projection.
     pub out: &'static str,
 }
 
-/// Those of `img` and of `txt`.
+/// The attention layers of `img` and of `txt`.
 pub const SIDES: [Attention; 2] = [
     Attention {
         qkv: ["attn.to_q", "attn.to_k", "attn.to_v"],
@@ -47,25 +47,27 @@ pub const SIDES: [Attention; 2] = [
         out: "attn.to_add_out",
     },
 ];
-/// Their feed-forward layers.
+/// The feed-forward layers of `img` and of `txt`.
 pub const MLPS: [&str; 2] = ["ff", "ff_context"];
 
-/// The same for `img` and for `txt`.
+/// Calls `work` for `img` and for `txt`.
 pub fn each_side<T>(mut work: impl FnMut(usize) -> Result<T>) -> Result<[T; 2]> {
     Ok([work(0)?, work(1)?])
 }
 
-/// A layer's name here, in the authors' files, and which of how many equal parts of what is joined there.
+/// A layer's name here, its name in the authors' files, which part of the joined layer there it is, and the
+/// number of those equal parts.
 pub type Row = (&'static str, &'static str, Range<usize>, usize);
 
-/// The name in the authors' files of the `layer` of a block whose names start with `block` there.
+/// The name in the authors' files of a block's `layer`; `block` is the prefix of the block's names there.
 pub fn stored_name(rows: &[Row], block: &str, layer: &str, parameter: &str) -> Option<StoredName> {
     let (_, original, parts, of) = rows.iter().find(|(own, ..)| *own == layer)?;
     let full = format!("{block}{original}.{parameter}");
     Some(if *of == 1 { StoredName::whole(full) } else { StoredName::part(full, parts.clone(), *of) })
 }
 
-/// In diffusers' files the names are the same, but for modulations without a gate: scale and shift are joined.
+/// The name in diffusers' files. They are the same except for modulations without a gate, where scale and
+/// shift are joined.
 pub fn diffusers_name(name: &str) -> StoredName {
     for (part, half) in [".scale.", ".shift."].into_iter().enumerate() {
         if let Some((layer, parameter)) = name.split_once(half) {
@@ -75,14 +77,14 @@ pub fn diffusers_name(name: &str) -> StoredName {
     StoredName::whole(name)
 }
 
-/// Sizes of attention.
+/// Dimensions of attention.
 #[derive(Debug, Clone, Copy)]
 pub struct Heads {
-    /// How many.
+    /// Number of heads.
     pub count: usize,
-    /// Width of one.
+    /// Width of a head.
     pub width: usize,
-    /// Whether queries and keys are normed.
+    /// Whether queries and keys are normalized.
     pub are_normed: bool,
 }
 
@@ -92,7 +94,7 @@ impl Heads {
         self.count * self.width
     }
 
-    /// Adds the layers of an attention to a block; `goes_on` says whether its result is used.
+    /// Adds the layers of an attention to a block; `goes_on` says whether its output is used.
     pub fn spec(self, spec: BlockSpec, layers: &Attention, goes_on: bool) -> BlockSpec {
         let dim = self.dim();
         let mut spec = layers.qkv.iter().fold(spec, |spec, name| spec.linear(name, dim, dim));
@@ -102,8 +104,8 @@ impl Heads {
         if goes_on { spec.linear(layers.out, dim, dim) } else { spec }
     }
 
-    /// Adds the layers of both streams to a block, of which the first `streams` go on after it and have feed-forward
-    /// layers below `mlps`.
+    /// Adds the layers of both streams to a block. The first `streams` are used after the block and have
+    /// feed-forward layers named `mlps`.
     pub fn joint_spec(self, mut spec: BlockSpec, mlps: [&str; 2], streams: usize) -> BlockSpec {
         let (dim, inner) = (self.dim(), MLP_RATIO * self.dim());
         for (side, (layers, mlp)) in SIDES.iter().zip(mlps).enumerate() {
@@ -117,7 +119,7 @@ impl Heads {
         spec
     }
 
-    /// Queries, keys and values `[batch, tokens, heads, width]` of `x`, which is let go.
+    /// Queries, keys and values `[batch, tokens, heads, width]` of `x`, which is freed.
     pub fn qkv(self, w: &Weights, x: Tensor, layers: &Attention) -> Result<[Tensor; 3]> {
         let (batch, tokens, _) = x.dims3()?;
         let heads = |name: &str| w.linear(name, &x)?.reshape((batch, tokens, self.count, ()));
@@ -130,7 +132,8 @@ impl Heads {
         Ok([q, k, v])
     }
 
-    /// Attention over all tokens, which `pe` turns by their places where a model has that, `[batch, tokens, dim]`.
+    /// Attention over all tokens, `[batch, tokens, dim]`; `pe` rotates queries and keys in models with rotary
+    /// embeddings.
     pub fn attend(self, [mut q, mut k, v]: [Tensor; 3], pe: Option<&Rope>) -> Result<Tensor> {
         if let Some(pe) = pe {
             q = rope_interleaved(&q, pe)?;
@@ -139,13 +142,13 @@ impl Heads {
         attention(&q, &k, &v, Mask::None)?.flatten_from(2)
     }
 
-    /// Attention over the tokens of `x` alone, through its last layer. `x` is let go.
+    /// Attention over the tokens of `x` only, with the output projection. Frees `x`.
     pub fn alone(self, w: &Weights, x: Tensor, layers: &Attention) -> Result<Tensor> {
         w.linear(layers.out, &self.attend(self.qkv(w, x, layers)?, None)?)
     }
 
-    /// What the first `outputs` streams get of attention over both, after norms that the first two tensors of
-    /// `modulations` shift and scale.
+    /// The outputs of attention over both streams for the first `outputs` streams, after norms that the first
+    /// two tensors of `modulations` shift and scale.
     pub fn joint(
         self,
         w: &Weights,
@@ -168,8 +171,8 @@ impl Heads {
         places.into_iter().zip(&SIDES).take(outputs).map(own).collect()
     }
 
-    /// Both streams `[batch, tokens, dim]` after joint attention and the feed-forward layers below `mlps`, each with
-    /// shift, scale and gate for the one and for the other in its modulation `[1, 1, DOUBLE_MODULATION · dim]`.
+    /// Both streams `[batch, tokens, dim]` after joint attention and the feed-forward layers named `mlps`,
+    /// with shift, scale and gate for each in the stream's modulation `[1, 1, DOUBLE_MODULATION · dim]`.
     pub fn double_block(
         self,
         w: &Weights,
@@ -188,7 +191,8 @@ impl Heads {
         })
     }
 
-    /// The block `name` of layers that modulate `block`, or that stand at the top of the file.
+    /// A block called `name` with the layers that modulate `block`; an empty `block` means layers at the top
+    /// level of the file.
     pub fn modulation_spec(self, block: &str, name: &str, layers: Modulators) -> BlockSpec {
         let dim = self.dim();
         let spec = BlockSpec { prefix: block.to_owned(), ..BlockSpec::new(format!("{block}{name}")) };
@@ -196,18 +200,18 @@ impl Heads {
     }
 }
 
-/// Text before image, along the tokens.
+/// Concatenates text and image along the tokens.
 fn joined(txt: Tensor, img: Tensor) -> Result<Tensor> {
     Tensor::cat(&[txt, img], 1)
 }
 
-/// `x` and what the layers below `mlp` make of it, modulated by shift, scale and gate.
+/// `x` plus the output of the layers below `mlp`, modulated by shift, scale and gate.
 pub fn fed_forward(w: &Weights, mlp: &str, x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
     let h = feed_forward(w, mlp, normed(x, modulation)?)?;
     within_range(gated_add(x, &modulation[2], &h)?)
 }
 
-/// Both streams `[batch, tokens, dim]` for each branch.
+/// Both streams `[batch, tokens, dim]`, for each branch.
 pub fn streams(img: &Tensor, branches: &[Conditioning]) -> Result<Vec<[Tensor; 2]>> {
     let batch = img.dim(0)?;
     let both = branches.iter().map(|branch| {
@@ -222,23 +226,23 @@ pub fn head(w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
     w.linear("proj_out", &normed(x, &modulation.chunk(2, D::Minus1)?)?)
 }
 
-/// Layers that modulate, with their widths in widths of the stream; the results of those that stand together are
-/// joined.
+/// Modulation layers with their output widths, as multiples of the stream's width. The outputs of layers in
+/// the same list are concatenated.
 pub type Modulators = &'static [&'static [(&'static str, usize)]];
 
-/// Those before the last layer.
+/// The modulation layers of the head.
 pub const HEAD_MODULATORS: Modulators = &[&[("norm_out.shift", 1), ("norm_out.scale", 1)]];
 
-/// Widths of what is computed once a run.
+/// Widths of the conditioning that is computed once per run.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
-    /// That of the streams.
+    /// Width of the streams.
     pub dim: usize,
-    /// That of the pooled prompt.
+    /// Width of the pooled prompt.
     pub pooled: usize,
-    /// That of the prompt.
+    /// Width of the prompt embeddings.
     pub prompt: usize,
-    /// Whether the network is told the guidance scale.
+    /// Whether the guidance scale is an input of the network.
     pub has_guidance: bool,
 }
 
@@ -254,7 +258,7 @@ impl Conditions {
     }
 }
 
-/// The block that embeds what is needed once a run, with the embedder of the noise level.
+/// Starts the block of embedders that are needed once per run, with the embedder of the noise level.
 pub fn conditioning_spec(dim: usize) -> BlockSpec {
     embedder_spec(BlockSpec::stem("conditioning"), "timestep_embedder", dim, FREQUENCY_WIDTH)
 }
@@ -264,20 +268,20 @@ fn embedder_spec(spec: BlockSpec, name: &str, dim: usize, width: usize) -> Block
     spec.linear(&name("linear_1"), dim, width).linear(&name("linear_2"), dim, dim)
 }
 
-/// What the embedder `name` makes of `x`.
+/// The output of the embedder `name` for `x`.
 fn embedded(w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
     let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
     w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
 }
 
-/// Numbers that describe noise levels, through their embedder, `[numbers, dim]`.
+/// Embeds the timesteps `times`, `[times, dim]`.
 pub fn embedded_times(w: &Weights, times: &[f32], blocks: Blocks<'_>) -> Result<Tensor> {
     embedded(w, "timestep_embedder", &frequencies(times, &blocks.device())?.to_dtype(blocks.dtype())?)
 }
 
-/// Prompts as the network's own tokens, and what each noise level modulates with. The first block embeds, and each of
-/// the others up to `embedders` modulates through `layers`; `times` describe the noise levels, and the network is told
-/// `guidance` where it wants to know it.
+/// Embeds the prompts as the network's tokens, and computes the modulation for each noise level. The first
+/// block embeds, and each of the others up to `embedders` modulates through `layers`. `times` are the
+/// timesteps of the noise levels; `guidance` is used by networks that have it as an input.
 pub fn prepare(
     blocks: Blocks<'_>,
     input: &PrepareInput<'_>,
@@ -293,8 +297,9 @@ pub fn prepare(
     })
 }
 
-/// What each noise level modulates with. The first block makes `vec` `[noise levels, branches or 1, dim]` and the
-/// network's own tokens of each prompt, in `embed`; each of the others up to `embedders` modulates through `layers`.
+/// The modulation for each noise level. The first block computes `vec` `[noise levels, branches or 1, dim]`
+/// and the network's tokens of each prompt, in `embed`; each of the others up to `embedders` modulates
+/// through `layers`.
 pub fn modulated(
     blocks: Blocks<'_>,
     sigmas: &[f32],
@@ -326,7 +331,7 @@ pub fn modulated(
     Ok(Prepared { branches, modulations, ..Prepared::default() })
 }
 
-/// `vec`: noise level, guidance and pooled prompt as one, `[noise levels, branches, dim]`.
+/// `vec`: noise level, guidance and pooled prompt combined, `[noise levels, branches, dim]`.
 fn embed(
     w: &Weights,
     branches: &[Conditioning],

@@ -1,4 +1,4 @@
-//! The denoisers: one file a family, one line in [`FAMILIES`].
+//! The denoisers: one file per family, one line in [`FAMILIES`].
 
 mod adapter_marks;
 mod denoiser;
@@ -28,6 +28,6 @@ pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Pro
 pub use opened::OpenedModels;
 pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};
 
-/// Every family that Sluice draws with.
+/// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] =
     &[&z_image::ZImage, &flux::Flux, &sd3::Sd3, &sdxl::Sdxl, &stable_diffusion::StableDiffusion];

@@ -1,4 +1,4 @@
-//! A model: named parts, each with a network and the place of its weights.
+//! A model: named parts, each with a network and the location of its weights.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
@@ -12,61 +12,61 @@ use crate::{
     vae::Autoencoder,
 };
 
-/// A model whose files have been checked and whose weights have not been read.
+/// A model whose files have been checked but whose weights have not been read.
 #[derive(Clone)]
 pub struct Model {
-    /// Its family.
+    /// The family.
     pub family: &'static dyn Family,
-    /// What was opened.
+    /// The path that was opened.
     pub path: PathBuf,
-    /// The folder that its parts are in.
+    /// The folder that contains its parts.
     pub root: PathBuf,
-    /// How its files are arranged.
+    /// How its files are organized.
     pub layout: Layout,
     /// In the order in which a run uses them.
     pub parts: Vec<ModelPart>,
-    /// Settings to start from.
+    /// Default settings.
     pub defaults: ModelDefaults,
 }
 
 /// One part of a model.
 #[derive(Clone)]
 pub struct ModelPart {
-    /// Its name, such as `text_encoder_2`; each part of a model has another.
+    /// Its name, such as `text_encoder_2`, unique in the model.
     pub name: String,
-    /// Where its weights are.
+    /// Location of its weights.
     pub component: Component,
-    /// What is computed with them.
+    /// The network that uses them.
     pub network: Network,
-    /// Whether LoRAs for the model change it.
+    /// Whether LoRAs for the model apply to it.
     pub takes_adapters: bool,
 }
 
-/// What is computed with a part's weights.
+/// The network of a part.
 #[derive(Clone)]
 pub enum Network {
-    /// Prompt to embeddings.
+    /// Converts prompts to embeddings.
     TextEncoder(Arc<dyn TextEncoder>),
-    /// Noise to latents, step by step.
+    /// Converts noise to latents, step by step.
     Denoiser(Arc<Denoising>),
-    /// Latents to pixels and back.
+    /// Converts between latents and pixels.
     Autoencoder(Arc<dyn Autoencoder>),
 }
 
-/// A denoiser and what it was trained with.
+/// A denoiser and its noise levels.
 #[derive(Clone)]
 pub struct Denoising {
     /// The network.
     pub denoiser: Arc<dyn Denoiser>,
-    /// The text encoders that it is conditioned on: numbers of parts.
+    /// Indices of the parts with the text encoders that condition it.
     pub reads: Vec<usize>,
-    /// What its sigmas mean.
+    /// How it was trained: its noise levels and what it predicts.
     pub training: Training,
 }
 
-/// A network, and the part of the model that has its weights.
+/// A network and the index of the part with its weights.
 pub struct Used<T: ?Sized> {
-    /// Number of the part.
+    /// Index of the part.
     pub part: usize,
     /// The network.
     pub network: Arc<T>,
@@ -78,13 +78,13 @@ impl<T: ?Sized> Clone for Used<T> {
     }
 }
 
-/// What a family finds of a model in a checkpoint, in families with one denoiser and one autoencoder.
+/// What a family found in a checkpoint, in families with one denoiser and one autoencoder.
 pub struct Opened {
-    /// Text encoders, in the order in which the denoiser reads their results.
+    /// Text encoders, in the order in which the denoiser reads their outputs.
     pub text: Vec<TextPart>,
-    /// The denoiser and the place of its weights.
+    /// The denoiser and the location of its weights.
     pub denoiser: (Box<dyn Denoiser>, Component),
-    /// The autoencoder and the place of its weights.
+    /// The autoencoder and the location of its weights.
     pub autoencoder: (Box<dyn Autoencoder>, Component),
     /// See [`Denoising::training`].
     pub training: Training,
@@ -92,23 +92,23 @@ pub struct Opened {
     pub defaults: ModelDefaults,
 }
 
-/// A text encoder and the place of its weights.
+/// A text encoder and the location of its weights.
 pub struct TextPart {
-    /// Prompt to embeddings.
+    /// The encoder.
     pub encoder: Box<dyn TextEncoder>,
-    /// Where its weights are.
+    /// Location of its weights.
     pub component: Component,
 }
 
 impl TextPart {
-    /// From what opening an encoder gives.
+    /// From the result of opening an encoder.
     pub fn new((encoder, component): (impl TextEncoder + 'static, Component)) -> Self {
         Self { encoder: Box::new(encoder), component }
     }
 }
 
 impl Model {
-    /// A model of what a family found in a checkpoint.
+    /// Builds a model from what a family found in a checkpoint.
     pub fn new(family: &'static dyn Family, checkpoint: &Checkpoint, opened: Opened) -> Self {
         let Opened { text, denoiser, autoencoder, training, defaults } = opened;
         let reads = (0..text.len()).collect();
@@ -129,12 +129,12 @@ impl Model {
         }
     }
 
-    /// What a run of this request does, stage by stage.
+    /// The stages of a run for this request.
     pub fn stages(&self, request: &Request) -> Vec<Task> {
         self.family.stages(self, request)
     }
 
-    /// The part of this name.
+    /// The part with this name.
     pub fn part(&self, name: &str) -> Option<&ModelPart> {
         self.parts.iter().find(|part| part.name == name)
     }
@@ -144,7 +144,7 @@ impl Model {
         self.parts.iter().map(|part| &part.component)
     }
 
-    /// Its text encoders, in their order.
+    /// Its text encoders, in order.
     pub fn text_encoders(&self) -> impl Iterator<Item = Used<dyn TextEncoder>> + '_ {
         self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
             Network::TextEncoder(network) => Some(Used { part, network: Arc::clone(network) }),
@@ -152,7 +152,7 @@ impl Model {
         })
     }
 
-    /// Its denoisers, in their order.
+    /// Its denoisers, in order.
     pub fn denoisers(&self) -> impl Iterator<Item = Used<Denoising>> + '_ {
         self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
             Network::Denoiser(network) => Some(Used { part, network: Arc::clone(network) }),
@@ -160,7 +160,7 @@ impl Model {
         })
     }
 
-    /// Its autoencoders, in their order.
+    /// Its autoencoders, in order.
     pub fn autoencoders(&self) -> impl Iterator<Item = Used<dyn Autoencoder>> + '_ {
         self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
             Network::Autoencoder(network) => Some(Used { part, network: Arc::clone(network) }),
@@ -168,8 +168,8 @@ impl Model {
         })
     }
 
-    /// This model with parts of another one that get a name. Each denoiser goes on reading the text encoders of its own
-    /// model. LoRAs do not change the added parts.
+    /// This model plus the parts of another for which `name` returns a name. Each denoiser still reads the
+    /// text encoders of its own model. LoRAs do not apply to the added parts.
     pub fn joined(&self, other: &Self, name: impl Fn(&ModelPart) -> Option<&'static str>) -> Self {
         let own = self.parts.iter().enumerate().map(|(index, part)| (0, index, part.clone()));
         let added = other.parts.iter().enumerate().filter_map(|(index, part)| {
@@ -193,7 +193,8 @@ impl Model {
         Self { parts: joined.collect(), ..self.clone() }
     }
 
-    /// The same model with its matrices held as the preferences say: encoded while they are read.
+    /// This model with its matrices in the precisions that the preferences ask for; they are encoded when
+    /// read.
     pub fn held_as(mut self, preferences: &MemoryPreferences) -> Self {
         for part in self.parts.iter_mut().filter(|part| part.component.role != Role::Autoencoder) {
             part.component = part.component.clone().given_as(preferences.precision(part.component.role));
@@ -206,7 +207,7 @@ impl Model {
         self.denoisers().map(|denoiser| denoiser.network.denoiser.size_multiple()).max().unwrap_or(1)
     }
 
-    /// Width and height must not be above this.
+    /// The maximum of width and height.
     pub fn longest_side(&self) -> u32 {
         self.denoisers().map(|denoiser| denoiser.network.denoiser.longest_side()).min().unwrap_or(0)
     }
@@ -214,7 +215,7 @@ impl Model {
     /// Checks a request for this model.
     ///
     /// # Errors
-    /// When no model can do it, or this one cannot.
+    /// When no model supports it, or this one does not.
     pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
         request.validate(self.size_multiple(), self.longest_side())?;
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
@@ -233,13 +234,13 @@ impl Model {
         }
     }
 
-    /// The steps that a request takes: with an input image, the last of those that it names.
+    /// The number of steps that a request runs: with an input image, the last ones of those it asks for.
     fn steps(&self, request: &Request) -> usize {
         self.denoisers().next().map_or(0, |denoiser| denoiser.network.steps(request))
     }
 
-    /// Tokenizes prompts; text encoders that do not read in chunks take at most `longest` tokens. Empty chunks are added
-    /// until all prompts have as many as the longest needs in any encoder.
+    /// Tokenizes prompts. Text encoders that do not read chunks truncate at `longest` tokens. Empty chunks
+    /// are added until all prompts have as many as the longest one has in any encoder.
     pub fn tokenize(
         &self,
         prompts: &[&str],
@@ -266,21 +267,21 @@ impl Model {
         Ok(read)
     }
 
-    /// Whether clip skip makes a difference.
+    /// Whether clip skip has an effect.
     pub fn reads_clip_skip(&self) -> bool {
         self.text_encoders().any(|encoder| encoder.network.manner() == Manner::Chunks)
     }
 }
 
 impl Denoising {
-    /// The steps that a request takes: with an input image, the last of those that it names.
+    /// The number of steps that a request runs: with an input image, the last ones of those it asks for.
     pub fn steps(&self, request: &Request) -> usize {
         let steps = request.steps as usize;
         steps - request.source.as_ref().map_or(0, |source| self.training.skipped(steps, source.strength))
     }
 }
 
-/// Parts with names by their roles: `text_encoder`, `text_encoder_2`, `denoiser`.
+/// Names parts by their roles: `text_encoder`, `text_encoder_2`, `denoiser`.
 fn named(parts: Vec<(Component, Network)>) -> Vec<ModelPart> {
     let mut counts: BTreeMap<Role, usize> = BTreeMap::new();
     let name = |(component, network): (Component, Network)| {
@@ -303,7 +304,7 @@ impl fmt::Debug for Model {
     }
 }
 
-/// Settings that suit a model.
+/// Default settings of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelDefaults {
     /// Pixels.
@@ -314,21 +315,21 @@ pub struct ModelDefaults {
     pub steps: u32,
     /// Guidance.
     pub guidance: f32,
-    /// The 16-bit floats that it is computed in on GPUs: those that it was published for.
+    /// The 16-bit float format that it is computed in on GPUs: the one that it was published for.
     pub on_cards: ComputeDtype,
 }
 
-/// A prompt in tokens, and all else that decides what text encoders compute from it.
+/// A tokenized prompt, with everything else that determines the text encoders' outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// Tokens for the text encoders, by the numbers of their parts.
+    /// Tokens for the text encoders, by the indices of their parts.
     pub parts: BTreeMap<usize, Tokens>,
-    /// That of the request; 0 in models where it makes no difference.
+    /// The request's clip skip; 0 in models where it has no effect.
     pub clip_skip: u32,
 }
 
 impl Prompt {
-    /// The numbers of tokens, those of all chunks together.
+    /// The number of tokens for each text encoder, over all chunks.
     pub fn lengths(&self) -> Vec<usize> {
         self.parts.values().map(Tokens::len).collect()
     }

@@ -1,4 +1,4 @@
-//! What transformers have in common whose norms are modulated by the timestep (Peebles and Xie 2023,
+//! Shared parts of transformers whose norms are modulated by the timestep (Peebles and Xie 2023,
 //! arXiv:2212.09748).
 
 use crate::{
@@ -6,17 +6,17 @@ use crate::{
     residency::Weights,
 };
 
-/// Sines and cosines that describe a number.
+/// Number of values in a sinusoidal embedding.
 pub const FREQUENCY_WIDTH: usize = 256;
-/// Added to the variance in norms that are modulated.
+/// Added to the variance in modulated norms.
 const EPS: f64 = 1e-6;
 
-/// `x` normed and modulated by shift and scale.
+/// `x` normalized, then modulated by shift and scale.
 pub fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
     layer_norm_modulated(x, EPS, &modulation[1], Some(&modulation[0]))
 }
 
-/// `x` through the two layers below `name`.
+/// Applies the two feed-forward layers below `name` to `x`.
 pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
     let wide = w.linear(&format!("{name}.net.0.proj"), &x)?;
     drop(x);
@@ -25,29 +25,29 @@ pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
     w.linear(&format!("{name}.net.2"), &h)
 }
 
-/// Streams may leave the range of f16.
+/// Clamps `x`: the streams can exceed the range of f16.
 pub fn within_range(x: Tensor) -> Result<Tensor> {
     if x.dtype() == DType::F16 { x.clamp(-65_504.0, 65_504.0) } else { Ok(x) }
 }
 
-/// Cosines and sines that describe numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
+/// Sinusoidal embeddings of numbers, f32 `[numbers, FREQUENCY_WIDTH]`.
 pub fn frequencies(numbers: &[f32], device: &Device) -> Result<Tensor> {
     let half = (FREQUENCY_WIDTH / 2) as f64;
     waves(numbers, Waves { width: FREQUENCY_WIDTH, spaced: half, cosines_first: true }, device)
 }
 
-/// How numbers are described by cosines and sines.
+/// The form of a sinusoidal embedding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Waves {
-    /// Cosines and sines.
+    /// Number of values.
     pub width: usize,
-    /// Frequencies from one to the ten thousandth part of it.
+    /// Spacing of the frequencies: number `i` is `10000^(−i / spaced)`.
     pub spaced: f64,
-    /// Whether cosines stand before sines.
+    /// Whether cosines come before sines.
     pub cosines_first: bool,
 }
 
-/// Cosines and sines that describe numbers, f32 `[numbers, width]`.
+/// Sinusoidal embeddings of numbers, f32 `[numbers, width]`.
 pub fn waves(numbers: &[f32], waves: Waves, device: &Device) -> Result<Tensor> {
     let half = waves.width / 2;
     let angle =

@@ -1,4 +1,4 @@
-//! Opened models, kept while their files stay as they are.
+//! A cache of opened models, valid while their files do not change.
 
 use std::{
     collections::VecDeque,
@@ -13,10 +13,11 @@ use crate::{
     request::Request,
 };
 
-/// Models that are kept.
+/// Maximum number of cached models.
 const KEPT: usize = 32;
 
-/// Opens models and keeps them: the next time only the times of their files are read. It can be shared by threads.
+/// Opens models and caches them: later calls only check the times of their files. It can be shared by
+/// threads.
 #[derive(Debug, Default)]
 pub struct OpenedModels {
     folders: Vec<PathBuf>,
@@ -32,12 +33,12 @@ struct Known {
 }
 
 impl OpenedModels {
-    /// `folders` are where a person keeps models: missing parts are looked for there.
+    /// `folders` are the user's model folders, in which missing parts are looked up.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders, known: Mutex::default() }
     }
 
-    /// The model that a request is for.
+    /// The model of a request.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -92,7 +93,7 @@ impl OpenedModels {
         Ok(model)
     }
 
-    /// The model, if it was opened before and its files are as they were; otherwise it is forgotten.
+    /// The cached model, if its files have not changed; otherwise it is removed from the cache.
     fn known(&self, path: &Path, refiner: Option<&Path>) -> Option<Arc<Model>> {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |known: &Known| known.path == path && known.refiner.as_deref() == refiner;
@@ -104,7 +105,8 @@ impl OpenedModels {
     }
 }
 
-/// The files that a model was read from; of a diffusers folder, all in it and in the folders of its components.
+/// The files that a model was read from. For a diffusers folder, all files in it and in the folders of its
+/// components.
 fn stamps(model: &Model) -> Vec<FileStamp> {
     let mut paths = vec![model.path.clone()];
     paths.extend(model.components().flat_map(|component| component.files.iter().cloned()));

@@ -1,13 +1,13 @@
-//! Latents as a sequence of square patches.
+//! Conversion between latents and sequences of square patches.
 
 use crate::nn::{Result, Tensor};
 
-/// Where the channels of a patch stand among its values.
+/// The order of the values of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channels {
     /// Channel by channel.
     First,
-    /// All channels of one latent after the other.
+    /// All channels of one latent, then those of the next.
     Last,
 }
 
@@ -39,7 +39,7 @@ pub fn unpatchify(
     patches.reshape(&shape)?.permute(order)?.reshape((batch, count, rows * side, columns * side))
 }
 
-/// What is wrong with `widths` as the parts of a head of this width that three axes turn, if anything is.
+/// The error message if `widths` cannot be the parts of a head of width `head` that three axes rotate.
 pub fn wrong_axes(widths: &[usize], head: usize) -> Option<String> {
     let sum: usize = widths.iter().sum();
     let odd = widths.iter().any(|width| !width.is_multiple_of(2));
@@ -47,9 +47,9 @@ pub fn wrong_axes(widths: &[usize], head: usize) -> Option<String> {
     is_wrong.then(|| format!("it must be three even numbers with the sum {head}"))
 }
 
-/// The angles that heads are turned by at `places`: axis by axis, one for each pair of values in the axis's part of a
-/// head, whose widths are `widths`. `angle` is given the place on the axis and an exponent, from 0 for the first pair
-/// towards 1 for the last (Su et al. 2021, arXiv:2104.09864).
+/// Angles of rotary embeddings at `places`: axis by axis, one angle per pair of values in the axis's part of
+/// a head. `widths` are the widths of these parts. `angle` takes the position on the axis and an exponent,
+/// from 0 for the first pair towards 1 for the last (Su et al. 2021, arXiv:2104.09864).
 pub fn angles<P: Copy, T>(places: &[[P; 3]], widths: &[usize], angle: impl Fn(P, f64) -> T) -> Vec<T> {
     let mut angles = Vec::with_capacity(places.len() * widths.iter().sum::<usize>() / 2);
     for place in places {

@@ -1,8 +1,8 @@
-//! Qwen-Image's transformer (Wu et al. 2025, arXiv:2508.02324): two streams of tokens, in blocks as FLUX.1's double
-//! ones.
+//! Qwen-Image's transformer (Wu et al. 2025, arXiv:2508.02324): two streams of tokens, in blocks like
+//! FLUX.1's double blocks.
 //!
-//! The noise level alone modulates them. Places of the image are counted from its middle, and the text follows on the
-//! diagonal.
+//! Only the noise level modulates them. Image positions are relative to the image's centre; the text
+//! continues along the diagonal.
 
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ use crate::{
 const PATCH: usize = 2;
 /// Base of the rotary frequencies.
 const THETA: f64 = 10_000.0;
-/// Added to the mean square of the prompt's embeddings.
+/// Added to the mean square of the prompt embeddings.
 const EPS: f64 = 1e-6;
 /// The feed-forward layers of the image and of the text.
 const MLPS: [&str; 2] = ["img_mlp", "txt_mlp"];
@@ -37,21 +37,21 @@ const BLOCK_MODULATORS: Modulators =
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct QwenImageConfig {
-    /// Values of a patch of latents.
+    /// Number of values in a patch of latents.
     pub in_channels: usize,
-    /// Blocks.
+    /// Number of blocks.
     pub num_layers: usize,
     /// Width of a head.
     pub attention_head_dim: usize,
-    /// Attention heads.
+    /// Number of attention heads.
     pub num_attention_heads: usize,
-    /// Width of the prompt's embeddings.
+    /// Width of the prompt embeddings.
     pub joint_attention_dim: usize,
-    /// Parts of a head that are rotated by image, row and column.
+    /// Widths of the parts of a head that are rotated by image, row and column.
     pub axes_dims_rope: Vec<usize>,
-    /// Whether the network is told what kind of image it generates, as that for layers is.
+    /// Whether the kind of image is an input of the network, as in the model for layers.
     pub use_additional_t_cond: bool,
-    /// Whether places are those of layers.
+    /// Whether positions include layers.
     pub use_layer3d_rope: bool,
 }
 
@@ -71,7 +71,7 @@ impl Default for QwenImageConfig {
 }
 
 impl QwenImageConfig {
-    /// Reads the shape off the tensors, for files that come without a configuration.
+    /// Infers the shape from the tensors, for files without a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
         let &[dim, in_channels] = shape("img_in.weight")? else { return None };
@@ -114,18 +114,18 @@ impl QwenImageConfig {
         self.in_channels / (PATCH * PATCH)
     }
 
-    /// The number of the block with the image's embedder; all before it are needed once a run.
+    /// Index of the block with the image embedder. All blocks before it are needed once per run.
     fn embedders(&self) -> usize {
         2 + self.num_layers
     }
 
-    /// What a block before [`embedders`](Self::embedders) modulates with.
+    /// The modulation layers of a block before [`embedders`](Self::embedders).
     fn modulators(&self, block: usize) -> Modulators {
         if block <= self.num_layers { BLOCK_MODULATORS } else { HEAD_MODULATORS }
     }
 
-    /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run: a third of
-    /// the weights.
+    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run;
+    /// they are a third of the weights.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (heads, prompt) = (self.heads(), self.joint_attention_dim);
         let dim = heads.dim();
@@ -144,25 +144,25 @@ impl QwenImageConfig {
     }
 }
 
-/// The transformer's shape; its weights come from a store.
+/// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct QwenImageTransformer {
     config: QwenImageConfig,
-    /// Pixels a latent.
+    /// Pixels per latent, along one side.
     scale: usize,
 }
 
 impl QwenImageTransformer {
-    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: QwenImageConfig, scale: usize) -> Self {
         Self { config, scale }
     }
 
-    /// The transformer in a part of a checkpoint and where its weights are. Its files have the names of diffusers,
-    /// those of ComfyUI too.
+    /// The transformer in a part of a checkpoint, and the location of its weights. Its files use the names of
+    /// diffusers, including ComfyUI's files.
     ///
     /// # Errors
-    /// When the configuration is wrong, a tensor is missing or one has another shape.
+    /// When the configuration is wrong, a tensor is missing, or a tensor has the wrong shape.
     pub fn open(part: &Part, scale: usize) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(QwenImageConfig::from_shapes)?;
         config.check(part)?;
@@ -177,14 +177,15 @@ impl QwenImageTransformer {
         Ok((Self::new(config, scale), component))
     }
 
-    /// The noise levels as the network is told them, and the prompts as its own tokens.
+    /// Embeds the noise levels, and the prompts as the network's tokens.
     fn embed(
         &self,
         w: &Weights,
         input: &PrepareInput<'_>,
         blocks: Blocks<'_>,
     ) -> Result<(Tensor, Vec<Tensor>)> {
-        // The pipeline divides by the scheduler's thousand what the network multiplies by it.
+        // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
+        // must match.
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let prompt = |branch: &Conditioning| {
             w.linear("txt_in", &w.rms_norm("txt_norm", &branch.prompt.unsqueeze(0)?, EPS)?)
@@ -193,8 +194,8 @@ impl QwenImageTransformer {
         Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, prompts))
     }
 
-    /// The rotations of `text` tokens and those of the image. Its middle is at the origin; the text goes on from its
-    /// farther edge on all axes.
+    /// Rotary embeddings of `text` tokens and of the image. The image's centre is at the origin; the text
+    /// continues from the image's far edge on all axes.
     fn pe(&self, text: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
         let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
         let first = (rows / 2).max(columns / 2);

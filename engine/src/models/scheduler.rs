@@ -1,4 +1,4 @@
-//! What a diffusers folder says about a model's noise levels.
+//! Reads a model's noise levels from the scheduler's configuration of a diffusers folder.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(super) fn scheduler_file(checkpoint: &Checkpoint) -> Option<PathBuf> {
     (checkpoint.layout == Layout::Diffusers && path.is_file()).then_some(path)
 }
 
-/// The shift of a flow model's noise levels; `otherwise` where the layout says nothing.
+/// The shift of a flow model's noise levels; `otherwise` if it is not configured.
 ///
 /// # Errors
 /// When the file cannot be read or the shift is not a positive number.
@@ -27,7 +27,7 @@ pub fn flow_shift(checkpoint: &Checkpoint, otherwise: FlowShift) -> Result<FlowS
     Err(CheckpointError::Config { path, field: "shift", value: shift.shift.to_string(), reason })
 }
 
-/// The table of a model's noise levels; `otherwise` where the layout says nothing.
+/// The table of a model's noise levels; `otherwise` if it is not configured.
 ///
 /// # Errors
 /// When the file cannot be read or describes no table.

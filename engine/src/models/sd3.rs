@@ -1,7 +1,9 @@
-//! Stable Diffusion 3 and 3.5 (Esser et al. 2024, arXiv:2403.03206): a transformer of two streams of tokens.
+//! Stable Diffusion 3 and 3.5 (Esser et al. 2024, arXiv:2403.03206): a transformer with two streams of
+//! tokens.
 //!
-//! Image and text tokens have weights of their own and meet in attention; in the first blocks of the medium 3.5, the
-//! image also attends to itself alone. Places are added to image tokens, from a table of which the middle is used.
+//! Image and text tokens have separate weights and interact in attention. In the first blocks of 3.5 medium,
+//! the image also attends to itself alone. Position embeddings from the middle of a table are added to the
+//! image tokens.
 
 use serde::Deserialize;
 
@@ -30,25 +32,26 @@ use crate::{
     vae::{Autoencoder, AutoencoderKl, LatentScaling},
 };
 
-/// The table of places.
+/// The table of position embeddings.
 const PLACES: &str = "pos_embed.pos_embed";
-/// The kernel that makes tokens of patches.
+/// The kernel that converts patches to tokens.
 const KERNEL: &str = "pos_embed.proj";
-/// Tokens that T5 gives at most, and zeros that stand for them where it is left out, as in diffusers.
+/// Maximum number of T5 tokens. Without T5, as many zeros take their place, as in diffusers.
 const T5_TOKENS: usize = 256;
 /// Width of a head in all published models.
 const HEAD_WIDTH: usize = 64;
-/// The attention of the image alone.
+/// The image's attention to itself alone.
 const ALONE: Attention = Attention {
     qkv: ["attn2.to_q", "attn2.to_k", "attn2.to_v"],
     norms: ["attn2.norm_q", "attn2.norm_k"],
     out: "attn2.to_out.0",
 };
-/// What the image has after shift, scale and gate for attention and for feed-forward: those for attention alone.
+/// Position of the self-attention's shift, scale and gate among the image's modulations: after those of joint
+/// attention and feed-forward.
 const ALONE_MODULATION: usize = 6;
 
 const TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.linear", 6)];
-/// After the last block, the text is not needed any more.
+/// After the last block, the text is not needed.
 const LAST_TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.shift", 1), ("norm1_context.scale", 1)];
 const IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION)];
 const DUAL_IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION + 3)];
@@ -60,31 +63,31 @@ pub struct Sd3;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Sd3Config {
-    /// Side of the latents that a model was made for.
+    /// Side of the latents that the model was trained for.
     pub sample_size: usize,
     /// Side of a patch of latents.
     pub patch_size: usize,
-    /// Channels of the latents.
+    /// Number of latent channels.
     pub in_channels: usize,
-    /// Channels of what the network gives, where they are others.
+    /// Number of output channels, if different.
     pub out_channels: Option<usize>,
-    /// Blocks.
+    /// Number of blocks.
     pub num_layers: usize,
     /// Width of a head.
     pub attention_head_dim: usize,
-    /// Attention heads.
+    /// Number of attention heads.
     pub num_attention_heads: usize,
-    /// Width of the prompt's embeddings.
+    /// Width of the prompt embeddings.
     pub joint_attention_dim: usize,
-    /// Width of text tokens: the same as of image tokens.
+    /// Width of text tokens, which must be that of image tokens.
     pub caption_projection_dim: usize,
-    /// Width of the prompt's pooled embedding.
+    /// Width of the pooled prompt embedding.
     pub pooled_projection_dim: usize,
-    /// Side of the table of places, in patches.
+    /// Side of the table of position embeddings, in patches.
     pub pos_embed_max_size: usize,
     /// The blocks in which the image also attends to itself alone.
     pub dual_attention_layers: Vec<usize>,
-    /// How queries and keys are normed: `rms_norm` or not.
+    /// How queries and keys are normalized: `rms_norm`, or `None`.
     pub qk_norm: Option<String>,
 }
 
@@ -109,7 +112,7 @@ impl Default for Sd3Config {
 }
 
 impl Sd3Config {
-    /// Reads the shape off the tensors, for files that come without a configuration.
+    /// Infers the shape from the tensors, for files without a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| {
             let tensor = tensors.get(name).or_else(|| tensors.get(&original_name(name).name));
@@ -190,32 +193,32 @@ impl Sd3Config {
         }
     }
 
-    /// Whether the image attends to itself alone in this one of the transformer's blocks.
+    /// Whether the image attends to itself alone in this transformer block.
     fn is_dual(&self, block: usize) -> bool {
         self.dual_attention_layers.contains(&block)
     }
 
-    /// The streams that are needed after this one of the transformer's blocks.
+    /// The number of streams needed after this transformer block.
     fn outputs(&self, block: usize) -> usize {
         if block + 1 < self.num_layers { 2 } else { 1 }
     }
 
-    /// Values of a patch of latents.
+    /// Number of values in a patch of latents.
     fn patch_width(&self) -> usize {
         self.in_channels * self.patch_size * self.patch_size
     }
 
-    /// The number of the block with the image's embedder; all before it are needed once a run.
+    /// Index of the block with the image embedder. All blocks before it are needed once per run.
     fn embedders(&self) -> usize {
         2 + self.num_layers
     }
 
-    /// The number of the block with the table of places, which is looked up in and never leased.
+    /// Index of the block with the table of position embeddings, which is read in parts and never leased.
     fn places(&self) -> usize {
         self.embedders() + self.num_layers + 2
     }
 
-    /// What a block before [`embedders`](Self::embedders) modulates with.
+    /// The modulation layers of a block before [`embedders`](Self::embedders).
     fn modulators(&self, block: usize) -> Modulators {
         let block = block - 1;
         if block == self.num_layers {
@@ -229,7 +232,7 @@ impl Sd3Config {
         }
     }
 
-    /// The blocks. What depends on prompt and noise level alone comes first and is needed once a run.
+    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (conditions, heads, patch) = (self.conditions(), self.heads(), self.patch_size);
         let dim = heads.dim();
@@ -292,7 +295,7 @@ const OTHER_NAMES: [Row; 8] = [
     ("proj_out", "final_layer.linear", 0..1, 1),
 ];
 
-/// The name that a tensor has in the authors' own files, which ComfyUI uses too.
+/// The name of a tensor in the authors' files, which ComfyUI also uses.
 fn original_name(name: &str) -> StoredName {
     if name == PLACES {
         return StoredName::whole("pos_embed");
@@ -358,7 +361,7 @@ impl Family for Sd3 {
         .also_named(diffusers_name);
 
         let [clip_l, clip_g] = clip_parts(checkpoint, denoiser, &config)?;
-        // What ComfyUI has of CLIP-L lacks the projection: in this family it changes nothing.
+        // ComfyUI's file of CLIP-L lacks the projection. In this family it makes no difference.
         let is_projected = clip_l.tensors.contains_key("text_projection.weight");
         let small = ClipUse { is_projected, ..ClipUse::PENULTIMATE };
         let mut text = vec![
@@ -374,7 +377,7 @@ impl Family for Sd3 {
 
         let side = (config.sample_size / config.patch_size).clamp(1, config.pos_embed_max_size);
         let pixels = (side * config.patch_size * autoencoder.0.scale()) as u32;
-        // As the models' cards have it: 3.5 medium, 3.5 large, and 3.
+        // As in the model cards: 3.5 medium, 3.5 large, and 3.
         let (steps, guidance) = match (config.dual_attention_layers.is_empty(), config.qk_norm.is_some()) {
             (false, _) => (40, 4.5),
             (true, true) => (28, 3.5),
@@ -398,7 +401,7 @@ impl Family for Sd3 {
     }
 }
 
-/// Stable Diffusion 3 alone adds places from a table to the tokens of two streams.
+/// Only Stable Diffusion 3 adds positions from a table to the tokens of two streams.
 fn is_transformer(part: &Part) -> bool {
     let has = |names: [&str; 3]| names.iter().all(|name| part.tensors.contains_key(*name));
     has([
@@ -408,8 +411,9 @@ fn is_transformer(part: &Part) -> bool {
     ]) || has(["pos_embed", "y_embedder.mlp.0.weight", "joint_blocks.0.context_block.attn.qkv.weight"])
 }
 
-/// CLIP-L and CLIP-G: the encoders whose pooled outputs together are as wide as what the transformer, which `denoiser`
-/// has, is told. They are in this order in a diffusers folder; elsewhere the narrower one comes first.
+/// CLIP-L and CLIP-G: the encoders whose pooled outputs together have the width of the pooled prompt in the
+/// transformer of `denoiser`. A diffusers folder has them in this order; elsewhere the narrower one comes
+/// first.
 fn clip_parts<'a>(
     checkpoint: &'a Checkpoint,
     denoiser: &Part,
@@ -453,11 +457,11 @@ fn clip_parts<'a>(
     Err(checkpoint.missing(Role::TextEncoder, &expected))
 }
 
-/// The transformer's shape; its weights come from a store.
+/// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct Sd3Transformer {
     config: Sd3Config,
-    /// Pixels a latent.
+    /// Pixels per latent, along one side.
     scale: usize,
 }
 
@@ -475,7 +479,8 @@ impl Denoiser for Sd3Transformer {
         LatentShape::image(self.config.in_channels, height, width)
     }
 
-    /// What both CLIPs give stands side by side, filled up with zeros to the width of T5, whose tokens come after.
+    /// Concatenates the outputs of both CLIPs along the width, padded with zeros to the width of T5. The
+    /// tokens of T5 follow.
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         let mut encoded = encoded.into_iter();
         let (Some(clip_l), Some(clip_g)) = (encoded.next(), encoded.next()) else {
@@ -501,7 +506,7 @@ impl Denoiser for Sd3Transformer {
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0).collect();
         let modulators = |block| self.config.modulators(block);
         let mut prepared = prepare(blocks, input, &times, None, self.config.embedders(), modulators)?;
-        // All noise levels have the same places, after what modulates the blocks.
+        // The position embeddings, in the block after the modulations, are the same for all noise levels.
         let places = blocks.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
         prepared.modulations.iter_mut().for_each(|modulation| modulation.tensors.push(places.clone()));
         Ok(prepared)
@@ -551,12 +556,12 @@ impl Denoiser for Sd3Transformer {
 }
 
 impl Sd3Transformer {
-    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: Sd3Config, scale: usize) -> Self {
         Self { config, scale }
     }
 
-    /// Where the patches of latents stand in the table of places: in its middle.
+    /// Indices of the latent patches in the table of position embeddings, whose middle is used.
     fn rows(&self, height: usize, width: usize) -> Vec<u32> {
         let (patch, side) = (self.config.patch_size, self.config.pos_embed_max_size);
         let [rows, columns] = [height / patch, width / patch];
@@ -565,7 +570,7 @@ impl Sd3Transformer {
         (top..top + rows).flat_map(row).collect()
     }
 
-    /// Latents to image tokens in their places.
+    /// Converts latents to image tokens with position embeddings.
     fn embed(&self, w: &Weights, latents: &Tensor, places: &Tensor) -> Result<Tensor> {
         let patches = patchify(latents, self.config.patch_size, Channels::First)?;
         let kernel = w.get(&format!("{KERNEL}.weight"))?.flatten_from(1)?;
@@ -573,7 +578,7 @@ impl Sd3Transformer {
         tokens.broadcast_add(places)
     }
 
-    /// The streams that go on after a block: image and text, after the last one the image.
+    /// The streams that continue after a block: image and text, or only the image after the last block.
     fn block(
         &self,
         w: &Weights,

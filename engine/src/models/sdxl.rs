@@ -1,5 +1,5 @@
-//! Stable Diffusion XL (Podell et al. 2023, arXiv:2307.01952): a UNet that reads the hidden states of two CLIPs and is
-//! told the size of the picture. The refiner reads those of the second one.
+//! Stable Diffusion XL (Podell et al. 2023, arXiv:2307.01952): a UNet that reads the hidden states of two
+//! CLIPs and is conditioned on the image size. The refiner reads only those of the second CLIP.
 
 use super::{
     AdapterMark, Denoise, Family, Model, ModelDefaults, ModelPart, Network, Opened, Start, Steps, Task,
@@ -21,15 +21,15 @@ use crate::{
 /// The family.
 pub struct Sdxl;
 
-/// Sizes that the network is told, by their number: those of the picture, or in the refiner those and a score.
+/// How many numbers the network is conditioned on: sizes in the base; sizes and a score in the refiner.
 const SIZES: [usize; 2] = [6, 5];
 
-/// What the refiner's parts are called.
+/// Name of the refiner's denoiser.
 const REFINER: &str = "refiner";
 const REFINER_TEXT_ENCODER: &str = "refiner_text_encoder";
-/// What its stage is called.
+/// Name of the refiner's stage.
 const REFINE: &str = "Refine";
-/// Timesteps that both were trained on.
+/// Number of timesteps that base and refiner were trained on.
 const TIMESTEPS: f64 = 1000.0;
 
 /// How latents are scaled in Stable Diffusion XL.
@@ -74,7 +74,7 @@ impl Family for Sdxl {
     fn refined(&self, model: &Model, refiner: &Model) -> Result<Model, String> {
         let is_refiner = refiner.family.id() == self.id() && refiner.text_encoders().count() == 1;
         if !is_refiner {
-            return Err(format!("it is no refiner for {}", self.name()));
+            return Err(format!("it is not a refiner for {}", self.name()));
         }
         let name = |part: &ModelPart| match part.network {
             Network::TextEncoder(_) => Some(REFINER_TEXT_ENCODER),
@@ -84,7 +84,7 @@ impl Family for Sdxl {
         Ok(model.joined(refiner, name))
     }
 
-    /// Base and refiner each have a walk of their own, as in diffusers: the base takes the timesteps down to the switch.
+    /// Base and refiner sample separately, as in diffusers: the base takes the timesteps down to the switch.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
         let denoisers: Vec<_> = model.denoisers().collect();
         let (Some(refiner), [base, second]) = (&request.refiner, &denoisers[..]) else {
@@ -142,8 +142,8 @@ fn is_own(part: &Part) -> bool {
     unet::is_unet(&part.tensors) && unet::has_addition(&part.tensors)
 }
 
-/// The text encoders: the one whose projected output the network is told, and before it, where the prompt's embeddings
-/// are wider than that one's, the one that gives the rest.
+/// The text encoders: the one whose projected pooled output the network reads and, before it, the one that
+/// supplies the remaining width of the prompt embeddings, if there is one.
 fn text(checkpoint: &Checkpoint, config: &UnetConfig) -> Result<Vec<TextPart>, CheckpointError> {
     let Addition { time_dim, inputs } = config.addition.unwrap_or(Addition { time_dim: 0, inputs: 0 });
     let pooled = SIZES.map(|count| inputs.saturating_sub(count * time_dim));
@@ -167,8 +167,8 @@ fn text(checkpoint: &Checkpoint, config: &UnetConfig) -> Result<Vec<TextPart>, C
     Ok(vec![TextPart::new(ClipEncoder::open(checkpoint, first, "tokenizer", usage)?), projected])
 }
 
-/// Whether nothing but zeros stands for a negative prompt that is not there: as `model_index.json` says, and otherwise
-/// as in the published base model and not as in the refiner.
+/// Whether a missing negative prompt is encoded as zeros: by `model_index.json`, otherwise as in the
+/// published models, where the base does so and the refiner does not.
 fn zeros_for_none(checkpoint: &Checkpoint, is_base: bool) -> Result<bool, CheckpointError> {
     if checkpoint.layout != Layout::Diffusers {
         return Ok(is_base);

@@ -1,4 +1,5 @@
-//! Stable Diffusion 1 and 2 (Rombach et al. 2022, arXiv:2112.10752): a UNet that reads the hidden states of one CLIP.
+//! Stable Diffusion 1 and 2 (Rombach et al. 2022, arXiv:2112.10752): a UNet that reads the hidden states of
+//! one CLIP.
 
 use super::{
     AdapterMark, Family, Model, ModelDefaults, Opened, TextPart,
@@ -17,9 +18,10 @@ use crate::{
 /// The family.
 pub struct StableDiffusion;
 
-/// Width of the prompt's embeddings in Stable Diffusion 2.
+/// Width of the prompt embeddings in Stable Diffusion 2.
 const WIDTH_2: usize = 1024;
-/// Layers of the text encoder that Stable Diffusion 2 was trained with. It reads the hidden states before the last.
+/// Layers of Stable Diffusion 2's text encoder as trained. The UNet reads the hidden states before the last
+/// layer.
 const LAYERS_2: usize = 24;
 
 /// How latents are scaled in Stable Diffusion 1 and 2.
@@ -87,18 +89,18 @@ fn is_own(part: &Part) -> bool {
     unet::is_unet(&part.tensors) && !unet::has_addition(&part.tensors)
 }
 
-/// The last hidden states; those before them where the encoder of Stable Diffusion 2 has all of its layers. diffusers'
-/// folders leave the last one out.
+/// Uses the last hidden states, or those before them if the encoder of Stable Diffusion 2 has all its layers.
+/// diffusers' folders omit the last layer.
 fn usage(clip: &Part) -> ClipUse {
     let is_whole = clip.config.is_none() && Clip::layers_of_open_clip(&clip.tensors, LAYERS_2);
     ClipUse { skip: usize::from(is_whole), ..ClipUse::LAST }
 }
 
-/// What a network without a configuration gives. Nothing in its shape tells the two kinds of Stable Diffusion 2 apart;
-/// as in ComfyUI, what was trained to give v has a more varied bias in its last transformer block. Those that paint into
-/// a picture or read a depth give noise, as does Stable Diffusion 1.
+/// The prediction type of a network without a configuration. The shapes of the two kinds of Stable Diffusion
+/// 2 are the same. As in ComfyUI, networks trained to predict v have a higher variance in a bias of the last
+/// transformer block. Networks for inpainting or depth predict noise, as does Stable Diffusion 1.
 fn prediction(denoiser: &Part, config: &UnetConfig) -> Result<PredictionType, CheckpointError> {
-    const VARIED: f64 = 0.09;
+    const V_DEVIATION: f64 = 0.09;
     let names = [
         "output_blocks.11.1.transformer_blocks.0.norm1.bias",
         "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias",
@@ -115,5 +117,5 @@ fn prediction(denoiser: &Part, config: &UnetConfig) -> Result<PredictionType, Ch
     let count = values.len().max(1) as f64;
     let mean = values.iter().copied().map(f64::from).sum::<f64>() / count;
     let square = values.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum::<f64>() / count;
-    Ok(if square.sqrt() > VARIED { PredictionType::VPrediction } else { PredictionType::Epsilon })
+    Ok(if square.sqrt() > V_DEVIATION { PredictionType::VPrediction } else { PredictionType::Epsilon })
 }

@@ -1,4 +1,4 @@
-//! What a run does, stage by stage. Forecast and run both go through the same list.
+//! The stages of a run. Forecasts and runs use the same list.
 
 use std::ops::Range;
 
@@ -11,43 +11,43 @@ use crate::{
     vae::Autoencoder,
 };
 
-/// A stage of a run: what is done, and with which parts of the model.
+/// A stage of a run: what it does, and with which parts of the model.
 #[derive(Clone)]
 pub enum Task {
-    /// Images of the request to latents.
+    /// Converts images of the request to latents.
     EncodeImage {
-        /// What encodes them.
+        /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
-        /// Which images.
+        /// The images to encode.
         images: SourceImages,
     },
-    /// Prompts to what denoisers are conditioned on.
+    /// Converts prompts to the conditioning of denoisers.
     EncodePrompt {
-        /// In the order in which they run.
+        /// The text encoders, in the order in which they run.
         encoders: Vec<Used<dyn TextEncoder>>,
-        /// What reads their results.
+        /// The denoisers that read their outputs.
         denoisers: Vec<Used<Denoising>>,
     },
-    /// Noise to latents, step by step.
+    /// Converts noise to latents, step by step.
     Denoise(Denoise),
-    /// Latents to an image.
+    /// Converts latents to an image.
     Decode {
-        /// What decodes them.
+        /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
     },
 }
 
-/// Which images of a request are encoded.
+/// The images of a request that are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceImages {
     /// The input image.
     pub whole: bool,
-    /// The input image without what is drawn anew.
+    /// The input image without the masked area.
     pub masked: bool,
 }
 
 impl SourceImages {
-    /// How many.
+    /// Number of images.
     pub fn count(self) -> usize {
         usize::from(self.whole) + usize::from(self.masked)
     }
@@ -58,35 +58,35 @@ impl SourceImages {
 pub struct Denoise {
     /// The network.
     pub denoiser: Used<Denoising>,
-    /// What the stage is called.
+    /// The stage's name.
     pub name: &'static str,
-    /// What its latents are at first.
+    /// Its first latents.
     pub start: Start,
     /// Its steps.
     pub steps: Steps,
-    /// The stage whose latents the network sees beside its own, in a cascade: its number in the list.
+    /// The index of the stage whose latents the network also reads, in a cascade.
     pub sees: Option<usize>,
 }
 
-/// What the latents of a denoising stage are at first.
+/// The first latents of a denoising stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Noise; with an input image, that image with noise in it.
+    /// Noise; with an input image, the noised image.
     Noise,
-    /// Those of the denoising stage before, in a new walk: the sampler starts over.
+    /// The latents of the previous denoising stage. The sampler starts over.
     Latents,
-    /// Those of the denoising stage before, in the same walk: the sampler keeps its history.
+    /// The latents of the previous denoising stage. The sampler keeps its history.
     SameWalk,
 }
 
 /// The steps of a denoising stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
-    /// The number of steps in the stages before it.
+    /// The number of steps in earlier stages.
     pub first: usize,
-    /// The sigma of each step, and the one at which the last ends.
+    /// The sigma of each step, and the last step's final sigma.
     pub sigmas: Vec<f32>,
-    /// The sigmas at which the network is called, in the order of the calls.
+    /// The sigmas of the network's calls, in order.
     pub called: Vec<f32>,
     /// The same, without calls at the sigma of the call before.
     pub evaluated: Vec<f32>,
@@ -95,7 +95,7 @@ pub struct Steps {
 }
 
 impl Task {
-    /// What is done.
+    /// The kind of stage.
     pub fn kind(&self) -> StageKind {
         match self {
             Self::EncodeImage { .. } => StageKind::EncodeImage,
@@ -105,7 +105,7 @@ impl Task {
         }
     }
 
-    /// What the stage is called.
+    /// The stage's name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Denoise(denoise) => denoise.name,
@@ -113,7 +113,7 @@ impl Task {
         }
     }
 
-    /// The denoising stage, if it is one.
+    /// The denoising stage, if this is one.
     pub fn denoise(&self) -> Option<&Denoise> {
         match self {
             Self::Denoise(denoise) => Some(denoise),
@@ -123,12 +123,12 @@ impl Task {
 }
 
 impl Steps {
-    /// All steps that a request takes with a denoiser.
+    /// All steps of a request with a denoiser.
     pub fn new(denoising: &Denoising, request: &Request) -> Self {
         let multiple = denoising.denoiser.size_multiple();
         let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
         let mut sigmas = denoising.training.sigmas(request.schedule, request.steps as usize, tokens);
-        // Schedules may have fewer levels than steps.
+        // Schedules can have fewer levels than steps.
         let most = sigmas.len().saturating_sub(2);
         sigmas.drain(..(request.steps as usize - denoising.steps(request)).min(most));
         let guide = Guide::new(denoising.denoiser.guidance_weight(request), &request.guiding, &sigmas);
@@ -146,12 +146,12 @@ impl Steps {
         }
     }
 
-    /// How many.
+    /// The number of steps.
     pub fn count(&self) -> usize {
         self.sigmas.len().saturating_sub(1)
     }
 
-    /// The steps from timesteps in a range, in a walk of their own; `None` if there are none.
+    /// The steps that start from timesteps in a range, sampled separately; `None` if there are none.
     pub fn within(&self, denoising: &Denoising, request: &Request, timesteps: Range<f32>) -> Option<Self> {
         let begins = &self.sigmas[..self.count()];
         let below = |limit: f32| begins.partition_point(|sigma| denoising.training.timestep(*sigma) >= limit);
@@ -160,8 +160,8 @@ impl Steps {
         (from < to).then(|| Self::of(denoising, request, sigmas, self.guide.clone(), self.first + from))
     }
 
-    /// The steps before and after a timestep as two stages of the same walk. A call at exactly this timestep belongs to
-    /// the first.
+    /// Splits the steps at a timestep into two stages between which the sampler keeps its history. A call at
+    /// exactly this timestep belongs to the first stage.
     pub fn handed_over(&self, denoising: &Denoising, timestep: f32) -> [Self; 2] {
         let before =
             |levels: &[f32]| levels.partition_point(|sigma| denoising.training.timestep(*sigma) >= timestep);
@@ -185,14 +185,14 @@ impl Steps {
         ]
     }
 
-    /// The calls that need all branches of guidance, and those that need the prompt's alone.
+    /// The number of calls with all guidance branches, and the number with only the prompt's branch.
     pub fn guided(&self) -> [usize; 2] {
         let guided = self.called.iter().filter(|&&sigma| self.guide.is_guided(sigma)).count();
         [guided, self.called.len() - guided]
     }
 }
 
-/// The stages of most families: images and prompts are encoded, one network denoises, one decodes.
+/// The stages of most families: encode images and prompts, denoise with one network, decode.
 pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
     let denoise = |denoiser: Used<Denoising>| {
         let steps = Steps::new(&denoiser.network, request);
@@ -201,7 +201,7 @@ pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
     around(model, request, model.denoisers().take(1).map(denoise).collect())
 }
 
-/// Denoising stages with what they need before and after them.
+/// Denoising stages, with the encoding and decoding stages around them.
 pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<Task> {
     let mut tasks = Vec::new();
     let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
@@ -224,8 +224,8 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
     tasks
 }
 
-/// Which images a request needs in latents. A network that sees the masked image beside the latents needs the whole one
-/// only to start from.
+/// The images that a request needs as latents. A network that reads the masked image as extra channels needs
+/// the whole image only as the start.
 fn source_images(request: &Request, denoising: &Denoising) -> SourceImages {
     let Some(source) = &request.source else { return SourceImages { whole: false, masked: false } };
     let inpaints = source.mask.is_some() && denoising.denoiser.channels_beside() > 0;

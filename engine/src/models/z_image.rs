@@ -1,7 +1,8 @@
 //! Z-Image: a single-stream diffusion transformer (Z-Image Team 2025, arXiv:2511.22699).
 //!
-//! Image and caption tokens are refined apart by a few blocks each and then run through the same blocks as
-//! one sequence. Both are padded to multiples of 32 with a learned token that takes part like any other.
+//! Image and caption tokens are first refined separately by a few blocks each, then run through the same
+//! blocks as one sequence. Both are padded to multiples of 32 with a learned token that is attended to like
+//! any other.
 
 use serde::Deserialize;
 
@@ -28,11 +29,11 @@ use crate::{
 
 /// Token counts are padded to a multiple of this.
 const SEQUENCE_MULTIPLE: usize = 32;
-/// Widest embedding of the timestep.
+/// Maximum width of the timestep embedding.
 const MODULATION_WIDTH: usize = 256;
-/// Sines and cosines that describe the timestep.
+/// Number of values in the sinusoidal embedding of the timestep.
 const FREQUENCY_WIDTH: usize = 256;
-/// Width inside the timestep's embedder.
+/// Hidden width of the timestep embedder.
 const TIMESTEP_HIDDEN: usize = 1024;
 /// Added to the mean square of queries and keys, whatever `norm_eps` is.
 const QK_NORM_EPS: f64 = 1e-5;
@@ -48,27 +49,27 @@ pub struct ZImage;
 pub struct ZImageConfig {
     /// Sides of the square patches; the first is used.
     pub all_patch_size: Vec<usize>,
-    /// Latent channels.
+    /// Number of latent channels.
     pub in_channels: usize,
     /// Width of the residual stream.
     pub dim: usize,
-    /// Blocks of the joint sequence.
+    /// Number of blocks of the joint sequence.
     pub n_layers: usize,
-    /// Blocks of each refiner.
+    /// Number of blocks of each refiner.
     pub n_refiner_layers: usize,
-    /// Attention heads.
+    /// Number of attention heads.
     pub n_heads: usize,
     /// Added to the mean square in norms of the residual stream.
     pub norm_eps: f64,
-    /// Whether queries and keys are normalised.
+    /// Whether queries and keys are normalized.
     pub qk_norm: bool,
-    /// Width of the prompt's embeddings.
+    /// Width of the prompt embeddings.
     pub cap_feat_dim: usize,
     /// Base of the rotary frequencies.
     pub rope_theta: f64,
-    /// What the timestep in 0…1 is multiplied by.
+    /// Factor of the timestep in 0…1.
     pub t_scale: f64,
-    /// Parts of a head that are rotated by caption place, row and column.
+    /// Widths of the parts of a head that are rotated by caption position, row and column.
     pub axes_dims: Vec<usize>,
 }
 
@@ -92,8 +93,8 @@ impl Default for ZImageConfig {
 }
 
 impl ZImageConfig {
-    /// Reads the shape off tensors under their original or their diffusers names, for files that come
-    /// without a configuration. What shapes do not tell is as in all published models.
+    /// Infers the shape from tensors with their original or diffusers names, for files without a
+    /// configuration. What the shapes do not show is as in all published models.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |names: [&str; 2]| {
             names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
@@ -129,7 +130,7 @@ impl ZImageConfig {
             );
         }
         if self.n_heads == 0 || !self.dim.is_multiple_of(self.n_heads) {
-            let reason = format!("it must divide the width {} evenly", self.dim);
+            let reason = format!("the width {} must be a multiple of it", self.dim);
             return wrong("n_heads", self.n_heads.to_string(), reason);
         }
         if let Some(reason) = wrong_axes(&self.axes_dims, self.head_dim()) {
@@ -150,7 +151,7 @@ impl ZImageConfig {
         self.patch() * self.patch() * self.in_channels
     }
 
-    /// Width inside the feed-forward layers.
+    /// Hidden width of the feed-forward layers.
     fn inner(&self) -> usize {
         (self.dim as f64 / 3.0 * 8.0) as usize
     }
@@ -159,14 +160,14 @@ impl ZImageConfig {
         self.dim.min(MODULATION_WIDTH)
     }
 
-    /// The blocks whose timestep modulates them, in the order in which they run.
+    /// The blocks that the timestep modulates, in the order in which they run.
     fn modulated_blocks(&self) -> impl Iterator<Item = String> {
         let refiners = (0..self.n_refiner_layers).map(|index| format!("noise_refiner.{index}"));
         refiners.chain((0..self.n_layers).map(|index| format!("layers.{index}")))
     }
 
-    /// The blocks. Those that see the caption alone come first, then one with all that depends on the timestep
-    /// alone: both are needed once a run.
+    /// The blocks. Those that read only the caption come first, then one with everything that depends only on
+    /// the timestep: both are needed once per run.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (dim, modulation, key) = (self.dim, self.modulation_width(), self.patch_key());
         let inner = self.inner();
@@ -226,7 +227,7 @@ impl ZImageConfig {
     }
 }
 
-/// The name that a tensor has in the authors' own files, which ComfyUI uses too.
+/// The name of a tensor in the authors' files, which ComfyUI also uses.
 fn original_name(name: &str) -> StoredName {
     for (part, projection) in ["to_q", "to_k", "to_v"].into_iter().enumerate() {
         let own = format!(".attention.{projection}.");
@@ -319,11 +320,11 @@ fn is_transformer(part: &Part) -> bool {
         && part.tensors.keys().any(|name| name.starts_with("context_refiner."))
 }
 
-/// The transformer's shape; its weights come from a store.
+/// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct ZImageTransformer {
     config: ZImageConfig,
-    /// Pixels a latent.
+    /// Pixels per latent, along one side.
     scale: usize,
 }
 
@@ -337,7 +338,7 @@ impl Denoiser for ZImageTransformer {
         LatentShape::image(self.config.in_channels, height, width)
     }
 
-    /// The pipeline counts from the prompt's branch on.
+    /// The reference computes `prompt + guidance · (prompt − negative)`.
     fn guidance_weight(&self, request: &Request) -> f64 {
         1.0 + f64::from(request.guidance)
     }
@@ -437,17 +438,18 @@ impl Denoiser for ZImageTransformer {
 }
 
 impl ZImageTransformer {
-    /// A transformer of this shape whose latents stand for `scale` by `scale` pixels each.
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: ZImageConfig, scale: usize) -> Self {
         Self { config, scale }
     }
 
-    /// The number of the block that holds all that depends on the timestep alone.
+    /// Index of the block with everything that depends only on the timestep.
     fn modulation_block(&self) -> usize {
         1 + self.config.n_refiner_layers
     }
 
-    /// What a noise level modulates each block with, `[1, 1, 4 · dim]`, and the final layer, `[1, 1, dim]`.
+    /// The modulation of each block, `[1, 1, 4 · dim]`, and of the final layer, `[1, 1, dim]`, for a noise
+    /// level.
     fn modulation(&self, w: &Weights, sigma: f32, blocks: Blocks<'_>) -> Result<Modulation> {
         let timestep = self.embed_timestep(w, sigma, blocks)?;
         let blocks = self.config.modulated_blocks();
@@ -480,7 +482,7 @@ impl ZImageTransformer {
         gated_add(&x, &gate_feed_forward, &w.rms_norm("ffn_norm2", &h, eps)?)
     }
 
-    /// Attention over all tokens of `x`, which is let go as early as possible.
+    /// Attention over all tokens of `x`, which is freed as early as possible.
     fn attention(&self, w: &Weights, x: Tensor, rope: &Rope) -> Result<Tensor> {
         let (batch, tokens, _) = x.dims3()?;
         let heads = |name: &str| w.linear(name, &x)?.reshape((batch, tokens, self.config.n_heads, ()));
@@ -502,13 +504,13 @@ impl ZImageTransformer {
         w.linear("linear", &layer_norm_modulated(x, FINAL_NORM_EPS, scale, None)?)
     }
 
-    /// Prompt embeddings `[tokens, width]` to caption tokens `[1, padded tokens, dim]`.
+    /// Converts prompt embeddings `[tokens, width]` to caption tokens `[1, padded tokens, dim]`.
     fn embed_caption(&self, w: &Weights, prompt: &Tensor) -> Result<Tensor> {
         let h = w.rms_norm("cap_embedder.0", &prompt.unsqueeze(0)?, self.config.norm_eps)?;
         pad(&w.linear("cap_embedder.1", &h)?, &w.get("cap_pad_token")?)
     }
 
-    /// Latents to image tokens `[batch, padded tokens, dim]`.
+    /// Converts latents to image tokens `[batch, padded tokens, dim]`.
     fn embed_image(&self, w: &Weights, latents: &Tensor) -> Result<Tensor> {
         let name = format!("all_x_embedder.{}", self.config.patch_key());
         let patches = patchify(latents, self.config.patch(), Channels::Last)?;
@@ -517,7 +519,7 @@ impl ZImageTransformer {
 
     /// The embedding `[1, width]` of a noise level.
     fn embed_timestep(&self, w: &Weights, sigma: f32, blocks: Blocks<'_>) -> Result<Tensor> {
-        // The pipeline counts from noise (0) to picture (1), in steps of the scheduler's thousand.
+        // The pipeline counts from noise (0) to image (1), in steps of the scheduler's 1000.
         let timestep = (1000.0 - sigma * 1000.0) / 1000.0 * self.config.t_scale as f32;
         let half = FREQUENCY_WIDTH / 2;
         let angle = |index: usize| timestep * (-10_000_f32.ln() * index as f32 / half as f32).exp();
@@ -530,13 +532,13 @@ impl ZImageTransformer {
         w.linear("t_embedder.mlp.2", &h)
     }
 
-    /// Caption token `i` of all padded tokens stands at place `i + 1` of the first axis.
+    /// Caption token `i` of all padded tokens is at position `i + 1` of the first axis.
     fn caption_rope(&self, tokens: usize, device: &Device) -> Result<Rope> {
         let places: Vec<[usize; 3]> = (1..=padded(tokens)).map(|place| [place, 0, 0]).collect();
         self.rope(&places, device)
     }
 
-    /// Image tokens share one place of the first axis, after the caption; padding stands at the origin.
+    /// Image tokens share one position of the first axis, after the caption; padding is at the origin.
     fn image_rope(&self, place: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
         let grid = (0..rows).flat_map(|row| (0..columns).map(move |column| [place, row, column]));
         let mut places: Vec<[usize; 3]> = grid.collect();
@@ -565,7 +567,7 @@ fn padded(tokens: usize) -> usize {
     tokens.next_multiple_of(SEQUENCE_MULTIPLE)
 }
 
-/// Appends `token` `[1, dim]` to `x` `[batch, tokens, dim]` until its length is a multiple.
+/// Pads `x` `[batch, tokens, dim]` with `token` `[1, dim]` to a multiple of the sequence length.
 fn pad(x: &Tensor, token: &Tensor) -> Result<Tensor> {
     let (batch, tokens, dim) = x.dims3()?;
     let missing = padded(tokens) - tokens;

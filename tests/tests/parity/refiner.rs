@@ -85,8 +85,8 @@ fn the_plan_has_a_stage_for_each_model_and_a_part_for_each_network() {
     Fixture::new("stable_diffusion", "one").write_diffusers(&other).unwrap();
     let wrong = Request { refiner: Some(Refiner::new(other.clone())), ..request.clone() };
     let message = plan(&wrong).unwrap_err();
-    assert!(message.contains("it is no refiner for Stable Diffusion XL"), "{message}");
+    assert!(message.contains("it is not a refiner for Stable Diffusion XL"), "{message}");
     let wrong = Request { model: ModelSource::Path(other), ..request };
     let message = plan(&wrong).unwrap_err();
-    assert!(message.contains("Stable Diffusion 1 and 2 takes no refiner"), "{message}");
+    assert!(message.contains("Stable Diffusion 1 and 2 does not support refiners"), "{message}");
 }

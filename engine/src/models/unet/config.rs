@@ -1,57 +1,58 @@
-//! Shape of a UNet.
+//! The shape of a UNet.
 
 use serde::Deserialize;
 
 use super::published::Published;
 use crate::checkpoint::{CheckpointError, Part};
 
-/// Shape of the network, made of diffusers' `config.json`.
+/// The shape of the network, from diffusers' `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Published")]
 pub struct UnetConfig {
-    /// Channels that go in: those of the latents, and for painting into a picture those of its mask and its own.
+    /// Input channels: those of the latents and, for inpainting, those of the mask and of the masked image.
     pub in_channels: usize,
-    /// Channels that come out: those of the latents.
+    /// Output channels: those of the latents.
     pub out_channels: usize,
-    /// From the full resolution to the smallest.
+    /// Levels from the full resolution to the smallest.
     pub levels: Vec<Level>,
-    /// Transformer blocks between the two residual blocks in the middle; nothing is in the middle if absent.
+    /// Number of transformer blocks between the two residual blocks in the middle. `None`: there is no
+    /// middle.
     pub middle: Option<usize>,
-    /// Width of the prompt's embeddings.
+    /// Width of the prompt embeddings.
     pub cross_attention_dim: usize,
-    /// Groups of every group norm.
+    /// Number of groups of every group norm.
     pub norm_num_groups: usize,
     /// Added to the variance in the norms of residual blocks.
     pub norm_eps: f64,
-    /// Whether cosines of the timestep stand before sines.
+    /// Whether cosines of the timestep come before sines.
     pub flip_sin_to_cos: bool,
-    /// What is taken from the number of frequencies before the lowest is spaced by it.
+    /// Subtracted from half the width of the timestep embedding to get the spacing of the frequencies.
     pub freq_shift: f64,
-    /// What beside the timestep goes into every residual block.
+    /// Inputs of every residual block besides the timestep.
     pub addition: Option<Addition>,
-    /// Side of the latents that it was trained on, where somebody says so.
+    /// Side of the latents that it was trained on, if known.
     pub sample_size: Option<usize>,
 }
 
 /// One resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Level {
-    /// Channels.
+    /// Number of channels.
     pub width: usize,
-    /// Attention heads.
+    /// Number of attention heads.
     pub heads: usize,
     /// Transformer blocks after each residual block on the way down.
     pub down: Vec<usize>,
-    /// The same on the way up: one more.
+    /// The same on the way up, with one more.
     pub up: Vec<usize>,
 }
 
-/// The pooled prompt and sizes of the picture, for Stable Diffusion XL.
+/// The pooled prompt and the sizes of the image, for Stable Diffusion XL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addition {
-    /// Sines and cosines of each size.
+    /// Width of the sinusoidal embedding of each size.
     pub time_dim: usize,
-    /// Values of the pooled prompt and of all sizes.
+    /// Total width of the pooled prompt and all sizes.
     pub inputs: usize,
 }
 
@@ -76,7 +77,7 @@ impl Default for UnetConfig {
 }
 
 impl UnetConfig {
-    /// Refuses what no network can have.
+    /// Rejects values that no network can have.
     pub fn check(&self, part: &Part) -> Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         let groups = self.norm_num_groups;
@@ -90,7 +91,7 @@ impl UnetConfig {
         }
         for Level { width, heads, .. } in &self.levels {
             if *heads == 0 || !width.is_multiple_of(*heads) {
-                let reason = format!("the number of heads must divide the width {width} evenly");
+                let reason = format!("the width {width} must be a multiple of the number of heads");
                 return wrong("attention_head_dim", heads.to_string(), reason);
             }
         }

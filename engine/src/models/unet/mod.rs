@@ -1,9 +1,10 @@
 //! The UNet of Stable Diffusion (Rombach et al. 2022, arXiv:2112.10752) and of Stable Diffusion XL (Podell et al. 2023,
 //! arXiv:2307.01952).
 //!
-//! On the way down, residual blocks and spatial transformers halve the resolution level by level; on the way up, each
-//! residual block is given what one of those on the way down gave. The timestep shifts the middle of every residual
-//! block, and the prompt is attended to in every transformer block: what they make of both is computed once a run.
+//! On the way down, residual blocks and spatial transformers halve the resolution level by level. On the way
+//! up, each residual block also reads the output of one on the way down. The timestep is added in the middle
+//! of every residual block, and every transformer block attends to the prompt; their projections of both are
+//! computed once per run.
 
 mod config;
 mod nodes;
@@ -40,27 +41,27 @@ use crate::{
 const SPATIAL_EPS: f64 = 1e-6;
 /// Added to the variance in a transformer block.
 const EPS: f64 = 1e-5;
-/// How beautiful a picture is to be, for networks that are told (Podell et al. 2023): with the prompt and with the
+/// Aesthetic scores, for networks conditioned on them (Podell et al. 2023): with the prompt, and with the
 /// negative prompt.
 const AESTHETIC_SCORES: [f32; 2] = [6.0, 2.5];
 
-/// The network's shape; its weights come from a store.
+/// The network's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct Unet {
     config: UnetConfig,
     nodes: Vec<Node>,
     training: Discrete,
-    /// Pixels a latent.
+    /// Pixels per latent, along one side.
     scale: usize,
-    /// Whether it was trained with nothing at all where there is no prompt.
+    /// Whether it was trained with zeros in place of a missing prompt.
     has_zeros_for_none: bool,
 }
 
-/// Where one guidance branch is in the network.
+/// The state of one guidance branch in the network.
 struct Branch {
     /// `[batch, channels, height, width]`.
     x: Tensor,
-    /// What was kept on the way down.
+    /// Outputs kept on the way down.
     kept: Vec<Tensor>,
     /// Inside a spatial transformer, `[batch, height · width, channels]`.
     tokens: Option<Tensor>,
@@ -70,12 +71,12 @@ impl Branch {
     fn take_kept(&mut self) -> Result<Tensor> {
         match self.kept.pop() {
             Some(kept) => Ok(kept),
-            None => bail!("more goes up than came down"),
+            None => bail!("the way up needs more outputs than the way down kept"),
         }
     }
 }
 
-/// Finds every tensor of a network, under diffusers' names or the original ones.
+/// Finds every tensor of a network, by diffusers' names or the original ones.
 pub fn open(
     part: &Part,
     architecture: &'static str,
@@ -95,14 +96,14 @@ pub fn open(
     Ok((config, component))
 }
 
-/// Whether tensors are those of a network of this kind, which has a way up: other networks share its way down.
+/// Whether tensors are those of a UNet, which has a way up. Other networks share its way down.
 pub fn is_unet(tensors: &TensorTable) -> bool {
     let has = |names: [&str; 2]| names.iter().all(|name| tensors.contains_key(*name));
     has(["input_blocks.1.0.in_layers.2.weight", "output_blocks.0.0.in_layers.2.weight"])
         || has(["down_blocks.0.resnets.0.time_emb_proj.weight", "up_blocks.0.resnets.0.time_emb_proj.weight"])
 }
 
-/// Whether the network in `tensors` is told more than the timestep in its residual blocks.
+/// Whether residual blocks of the network in `tensors` have inputs besides the timestep.
 pub fn has_addition(tensors: &TensorTable) -> bool {
     ["label_emb.0.0.weight", "add_embedding.linear_1.weight"].iter().any(|name| tensors.contains_key(*name))
 }
@@ -115,7 +116,7 @@ impl UnetConfig {
 }
 
 impl Denoiser for Unet {
-    /// The network takes any size: what comes up is cut to the size of what was kept.
+    /// The network takes any size: upsampled values are cropped to the size of what was kept.
     fn size_multiple(&self) -> u32 {
         self.scale as u32
     }
@@ -129,7 +130,7 @@ impl Denoiser for Unet {
         LatentShape::image(self.config.out_channels, height, width)
     }
 
-    /// The hidden states of all encoders side by side, and the pooled output of the last.
+    /// Concatenates the hidden states of all encoders, with the pooled output of the last.
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         let states: Vec<&Tensor> = encoded.iter().map(|encoded| &encoded.states).collect();
         let prompt = if let [only] = states[..] { only.clone() } else { Tensor::cat(&states, 1)? };
@@ -224,12 +225,12 @@ impl Denoiser for Unet {
         Ok(branches.into_iter().map(|branch| branch.x).collect())
     }
 
-    /// What the network says of the noise.
+    /// The network's prediction of the noise.
     fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
         match self.training.prediction() {
             PredictionType::Epsilon => Ok(output.clone()),
             PredictionType::VPrediction => {
-                // Summed from the smallest on: at high levels nearly all of it is noise.
+                // Summed from the smallest value on: at high noise levels, nearly all of it is noise.
                 let share = variance_preserving(input.sigma);
                 let noise = (input.latents / f64::from(input.sigma))?;
                 ((output - (&noise * share)?)? * share)? + noise
@@ -243,14 +244,14 @@ impl Denoiser for Unet {
 }
 
 impl Unet {
-    /// A network of this shape that was trained on these noise levels and whose latents stand for `scale` by `scale`
-    /// pixels each. `has_zeros_for_none` says whether a prompt that is not there is zeros instead of what encoders make
-    /// of nothing.
+    /// A network with this shape that was trained on these noise levels. Each latent covers `scale` by
+    /// `scale` pixels. `has_zeros_for_none` says whether a missing prompt is zeros rather than the encoders'
+    /// output for an empty one.
     pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
         Self { nodes: nodes(&config), config, training, scale, has_zeros_for_none }
     }
 
-    /// The number of the block of the first node; all before it are needed once a run.
+    /// Index of the block of the first node. All blocks before it are needed once per run.
     fn first_node(&self) -> usize {
         let transformers = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Transformer { .. }));
         1 + transformers.count()
@@ -260,8 +261,8 @@ impl Unet {
         self.nodes.iter().filter(|node| matches!(node.kind, Kind::Resnet { .. }))
     }
 
-    /// The latents as the network is given them, with variance one. Networks that paint into a picture are told that
-    /// all of it is to be painted.
+    /// The network's input: latents scaled to variance one. For networks trained to inpaint, a mask that
+    /// covers the whole image is added if nothing else is.
     fn seen_latents(&self, input: &DenoiserInput<'_>, dtype: DType) -> Result<Tensor> {
         let latents = (input.latents * variance_preserving(input.sigma))?.to_dtype(dtype)?;
         let (batch, channels, height, width) = latents.dims4()?;
@@ -273,12 +274,12 @@ impl Unet {
         }
         let mask = Tensor::ones((batch, 1, height, width), dtype, &latents.device())?;
         let others = self.config.in_channels - channels - 1;
-        let picture = Tensor::zeros((batch, others, height, width), dtype, &latents.device())?;
-        Tensor::cat(&[latents, mask, picture], 1)
+        let masked_image = Tensor::zeros((batch, others, height, width), dtype, &latents.device())?;
+        Tensor::cat(&[latents, mask, masked_image], 1)
     }
 
-    /// What residual blocks project: timestep, pooled prompt and sizes as one, `[noise levels, branches, width]`; with one
-    /// branch where it is the same for all.
+    /// The embedding that residual blocks project: timestep, pooled prompt and sizes combined, `[noise
+    /// levels, branches, width]`, or one branch if it is the same for all.
     fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, blocks: Blocks<'_>) -> Result<Tensor> {
         let (config, device) = (&self.config, &blocks.device());
         let mlp = |name: &str, x: &Tensor| {
@@ -304,7 +305,7 @@ impl Unet {
         silu(&emb.broadcast_add(&mlp("add_embedding", &Tensor::stack(&rows, 0)?)?.unsqueeze(0)?)?)
     }
 
-    /// `time` `[outputs]` is added between the two convolutions, to the first one's bias.
+    /// `time` `[outputs]` is added between the two convolutions, as part of the first one's bias.
     fn resnet(&self, w: &Weights, branch: &mut Branch, takes_kept: bool, time: &Tensor) -> Result<()> {
         let (groups, eps) = (self.config.norm_num_groups, self.config.norm_eps);
         if takes_kept {
@@ -325,7 +326,7 @@ impl Unet {
         Ok(())
     }
 
-    /// One block of a spatial transformer, with what it makes of the prompt.
+    /// One block of a spatial transformer. `seen` is its keys and values of the prompt.
     fn transformer(&self, w: &Weights, branch: &mut Branch, node: &Node, seen: &[Tensor; 2]) -> Result<()> {
         let Kind::Transformer { heads, is_first, is_last, .. } = node.kind else { return Ok(()) };
         let (_, inner) = transformer_names(node, !is_first && !is_last);
@@ -375,7 +376,7 @@ impl Unet {
     }
 }
 
-/// Twice as high and wide, but no larger than what was kept at that resolution.
+/// Upsamples to twice the height and width, cropped to the size of what was kept at that resolution.
 fn doubled(branch: &Branch) -> Result<Tensor> {
     let x = upsample_nearest_2x(&branch.x)?;
     let Some(kept) = branch.kept.last() else { return Ok(x) };
@@ -383,8 +384,8 @@ fn doubled(branch: &Branch) -> Result<Tensor> {
     x.narrow(2, 0, height)?.narrow(3, 0, width)
 }
 
-/// What a network of the XL kind is told about a picture: its size, where it is cut, and the size that is wanted, each
-/// by height and width; or instead of the last its score, where five numbers go in.
+/// The image size that Stable Diffusion XL is conditioned on, each by height and width: original size, crop
+/// position and target size. If `count` is 5, the aesthetic score replaces the target size.
 fn sizes([height, width]: [usize; 2], count: usize, branch: usize) -> Vec<f32> {
     let size = [height as f32, width as f32];
     let end = if count == 5 { &AESTHETIC_SCORES[branch.min(1)..][..1] } else { &size[..] };
@@ -440,7 +441,7 @@ mod tests {
         }
     }
 
-    /// What streams through slots is as large as the largest of them.
+    /// A slot for streamed blocks is as large as the largest of them.
     #[test]
     fn blocks_are_no_larger_than_a_residual_block() {
         let sizes: Vec<u64> =

@@ -1,84 +1,84 @@
-//! The network as a row of units: each is a block of weights.
+//! The network as a list of nodes, each of which is a block of weights.
 
 use super::UnetConfig;
 use crate::checkpoint::BlockSpec;
 
-/// One unit of a pass through the network.
+/// One node of the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, which the names of its tensors start with.
+    /// Prefix of the names of its tensors.
     pub name: String,
     /// What it computes.
     pub kind: Kind,
-    /// Whether what it gives is kept for the way up.
+    /// Whether its output is kept for the way up.
     pub is_kept: bool,
 }
 
-/// What a unit computes.
+/// What a node computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Latents to channels.
+    /// Latents to hidden channels.
     Input {
-        /// Channels that come in.
+        /// Input channels.
         inputs: usize,
-        /// Channels that it gives.
+        /// Output channels.
         outputs: usize,
     },
     /// A residual block.
     Resnet {
-        /// Its number among the residual blocks.
+        /// Its index among the residual blocks.
         number: usize,
-        /// Channels that come in, without those that were kept.
+        /// Input channels, without those that were kept.
         inputs: usize,
-        /// Channels that were kept on the way down; 0 there.
+        /// Channels kept on the way down that it also reads; 0 on the way down.
         kept: usize,
-        /// Channels that it gives.
+        /// Output channels.
         outputs: usize,
     },
     /// One block of a spatial transformer.
     Transformer {
-        /// Its number among all transformer blocks.
+        /// Its index among all transformer blocks.
         number: usize,
-        /// Channels.
+        /// Number of channels.
         width: usize,
-        /// Attention heads.
+        /// Number of attention heads.
         heads: usize,
-        /// Whether the spatial transformer begins: pixels become tokens.
+        /// Whether it is the first of a spatial transformer, which converts pixels to tokens.
         is_first: bool,
-        /// Whether it ends: tokens become pixels.
+        /// Whether it is the last, which converts tokens back to pixels.
         is_last: bool,
     },
     /// Halves height and width.
     Down {
-        /// Channels.
+        /// Number of channels.
         width: usize,
     },
     /// Doubles height and width.
     Up {
-        /// Channels.
+        /// Number of channels.
         width: usize,
     },
-    /// Channels to latents.
+    /// Hidden channels to latents.
     Output {
-        /// Channels that come in.
+        /// Input channels.
         inputs: usize,
-        /// Channels that it gives.
+        /// Output channels.
         outputs: usize,
     },
 }
 
-/// Widens a transformer block's feed-forward layers, in widths of the stream.
+/// Hidden width of a transformer block's feed-forward layers, as a multiple of the stream's width.
 pub const MLP_RATIO: usize = 4;
 
-/// Counts units while they are laid out.
+/// Counters while the nodes are listed.
 #[derive(Default)]
 struct Row {
     nodes: Vec<Node>,
     resnets: usize,
     transformers: usize,
-    /// Channels that come in next.
+    /// Input channels of the next node.
     width: usize,
-    /// Channels of what is kept for the way up.
+    /// Channels of each output kept for the way up.
     kept: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Row {
         self.nodes.push(Node { name, kind, is_kept: false });
     }
 
-    /// What was laid out last is kept.
+    /// Keeps the output of the last node.
     fn keep(&mut self) {
         if let Some(last) = self.nodes.last_mut() {
             last.is_kept = true;
@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// The units of a network, in the order in which they run.
+/// The nodes of a network, in the order in which they run.
 pub fn nodes(config: &UnetConfig) -> Vec<Node> {
     let mut row = Row::default();
     let first = config.levels.first().map_or(0, |level| level.width);
@@ -157,8 +157,8 @@ pub fn nodes(config: &UnetConfig) -> Vec<Node> {
     row.nodes
 }
 
-/// Prefix of a transformer block's tensors, and what stands before their names inside. Blocks in the middle of a spatial
-/// transformer are alike to the letter.
+/// The prefix of a transformer block's tensors, and the prefix inside the block. The blocks in the middle of
+/// a spatial transformer have the same names inside.
 pub fn transformer_names(node: &Node, is_middle: bool) -> (String, String) {
     let (attention, index) = node.name.split_once(".transformer_blocks.").unwrap_or((&node.name, ""));
     if is_middle {
@@ -168,9 +168,9 @@ pub fn transformer_names(node: &Node, is_middle: bool) -> (String, String) {
     }
 }
 
-/// The blocks of weights. What depends on prompt and timestep alone comes first and is needed once a run: the embedders
-/// with each residual block's projection of the timestep, then for each transformer block the projections of the
-/// prompt. One for each of `nodes` follows.
+/// The blocks. Those that depend only on prompt and timestep come first and are needed once per run: the
+/// embedders with each residual block's projection of the timestep, then each transformer block's projections
+/// of the prompt. One block for each of `nodes` follows.
 pub fn blueprint(config: &UnetConfig, nodes: &[Node]) -> Vec<BlockSpec> {
     let (first, time) = (config.levels.first().map_or(0, |level| level.width), config.time_width());
     let mut embedders = BlockSpec::stem("embedders").linear("time_embedding.linear_1", time, first).linear(

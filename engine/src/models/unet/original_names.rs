@@ -1,9 +1,9 @@
-//! The names of the latent diffusion authors (CompVis) and of Stability, which single files and ComfyUI have.
+//! The tensor names of the latent diffusion authors (CompVis) and Stability, as in single files and ComfyUI.
 
 use super::{Kind, Node};
 use crate::checkpoint::StoredName;
 
-/// Modules by their names in diffusers, and what they are called in the original.
+/// Modules by their diffusers names, with their original names.
 #[derive(Debug, Clone)]
 pub struct OriginalNames(Vec<(String, String)>);
 
@@ -26,12 +26,12 @@ const RESNET: [(&str, &str); 6] = [
 ];
 
 impl OriginalNames {
-    /// Those of a network. The original counts residual blocks and downsamplers in a row; what follows a residual
-    /// block has its number.
+    /// The names for a network. The original counts residual blocks and downsamplers together; what follows a
+    /// residual block has its number.
     pub fn new(nodes: &[Node]) -> Self {
         let mut names: Vec<(String, String)> =
             OTHER.iter().map(|(own, original)| ((*own).to_owned(), (*original).to_owned())).collect();
-        // Numbers on the way down, in the middle, and on the way up.
+        // Counters on the way down, in the middle, and on the way up.
         let (mut down, mut middle, mut up) = (0, 0, 0);
         let mut attends = false;
         for node in nodes {

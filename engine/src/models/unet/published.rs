@@ -1,14 +1,14 @@
-//! The configuration of a network as diffusers writes it.
+//! The configuration of a network in diffusers' format.
 
 use serde::Deserialize;
 
 use super::{Addition, Level, UnetConfig};
 
-/// A number for all levels, or one for each.
+/// One number for all levels, or one per level.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Each<T> {
-    // A list of lists would be one for all, if that were tried first.
+    // Tried first: `All` would also match a list of lists.
     Own(Vec<T>),
     All(T),
 }
@@ -22,8 +22,8 @@ impl<T: Clone> Each<T> {
     }
 }
 
-/// `config.json` as diffusers writes it. What it may say that changes the computation and that no published picture
-/// model of this family has is refused.
+/// `config.json` in diffusers' format. Options that change the computation and that no published model of
+/// this family uses are rejected.
 #[derive(Debug, Deserialize)]
 #[serde(default)]
 pub struct Published {
@@ -93,7 +93,7 @@ impl Default for Published {
     }
 }
 
-/// Kinds of levels on the way down and on the way up.
+/// Kinds of levels with attention, on the way down and on the way up.
 const ATTENDING: [&str; 2] = ["CrossAttnDownBlock2D", "CrossAttnUpBlock2D"];
 const PLAIN: [&str; 2] = ["DownBlock2D", "UpBlock2D"];
 const MIDDLE: &str = "UNetMidBlock2DCrossAttn";
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(xl.middle, Some(10));
         assert_eq!(xl.addition, Some(Addition { time_dim: 256, inputs: 2816 }));
 
-        // SSD-1B: fewer blocks, other numbers on the way up, nothing in the middle.
+        // SSD-1B: fewer blocks, other numbers on the way up, no middle.
         let ssd = read(json!({
             "block_out_channels": [320, 640, 1280],
             "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],

@@ -1,12 +1,12 @@
-//! The shape of a network, read off its tensors.
+//! Infers the shape of a network from its tensors.
 
 use super::{Addition, Level, UnetConfig};
 use crate::checkpoint::TensorTable;
 
 impl UnetConfig {
-    /// Reads the shape off tensors under their original or their diffusers names, for files that come without a
-    /// configuration. All published networks have 32 groups; those that project tokens with matrices have heads of 64,
-    /// and those that project pixels have 8 heads.
+    /// Infers the shape from tensors with their original or diffusers names, for files without a
+    /// configuration. All published networks have 32 groups. Those that project tokens with matrices have
+    /// heads of width 64; those that project pixels have 8 heads.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let names = Names::find(tensors)?;
         let shape = |name: String| tensors.get(&name).map(|tensor| tensor.shape().to_vec());
@@ -52,13 +52,13 @@ struct Place {
 }
 
 impl Place {
-    /// Whether the attention has a transformer block of this number.
+    /// Whether the attention has a transformer block with this index.
     fn block(&self, index: usize, tensors: &TensorTable) -> bool {
         tensors.contains_key(&format!("{}.transformer_blocks.{index}.norm1.weight", self.attention))
     }
 }
 
-/// What things are called in a file.
+/// Names of modules in a file.
 struct Names {
     input: &'static str,
     output: &'static str,

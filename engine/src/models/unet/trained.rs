@@ -1,4 +1,4 @@
-//! What files without a scheduler's configuration say about the noise that a network was trained with.
+//! Infers how a network was trained from files without a scheduler configuration.
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part, read_json},
@@ -6,27 +6,27 @@ use crate::{
     sampling::{Discrete, PredictionType},
 };
 
-/// A tensor that is there in files of networks that give v, as ComfyUI reads them.
+/// A tensor in files of networks that predict v, as in ComfyUI.
 const GIVES_V: &str = "v_pred";
-/// The same of networks whose noise levels end with noise alone.
+/// A tensor in files of networks whose noise levels end with pure noise.
 const UP_TO_NOISE: &str = "ztsnr";
-/// The same of networks that were trained on the levels of EDM (Karras et al. 2022, arXiv:2206.00364), which are no
-/// table: Playground 2.5 and CosXL.
+/// Tensors in files of networks that were trained on EDM's noise levels (Karras et al. 2022,
+/// arXiv:2206.00364), which are not a table: Playground 2.5 and CosXL.
 const NO_TABLE: [&str; 2] = ["edm_mean", "edm_vpred.sigma_max"];
-/// What names of schedulers of such networks begin with in diffusers.
+/// Prefix of the names of such networks' schedulers in diffusers.
 const NO_TABLE_SCHEDULER: &str = "EDM";
-/// What kohya's scripts note in a header, after Stability AI's specification.
+/// The metadata key of kohya's scripts, after Stability AI's specification.
 const NOTE: &str = "modelspec.prediction_type";
-/// What the original authors' settings call it.
+/// The name of that setting in the original authors' configuration.
 const SETTING: &str = "parameterization";
 
-/// The noise levels of a network by what a person says beside its file, then by marks in the file, then by notes in its
-/// header; `otherwise` says what the network gives where nothing of this does.
+/// The noise levels of a network, from the settings next to its file, then from marker tensors in the file,
+/// then from metadata in its header. `otherwise` gives the prediction type if none of these has it.
 pub fn trained(
     denoiser: &Part,
     otherwise: impl FnOnce() -> Result<PredictionType, CheckpointError>,
 ) -> Result<Discrete, CheckpointError> {
-    let prediction = match told(denoiser)? {
+    let prediction = match configured(denoiser)? {
         Some(prediction) => prediction,
         None => otherwise()?,
     };
@@ -37,7 +37,7 @@ pub fn trained(
     })
 }
 
-fn told(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError> {
+fn configured(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError> {
     if let Some(value) = denoiser.setting(SETTING)? {
         return match value.as_str() {
             "eps" => Ok(Some(PredictionType::Epsilon)),
@@ -60,7 +60,7 @@ fn told(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError> {
     })
 }
 
-/// Refuses networks that were trained on noise levels that are no table.
+/// Rejects networks that were trained on noise levels that are not a table.
 pub fn has_table(checkpoint: &Checkpoint, denoiser: &Part) -> Result<(), CheckpointError> {
     let mut is_other = NO_TABLE.iter().any(|mark| denoiser.is_marked(mark));
     if let Some(scheduler) = scheduler_file(checkpoint) {
