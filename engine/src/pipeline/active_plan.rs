@@ -1,4 +1,4 @@
-//! The plan of a run, and how it changes while the run goes on.
+//! The plan of a run, and how it changes during the run.
 
 use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
@@ -13,23 +13,23 @@ use crate::{
     units,
 };
 
-/// What a run was planned from, its plan, and what was measured.
+/// The inputs of a run's planning, its plan, and the measurements.
 pub struct ActivePlan {
     footprint: Footprint,
     workload: Workload,
     machine: Machine,
     preferences: MemoryPreferences,
-    /// Where every block is when.
+    /// The placement of every block in every stage.
     pub plan: Plan,
-    /// What memory held at most in the stages of these numbers.
+    /// Peak memory of stages, by their indices.
     pub peaks: Vec<(usize, Peaks)>,
-    /// Seconds of each step.
+    /// Seconds per step.
     pub steps: Vec<f64>,
     activation_factor: f64,
     observed: Observed,
 }
 
-/// What the denoiser's blocks took.
+/// The times of the denoiser's blocks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Observed {
     operations: f64,
@@ -42,7 +42,7 @@ impl ActivePlan {
     /// Plans a request.
     ///
     /// # Errors
-    /// When it fits in no way that the preferences allow.
+    /// When it does not fit in any way that the preferences allow.
     pub fn new(
         loaded: &LoadedModel,
         resolved: &Resolved,
@@ -86,24 +86,25 @@ impl ActivePlan {
         })
     }
 
-    /// What a part has to do in a stage under the plan.
+    /// The work of a part in a stage under the plan.
     fn work(&self, stage: usize, part: usize) -> Option<&Work> {
         let own = self.workload.stages.get(stage)?.uses.iter().find(|part_use| part_use.part == part)?;
         own.ways.get(self.plan.stages.get(stage)?.use_of(part)?.way)
     }
 
-    /// Bytes of activations that the plan has for the blocks of a part in a stage, and that are free between two of its
-    /// walks.
+    /// Bytes of activations that the plan reserves for the blocks of a part in a stage and that are free
+    /// between two passes through them.
     pub fn free_between_walks(&self, stage: usize, part: usize) -> u64 {
         self.work(stage, part).map_or(0, |work| work.peak_activations().saturating_sub(work.carried))
     }
 
-    /// Plans again after memory ran out in the stage of this number, so that it takes less; says what has changed.
+    /// Replans after memory ran out in stage `stage`, so that it needs less. Returns a description of the
+    /// change.
     ///
     /// # Errors
-    /// When there is nothing left to give.
+    /// When nothing more can be saved.
     pub fn step_down(&mut self, stage: usize, error: OutOfMemory) -> Result<String, PipelineError> {
-        // What was refused is the first that did not fit, and seldom the last.
+        // The refused allocation is the first that did not fit, rarely the last.
         let short_by = error.needed.saturating_sub(error.budget).max(error.budget / 50);
         let (footprint, workload) = (&self.footprint, &self.workload);
         let lower = memory::step_down(footprint, workload, &self.machine, &self.plan, stage, short_by);
@@ -113,8 +114,8 @@ impl ActivePlan {
         Ok(reason)
     }
 
-    /// Places the blocks of the part that denoises in a stage anew by what its first step has shown; says what has
-    /// changed.
+    /// Places the blocks of a denoising stage's part again, using the timings of its first step. Returns a
+    /// description of the change.
     pub fn refit(&mut self, stage: usize, part: usize, store: &WeightStore) -> Option<String> {
         let measured = self.observe(stage, part, store);
         let costs = block_costs(&self.footprint.parts[part], self.work(stage, part)?, &self.machine);
@@ -140,7 +141,7 @@ impl ActivePlan {
         Some(format!("The timings of the first step changed the placement of {blocks}"))
     }
 
-    /// Takes down what the blocks of the part that denoises in a stage took since the last call.
+    /// Records the block timings of a denoising stage's part since the last call.
     pub fn observe(
         &mut self,
         stage: usize,
@@ -160,7 +161,7 @@ impl ActivePlan {
         measured
     }
 
-    /// What was predicted and what was measured.
+    /// The predicted and measured figures.
     pub fn outcome(&self) -> Outcome {
         let [predicted_activations, measured_activations] = self.activations();
         let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
@@ -187,8 +188,9 @@ impl ActivePlan {
         }
     }
 
-    /// What was predicted and measured of activations in the stage that took most of what was predicted for it, so that
-    /// what corrects the next forecast is enough for all. Stages that take little beside others do not count.
+    /// Predicted and measured activations of the stage with the highest ratio of measured to predicted, so
+    /// that the factor for the next prediction is enough for all stages. Stages that need little compared
+    /// with others do not count.
     fn activations(&self) -> [u64; 2] {
         let largest = self.plan.stages.iter().map(|stage| stage.activations).max().unwrap_or(0);
         let counted = self.plan.stages.iter().filter(|stage| stage.activations >= largest / 4);
@@ -197,7 +199,7 @@ impl ActivePlan {
         pairs.max_by(|one, other| part(*one).total_cmp(&part(*other))).unwrap_or_default()
     }
 
-    /// The most of something that a stage took.
+    /// The maximum of a peak in a stage.
     fn peak(&self, stage: &StagePlan, of: fn(&Peaks) -> u64) -> u64 {
         let own = self.peaks.iter().filter(|(measured, _)| *measured == stage.stage.number);
         own.map(|(_, peaks)| of(peaks)).max().unwrap_or(0)
@@ -212,7 +214,7 @@ impl ActivePlan {
         stages.collect()
     }
 
-    /// What telemetry is drawn in.
+    /// The plan for telemetry, to which later events refer.
     pub fn mark(&self, at: u64) -> PlanMark {
         let stages = self.plan.stages.iter();
         let stage_mark =

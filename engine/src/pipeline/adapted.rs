@@ -10,11 +10,11 @@ use crate::{
     request::{AdapterUse, Request},
 };
 
-/// A request without the adapters that its prompts name; they stand behind those that it has already. Names are looked
-/// up in `folders` and in those beside the model.
+/// A request that has the adapters named in its prompts as adapters, after those that it has already. Names
+/// are looked up in `folders` and in the folders next to the model.
 ///
 /// # Errors
-/// When a name is unknown, or what stands in the brackets is not understood.
+/// When a name is unknown, or the text in the brackets is not valid.
 pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
     let (prompt, mut tags) = without_tags(&request.prompt)?;
     let (negative_prompt, more) = without_tags(&request.negative_prompt)?;
@@ -29,7 +29,7 @@ pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Req
     Ok(Request { prompt, negative_prompt, adapters, ..request.clone() })
 }
 
-/// Adapts a model that has no adapters; says what became of each.
+/// Applies adapters to a model that has none. Returns a report for each.
 ///
 /// # Errors
 /// When one cannot be read or is for another family.
@@ -45,7 +45,7 @@ pub(super) fn adaptable(model: &Model) -> impl Iterator<Item = &ModelPart> {
     model.parts.iter().filter(|part| part.takes_adapters)
 }
 
-/// The components of a model's [`adaptable`] parts as they are with adapters, from those without any.
+/// The components of a model's [`adaptable`] parts with adapters, from the components without.
 pub(super) fn adapted(
     bare: &[Component],
     model: &Model,
@@ -56,7 +56,7 @@ pub(super) fn adapted(
     Ok((adapted.components, adapted.reports))
 }
 
-/// Gives a model's [`adaptable`] parts other components.
+/// Replaces the components of a model's [`adaptable`] parts.
 pub(super) fn replace(model: &mut Model, components: Vec<Component>) {
     let own = model.parts.iter_mut().filter(|part| part.takes_adapters);
     own.zip(components).for_each(|(part, component)| part.component = component);

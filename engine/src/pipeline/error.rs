@@ -7,10 +7,10 @@ use crate::{
     request::RequestError, residency::RunError, source::SourceError, telemetry::TelemetryError,
 };
 
-/// Why a run produced no image. [`PipelineError::advice`] says what to do about it.
+/// Why a run produced no image. [`PipelineError::advice`] says what the user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// No model, or not this one, can do what the request asks.
+    /// No model, or not this one, supports the request.
     #[error(transparent)]
     Request(#[from] RequestError),
     /// The model's files cannot be used.
@@ -19,7 +19,7 @@ pub enum PipelineError {
     /// An adapter cannot be used.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
-    /// The forward passes ended early.
+    /// The forward passes stopped early.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The request does not fit on the device in any way that the preferences allow.
@@ -33,11 +33,11 @@ pub enum PipelineError {
     /// The device ran out of memory, and no plan needs less.
     #[error(transparent)]
     OutOfMemory(OutOfMemory),
-    /// The graphics card cannot be used.
-    #[error("the graphics card cannot be used: {0}")]
+    /// The GPU cannot be used.
+    #[error("the GPU cannot be used: {0}")]
     Card(candle_core::Error),
-    /// There is no simulated card with this name.
-    #[error("there is no simulated card named {id}")]
+    /// There is no simulated GPU with this name.
+    #[error("there is no simulated GPU named {id}")]
     UnknownCard {
         /// The identifier.
         id: String,
@@ -61,23 +61,23 @@ pub enum PipelineError {
     /// The initial latents cannot be used.
     #[error("the initial latents in {} cannot be used: {reason}", .path.display())]
     InitialLatents {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The dump of tensors cannot be written.
     #[error("the tensor dump cannot be written to {}: {reason}", .path.display())]
     Dump {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The image contains values that are not numbers.
+    /// The image contains NaN or infinite values.
     #[error("the image contains invalid values (NaN), computed in {dtype}")]
     NotFinite {
-        /// The precision of the computation.
+        /// The dtype of the computation.
         dtype: &'static str,
     },
 }
@@ -108,7 +108,8 @@ impl PipelineError {
                 Some("Install an NVIDIA driver that supports CUDA 13, or run on the CPU.".to_owned())
             }
             Self::Run(RunError::DeviceLost(_)) => Some(
-                "Restart Sluice. If this happens often, suspect the driver or the card's memory.".to_owned(),
+                "Restart Sluice. If this happens often, the driver or the GPU's memory may be faulty."
+                    .to_owned(),
             ),
             Self::Run(RunError::Thread(_)) => Some(
                 "Close other programs and try again: the system could not start another thread.".to_owned(),

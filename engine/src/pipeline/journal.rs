@@ -1,7 +1,8 @@
-//! What a run has computed so far, on disk, so that a run whose process died goes on where it was.
+//! Saves what a run has computed to disk, so that the run can resume if its process dies.
 //!
-//! Kept are the directions that the denoiser predicted, in their order. A run that goes on walks from its beginning
-//! again and takes them from here, so that every sampler comes to the state that it was in, to the last bit.
+//! The journal holds the directions that the denoiser predicted, in order. A resumed run starts at the first
+//! step and takes the predictions from the journal, so that every sampler reaches exactly the state that it
+//! was in.
 
 use std::{
     fs::{File, OpenOptions},
@@ -23,31 +24,31 @@ use crate::{
 
 #[derive(Serialize, Deserialize)]
 enum Record {
-    /// What the run is; everything that decides a bit of its result.
+    /// Identifies the run by everything that affects its result.
     Run { key: String },
-    /// A direction that was predicted, f32 in little-endian bytes.
+    /// A predicted direction, f32 in little-endian bytes.
     Prediction {
         sigma: f32,
         shape: Vec<usize>,
         #[serde(with = "serde_bytes")]
         values: Vec<u8>,
     },
-    /// A picture of the batch was written.
+    /// An image of the batch was written.
     Saved { index: u32, path: PathBuf },
 }
 
-/// The record of one run; or none, which is as good but for what is lost when the process dies.
+/// The journal of one run, or an empty one that records nothing.
 #[derive(Debug, Default)]
 pub struct Journal {
     file: Option<File>,
-    /// Where the predictions are that were not taken yet, the next one last.
+    /// File positions of the unread predictions, the next one last.
     ahead: Vec<u64>,
     saved: Vec<(u32, PathBuf)>,
 }
 
 impl Journal {
-    /// The record at `path` of what `model` does for `request`. What stands there of another run is dropped, and what
-    /// was cut off in the middle too.
+    /// Opens the journal at `path` for `model` and `request`. Removes entries of another run, and an
+    /// incomplete last entry.
     pub fn open(path: &Path, model: &Model, request: &Request, latents: Option<&Path>) -> io::Result<Self> {
         let key = key(model, request, latents);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -58,7 +59,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Reads what is there; whether it belongs to this run.
+    /// Reads the entries. Returns whether they belong to this run.
     fn read(&mut self, key: &str) -> io::Result<bool> {
         let Some(file) = &self.file else { return Ok(false) };
         let mut reader = BufReader::new(file);
@@ -93,12 +94,12 @@ impl Journal {
         write_record(file, first).map(|_| ()).map_err(io::Error::other)
     }
 
-    /// Whether predictions are left that need not be computed.
+    /// Whether there are predictions left to read.
     pub fn is_ahead(&self) -> bool {
         !self.ahead.is_empty()
     }
 
-    /// The next direction of those that were predicted at this level for latents of this shape.
+    /// The next prediction, if it was made at this noise level for latents of this shape.
     pub fn next(&mut self, sigma: f32, shape: &[usize]) -> Option<Tensor> {
         let place = self.ahead.pop()?;
         match self.prediction(place) {
@@ -137,7 +138,7 @@ impl Journal {
         }
     }
 
-    /// Keeps a direction that was predicted. When it cannot be kept, nothing more is: the run goes on without.
+    /// Saves a prediction. If that fails, nothing more is saved and the run continues.
     pub fn predicted(&mut self, sigma: f32, direction: &Tensor) {
         if self.file.is_none() {
             return;
@@ -153,13 +154,13 @@ impl Journal {
         }
     }
 
-    /// Where a picture of the batch was written before the process died, if it is still there.
+    /// Path of an image of the batch that was written before the process died, if it still exists.
     pub fn saved(&self, index: u32) -> Option<&Path> {
         let (_, path) = self.saved.iter().find(|(saved, _)| *saved == index)?;
         path.is_file().then_some(path)
     }
 
-    /// Keeps where a picture of the batch was written.
+    /// Saves the path of an image of the batch.
     pub fn save(&mut self, index: u32, path: &Path) {
         self.add(&Record::Saved { index, path: path.to_owned() });
     }
@@ -180,7 +181,7 @@ impl Journal {
     }
 }
 
-/// Everything that decides a bit of a run's result: the request, the model's files as they are, first latents.
+/// Everything that affects a run's result: the request, the current model files and the initial latents.
 fn key(model: &Model, request: &Request, latents: Option<&Path>) -> String {
     let stamp = |path: &Path| FileStamp::of(path).to_string();
     let files = model.components().flat_map(|component| &component.files).map(|path| stamp(path));

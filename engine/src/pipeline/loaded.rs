@@ -1,4 +1,4 @@
-//! A model whose weights have places, and what of it stays between runs.
+//! A model with stores for its weights, and what stays in memory between runs.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -22,21 +22,21 @@ use crate::{
     vae::TinyDecoder,
 };
 
-/// Embedded prompts that are kept.
+/// Maximum number of cached prompts.
 const PROMPTS: usize = 32;
 
-/// What a prompt became for each denoiser, by the numbers of their parts.
+/// The conditioning of a prompt for each denoiser, by the indices of their parts.
 type Conditionings = BTreeMap<usize, Conditioning>;
 
-/// A model with stores for its weights. What stays in them between runs is said by the plan of the last run.
+/// A model with stores for its weights. The plan of the last run decides which weights stay between runs.
 pub struct LoadedModel {
     pub(super) model: Model,
-    /// What adapters can change, as it is without any.
+    /// The components that adapters can change, without adapters.
     bare: Vec<Component>,
     pub(super) name: String,
     dtype: ComputeDtype,
     choice: DeviceChoice,
-    /// What matrices are held as: those of the denoiser, those of the text encoders.
+    /// The precisions of matrices: the denoiser's, the text encoders'.
     precisions: [Storage; 2],
     pub(super) account: Arc<MemoryAccount>,
     /// In the order of the model's components.
@@ -47,7 +47,8 @@ pub struct LoadedModel {
 }
 
 impl LoadedModel {
-    /// Makes stores for the weights of `model` on a device, to be held as `preferences` say. Reads none yet.
+    /// Creates stores for the weights of `model` on a device, in the precisions of `preferences`. Reads no
+    /// weights yet.
     pub fn new(
         model: Model,
         name: String,
@@ -85,16 +86,16 @@ impl LoadedModel {
         &self.model
     }
 
-    /// What it is computed in.
+    /// The dtype of its computation.
     pub fn dtype(&self) -> ComputeDtype {
         self.dtype
     }
 
-    /// Draws with these adapters from now on, and with no others; says what became of each. What they change is read
-    /// again when it is needed; where nothing but the weight of a low-rank adapter is different, nothing is.
+    /// Uses exactly these adapters from now on; returns a report for each. Weights that change are read again
+    /// when they are needed. If only the weight of a low-rank adapter differs, nothing is read again.
     ///
     /// # Errors
-    /// When an adapter cannot be read or is for another family. The model is then as it was.
+    /// When an adapter cannot be read or is for another family. The model is then unchanged.
     pub fn adapt(&mut self, uses: &[AdapterUse]) -> Result<Vec<AdapterReport>, PipelineError> {
         let (components, reports) = adapted::adapted(&self.bare, &self.model, uses)?;
         let mut text_differs = false;
@@ -111,7 +112,7 @@ impl LoadedModel {
         Ok(reports)
     }
 
-    /// Whether it can serve a job in this precision on this device with weights that are held so.
+    /// Whether it can serve a job with this dtype, device and precision of weights.
     pub fn serves(
         &self,
         dtype: ComputeDtype,
@@ -121,12 +122,13 @@ impl LoadedModel {
         self.dtype == dtype && self.choice == *choice && self.precisions == preferences.precisions()
     }
 
-    /// Its blocks, as they are held.
+    /// Its blocks, in the precision in which they are kept.
     pub fn footprint(&self) -> Footprint {
         estimate::footprint(&self.model, &self.name, self.dtype)
     }
 
-    /// Gives the stores their parts of a plan: where blocks are in this stage, or else in the next that uses the part.
+    /// Applies a plan to the stores: the placement of blocks in this stage, or else in the next that uses the
+    /// part.
     pub(super) fn follow(&self, plan: &Plan, stage: usize) {
         for (part, store) in self.stores.iter().enumerate() {
             if let Some(part_use) = plan.use_from(stage, part) {
@@ -135,8 +137,8 @@ impl LoadedModel {
         }
     }
 
-    /// Makes the room that a part needs in a stage: what the plan has on the device for others only goes, unless
-    /// everything is to be kept and there is room for it.
+    /// Makes room for a part in a stage: evicts what the plan keeps on the device only for other parts,
+    /// unless everything is to be kept and there is room.
     pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize, keep: Keep) {
         let needed = plan.stages.get(stage).map_or(0, StagePlan::device);
         let mut room = plan.device_budget.saturating_sub(needed);
@@ -157,7 +159,7 @@ impl LoadedModel {
         }
     }
 
-    /// Ends a run: what does not stay for the next one goes.
+    /// Ends a run: evicts what does not stay for the next one.
     pub(super) fn end(&self, plan: &Plan, keep: Keep) {
         for (store, part) in self.stores.iter().zip(&plan.parts) {
             match keep {
@@ -171,7 +173,7 @@ impl LoadedModel {
         }
     }
 
-    /// Tries functions out where its weights are, by the books of its memory.
+    /// Runs functions without data on its device, with the accounting of its memory.
     pub(super) fn dry_run(&self) -> DryRun {
         let account = Arc::clone(&self.account);
         let meter = move |work: &mut dyn FnMut() -> nn::Result<()>| {
@@ -189,19 +191,19 @@ impl LoadedModel {
         self.stores.first().map_or(&Device::Cpu, WeightStore::device)
     }
 
-    /// What previews are decoded with, if there is a file for that.
+    /// The tiny decoder for previews, if its file exists.
     pub(super) fn tiny_decoder(&self) -> Option<&TinyDecoder> {
         self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
     }
 
-    /// Whether a prompt was encoded before for these denoisers.
+    /// Whether the conditioning of a prompt for these denoisers is cached.
     pub(super) fn knows(&self, prompt: &Prompt, denoisers: &[Used<Denoising>]) -> bool {
         let prompts = self.prompts.borrow();
         let known = prompts.iter().find(|(known, _)| known == prompt);
         known.is_some_and(|(_, known)| denoisers.iter().all(|denoiser| known.contains_key(&denoiser.part)))
     }
 
-    /// What a prompt that was encoded before became for the denoiser of a part, on the device.
+    /// The cached conditioning of a prompt for the denoiser of a part, on the device.
     pub(super) fn encoded(&self, prompt: &Prompt, denoiser: usize) -> nn::Result<Option<Conditioning>> {
         let prompts = self.prompts.borrow();
         let known = prompts.iter().find(|(known, _)| known == prompt);
@@ -209,7 +211,7 @@ impl LoadedModel {
         known.map(|known| copied(known, self.device())).transpose()
     }
 
-    /// Keeps what a prompt became, in the host's memory.
+    /// Caches the conditioning of a prompt in RAM.
     pub(super) fn keep_encoded(&self, prompt: &Prompt, conditionings: &Conditionings) -> nn::Result<()> {
         let copy = |(part, conditioning): (&usize, &Conditioning)| {
             Ok((*part, unmetered(|| copied(conditioning, &Device::Cpu))?))

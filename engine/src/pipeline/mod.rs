@@ -1,4 +1,4 @@
-//! One run under a plan: from request to images.
+//! Runs under a plan, from request to images.
 
 mod active_plan;
 mod adapted;

@@ -1,4 +1,4 @@
-//! A quick look at latents: each becomes one pixel by a linear map.
+//! Fast previews of latents: each latent becomes one pixel by a linear map.
 
 use candle_core::{D, DType, Device, Tensor};
 
@@ -11,29 +11,30 @@ use crate::{
     vae::Autoencoder,
 };
 
-/// Patches that the map is fitted to.
+/// Number of patches that the map is fitted to.
 const PATCHES: usize = 64;
-/// Sides of the patchworks that these are decoded in, one after the other, in patches.
+/// Sides of the images in which the patches are decoded, in patches; tried in this order.
 const SIDES: [usize; 4] = [8, 4, 2, 1];
-/// Latents of one value, in each direction: what is decoded has to look like an area, not like noise.
+/// Side of a patch of constant latents: large enough to decode to an area rather than noise.
 const PATCH: usize = 2;
-/// Keeps the fit from following noise.
+/// Regularization of the fit.
 const RIDGE: f64 = 1e-2;
 const SEED: u64 = 1;
 
 /// A linear map from latents to colours.
 ///
-/// The weights that are usual for well-known autoencoders were fitted once, by hand, for each of them. Here
-/// the map is fitted to the model's own autoencoder: it decodes small patchworks of random latents, and
-/// the colours come from the least squares between the patches and what was decoded.
+/// For well-known autoencoders, published weights exist that somebody fitted once. Here the map is fitted to
+/// the model's own autoencoder: it decodes patches of random latents, and the map is the least-squares fit
+/// from the latents to the decoded colours.
 #[derive(Debug, Clone)]
 pub struct Preview {
-    /// `[channels + 1, 3]`, the last row is the constant part.
+    /// `[channels + 1, 3]`; the last row is the constant term.
     map: Tensor,
 }
 
 impl Preview {
-    /// The side, in patches, of the largest patchworks that need no more than `free` bytes of activations to be decoded.
+    /// The side, in patches, of the largest image that can be decoded with at most `free` bytes of
+    /// activations.
     pub fn side(
         vae: &dyn Autoencoder,
         store: &WeightStore,
@@ -52,7 +53,7 @@ impl Preview {
         Ok(None)
     }
 
-    /// Fits the map to patchworks of this [`side`](Self::side).
+    /// Fits the map with images of this [`side`](Self::side).
     pub fn fit(
         vae: &dyn Autoencoder,
         store: &WeightStore,
@@ -81,7 +82,7 @@ impl Preview {
         Ok(Self { map: Tensor::from_vec(flat, (channels + 1, 3), &Device::Cpu)? })
     }
 
-    /// Latents `[batch, channels, height, width]` to pictures `[batch, 3, height, width]` in 0…1.
+    /// Converts latents `[batch, channels, height, width]` to images `[batch, 3, height, width]` in 0…1.
     pub fn picture(&self, latents: &Tensor) -> candle_core::Result<Tensor> {
         let (batch, _, height, width) = latents.dims4()?;
         let colours = with_constant(&rows(&latents.to_dtype(DType::F32)?)?)?.matmul(&self.map)?;
@@ -99,7 +100,7 @@ fn with_constant(x: &Tensor) -> candle_core::Result<Tensor> {
     Tensor::cat(&[x, &Tensor::ones((x.dim(0)?, 1), DType::F32, x.device())?], D::Minus1)
 }
 
-/// Solves `(a + ridge) · x = b` by elimination; `a` is symmetric and positive.
+/// Solves `(a + ridge) · x = b` by elimination; `a` is symmetric and positive definite.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = a.len();
     for (index, row) in a.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! How much of a prompt a model's text encoders read.
+//! How many tokens of a prompt a model's text encoders read.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,20 @@ use crate::{
     text::{Extent, Manner},
 };
 
-/// How much of a prompt one text encoder reads.
+/// How many tokens of a prompt one text encoder reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// Its architecture, such as `CLIP-L`.
     pub encoder: String,
-    /// Whether it gives one row about the whole prompt and no more.
+    /// Whether only its pooled output is used.
     pub is_summary: bool,
-    /// How much.
+    /// The number of tokens.
     #[serde(flatten)]
     pub extent: Extent,
 }
 
 impl Reading {
-    /// In words: `CLIP-L reads 43 of 75 tokens`.
+    /// As text: `CLIP-L reads 43 of 75 tokens`.
     pub fn sentence(&self) -> String {
         let Extent { tokens, room, chunks, cut } = self.extent;
         let encoder = &self.encoder;
@@ -34,8 +34,8 @@ impl Reading {
         }
     }
 
-    /// What is lost at the prompt's end, in words. A summary that covers its start alone loses nothing that is not read
-    /// elsewhere.
+    /// A warning about tokens that are ignored at the prompt's end. None for pooled outputs: other encoders
+    /// read those tokens.
     pub fn unread(&self) -> Option<String> {
         let encoder = &self.encoder;
         match self.extent.cut {
@@ -47,7 +47,7 @@ impl Reading {
     }
 }
 
-/// For each prompt what each of the model's text encoders reads of it.
+/// For each prompt, what each of the model's text encoders reads of it.
 pub fn readings(model: &Model, prompts: &[Prompt]) -> Vec<Vec<Reading>> {
     let of = |prompt: &Prompt| {
         let reading = model.text_encoders().filter_map(|encoder| {

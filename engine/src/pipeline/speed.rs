@@ -1,4 +1,4 @@
-//! How fast a device is: bytes over its link and operations in matrix products.
+//! Measures a device: transfers in bytes per second, and matrix products in operations per second.
 
 use std::time::{Duration, Instant};
 
@@ -6,20 +6,21 @@ use candle_core::{DType, Device, Result, Tensor};
 
 use crate::{nn, residency::DeviceMemory};
 
-/// Bytes of a transfer: those of a large block.
+/// Bytes per transfer: the size of a large block.
 pub const TRANSFER: usize = 256 << 20;
-/// A product that takes this long is large enough.
+/// A product is large enough if it takes this long.
 const LONG_ENOUGH: Duration = Duration::from_millis(4);
 
-/// Bytes a second from memory as `host` gives it to the device: the median of the transfers that fit into `time`.
+/// Bytes per second from memory allocated by `host` to the device: the median of the transfers that fit into
+/// `time`.
 ///
 /// # Errors
-/// When there is no memory for [`TRANSFER`] bytes, or a copy fails.
+/// When [`TRANSFER`] bytes cannot be allocated, or a copy fails.
 pub fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Duration) -> Result<f64> {
-    // As bytes, the last of the dtypes that a buffer has room for.
+    // As bytes: the last of the dtypes in a buffer.
     let sizes = [0, 0, 0, TRANSFER];
     let (from, to) = (host.allocate_host(&sizes)?, memory.allocate(&sizes)?);
-    // The first transfer meets pages that nobody has touched.
+    // The first transfer touches fresh pages.
     memory.upload(&from, &to, &sizes, &|| true)?;
     let (started, mut times) = (Instant::now(), Vec::new());
     while started.elapsed() < time || times.len() < 3 {
@@ -31,8 +32,8 @@ pub fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Durati
     Ok(TRANSFER as f64 / times[times.len() / 2])
 }
 
-/// The side of the matrices, the first of `sides` that is large enough, and operations a second in the fastest of some
-/// runs, which take `time` for each side.
+/// The side of the matrices (the first of `sides` that is large enough) and the operations per second of the
+/// fastest of several runs. Each side is measured for `time`.
 ///
 /// # Errors
 /// When the device has no memory for the matrices, or cannot multiply in this dtype.
@@ -70,9 +71,9 @@ mod tests {
 
     #[test]
     fn a_simulated_link_is_as_fast_as_it_should_be() {
-        let card = SimulatedCard::new(1e9, 0.0);
-        let measured = transfer(&card, &card, Duration::from_millis(400)).unwrap();
-        // How much slower it is depends on who else computes.
+        let gpu = SimulatedCard::new(1e9, 0.0);
+        let measured = transfer(&gpu, &gpu, Duration::from_millis(400)).unwrap();
+        // Other processes may slow it down by any amount.
         assert!((0.5e9..=1e9).contains(&measured), "{measured}");
     }
 }

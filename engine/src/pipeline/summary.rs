@@ -1,4 +1,4 @@
-//! What a model is made of, in numbers.
+//! A summary of a model.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -10,30 +10,30 @@ use crate::{
     request::ModelSource,
 };
 
-/// What a model is made of and how it likes to be used.
+/// The parts and default settings of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSummary {
-    /// Where it came from.
+    /// The source of the model.
     pub source: ModelSource,
-    /// What to call it.
+    /// Display name.
     pub name: String,
     /// Identifier of its family, such as `z_image`.
     pub family: String,
-    /// The family in words, such as `Z-Image`.
+    /// Display name of its family, such as `Z-Image`.
     pub family_name: String,
-    /// How its files are arranged, in words.
+    /// Description of the file layout.
     pub layout: String,
     /// Text encoder, denoiser, autoencoder.
     pub components: Vec<ComponentSummary>,
     /// Width and height must be multiples of this.
     pub size_multiple: u32,
-    /// Width and height must not be above this.
+    /// The maximum of width and height.
     pub longest_side: u32,
-    /// What to start from.
+    /// Default settings.
     pub defaults: Defaults,
-    /// Prompts that show what it can do.
+    /// Example prompts.
     pub examples: Vec<String>,
-    /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) makes a difference.
+    /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) has an effect.
     #[serde(default)]
     pub reads_clip_skip: bool,
     /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.
@@ -54,13 +54,13 @@ pub struct ComponentSummary {
     pub bytes: u64,
     /// Stored dtype → bytes.
     pub dtypes: BTreeMap<String, u64>,
-    /// The units that move, in the order in which they run.
+    /// The blocks, in the order in which they run.
     pub blocks: Vec<BlockSummary>,
-    /// The files it is read from.
+    /// The files that it is read from.
     pub files: Vec<PathBuf>,
 }
 
-/// One unit of weights that moves.
+/// One block of weights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSummary {
     /// Its name.
@@ -73,7 +73,7 @@ pub struct BlockSummary {
     pub bytes: u64,
 }
 
-/// Settings to start from.
+/// Default settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Defaults {
     /// Pixels.
@@ -86,7 +86,7 @@ pub struct Defaults {
     pub guidance: f32,
 }
 
-/// A model folder's own notes about itself, in `sluice.toml` or, for the starter, `starter.toml`.
+/// A model folder's own description, in `sluice.toml` or, for the starter, `starter.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Notes {

@@ -1,13 +1,13 @@
-//! Previews by a tiny decoder, where its file is beside the model.
+//! Previews with a tiny decoder, if its file is next to the model.
 
 use std::path::{Path, PathBuf};
 
 use crate::{models::Model, vae::TinyDecoder};
 
-/// Where ComfyUI has them.
+/// The folder of tiny decoders in ComfyUI.
 const FOLDER: &str = "vae_approx";
 
-/// The tiny decoder for a model: in the folder `vae_approx` inside the model's folder or beside it.
+/// The tiny decoder for a model: from the folder `vae_approx` inside the model's folder or next to it.
 pub fn find(model: &Model) -> Option<TinyDecoder> {
     let autoencoder = model.autoencoders().next()?.network;
     let name = model.family.tiny_decoder()?;

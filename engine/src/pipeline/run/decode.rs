@@ -1,4 +1,4 @@
-//! Latents to pictures.
+//! Decodes latents to images.
 
 use candle_core::{Device, Error, Tensor};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Run<'_> {
-    /// Latents to pictures, one after the other, so that one picture's activations are there at a time.
+    /// Decodes latents one image at a time, so that only one image's activations are in memory.
     pub(super) fn decode(
         &self,
         stage: usize,
@@ -28,18 +28,18 @@ impl Run<'_> {
         let mut made = Vec::new();
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
-            let picture = self.within_memory(stage, || {
+            let image = self.within_memory(stage, || {
                 let latents = latents.to_device(store.device())?.into();
                 let blocks = Blocks::stored(&executor, store);
-                let picture = autoencoder.decode(blocks, &latents, self.tiling(stage, *part))?;
-                Ok(picture.into_computed()?.to_device(&Device::Cpu)?)
+                let image = autoencoder.decode(blocks, &latents, self.tiling(stage, *part))?;
+                Ok(image.into_computed()?.to_device(&Device::Cpu)?)
             })?;
-            let scaled = finish(picture.clone().into())?.into_computed()?;
+            let scaled = finish(image.clone().into())?.into_computed()?;
             if dump.is_recording() {
                 finished.push(aside(&scaled)?);
-                decoded.push(aside(&picture)?);
+                decoded.push(aside(&image)?);
             }
-            drop(picture);
+            drop(image);
             self.check_finite(&scaled)?;
             made.push(self.media(&scaled)?);
         }
@@ -55,7 +55,7 @@ impl Run<'_> {
         Ok(made)
     }
 
-    /// Pixels `[1, 3, height, width]`, or of a clip `[1, 3, frames, height, width]`, in 0…1.
+    /// Converts pixels `[1, 3, height, width]`, or `[1, 3, frames, height, width]` for a clip, in 0…1.
     fn media(&self, pixels: &Tensor) -> candle_core::Result<Media> {
         if pixels.rank() == 4 {
             let mut images = to_images(pixels)?;
@@ -65,8 +65,8 @@ impl Run<'_> {
         Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate }))
     }
 
-    fn check_finite(&self, picture: &Tensor) -> Result<(), PipelineError> {
-        let sum = picture.sum_all()?.to_scalar::<f32>()?;
+    fn check_finite(&self, image: &Tensor) -> Result<(), PipelineError> {
+        let sum = image.sum_all()?.to_scalar::<f32>()?;
         if sum.is_finite() {
             Ok(())
         } else {
@@ -75,13 +75,13 @@ impl Run<'_> {
     }
 }
 
-/// Pictures `[batch, 3, height, width]` to bytes: 0…1 is spread over 0…255, what is beyond is cut, and values between
-/// two bytes are rounded half to even as the reference does.
-pub(super) fn to_images(pictures: &Tensor) -> candle_core::Result<Vec<Image>> {
-    let (batch, channels, height, width) = pictures.dims4()?;
+/// Converts pixels `[batch, 3, height, width]` in 0…1 to images with bytes in 0…255. Values outside are
+/// clamped, and values between two bytes are rounded half to even as in the reference.
+pub(super) fn to_images(pixels: &Tensor) -> candle_core::Result<Vec<Image>> {
+    let (batch, channels, height, width) = pixels.dims4()?;
     (0..batch)
         .map(|index| {
-            let values = pictures.get(index)?.flatten_all()?.to_vec1::<f32>()?;
+            let values = pixels.get(index)?.flatten_all()?.to_vec1::<f32>()?;
             let plane = height * width;
             let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8;
             let bytes = (0..plane)

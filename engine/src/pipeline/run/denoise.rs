@@ -1,4 +1,4 @@
-//! Noise to latents.
+//! Denoises latents.
 
 use std::{
     cell::{Cell, RefCell},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Run<'_> {
-    /// Goes through the stages of one walk of the sampler.
+    /// Runs the stages of one sampling loop.
     pub(super) fn denoise(
         &self,
         stages: Range<usize>,
@@ -78,7 +78,7 @@ impl Run<'_> {
                 self.hand_over(&mut turn.borrow_mut(), next, &mut made.conditionings)?;
                 cache.borrow_mut().forget();
             }
-            // What the walk starts from is as it is to be.
+            // The start of the loop already contains the kept area.
             let put_back = match &kept {
                 Some(kept) if calls.get() > 1 => Some(kept.noised(latents, sigma)?),
                 _ => None,
@@ -135,8 +135,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The latents that a walk begins with, and what its steps keep of the input image, and the noise that both were
-    /// made with.
+    /// The first latents of a sampling loop, what its steps keep of the input image, and the noise that both
+    /// were made with.
     fn start(
         &self,
         first: &Denoise,
@@ -167,7 +167,7 @@ impl Run<'_> {
         Ok((latents, original, noise))
     }
 
-    /// Says that a step is done; after the first, blocks may change places.
+    /// Reports a step. After the first one, blocks may be placed again.
     fn step_done(
         &self,
         turn: &mut Turn<'_>,
@@ -189,7 +189,7 @@ impl Run<'_> {
         let record = StepRecord { step: number, steps, ..turn.pace.step(reused, turn.store, recorder.now()) };
         recorder.record(TelemetryEvent::Step(record));
         let seconds = record.took as f64 / 1e6;
-        // Forecasts are of steps whose predictions are made.
+        // Predictions of times are for steps without reuse.
         if record.reused == 0 {
             self.plan.borrow_mut().steps.push(seconds);
         }
@@ -206,7 +206,7 @@ impl Run<'_> {
     }
 }
 
-/// The sigmas of stages that share a walk.
+/// The sigmas of stages that share a sampling loop.
 fn joined(denoises: &[&Denoise]) -> Vec<f32> {
     let mut sigmas: Vec<f32> = Vec::new();
     for denoise in denoises {
@@ -216,7 +216,7 @@ fn joined(denoises: &[&Denoise]) -> Vec<f32> {
     sigmas
 }
 
-/// What one prediction is made of, on the host.
+/// The inputs of one prediction, in RAM.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     latents: &'a Tensor,
@@ -224,14 +224,14 @@ struct Asked<'a> {
     beside: Option<&'a Tensor>,
 }
 
-/// The direction that a denoiser makes of its guided output.
+/// The direction from a denoiser's guided output.
 fn velocity(denoiser: &dyn Denoiser, asked: &Asked<'_>, output: Tensor) -> nn::Result<Tensor> {
     let latents = asked.latents.clone().into();
     let input = DenoiserInput { latents: &latents, sigma: asked.sigma, beside: None };
     denoiser.velocity(&input, &output.into())?.into_computed()
 }
 
-/// The latents after a step as the model's own scheduler keeps them.
+/// The latents after a step in the form of the model's own scheduler.
 fn seen(
     training: &Training,
     kept: Option<&Inpaint<'_>>,
@@ -245,7 +245,7 @@ fn seen(
     }
 }
 
-/// The outputs of a call by their names in the reference.
+/// The outputs of a call with their names in the reference.
 fn first_call(denoiser: &dyn Denoiser, outputs: &[Tensor]) -> candle_core::Result<Vec<(String, Tensor)>> {
     let outputs: Vec<nn::Tensor> = outputs.iter().cloned().map(nn::Tensor::from).collect();
     let named = unmetered(|| denoiser.recorded(&outputs))?;

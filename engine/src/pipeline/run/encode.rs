@@ -1,4 +1,4 @@
-//! Prompts to what denoisers are conditioned on.
+//! Encodes prompts to the conditioning of denoisers.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl Run<'_> {
-    /// Encodes the prompt and, where guidance needs it, the negative prompt. Prompts that were encoded before need no
-    /// encoder.
+    /// Encodes the prompt and, if guidance needs it, the negative prompt. Cached prompts are not encoded
+    /// again.
     pub(super) fn encode(
         &self,
         stage: usize,
@@ -67,8 +67,8 @@ impl Run<'_> {
         Ok(conditionings)
     }
 
-    /// The ids for every text encoder of every denoiser, a row for each chunk; a denoiser's second encoder is
-    /// `text_encoder_2`.
+    /// Records the token ids for every text encoder of every denoiser, one row per chunk. A denoiser's second
+    /// encoder is `text_encoder_2`.
     fn add_ids(
         &self,
         encoders: &[Used<dyn TextEncoder>],
@@ -90,7 +90,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What stands before the names of recorded tensors: nothing for the first of several denoisers, the part's name for
+    /// Prefix of the names of recorded tensors: empty for the first of several denoisers, the part's name for
     /// the others.
     pub(super) fn prefix(&self, order: usize, part: usize) -> String {
         if order == 0 { String::new() } else { format!("{}.", self.loaded.model.parts[part].name) }

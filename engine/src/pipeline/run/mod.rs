@@ -1,4 +1,4 @@
-//! One run: goes through the stages of a request.
+//! One run: the stages of a request.
 
 mod decode;
 mod denoise;
@@ -34,59 +34,59 @@ use crate::{
 use noise::Noise;
 use source::Original;
 
-/// Bytes that a driver's counts may be apart.
+/// Tolerance for differences between a driver's counts, in bytes.
 const SLACK: u64 = 64 << 20;
 
-/// Hears how a run goes on.
+/// Receives the progress of a run.
 pub trait Observer {
-    /// A stage begins.
+    /// A stage starts.
     fn stage_started(&mut self, stage: &Stage);
 
     /// A stage is done.
     fn stage_finished(&mut self, stage: &Stage, seconds: f64);
 
-    /// The run goes on after a step that was done before; those up to it are not reported.
+    /// The run resumes after this step. The steps up to it are not reported.
     fn resumed(&mut self, step: u32);
 
     /// A step, counted from 1, is done.
     fn step(&mut self, step: u32, steps: u32, seconds: f64);
 
-    /// The pictures as they look after a step; only called if [`wants_previews`](Self::wants_previews).
+    /// Previews after a step, only called if [`wants_previews`](Self::wants_previews) is true.
     fn preview(&mut self, step: u32, images: Vec<Image>);
 
-    /// Whether previews are to be made.
+    /// Whether to make previews.
     fn wants_previews(&self) -> bool;
 
-    /// The run goes on under another plan; why, in words.
+    /// The run continues under another plan. `reason` is shown to the user.
     fn replanned(&mut self, reason: &str);
 }
 
-/// The pictures of a run.
+/// The images of a run.
 pub struct Rendered {
-    /// One for each seed of the batch.
+    /// One per seed of the batch.
     pub media: Vec<Media>,
-    /// What was planned and measured.
+    /// The plan, with measurements.
     pub plan: ActivePlan,
 }
 
-/// What a run needs beside the request.
+/// Options of a run besides the request.
 pub struct RunOptions<'a> {
-    /// A safetensors file whose `latents` take the place of the noise, and `noise.picture` and `noise.masked_picture`
-    /// of that which samples of encoded pictures have.
+    /// A safetensors file with `latents` to use instead of the noise, and optionally `noise.picture` and
+    /// `noise.masked_picture` for the samples of encoded images.
     pub initial_latents: Option<&'a PathBuf>,
-    /// Where the tensors of every stage go.
+    /// Path of the dump with the tensors of every stage.
     pub dump: Option<&'a PathBuf>,
-    /// Stops the run.
+    /// Cancels the run.
     pub cancel: CancelToken,
     /// How memory is used.
     pub memory: &'a MemoryPreferences,
-    /// What the run may take of the machine.
+    /// The resources of the machine that the run may use.
     pub target: &'a Target,
-    /// What past runs say activations have to be multiplied by.
+    /// Factor for predicted activations, from past runs.
     pub activation_factor: f64,
-    /// Who is told what happens.
+    /// Records telemetry.
     pub recorder: Recorder,
-    /// What was computed before, and where what is computed is kept.
+    /// Results of an interrupted run, and where new results are saved.
     pub journal: RefCell<Journal>,
 }
 
@@ -123,7 +123,7 @@ impl LoadedModel {
     }
 }
 
-/// Reads the image that a request starts from.
+/// Reads the input image.
 fn open_source(resolved: &Resolved) -> Result<Option<LoadedSource>, PipelineError> {
     let request = &resolved.request;
     let (Some(source), Some(latents)) = (&request.source, resolved.latents(0)) else { return Ok(None) };
@@ -131,37 +131,37 @@ fn open_source(resolved: &Resolved) -> Result<Option<LoadedSource>, PipelineErro
     Ok(Some(LoadedSource::open(source, size, [latents.height, latents.width])?))
 }
 
-/// A run that goes on.
+/// A run in progress.
 struct Run<'a> {
     loaded: &'a LoadedModel,
     resolved: &'a Resolved,
     request: &'a Request,
     options: &'a RunOptions<'a>,
     source: Option<LoadedSource>,
-    /// The noise of each image of the batch that was not drawn yet.
+    /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
     observer: RefCell<&'a mut dyn Observer>,
-    /// Whether no part has been used since peaks were noted.
+    /// Whether no part has been used since the last stage's peaks were recorded.
     is_new_stage: Cell<bool>,
 }
 
-/// What stages hand on to later ones.
+/// Results of stages that later ones use.
 struct Made {
-    /// What latents start from.
+    /// The initial noise.
     noise: Option<Tensor>,
-    /// What is taken over from the input image.
+    /// What is kept of the input image.
     original: Original,
-    /// For each denoiser, by the number of its part, a conditioning for each branch of guidance.
+    /// For each denoiser, by the index of its part: a conditioning per guidance branch.
     conditionings: BTreeMap<usize, Vec<Conditioning>>,
-    /// Those of the last stage that denoised.
+    /// Latents of the last denoising stage.
     latents: Option<Tensor>,
-    /// Those of stages that later ones see, by the numbers of the stages.
+    /// Latents of stages that later ones read, by the indices of the stages.
     seen: BTreeMap<usize, Tensor>,
     media: Vec<Media>,
 }
 
-/// A stage that is running.
+/// A stage in progress.
 struct Begun {
     stage: Stage,
     at: Instant,
@@ -236,7 +236,7 @@ impl Run<'_> {
         }
     }
 
-    /// The stages, from this one on, that share one walk of the sampler.
+    /// The range of stages, from `first` on, that share one sampling loop.
     fn walk(&self, first: usize) -> Range<usize> {
         let goes_on = |task: &Task| task.denoise().is_some_and(|denoise| denoise.start == Start::SameWalk);
         let more = self.resolved.stages[first + 1..].iter().take_while(|task| goes_on(task)).count();
@@ -249,7 +249,7 @@ impl Run<'_> {
         recorder.record(TelemetryEvent::Plan(mark));
     }
 
-    /// Does the work of the stage of this number.
+    /// Runs the work of the stage with this index.
     fn stage<T>(
         &self,
         number: usize,
@@ -275,8 +275,8 @@ impl Run<'_> {
         let spilled = self.loaded.account.spilled();
         if spilled > SLACK {
             self.tell(&format!(
-                "The driver moved {} of the card's memory to RAM, which slows down every step. Set \u{201c}CUDA - Sysmem \
-                 Fallback Policy\u{201d} to \u{201c}Prefer No Sysmem Fallback\u{201d} in the NVIDIA Control Panel, or \
+                "The driver moved {} of the GPU's memory to RAM, which slows down every step. Set \u{201c}CUDA - \
+                 Sysmem Fallback Policy\u{201d} to \u{201c}Prefer No Sysmem Fallback\u{201d} in the NVIDIA Control Panel, or \
                  allow less VRAM",
                 units::memory_needed(spilled)
             ));
@@ -286,13 +286,13 @@ impl Run<'_> {
         self.observer.borrow_mut().stage_finished(stage, at.elapsed().as_secs_f64());
     }
 
-    /// What was held since the last call, or since a part was first used after it, was held by this stage.
+    /// Records peak memory for this stage: since the last call, or since a part was first used after it.
     fn note_peaks(&self, stage: usize) {
         self.plan.borrow_mut().peaks.push((stage, self.loaded.account.take_peaks()));
         self.is_new_stage.set(true);
     }
 
-    /// Takes less for a stage where other programs have taken of a card what the plan counted with.
+    /// Replans a stage if other programs now use GPU memory that the plan counted on.
     fn make_fit(&self, stage: usize) -> Result<(), PipelineError> {
         let Some(available) = self.loaded.account.available() else { return Ok(()) };
         let budget = available.saturating_sub(self.options.memory.min_free_vram);
@@ -308,7 +308,7 @@ impl Run<'_> {
         }
     }
 
-    /// Does `work` until it no longer runs out of memory, each time under a plan that takes less.
+    /// Repeats `work` under plans that need less memory, until it does not run out of memory.
     fn within_memory<T>(
         &self,
         stage: usize,
@@ -328,7 +328,7 @@ impl Run<'_> {
         }
     }
 
-    /// The run goes on under another plan.
+    /// Reports that the run continues under another plan.
     fn tell(&self, reason: &str) {
         let recorder = &self.options.recorder;
         recorder.record(TelemetryEvent::Note { at: recorder.now(), text: reason.to_owned() });
@@ -336,7 +336,7 @@ impl Run<'_> {
         self.observer.borrow_mut().replanned(reason);
     }
 
-    /// Store and executor of a part in a stage, once there is room for it.
+    /// Makes room for a part in a stage; returns its store and executor.
     fn enter(&self, stage: usize, part: usize) -> (&WeightStore, Executor) {
         let number = {
             let plan = &self.plan.borrow().plan;
@@ -345,7 +345,7 @@ impl Run<'_> {
         };
         self.loaded.account.settle();
         if self.is_new_stage.take() {
-            // What the stage before held was its own.
+            // Peaks until now belong to the previous stage.
             self.loaded.account.take_peaks();
         }
         let executor = Executor::new(self.options.cancel.clone(), self.options.recorder.clone());

@@ -12,24 +12,24 @@ use crate::{
     sampling::NoiseStream,
 };
 
-/// The noise of a run before its first step, of unit variance, in the shape of its latents.
+/// The initial noise of a run, with unit variance, in the shape of its latents.
 pub(super) struct Noise {
-    /// What the run starts from.
+    /// The initial latents.
     pub latents: Tensor,
-    /// For samples of the input image's latents.
+    /// The noise for samples of the input image's latents.
     pub images: ImageNoise,
 }
 
-/// The noise of samples of the input image's latents.
+/// The noise for samples of the input image's latents.
 pub(super) struct ImageNoise {
-    /// Of the whole image.
+    /// For the whole image.
     pub whole: Option<Tensor>,
-    /// Of the masked image.
+    /// For the masked image.
     pub masked: Option<Tensor>,
 }
 
 impl Run<'_> {
-    /// The noise of each image, in the order in which diffusers draws it, or what a file has in its place.
+    /// The noise of each image, in the order in which diffusers draws it, or the tensors of a file.
     pub(super) fn noise(&self) -> Result<Noise, PipelineError> {
         let shape = self.resolved.latents(0).map(|shape| shape.dims(self.request.batch as usize));
         let shape = shape.unwrap_or_default();
@@ -59,7 +59,7 @@ impl Run<'_> {
         Ok(Noise { latents, images: ImageNoise { whole, masked } })
     }
 
-    /// The next noise of each image, side by side.
+    /// Draws the next noise of each image, concatenated along the batch.
     pub(super) fn draw(&self, shape: &[usize]) -> candle_core::Result<Tensor> {
         let each = shape.iter().skip(1).product();
         let mut streams = self.streams.borrow_mut();
@@ -68,7 +68,7 @@ impl Run<'_> {
     }
 }
 
-/// What a file has to have in the place of noise.
+/// The file's tensor that replaces the initial noise.
 const LATENTS: &str = "latents";
 
 fn stored(path: &PathBuf) -> Result<(&PathBuf, TensorTable), PipelineError> {
@@ -79,7 +79,8 @@ fn stored(path: &PathBuf) -> Result<(&PathBuf, TensorTable), PipelineError> {
     Ok((path, read_header(path).map_err(wrong)?))
 }
 
-/// The noise of each image of the batch: each has its own seed, so that it can be generated alone.
+/// The noise generator of each image of the batch. Each has its own seed, so that the image can also be
+/// generated alone.
 pub(super) fn seeds(request: &Request) -> Vec<NoiseStream> {
     (0..request.batch).map(|index| NoiseStream::new(request.seed.wrapping_add(index.into()))).collect()
 }

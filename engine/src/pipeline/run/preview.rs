@@ -1,4 +1,4 @@
-//! What the pictures look like while they form.
+//! Previews of the images during a run.
 
 use candle_core::Tensor;
 
@@ -11,13 +11,13 @@ use crate::{
     vae::{Tiling, TinyDecoder, TinyDecoderError},
 };
 
-/// Sides of the tiles that a tiny decoder is given, in latents.
+/// Sides of the tiles of a tiny decoder, in latents.
 const TILES: [usize; 3] = [64, 32, 16];
 
 impl Run<'_> {
-    /// Sees to it that there can be previews: fits the map that they are made with, once a model, unless there is a
-    /// tiny decoder. It takes no more than decoding is predicted to take beside what is held already; where that is not
-    /// enough there are no previews.
+    /// Fits the map for previews, once per model, unless there is a tiny decoder. This may use as much memory
+    /// as decoding is predicted to need beside what is in memory already. If that is not enough, there are no
+    /// previews.
     pub(super) fn fit_preview(&self) -> Result<(), PipelineError> {
         let wanted = self.observer.borrow().wants_previews() && self.loaded.preview.borrow().is_none();
         let first = self.resolved.denoises().next().filter(|_| wanted);
@@ -46,8 +46,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Latents `[batch, channels, height, width]` without their noise as pictures; none where a tiny decoder's file
-    /// has become unreadable.
+    /// Converts denoised latents `[batch, channels, height, width]` to images. Returns none if a tiny
+    /// decoder's file has become unreadable.
     pub(super) fn preview(
         &self,
         stage: usize,
@@ -64,7 +64,7 @@ impl Run<'_> {
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?.into();
             match decoder.decode(&latents, Some(Tiling::with_tile(tile))) {
-                Ok(picture) => images.extend(to_images(picture.computed()?)?),
+                Ok(image) => images.extend(to_images(image.computed()?)?),
                 Err(TinyDecoderError::Compute(error)) => return Err(RunError::from(error).into()),
                 Err(TinyDecoderError::Checkpoint(error)) => {
                     tracing::warn!(%error, "the preview failed");
@@ -75,8 +75,8 @@ impl Run<'_> {
         Ok(images)
     }
 
-    /// The tiny decoder and the largest of its tiles that need no more memory than the denoiser's blocks leave free
-    /// between two steps: previews change no plan.
+    /// The tiny decoder, with the largest tile that fits into the memory that the plan leaves free between
+    /// two steps: previews do not change the plan.
     fn tiny_decoder(&self, stage: usize, part: usize) -> Option<(&TinyDecoder, usize)> {
         let decoder = self.loaded.tiny_decoder()?;
         let LatentShape { height, width, .. } = self.resolved.latents(stage)?;

@@ -1,4 +1,4 @@
-//! The picture that a run starts from, in latents.
+//! The input image of a run, as latents.
 
 use candle_core::{DType, Device, Tensor};
 
@@ -10,27 +10,27 @@ use crate::{
     vae::{Autoencoder, Tiling},
 };
 
-/// What a run takes over from the request's picture.
+/// What a run uses of the request's input image.
 #[derive(Clone, Default)]
 pub(super) struct Original {
     /// Its latents `[batch, channels, height, width]`, f32, in the scale of diffusion.
     latents: Option<Tensor>,
-    /// Where it is drawn anew, `[1, 1, height, width]`, if the rest is put back after each step.
+    /// The area to inpaint, `[1, 1, height, width]`, if the rest is restored after each step.
     mask: Option<Tensor>,
-    /// Whether nothing of it is left at the start.
+    /// Whether the initial latents contain nothing of the image.
     is_forgotten: bool,
-    /// What the network sees beside the latents, `[batch, channels, height, width]`, f32.
+    /// Extra channels for the network, `[batch, channels, height, width]`, f32.
     beside: Option<Tensor>,
 }
 
 impl Original {
-    /// The latents that the run starts from, with noise in them.
+    /// The latents of the image, to which noise is added.
     pub fn start(&self) -> Option<&Tensor> {
         self.latents.as_ref().filter(|_| !self.is_forgotten)
     }
 
-    /// What is needed in every step: what stays of it, where the network does not see to that, and what is beside the
-    /// latents.
+    /// What every step needs: the latents of the area to keep, if the network does not keep it by itself, and
+    /// extra channels for the network.
     pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Inpaint<'_>>, Option<Tensor>) {
         let kept = match (self.latents, self.mask) {
             (Some(latents), Some(mask)) => Some(Inpaint { training, latents, noise, mask }),
@@ -41,7 +41,8 @@ impl Original {
 }
 
 impl Run<'_> {
-    /// Encodes the request's picture: once for all pictures of the batch, each of which has noise of its own.
+    /// Encodes the request's input image, once for the whole batch; each image of the batch gets its own
+    /// noise.
     pub(super) fn encode_source(
         &self,
         stage: usize,
@@ -52,8 +53,8 @@ impl Run<'_> {
         let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
             return Ok(Original::default());
         };
-        let encode = |picture, noise, number, dump: &mut Dump| {
-            self.encode_picture(stage, autoencoder, picture, noise, number, dump)
+        let encode = |image, noise, number, dump: &mut Dump| {
+            self.encode_image(stage, autoencoder, image, noise, number, dump)
         };
         let mask = source.mask()?;
         let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
@@ -78,32 +79,32 @@ impl Run<'_> {
         Ok(Original { latents, mask: mask.filter(|_| beside.is_none()), is_forgotten, beside })
     }
 
-    /// A sample of the latents of a picture `[1, 3, height, width]` in −1…1, in the scale of diffusion.
-    fn encode_picture(
+    /// A sample of the latents of an image `[1, 3, height, width]` in −1…1, in the scale of diffusion.
+    fn encode_image(
         &self,
         stage: usize,
         Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
-        picture: Tensor,
+        image: Tensor,
         noise: &Tensor,
         number: usize,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
         let (store, executor) = self.enter(stage, *part);
         let (mean, log_variance) = self.within_memory(stage, || {
-            let picture = picture.to_device(store.device())?.into();
+            let image = image.to_device(store.device())?.into();
             let blocks = Blocks::stored(&executor, store);
-            let (mean, spread) = autoencoder.encode(blocks, &picture, self.tiling(stage, *part))?;
+            let (mean, spread) = autoencoder.encode(blocks, &image, self.tiling(stage, *part))?;
             Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
         })?;
-        dump.add(format!("vae.encode.{number}.in"), &picture)?;
+        dump.add(format!("vae.encode.{number}.in"), &image)?;
         dump.add(format!("vae.encode.{number}.mean"), &mean)?;
-        drop(picture);
+        drop(image);
         let spread = (log_variance.to_dtype(DType::F32)? * 0.5)?.exp()?;
         let sample = mean.to_dtype(DType::F32)?.broadcast_add(&spread.broadcast_mul(noise)?)?;
         Ok(autoencoder.rescale(&sample.into())?.into_computed()?)
     }
 
-    /// How an autoencoder's work in a stage is cut under the plan.
+    /// The tiling of an autoencoder's work in a stage under the plan.
     pub(super) fn tiling(&self, stage: usize, part: usize) -> Option<Tiling> {
         let plan = &self.plan.borrow().plan;
         let tile = plan.stages[stage].use_of(part)?.tile;

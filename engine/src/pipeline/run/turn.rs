@@ -1,4 +1,4 @@
-//! The turn of one denoiser in a walk of the sampler.
+//! The part of a sampling loop that one denoiser runs.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -10,7 +10,7 @@ use crate::{
     telemetry::StepRecord,
 };
 
-/// The turn of one denoiser in a walk of the sampler.
+/// The part of a sampling loop that one denoiser runs.
 pub(super) struct Turn<'a> {
     begun: Begun,
     pub stage: usize,
@@ -20,7 +20,7 @@ pub(super) struct Turn<'a> {
     pub pace: Pace,
     prepared: Prepared,
     prompt_alone: Prepared,
-    /// The calls of the walk before this turn, and its place among the walk's stages.
+    /// The number of the loop's calls before this turn, and the index of its stage in the loop.
     before: usize,
     place: usize,
 }
@@ -34,12 +34,12 @@ impl<'a> Turn<'a> {
         self.denoise.denoiser.network.denoiser.as_ref()
     }
 
-    /// What was prepared for a prediction with all branches of guidance, or for the prompt's alone.
+    /// The prepared inputs for a prediction with all guidance branches, or with only the prompt's branch.
     pub fn prepared(&self, is_guided: bool) -> &Prepared {
         if is_guided { &self.prepared } else { &self.prompt_alone }
     }
 
-    /// The stage whose turn it is at a call of the walk, counted from 1, if it is the next one's.
+    /// The next stage, if it is its turn at `call`, which counts the loop's calls from 1.
     pub fn next(&self, call: usize, denoises: &[&'a Denoise]) -> Option<&'a Denoise> {
         let is_over = call > self.before + self.denoise.steps.called.len();
         denoises.get(self.place + 1).copied().filter(|_| is_over)
@@ -47,7 +47,7 @@ impl<'a> Turn<'a> {
 }
 
 impl Run<'_> {
-    /// Begins a stage: makes room for its denoiser and prepares it.
+    /// Starts a stage: makes room for its denoiser and prepares it.
     pub(super) fn take_turn<'b>(
         &'b self,
         stage: usize,
@@ -71,7 +71,7 @@ impl Run<'_> {
         Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
     }
 
-    /// Ends a denoiser's stage and begins that of the next one in the same walk.
+    /// Ends a denoiser's stage and starts the next one in the same sampling loop.
     pub(super) fn hand_over<'b>(
         &'b self,
         turn: &mut Turn<'b>,
@@ -101,12 +101,12 @@ impl Run<'_> {
     }
 }
 
-/// Keeps count of what each step takes.
+/// Records the timing of each step.
 pub(super) struct Pace {
     started: Instant,
     waited: u64,
     moved: u64,
-    /// Predictions that were not made so far.
+    /// The number of reused predictions so far.
     reused: usize,
 }
 
@@ -116,7 +116,7 @@ impl Pace {
         Self { started: Instant::now(), waited, moved, reused: 0 }
     }
 
-    /// A step is done; `reused` predictions were not made since the first.
+    /// Records a step. `reused` is the number of reused predictions since the first step.
     pub fn step(&mut self, reused: usize, store: &WeightStore, at: u64) -> StepRecord {
         let next = Self { reused, ..Self::new(store) };
         let record = StepRecord {

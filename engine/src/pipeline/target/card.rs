@@ -1,4 +1,4 @@
-//! The machine's first NVIDIA card.
+//! The machine's first NVIDIA GPU.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -13,24 +13,24 @@ use crate::{
     residency::{DeviceMemory, cuda::CudaMemory},
 };
 
-/// Seconds until the first byte of a transfer arrives.
+/// Latency of a transfer in seconds.
 const LATENCY: f64 = 20e-6;
-/// A card on eight lanes of PCIe 4, where the one here could not be measured because it is full.
+/// The assumed speed of a GPU that has no free memory to measure it: eight lanes of PCIe 4.
 const GUESS: Speed = Speed { link: 12e9, halves: 3e13, singles: 1e13 };
 
-/// What a card does at most.
+/// The maximum speed of a GPU.
 #[derive(Clone, Copy)]
 struct Speed {
-    /// Bytes a second from pinned memory.
+    /// Bytes per second from pinned memory.
     link: f64,
-    /// Operations a second in products of f16, which are those of bf16 too.
+    /// Operations per second in matrix products of f16 or bf16.
     halves: f64,
-    /// The same of f32.
+    /// Operations per second in matrix products of f32.
     singles: f64,
 }
 
 impl Speed {
-    /// Within half a second, as somebody waits for it.
+    /// Takes at most half a second, because a user waits for it.
     fn measure(memory: &CudaMemory) -> candle_core::Result<Self> {
         const SIDE: usize = 4096;
         const TIME: Duration = Duration::from_millis(60);
@@ -43,26 +43,26 @@ impl Speed {
     }
 }
 
-/// Makes sure that there is one.
+/// Checks that there is a GPU that can be used.
 ///
 /// # Errors
-/// When there is none, or the driver does not answer.
+/// When there is none, or the driver does not respond.
 pub fn ready() -> Result<(), PipelineError> {
     CudaMemory::of_card(0).map(|_| ()).map_err(PipelineError::Card)
 }
 
-/// The card, and what it has at this moment.
+/// The GPU and its current free memory.
 ///
 /// # Errors
-/// As those of [`ready`].
+/// The same as for [`ready`].
 pub fn first_card() -> Result<Option<Card>, PipelineError> {
-    // Once, as it takes memory that a run may need.
+    // Measured only once, because it takes memory that a run may need.
     static SPEED: OnceLock<Speed> = OnceLock::new();
     let memory = CudaMemory::of_card(0).map_err(PipelineError::Card)?;
     let state = memory.state().map_err(PipelineError::Card)?;
     let speed = *SPEED.get_or_init(|| {
         Speed::measure(&memory).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the card's speed could not be measured");
+            tracing::warn!(%error, "the GPU's speed could not be measured");
             GUESS
         })
     });

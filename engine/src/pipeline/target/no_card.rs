@@ -1,13 +1,13 @@
-//! An engine that is not made for cards.
+//! The same functions for an engine without support for GPUs.
 
 use super::{Card, PipelineError};
 
-/// It finds none.
+/// There is none.
 pub fn first_card() -> Result<Option<Card>, PipelineError> {
     Ok(None)
 }
 
-/// It needs none.
+/// Always succeeds.
 pub fn ready() -> Result<(), PipelineError> {
     Ok(())
 }
