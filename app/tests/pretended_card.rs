@@ -297,7 +297,7 @@ fn a_lost_card_costs_a_step() {
     let output = machine.with("PRETEND_LOST_AFTER", alone / 2).draw(&model, "128", "6");
     let said = words(&output);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("the graphics card failed during computation"), "{said}");
+    assert!(said.contains("the GPU failed during computation"), "{said}");
     // Finished steps are not computed again.
     for step in 1..=6 {
         assert_eq!(said.matches(&format!("step {step} of 6")).count(), 1, "{said}");
@@ -312,6 +312,6 @@ fn a_card_that_fails_again_and_again_ends_the_job_in_words() {
     let output = machine.draw(&model, "128", "2");
     let said = words(&output);
     assert!(!output.status.success(), "{said}");
-    assert!(said.contains("error: the engine process failed repeatedly: the graphics card failed"), "{said}");
-    assert!(said.contains("help: Update the card's driver"), "{said}");
+    assert!(said.contains("error: the engine process failed repeatedly: the GPU failed"), "{said}");
+    assert!(said.contains("help: Update the GPU driver"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! The threads behind a session.
 //!
-//! `sluice-session` keeps the queue and answers at once; `sluice-inference` computes, one job at a time;
-//! `sluice-hardware` reads the machine. All channels between them are bounded.
+//! `sluice-session` manages the queue and responds at once; `sluice-inference` computes, one job at a time;
+//! `sluice-hardware` samples the machine. All channels between them are bounded.
 
 use std::{
     collections::VecDeque,
@@ -42,7 +42,7 @@ impl Session {
     /// Starts the engine's threads.
     ///
     /// # Errors
-    /// When the operating system gives no thread.
+    /// When the operating system cannot start a thread.
     pub fn start(options: SessionOptions) -> io::Result<Self> {
         let (commands, incoming) = bounded(COMMANDS);
         let (outgoing, events) = bounded(EVENTS);
@@ -102,7 +102,7 @@ impl Session {
         Ok(Self { commands, events, threads })
     }
 
-    /// An engine at the other ends of channels, served by threads that end with it.
+    /// A session for an engine at the other ends of the channels; `threads` end with it.
     pub(super) fn new(
         commands: Sender<Command>,
         events: Receiver<Event>,
@@ -111,10 +111,10 @@ impl Session {
         Self { commands, events, threads }
     }
 
-    /// Sends a command. Never waits.
+    /// Sends a command without waiting.
     ///
     /// # Errors
-    /// Gives the command back if the engine has ended or has hundreds of commands still to read.
+    /// Returns the command if the engine has ended, or if its queue of unread commands is full.
     pub fn send(&self, command: Command) -> Result<(), Command> {
         self.commands.try_send(command).map_err(|error| error.into_inner())
     }
@@ -162,7 +162,7 @@ struct Dispatcher {
     queue: VecDeque<Job>,
     running: Option<(JobId, CancelToken)>,
     unloading: bool,
-    /// Opened with the first question that needs it.
+    /// Opened when the first query needs it.
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
     outcomes: Outcomes,
@@ -193,7 +193,7 @@ impl Dispatcher {
         }
         drop(self.work);
         if running.is_some() {
-            // An error means that the worker is gone, which is what is waited for.
+            // An error also means that the worker has ended.
             let _ = finished.recv();
         }
         self.emitter.emit(Event::ShutDown);
@@ -214,12 +214,12 @@ impl Dispatcher {
                 self.unloading = true;
                 self.next();
             }
-            // There is nothing to forget where no process can die.
+            // There are no unfinished jobs of earlier sessions without a worker process.
             Command::Forget | Command::ShutDown => {}
         }
     }
 
-    /// Headers are a matter of milliseconds, so a model can be looked at while another one draws.
+    /// Reading headers takes milliseconds, so a model can be inspected while another one is running.
     fn load(&self, source: &ModelSource) {
         match describe(source, &self.library.models) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
@@ -263,7 +263,7 @@ impl Dispatcher {
         }
     }
 
-    /// Gives the worker something to do if it has nothing.
+    /// Gives the worker something to do if it is idle.
     fn next(&mut self) {
         if self.running.is_some() {
             return;

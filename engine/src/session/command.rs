@@ -1,4 +1,4 @@
-//! What a caller can ask of the engine.
+//! The commands to the engine.
 
 use std::path::PathBuf;
 
@@ -10,96 +10,96 @@ use crate::{
     request::{ModelSource, Request},
 };
 
-/// Names one job for as long as the session lives; chosen by the caller.
+/// Identifies a job during a session; chosen by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
-/// A message to the engine.
+/// A command to the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
-    /// Reads the headers of a model and answers with [`Event::ModelLoaded`](super::Event::ModelLoaded).
-    /// No weight is read yet.
+    /// Reads the headers of a model and responds with [`Event::ModelLoaded`](super::Event::ModelLoaded).
+    /// Reads no weights.
     Load {
-        /// Which model.
+        /// The model.
         model: ModelSource,
     },
-    /// Works out what a request would take and answers with [`Event::Planned`](super::Event::Planned) or
-    /// [`Event::NotPlanned`](super::Event::NotPlanned). No weight is read.
+    /// Predicts what a request would need and responds with [`Event::Planned`](super::Event::Planned) or
+    /// [`Event::NotPlanned`](super::Event::NotPlanned). Reads no weights.
     Plan(Box<PlanQuery>),
     /// Queues a job.
     Generate(Box<Job>),
-    /// Ends a job, running or queued. The running one ends within one block of weights.
+    /// Cancels a running or queued job. A running job stops within one block of weights.
     Cancel {
-        /// Which job.
+        /// The job.
         job: JobId,
     },
-    /// Gives back all memory that holds weights.
+    /// Frees all memory that holds weights.
     Unload,
-    /// Forgets the jobs that were not finished when Sluice was closed, see
+    /// Deletes the jobs that were unfinished when Sluice was closed, see
     /// [`Event::Unfinished`](super::Event::Unfinished).
     Forget,
-    /// Cancels what runs, drops what is queued and ends the engine.
+    /// Cancels the running job, drops queued ones and ends the engine.
     ShutDown,
 }
 
-/// One request and what is to be done with its result.
+/// A request, and what to do with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The caller's name for it.
+    /// The caller's identifier for it.
     pub id: JobId,
-    /// What to draw.
+    /// What to generate.
     pub request: Request,
-    /// Where the images go; nowhere if absent.
+    /// Where to save the images; `None` keeps them in memory only.
     pub output: Option<Output>,
-    /// Whether previews of the forming image are wanted.
+    /// Whether to send previews during the run.
     pub previews: bool,
-    /// A safetensors file whose tensor `latents` takes the place of the seed's noise.
+    /// A safetensors file whose tensor `latents` replaces the seed's noise.
     pub initial_latents: Option<PathBuf>,
-    /// A safetensors file to write the tensors of every stage to.
+    /// A safetensors file to which the tensors of every stage are written.
     pub dump: Option<PathBuf>,
-    /// How memory is used. In the same precision it changes no bit of the result, except where tiles of the decoder
-    /// blend.
+    /// How memory is used. With the same precision, this does not change the result, except where the decoder
+    /// blends tiles.
     #[serde(default)]
     pub memory: MemoryPreferences,
-    /// What is written about the run while it goes on.
+    /// Reports that are written during the run.
     #[serde(default)]
     pub reports: Reports,
-    /// Where the run keeps what it has computed, and takes it from when its process died in the middle.
+    /// Path of the run's journal, from which it resumes if its process died.
     #[serde(default)]
     pub journal: Option<PathBuf>,
 }
 
-/// Files that a run writes about itself.
+/// Reports about a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reports {
-    /// Every observation as a line of JSON.
+    /// Every telemetry event as a line of JSON.
     pub telemetry: Option<PathBuf>,
     /// A trace for Perfetto or Chrome.
     pub trace: Option<PathBuf>,
 }
 
-/// A question about memory.
+/// A query for a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanQuery {
-    /// The caller's number for it, so that an answer to an outdated question can be told.
+    /// The caller's number for the query, so that answers to outdated queries can be recognised.
     pub id: u64,
-    /// What is to be planned.
+    /// The model to plan for.
     pub subject: PlanSubject,
-    /// What is to be drawn; its model counts only if the subject is the request's.
+    /// The request; its model is used only if the subject is [`PlanSubject::Model`].
     pub request: Request,
-    /// How memory is to be used.
+    /// How memory is used.
     pub memory: MemoryPreferences,
 }
 
-/// Which model a plan is for.
+/// The model that a plan is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSubject {
     /// The request's model, whose headers are read.
     Model,
-    /// A well-known model by its identifier, such as `flux.1-dev`; it need not be on this machine.
+    /// A known model by its identifier, such as `flux.1-dev`; its files need not exist.
     Known(String),
 }
 

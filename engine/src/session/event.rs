@@ -1,4 +1,4 @@
-//! What the engine tells its caller.
+//! The events from the engine.
 
 use std::path::PathBuf;
 
@@ -14,178 +14,179 @@ use crate::{
     telemetry::TelemetryEvent,
 };
 
-/// A message from the engine.
+/// An event from the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// What the machine has and how busy it is; about once a second.
+    /// The machine's resources and their current use; about once per second.
     Hardware(HardwareSample),
     /// The headers of a model were read.
     ModelLoaded(Box<ModelSummary>),
-    /// All weights were given back.
+    /// All weights were freed.
     Unloaded,
-    /// A process has begun to serve as the engine.
+    /// A process now serves as the engine.
     Serving(Serving),
-    /// The engine's process ended unexpectedly and is started again; jobs go on where they were.
+    /// The engine's process ended unexpectedly and is restarted; jobs resume.
     Restarting {
-        /// What happened.
+        /// The error.
         failure: Failure,
     },
-    /// Jobs that were not finished when Sluice was closed. Sent again they go on where they were; see also
+    /// Jobs that were unfinished when Sluice was closed. When sent again, they resume. See also
     /// [`Command::Forget`](super::Command::Forget).
     Unfinished {
-        /// In their order.
+        /// The jobs, in order.
         jobs: Vec<Job>,
     },
-    /// The answer to [`Command::Plan`](super::Command::Plan).
+    /// The response to [`Command::Plan`](super::Command::Plan).
     Planned {
-        /// The number of the question.
+        /// The number of the query.
         id: u64,
-        /// What the request would take.
+        /// What the request would need.
         forecast: Box<Forecast>,
-        /// What each text encoder reads of the prompt and, where guidance uses it, of the negative prompt. Nothing of a
-        /// well-known model, whose tokenizers are not here.
+        /// What each text encoder reads of the prompt and, if guidance uses it, of the negative prompt. Empty
+        /// for known models, whose tokenizers are not available.
         #[serde(default)]
         readings: Vec<Vec<Reading>>,
     },
-    /// There is no answer to [`Command::Plan`](super::Command::Plan): the model cannot be read, or the request makes
-    /// no sense.
+    /// The response to [`Command::Plan`](super::Command::Plan) if the model cannot be read or the request is
+    /// not valid.
     NotPlanned {
-        /// The number of the question.
+        /// The number of the query.
         id: u64,
-        /// What happened and what to do.
+        /// The error, with advice.
         failure: Failure,
     },
-    /// The adapters of a job that begins, or of a request that was planned, have been put to its model.
+    /// The adapters of a starting job, or of a planned request, were applied to its model.
     Adapted {
-        /// Which job; none for a question about memory.
+        /// The job; `None` for a plan.
         job: Option<JobId>,
-        /// What became of each, in their order.
+        /// A report for each adapter, in order.
         reports: Vec<AdapterReport>,
     },
-    /// What a run says about itself, several times a second. May be left out when the caller is slow to read.
+    /// Telemetry of a run, several times per second. Can be skipped if the caller reads slowly.
     Telemetry {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// In their order.
+        /// The events, in order.
         events: Vec<TelemetryEvent>,
     },
-    /// A run goes on under another plan, because memory ran out or measured times differ from the expected.
+    /// A run continues under another plan, because memory ran out or block timings differ from the
+    /// prediction.
     Replanned {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// What happened, in words.
+        /// The reason, for the user.
         reason: String,
     },
-    /// What a run took, compared with what was said before it.
+    /// The measurements of a run, with the predictions.
     Outcome {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// The figures.
+        /// The measurements.
         outcome: Box<Outcome>,
     },
-    /// A job waits; 0 is the next to run.
+    /// A job is queued; position 0 runs next.
     Queued {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// How many jobs are before it, the running one not counted.
+        /// The number of jobs before it, without the running one.
         position: usize,
     },
-    /// A job begins.
+    /// A job starts.
     Started {
-        /// Which job.
+        /// The job.
         job: JobId,
     },
-    /// A stage begins.
+    /// A stage starts.
     StageStarted {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// Which stage.
+        /// The stage.
         #[serde(flatten)]
         stage: Stage,
     },
     /// A stage is done.
     StageFinished {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// Which stage.
+        /// The stage.
         #[serde(flatten)]
         stage: Stage,
-        /// How long it took.
+        /// Its duration.
         seconds: f64,
     },
     /// A denoising step is done.
     Step {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// Its number, from 1.
+        /// The number of the step, from 1.
         step: u32,
-        /// How many there are.
+        /// The number of steps.
         steps: u32,
-        /// How long this one took.
+        /// The duration of this step.
         seconds: f64,
-        /// Estimate for the steps that are left.
+        /// Estimated time for the remaining steps.
         seconds_left: f64,
     },
-    /// The image as it looks after a step. May be left out when the caller is slow to read.
+    /// The image as it looks after a step. Can be skipped if the caller reads slowly.
     Preview {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// After which step, from 1.
+        /// The number of the step, from 1.
         step: u32,
-        /// Low resolution, one for each image of the batch.
+        /// Low-resolution images, one per image of the batch.
         images: Vec<Image>,
     },
-    /// An image, or a report about the run, could not be written where it should go. The job still finishes: with
-    /// the place where the image was kept instead, or without any.
+    /// An image, or a report about the run, could not be written to its path. The job still finishes: with
+    /// the path where the image was saved instead, or without a path.
     NotSaved {
-        /// Which job.
+        /// The job.
         job: JobId,
-        /// What happened and what to do.
+        /// The error, with advice.
         failure: Failure,
     },
     /// A job is done.
     Finished {
-        /// Which job.
+        /// The job.
         job: JobId,
         /// Its images.
         pictures: Vec<Picture>,
-        /// How long all of it took.
+        /// Its duration.
         seconds: f64,
     },
-    /// A job was ended by [`Command::Cancel`](super::Command::Cancel).
+    /// A job was cancelled by [`Command::Cancel`](super::Command::Cancel).
     Cancelled {
-        /// Which job.
+        /// The job.
         job: JobId,
     },
-    /// Something went wrong; the engine goes on with the next job.
+    /// An error occurred; the engine continues with the next job.
     Failed {
-        /// Which job, if it was one.
+        /// The job, if the error concerns one.
         job: Option<JobId>,
-        /// What happened and what to do.
+        /// The error, with advice.
         failure: Failure,
     },
-    /// The engine has ended; nothing follows.
+    /// The engine has ended; no event follows.
     ShutDown,
 }
 
 /// A process that serves as the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serving {
-    /// What it computes with, such as `CPU`.
+    /// Its device, such as `CPU`.
     pub engine: String,
-    /// Its number in the operating system.
+    /// Its process id.
     pub process: u32,
-    /// Why an engine that would be faster does not serve, if there is one.
+    /// Why a faster engine is not used, if there is one.
     pub instead_of: Option<Failure>,
 }
 
-/// An error in words for the person at the window.
+/// An error message for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What went wrong and where.
+    /// What went wrong, and where.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do.
     pub advice: Option<String>,
 }
 
@@ -194,8 +195,8 @@ pub struct Failure {
 pub struct Picture {
     /// Its pixels.
     pub media: Media,
-    /// The seed that draws it again in a batch of one.
+    /// The seed that reproduces it in a batch of one.
     pub seed: u64,
-    /// Where it was written.
+    /// Where it was saved.
     pub path: Option<PathBuf>,
 }

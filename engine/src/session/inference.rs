@@ -34,21 +34,21 @@ use crate::{
 
 /// A task for the inference thread.
 pub enum Assignment {
-    /// Draw.
+    /// Generate images.
     Draw(Box<Job>, CancelToken),
-    /// Give back all weights.
+    /// Free all weights.
     Unload,
 }
 
-/// A model that stays for the next job.
+/// The loaded model, which is kept for the next job.
 struct Current {
-    /// As it was opened, without adapters.
+    /// The model as opened, without adapters.
     opened: Arc<Model>,
     summary: ModelSummary,
     loaded: LoadedModel,
 }
 
-/// What computes, one job after the other.
+/// Runs jobs one at a time.
 pub struct InferenceThread {
     emitter: Emitter,
     account: Arc<MemoryAccount>,
@@ -78,12 +78,12 @@ impl InferenceThread {
         }
     }
 
-    /// The same, ending the process when its card is lost to it.
+    /// Makes the worker end the process when its GPU is lost.
     pub fn ending_with_card(self) -> Self {
         Self { ends_with_card: true, ..self }
     }
 
-    /// Works until nobody can assign any more; says on `done` when an image is through.
+    /// Runs tasks until the sender of `assigned` is dropped; sends to `done` after each job.
     pub fn run(mut self, assigned: &Receiver<Assignment>, done: &Sender<()>) {
         pipeline::measure_processor();
         for work in assigned {
@@ -95,9 +95,9 @@ impl InferenceThread {
                 Assignment::Draw(job, cancel) => {
                     let id = job.id;
                     self.emitter.emit(Event::Started { job: id });
-                    // A panic is a mistake of ours. It must cost this job alone, and what it may have left half
-                    // done is the model, which goes.
-                    let result = catch_unwind(AssertUnwindSafe(|| self.draw(&job, cancel)));
+                    // A panic is a bug in Sluice. It must only fail this job; the model may be in an invalid
+                    // state and is dropped.
+                    let result = catch_unwind(AssertUnwindSafe(|| self.generate(&job, cancel)));
                     self.emitter.emit(result.unwrap_or_else(|_| {
                         self.current = None;
                         let failure = Failure {
@@ -117,9 +117,9 @@ impl InferenceThread {
         }
     }
 
-    fn draw(&mut self, job: &Job, cancel: CancelToken) -> Event {
+    fn generate(&mut self, job: &Job, cancel: CancelToken) -> Event {
         let started = Instant::now();
-        match self.pictures(job, cancel) {
+        match self.images(job, cancel) {
             Ok(pictures) => {
                 Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() }
             }
@@ -129,8 +129,8 @@ impl InferenceThread {
             Err(JobError::Pipeline(PipelineError::Run(RunError::DeviceLost(error))))
                 if self.ends_with_card =>
             {
-                // The journal has what was computed, and the next process goes on from there.
-                tracing::error!(%error, "the graphics card is lost to this process, which exits");
+                // The next process resumes from the journal.
+                tracing::error!(%error, "the GPU is lost to this process, which exits");
                 std::process::exit(CARD_LOST);
             }
             Err(error) => {
@@ -139,7 +139,7 @@ impl InferenceThread {
         }
     }
 
-    fn pictures(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
+    fn images(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
         if let Some(output) = &job.output {
             output.prepare()?;
         }
@@ -188,7 +188,7 @@ impl InferenceThread {
         Ok(self.save(job, &resolved.request, &current.summary, rendered.media, options.journal.into_inner()))
     }
 
-    /// Puts a job's adapters to the current model, and takes away those of the job before.
+    /// Applies a job's adapters to the current model, and removes those of the previous job.
     fn adapt(&mut self, job: JobId, uses: &[AdapterUse]) -> Result<(), PipelineError> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let reports = current.loaded.adapt(uses)?;
@@ -198,14 +198,14 @@ impl InferenceThread {
         Ok(())
     }
 
-    /// The device that a job asks for, as it is now.
+    /// The device that a job asks for, with its current free memory.
     fn target(&mut self, job: &Job) -> Result<Target, PipelineError> {
         let held = self.account.holdings();
         let held = held.weights + held.activations + held.host;
         Target::choose(&job.memory, &self.probe.sample(), held, Pace::Here)
     }
 
-    /// Starts to watch a run.
+    /// Starts the telemetry of a run.
     fn watch(
         &self,
         job: &Job,
@@ -232,7 +232,7 @@ impl InferenceThread {
             .map_err(|error| PipelineError::Run(RunError::Thread(error)))
     }
 
-    /// The record of what a job computes. What is dumped has to be computed in one piece.
+    /// The journal of a job. A run with a dump is computed without one, because the dump must be complete.
     fn journal(&self, job: &Job, request: &Request, loaded: &LoadedModel) -> Journal {
         let Some(path) = job.journal.as_ref().filter(|_| job.dump.is_none()) else {
             return Journal::default();
@@ -277,7 +277,7 @@ impl InferenceThread {
         media.into_iter().enumerate().map(save).collect()
     }
 
-    /// Makes the model that a job asks for, as it asks for it, the current one.
+    /// Loads the model of a job with its options, unless it is loaded already.
     fn load(&mut self, job: &Job, target: &Target) -> Result<(), JobError> {
         let request = &job.request;
         let model = self.library.models.of(request).map_err(PipelineError::from)?;
@@ -318,14 +318,14 @@ fn failure(error: &impl ToString, advice: Option<&str>) -> Failure {
     Failure { message: error.to_string(), advice: advice.map(str::to_owned) }
 }
 
-/// Turns what a run says into events.
+/// Converts the progress of a run to events.
 struct Reporter<'a> {
     job: JobId,
     previews: bool,
     emitter: &'a Emitter,
-    /// Since when steps are counted, and how many were done by then.
+    /// When the measurement of steps started, and how many were done then.
     counted: Option<(Instant, u32)>,
-    /// The steps that are done.
+    /// The number of steps done.
     done: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The engine as an actor: commands in, events out, one job at a time.
 //!
-//! Commands and events are serde types, so that the same engine can run in a thread of the window's process
-//! or in a process of its own.
+//! Commands and events are serde types, so that the engine can run in a thread of the window's process or in
+//! a separate process.
 
 mod actor;
 mod command;

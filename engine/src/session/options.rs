@@ -1,33 +1,33 @@
-//! How a session is started.
+//! Options of a session.
 
 use std::path::PathBuf;
 
 use crate::models::OpenedModels;
 
-/// How a session is started.
+/// Options of a session.
 pub struct SessionOptions {
-    /// Called after every event, from the engine's threads: a window asks for a repaint here.
+    /// Called after every event, from the engine's threads, so that a window can request a repaint.
     pub wake: Box<dyn Fn() + Send + Sync>,
-    /// Threads that compute; all of the machine's if absent.
+    /// Number of compute threads; `None` uses all of the machine's.
     pub threads: Option<usize>,
-    /// Whether [`Event::Hardware`] is wanted.
+    /// Whether to send [`Event::Hardware`].
     pub hardware: bool,
-    /// A folder for what is remembered of past runs; nothing is kept if absent.
+    /// A folder for measurements of past runs and unfinished jobs; `None` saves nothing.
     pub data: Option<PathBuf>,
-    /// Where a person keeps models: what a model's file does not hold and is not around it is looked for there.
+    /// The user's model folders, in which missing parts of models are looked up.
     pub model_folders: Vec<PathBuf>,
-    /// Folders in which adapters are looked for that prompts name, before those beside the model.
+    /// Folders for the adapters named in prompts; searched before those next to the model.
     pub adapter_folders: Vec<PathBuf>,
-    /// Whether jobs that have not ended are kept in `data` for the next session, where the engine is a process.
+    /// Whether unfinished jobs are saved in `data` for the next session, if the engine is a separate process.
     pub keeps_jobs: bool,
-    /// Whether the process ends when its card is lost to it, so that whoever watches it starts another that goes on.
+    /// Whether the process ends when its GPU is lost, so that a supervisor can start another that resumes.
     pub ends_with_card: bool,
 }
 
-/// Models and adapters that requests name.
+/// The models and adapters that requests refer to.
 #[derive(Debug)]
 pub(super) struct Library {
-    /// Models that were opened.
+    /// Opened models.
     pub(super) models: OpenedModels,
     /// See [`SessionOptions::adapter_folders`].
     pub(super) adapter_folders: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! What past runs took, kept for the next forecasts.
+//! The measurements of past runs, saved for later predictions.
 
 use std::{
     fs::{self, OpenOptions},
@@ -9,11 +9,11 @@ use std::{
 
 use crate::memory::Outcome;
 
-/// Runs that are remembered.
+/// Maximum number of saved runs.
 const REMEMBERED: usize = 512;
 const FILE: &str = "outcomes.jsonl";
 
-/// The outcomes of past runs; its clones are one record.
+/// The measurements of past runs. Clones share one record.
 #[derive(Debug, Clone, Default)]
 pub struct Outcomes {
     known: Arc<Mutex<Vec<Outcome>>>,
@@ -21,7 +21,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Those that were kept in `folder`, if there is one. A line that cannot be read is left out.
+    /// Reads the saved measurements from `folder`, if given. Skips lines that cannot be read.
     pub fn open(folder: Option<&Path>) -> Self {
         let file = folder.map(|folder| folder.join(FILE));
         let text = match &file {
@@ -44,12 +44,12 @@ impl Outcomes {
         outcomes
     }
 
-    /// All of them, the oldest first.
+    /// All measurements, oldest first.
     pub fn all(&self) -> Vec<Outcome> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Remembers one more.
+    /// Adds the measurements of a run.
     pub fn add(&self, outcome: &Outcome) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ impl Outcomes {
         }
     }
 
-    /// Writes the file anew without what is outdated.
+    /// Rewrites the file without outdated measurements.
     fn rewrite(&self) {
         let Some(file) = &self.file else { return };
         let lines: Vec<String> =

@@ -1,4 +1,4 @@
-//! A worker's process: its pipes, its life and how it ended.
+//! A worker's process: its pipes and how it ended.
 
 use std::{
     ffi::OsString,
@@ -19,46 +19,46 @@ use super::{
 };
 use crate::wire::{WireError, read_record, write_record};
 
-/// Messages that may wait on their way to a worker.
+/// Capacity of the queue of messages to a worker.
 const TO_WORKER: usize = 1024;
-/// Messages that may wait on their way from a worker, before it waits itself.
+/// Capacity of the queue of messages from a worker; when it is full, the worker waits.
 const FROM_WORKER: usize = 256;
-/// How long a process whose pipes are closed may take to end.
+/// How long a process may take to end after its pipes are closed.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A program that serves as the engine when it is started with these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProgram {
-    /// What it computes with, such as `CPU`.
+    /// Its device, such as `CPU`.
     pub engine: String,
-    /// Where it is.
+    /// Path of the program.
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
-/// What comes from a worker.
+/// Something received from a worker.
 #[derive(Debug)]
 pub enum Heard {
     /// A message.
     Message(FromWorker),
-    /// Something that is none.
+    /// Invalid data.
     Garbage(WireError),
-    /// Its end of the pipe is closed.
+    /// The worker closed its end of the pipe.
     Closed,
 }
 
 /// A running worker.
 pub struct Process {
     child: Child,
-    /// Dropped to hang up.
+    /// Dropping it closes the pipe.
     outgoing: Sender<ToWorker>,
-    /// What it says.
+    /// What the worker sends.
     pub heard: Receiver<Heard>,
-    /// When it last said something.
+    /// Time of the worker's last message.
     pub silent_since: Instant,
-    /// Whether hellos were exchanged.
+    /// Whether both sides have sent their hello.
     pub serves: bool,
     last_words: Arc<Mutex<String>>,
     threads: Vec<JoinHandle<()>>,
@@ -91,19 +91,20 @@ impl Process {
         Ok(Self { child, outgoing, heard: incoming, silent_since: now, serves: false, last_words, threads })
     }
 
-    /// Its number in the operating system.
+    /// Its process id.
     pub fn number(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a message. One that finds no room goes to a worker that hangs and is started again, or is dead.
+    /// Sends a message. If the queue is full, the message is dropped: the worker hangs and will be restarted,
+    /// or is dead.
     pub fn tell(&self, message: ToWorker) {
         if self.outgoing.try_send(message).is_err() {
             tracing::warn!("the engine process does not accept messages");
         }
     }
 
-    /// Ends it if it has not ended yet. Says how it ended, and what helps if that happens again.
+    /// Ends the process if it is still running. Returns how it ended, with advice.
     pub fn end(self) -> Failure {
         let Self { mut child, outgoing, heard, threads, last_words, .. } = self;
         drop((outgoing, heard));
@@ -135,9 +136,9 @@ impl Process {
         let words = std::mem::take(&mut *last_words.lock().unwrap_or_else(PoisonError::into_inner));
         if status.is_some_and(|status| status.code() == Some(CARD_LOST)) {
             return Failure {
-                message: "the graphics card failed during computation".to_owned(),
+                message: "the GPU failed during computation".to_owned(),
                 advice: Some(
-                    "Update the card's driver, and remove any overclocking. The log has details.".to_owned(),
+                    "Update the GPU driver, and remove any overclocking. The log has details.".to_owned(),
                 ),
             };
         }
@@ -155,7 +156,7 @@ fn write(pipe: ChildStdin, messages: &Receiver<ToWorker>) {
     let mut pipe = BufWriter::new(pipe);
     for message in messages {
         if let Err(error) = write_record(&mut pipe, &message) {
-            // That it is gone is heard from the other pipe.
+            // The reader of the other pipe notices that the process has ended.
             tracing::debug!(%error, "the engine process does not listen");
             return;
         }
@@ -177,8 +178,7 @@ fn read(pipe: ChildStdout, heard: &Sender<Heard>) {
     }
 }
 
-/// Passes the worker's log on and remembers its last line, leaving out those that are indented: they trace where
-/// something was called.
+/// Forwards the worker's log and keeps its last line. Indented lines are not kept: they belong to backtraces.
 fn log(pipe: ChildStderr, last_words: &Mutex<String>) {
     for line in BufReader::new(pipe).split(b'\n') {
         let Ok(line) = line else { return };
@@ -193,7 +193,7 @@ fn log(pipe: ChildStderr, last_words: &Mutex<String>) {
     }
 }
 
-/// How a process ended, in words.
+/// Describes how a process ended.
 fn described(status: ExitStatus) -> String {
     if let Some(words) = signal(status) {
         return words;
@@ -205,7 +205,7 @@ fn described(status: ExitStatus) -> String {
     }
 }
 
-/// Which signal ended a process.
+/// Describes the signal that ended a process.
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt as _;
@@ -216,7 +216,7 @@ fn signal(status: ExitStatus) -> Option<String> {
     })
 }
 
-/// Windows ends processes with a code alone.
+/// Windows processes only have exit codes.
 #[cfg(not(unix))]
 fn signal(_: ExitStatus) -> Option<String> {
     None

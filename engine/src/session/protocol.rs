@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{command::Command, event::Event};
 
-/// How often an idle worker says that it is alive.
+/// How often an idle worker reports that it is alive.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// The exit code of a worker that has lost its card.
+/// The exit code of a worker that has lost its GPU.
 pub(super) const CARD_LOST: i32 = 75;
 
-/// Which version of the messages a program speaks.
+/// Identifies a program's version of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The version of the program.
     pub version: String,
-    /// The fingerprint of the engine's source. Programs with the same one understand each other.
+    /// The fingerprint of the engine's source. Programs with the same fingerprint are compatible.
     pub source: String,
 }
 
 impl Hello {
-    /// That of this program.
+    /// The hello of this program.
     pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -34,9 +34,9 @@ impl Hello {
 /// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// First of all.
+    /// The first message.
     Hello(Hello),
-    /// After that.
+    /// The second message.
     Start {
         /// See [`SessionOptions::threads`](super::SessionOptions::threads).
         threads: Option<usize>,
@@ -49,17 +49,17 @@ pub enum ToWorker {
         /// See [`SessionOptions::adapter_folders`](super::SessionOptions::adapter_folders).
         adapter_folders: Vec<PathBuf>,
     },
-    /// From then on.
+    /// All later messages.
     Command(Box<Command>),
 }
 
 /// A message from a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromWorker {
-    /// First of all.
+    /// The first message.
     Hello(Hello),
     /// An event of its session.
     Event(Box<Event>),
-    /// A sign of life.
+    /// Reports that the worker is alive.
     Alive,
 }

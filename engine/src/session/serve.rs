@@ -1,4 +1,4 @@
-//! A session at the other end of two pipes: what a worker process runs.
+//! A session served over two pipes: what a worker process runs.
 
 use std::{
     io::{Read, Write},
@@ -28,15 +28,15 @@ pub enum ServeError {
     Threads(std::io::Error),
 }
 
-/// Serves a session to whoever holds the other ends, until they are closed or ask for the end.
+/// Serves a session until the pipes are closed or a command ends it.
 ///
 /// # Errors
-/// When what comes in is no message. What was running is cancelled.
+/// When the input is not a valid message. A running job is cancelled.
 pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> Result<(), ServeError> {
     write_record(&mut output, &FromWorker::Hello(Hello::own()))?;
     match read_record(&mut input)? {
         Some(ToWorker::Hello(hello)) if hello == Hello::own() => {}
-        // Whoever is there knows by our hello that it cannot go on.
+        // The window sees from our hello that the versions differ.
         Some(ToWorker::Hello(_)) | None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),
     }
@@ -60,7 +60,7 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
                     Err(RecvTimeoutError::Disconnected) => return,
                 };
                 if let Err(error) = write_record(&mut output, &message) {
-                    // Nobody hears what is drawn.
+                    // Nobody receives the images.
                     tracing::error!(%error, "the window is gone");
                     std::process::exit(1);
                 }
@@ -80,7 +80,7 @@ fn obey(input: &mut impl Read, session: &Session) -> Result<(), ServeError> {
         let ToWorker::Command(command) = message else { return Err(ServeError::NoHello) };
         let mut command = *command;
         let is_last = command == Command::ShutDown;
-        // The engine reads its commands in no time, but it may be told hundreds at once.
+        // The engine reads commands quickly, but hundreds can arrive at once.
         while let Err(refused) = session.send(command) {
             command = refused;
             thread::sleep(Duration::from_millis(5));

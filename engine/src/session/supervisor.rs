@@ -1,4 +1,4 @@
-//! A session whose engine is another process, which may die: it is started again, and jobs go on where they were.
+//! A session whose engine is a separate process. If it dies, it is restarted, and jobs resume.
 
 use std::{
     collections::VecDeque,
@@ -17,13 +17,13 @@ use super::{
     unfinished::Unfinished,
 };
 
-/// A worker that is silent for this long hangs. A machine that swaps needs far less for a sign of life.
+/// A worker that is silent for this long counts as hung. Even a machine that swaps responds much sooner.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a worker may take to end by itself.
+/// How long a worker may take to exit on its own.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// How often it is looked whether a worker hangs or is to be started.
+/// Interval of the checks whether a worker hangs or must be started.
 const TICK: Duration = Duration::from_millis(100);
-/// Waits before a worker is started again, by how often workers have died without drawing anything.
+/// Delays before a worker is restarted, by the number of workers that died without progress.
 const WAITS: [Duration; 6] = [
     Duration::ZERO,
     Duration::from_millis(500),
@@ -32,17 +32,17 @@ const WAITS: [Duration; 6] = [
     Duration::from_secs(5),
     Duration::from_secs(10),
 ];
-/// How often workers may die with a job that does not come further.
+/// How many workers may die with a job that makes no progress.
 const DEATHS_OF_A_JOB: u32 = 3;
-/// How often workers may die before they have said hello.
+/// How many workers may die before their hello.
 const DEATHS_AT_START: u32 = 3;
 
 impl Session {
-    /// Starts an engine in a process of its own: the first of `programs` that serves. The others take its place when it
-    /// cannot be started. `without` says why another program, which would be faster, is not among them.
+    /// Starts an engine in a separate process: the first of `programs` that can be started. `without` is the
+    /// reason why a faster program is not among them.
     ///
     /// # Errors
-    /// When the operating system gives no thread or no temporary folder.
+    /// When the operating system cannot start a thread or create a temporary folder.
     pub fn in_process_of(
         programs: Vec<WorkerProgram>,
         without: Option<Failure>,
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-/// Queries without an answer yet.
+/// Queries without a response yet.
 #[derive(Default)]
 struct Asked {
     load: Option<Command>,
@@ -79,7 +79,7 @@ struct Asked {
 }
 
 struct Supervisor {
-    /// The first is the one in use.
+    /// The first one is in use.
     programs: VecDeque<WorkerProgram>,
     instead_of: Option<Failure>,
     threads: Option<usize>,
@@ -93,7 +93,7 @@ struct Supervisor {
     worker: Option<Process>,
     deaths: u32,
     start_at: Instant,
-    /// Until when a worker may end by itself, once the session is to end.
+    /// The time until which a worker may exit on its own, while the session ends.
     closing: Option<Instant>,
 }
 
@@ -176,7 +176,7 @@ impl Supervisor {
         self.tell(command);
     }
 
-    /// Sends a command to the worker if it serves. Commands that reach none are sent to the next one.
+    /// Sends a command to the worker if it serves. The next worker gets the commands that this one did not.
     fn tell(&self, command: Command) {
         if let Some(worker) = self.worker.as_ref().filter(|worker| worker.serves) {
             worker.tell(ToWorker::Command(Box::new(command)));
@@ -208,7 +208,7 @@ impl Supervisor {
         }
     }
 
-    /// A worker has started: it gets everything that is still to be done.
+    /// A worker has started: sends it everything that is left to do.
     fn greet(&mut self, hello: &Hello) {
         let own = Hello::own();
         if *hello != own {
@@ -241,7 +241,7 @@ impl Supervisor {
         }
     }
 
-    /// Passes an event on, unless it was told by a worker before.
+    /// Forwards an event, unless an earlier worker already sent it.
     fn hear(&mut self, event: Event) {
         let is_known = match &event {
             Event::Queued { job, .. } => {
@@ -265,7 +265,7 @@ impl Supervisor {
                 false
             }
             Event::Cancelled { job } => {
-                // What is cancelled because the session ends is kept for the next time.
+                // Jobs that are cancelled because the session ends are kept for the next session.
                 let closes = self.closing.is_some();
                 if !closes || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
                     self.jobs.end(*job);
@@ -283,7 +283,7 @@ impl Supervisor {
             Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {
                 return self.emitter.offer(event);
             }
-            // The end of the pipe says the same.
+            // Closing the pipe says the same.
             Event::ShutDown => true,
             _ => false,
         };
@@ -292,7 +292,7 @@ impl Supervisor {
         }
     }
 
-    /// The worker is gone, or of no use any more for some reason.
+    /// Handles the end of a worker, or ends one that is unusable for `reason`.
     fn died(&mut self, reason: Option<String>) {
         let Some(worker) = self.worker.take() else { return };
         let serves = worker.serves;
@@ -324,7 +324,7 @@ impl Supervisor {
         self.start_at = Instant::now() + wait;
     }
 
-    /// A worker did not come to serve: it is tried again, or another program takes its place.
+    /// Handles a worker that failed to start: tries again, or continues with the next program.
     fn not_started(&mut self, failure: Failure) {
         if let Some(worker) = self.worker.take() {
             worker.end();
@@ -349,10 +349,10 @@ impl Supervisor {
     }
 }
 
-/// What to do about an engine that is not what it should be.
+/// Advice for an engine that is not the expected program.
 const REINSTALL: &str = "Reinstall Sluice. The log has details.";
 
-/// What is said of a job, or an engine, that is given up.
+/// The message for a job or engine that is given up.
 fn fatal(failure: Failure) -> Failure {
     Failure { message: format!("the engine process failed repeatedly: {}", failure.message), ..failure }
 }

@@ -1,4 +1,4 @@
-//! What the threads of a session have in common: their names and the channel for events.
+//! Helpers for a session's threads: names, and the channel for events.
 
 use std::{
     io,
@@ -10,17 +10,17 @@ use crossbeam_channel::Sender;
 
 use super::event::Event;
 
-/// Commands that may wait to be read.
+/// Capacity of the queue of commands.
 pub(super) const COMMANDS: usize = 256;
-/// Events that may wait to be read before the engine waits for its reader.
+/// Capacity of the queue of events; when it is full, the engine waits.
 pub(super) const EVENTS: usize = 1024;
 
-/// A thread with a name.
+/// Starts a named thread.
 pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).spawn(body)
 }
 
-/// Sends events and wakes their reader.
+/// Sends events and wakes the receiver.
 #[derive(Clone)]
 pub struct Emitter {
     events: Sender<Event>,
@@ -28,12 +28,12 @@ pub struct Emitter {
 }
 
 impl Emitter {
-    /// To whoever holds the other end.
+    /// Sends to the receiver of `events`; calls `wake` after each event.
     pub fn new(events: Sender<Event>, wake: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { events, wake: Arc::new(wake) }
     }
 
-    /// Sends an event, waiting for room. An event that nobody can read any more is dropped.
+    /// Sends an event, waiting for room. An event without a receiver is dropped.
     pub fn emit(&self, event: Event) {
         if self.events.send(event).is_ok() {
             (self.wake)();

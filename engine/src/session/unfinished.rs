@@ -1,4 +1,4 @@
-//! The jobs that have not ended, on disk, so that neither a worker nor the window takes them along when it dies.
+//! Unfinished jobs, saved to disk so that they survive the end of a worker or of the window.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -15,37 +15,37 @@ const LIST: &str = "jobs.json";
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
 
-/// A job and how far it came.
+/// A job and its progress.
 #[derive(Debug)]
 pub struct Entry {
-    /// What is to be drawn.
+    /// The job.
     pub job: Job,
-    /// Whether the caller heard that it is queued.
+    /// Whether the caller knows that it is queued.
     pub is_announced: bool,
-    /// Whether the caller heard that it has begun.
+    /// Whether the caller knows that it has started.
     pub is_started: bool,
-    /// Whether its end was asked for.
+    /// Whether it was cancelled.
     pub is_cancelled: bool,
-    /// The step that it came to.
+    /// The last step that was reported.
     pub step: u32,
-    /// How often a worker died with it since it last came further.
+    /// How many workers died with it since its last progress.
     pub deaths: u32,
 }
 
-/// The jobs of a window, in their order.
+/// The unfinished jobs of a window, in order.
 pub struct Unfinished {
     folder: Folder,
     entries: Vec<Entry>,
-    /// Those of the window before this one.
+    /// The jobs of the previous window.
     earlier: Vec<Job>,
     started: u128,
 }
 
-/// Where jobs are kept.
+/// The folder in which jobs are saved.
 enum Folder {
-    /// For the next window too; nobody else uses it while the lock is held.
+    /// Kept for the next window; no other window uses it while the lock is held.
     Kept { path: PathBuf, _lock: File },
-    /// For as long as this window is there.
+    /// Deleted when this window ends.
     Temporary(tempfile::TempDir),
 }
 
@@ -59,7 +59,7 @@ impl Folder {
 }
 
 impl Unfinished {
-    /// The jobs that were kept in `data`, if that is given and no other window uses it.
+    /// Reads the saved jobs in `data`, if it is given and no other window uses it.
     pub fn open(data: Option<&Path>) -> io::Result<Self> {
         let kept = data.map(|data| kept(&data.join(FOLDER)));
         let folder = match kept {
@@ -76,12 +76,12 @@ impl Unfinished {
         Ok(Self { folder, entries: Vec::new(), earlier, started })
     }
 
-    /// The jobs of the window before this one.
+    /// The jobs of the previous window.
     pub fn earlier(&self) -> &[Job] {
         &self.earlier
     }
 
-    /// Forgets the jobs of the window before this one.
+    /// Deletes the jobs of the previous window.
     pub fn forget_earlier(&mut self) {
         for job in std::mem::take(&mut self.earlier) {
             forget_journal(&job);
@@ -89,22 +89,22 @@ impl Unfinished {
         self.keep();
     }
 
-    /// The jobs that have not ended.
+    /// The unfinished jobs.
     pub fn entries(&mut self) -> &mut Vec<Entry> {
         &mut self.entries
     }
 
-    /// The job of this name.
+    /// The job with this identifier.
     pub fn entry(&mut self, id: JobId) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.job.id == id)
     }
 
-    /// The job that runs.
+    /// The running job.
     pub fn running(&mut self) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.is_started)
     }
 
-    /// Adds a job at the end, and gives it a place for what it computes.
+    /// Adds a job at the end, with a path for its journal.
     pub fn add(&mut self, mut job: Job) -> &Job {
         self.earlier.retain(|earlier| earlier.journal.is_none() || earlier.journal != job.journal);
         let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
@@ -130,7 +130,7 @@ impl Unfinished {
         }
     }
 
-    /// Writes the list anew. When that fails, the jobs are drawn all the same.
+    /// Rewrites the list. Jobs run even if that fails.
     fn keep(&self) {
         let jobs: Vec<&Job> =
             self.earlier.iter().chain(self.entries.iter().map(|entry| &entry.job)).collect();
@@ -145,7 +145,7 @@ impl Unfinished {
     }
 }
 
-/// The folder, if no other window uses it.
+/// Opens the folder if no other window uses it.
 fn kept(path: &Path) -> io::Result<Option<Folder>> {
     fs::create_dir_all(path)?;
     let lock = File::create(path.join(LOCK))?;
@@ -181,7 +181,7 @@ fn forget_journal(job: &Job) {
     }
 }
 
-/// Removes what jobs computed that are in no list.
+/// Removes journals of jobs that are not in the list.
 fn remove_journals(folder: &Path, jobs: &[Job]) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

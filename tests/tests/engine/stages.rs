@@ -1,4 +1,4 @@
-//! Runs go through any list of stages that a family asks for.
+//! A run executes any list of stages that a family asks for.
 
 use std::{
     cell::RefCell,
@@ -25,7 +25,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::Fixture;
 
-/// A family whose models are those of Stable Diffusion with stages of its own.
+/// A family whose models are those of Stable Diffusion, with its own stages.
 struct Toy {
     stages: fn(&Model, &Request) -> Vec<Task>,
 }
@@ -52,7 +52,7 @@ impl Family for Toy {
     }
 }
 
-/// Two experts that share a walk: the first takes the timesteps from 500 on.
+/// Two experts in one sampling loop: the first takes the timesteps from 500 on.
 static EXPERTS: Toy = Toy {
     stages: |model, request| {
         let [first, second] = both(model);
@@ -67,7 +67,7 @@ static EXPERTS: Toy = Toy {
     },
 };
 
-/// A cascade: the second network starts from noise of its own and sees what the first has made.
+/// A cascade: the second network starts from its own noise and reads the result of the first.
 static CASCADE: Toy = Toy {
     stages: |model, request| {
         let [first, second] = both(model);
@@ -141,7 +141,7 @@ impl Observer for Heard {
     }
 }
 
-fn draw(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Media>, Heard, Outcome) {
+fn generate(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Media>, Heard, Outcome) {
     let target = Target::choose(memory, &Probe::new().sample(), 0, Pace::Here).unwrap();
     let account = MemoryAccount::new();
     let loaded = LoadedModel::new(model, "toy".to_owned(), ComputeDtype::F32, &target, memory, &account);
@@ -176,8 +176,9 @@ fn request(sampler: Sampler, schedule: Schedule) -> Request {
     }
 }
 
-/// Two experts with the same weights draw what one network draws: the sampler keeps its history, and noise, calls and
-/// steps go on where they were. Also where the switch lies inside a step. A matrix of fewer timesteps may be summed in
+/// Two experts with the same weights generate the same image as one network, even if the switch lies inside a
+/// step: the sampler keeps its history, and noise, calls and steps continue. A matrix of fewer timesteps may
+/// be summed in another order, so the last bits of a few values can differ.
 /// another order, so a few values differ in their last bits.
 #[test]
 fn experts_that_take_turns_draw_as_one_network() {
@@ -188,8 +189,8 @@ fn experts_that_take_turns_draw_as_one_network() {
             let request = request(sampler, schedule);
             let single = Model { family: models::FAMILIES[4], ..model.clone() };
             assert_eq!(single.family.id(), "stable_diffusion");
-            let (want, ..) = draw(single, &request, &memory);
-            let (got, heard, _) = draw(model, &request, &memory);
+            let (want, ..) = generate(single, &request, &memory);
+            let (got, heard, _) = generate(model, &request, &memory);
             let pairs = want[0].frames()[0].pixels.iter().zip(&got[0].frames()[0].pixels);
             let distance = pairs.map(|(one, other)| one.abs_diff(*other)).max();
             assert!(distance <= Some(1), "{sampler:?} {schedule:?}: {distance:?}");
@@ -201,7 +202,7 @@ fn experts_that_take_turns_draw_as_one_network() {
     }
 }
 
-/// A denoiser that takes down what it sees beside its latents.
+/// A denoiser that records what it reads beside its latents.
 struct Seeing {
     inner: Arc<dyn Denoiser>,
     seen: Arc<Mutex<Vec<Values>>>,
@@ -253,28 +254,28 @@ fn the_second_stage_of_a_cascade_sees_what_the_first_has_made() {
         denoiser: Arc::new(Seeing { inner: own.denoiser.clone(), seen: Arc::clone(&seen) }),
         ..own
     });
-    let (images, heard, _) = draw(watched, &request, &memory);
+    let (images, heard, _) = generate(watched, &request, &memory);
     let names: Vec<&str> = heard.stages.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["Encode", "Prior", "Decoder", "Decode"]);
     assert_eq!(heard.steps, (1..=12).map(|step| (step, 12)).collect::<Vec<_>>());
     let seen = seen.lock().unwrap();
-    assert_eq!(seen.len(), 6, "once a step");
+    assert_eq!(seen.len(), 6, "once per step");
     let values = |tensor: &Values| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     assert!(seen.iter().all(|tensor| values(tensor) == values(&seen[0])));
-    // What it saw is what the first stage would have given to the decoder.
+    // What it read is what the first stage would have passed to the decoder.
     let single = Model { family: models::FAMILIES[4], ..model };
-    let (alone, ..) = draw(single, &request, &memory);
-    assert_ne!(images, alone, "noise of its own");
+    let (alone, ..) = generate(single, &request, &memory);
+    assert_ne!(images, alone, "its own noise");
 }
 
-/// A denoiser and an autoencoder whose latents have three frames, each of which is an image for itself.
+/// A denoiser and an autoencoder whose latents have three frames, each of which is treated as an image.
 struct Frames<T: ?Sized> {
     inner: Arc<T>,
 }
 
 const FRAMES: usize = 3;
 
-/// `[batch, channels, frames, height, width]` frame by frame.
+/// `[batch, channels, frames, height, width]`, frame by frame.
 fn by_frame(
     x: &Tensor,
     mut work: impl FnMut(&Tensor) -> Result<Vec<Tensor>, RunError>,
@@ -394,16 +395,16 @@ fn latents_with_frames_become_a_clip() {
             other => other,
         };
     }
-    let (media, ..) = draw(clips, &several, &memory);
+    let (media, ..) = generate(clips, &several, &memory);
     let [Media::Clip(clip)] = &media[..] else { panic!("one clip") };
     assert_eq!((clip.frames.len(), clip.rate), (FRAMES, 12.0));
     assert!(clip.frames.iter().all(|frame| (frame.width, frame.height) == (64, 48)));
-    assert_ne!(clip.frames[0], clip.frames[1], "each has noise of its own");
-    let (image, ..) = draw(single, &one, &memory);
+    assert_ne!(clip.frames[0], clip.frames[1], "each has its own noise");
+    let (image, ..) = generate(single, &one, &memory);
     assert!(matches!(&image[..], [Media::Image(_)]));
 }
 
-/// Each stage is planned for itself: the second network is not there while the first one works.
+/// Each stage is planned separately: the second network is not loaded while the first one runs.
 #[test]
 fn experts_take_the_memory_of_one() {
     let (model, _folder) = doubled(&EXPERTS);
@@ -412,7 +413,7 @@ fn experts_take_the_memory_of_one() {
         device: sluice_engine::memory::DeviceChoice::Simulated("rtx-4060".to_owned()),
         ..MemoryPreferences::default()
     };
-    let (_, _, outcome) = draw(model, &request(Sampler::Euler, Schedule::Model), &memory);
+    let (_, _, outcome) = generate(model, &request(Sampler::Euler, Schedule::Model), &memory);
     let stages: Vec<_> = outcome.stages.iter().filter(|peak| peak.stage.kind == StageKind::Denoise).collect();
     let [high, low] = &stages[..] else { panic!("{stages:?}") };
     let ratio = high.predicted as f64 / low.predicted as f64;

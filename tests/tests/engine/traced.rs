@@ -1,4 +1,4 @@
-//! Forecasts are the networks' own code, run on shapes.
+//! Predictions run the networks' code on shapes.
 
 use std::{fs, sync::Arc};
 
@@ -18,7 +18,8 @@ use sluice_tests::checkpoint::{Fixture, fixtures};
 
 const FAMILIES: [&str; 5] = ["z_image", "flux", "sd3", "stable_diffusion", "sdxl"];
 
-/// Every weight that a blueprint declares is asked for by the forward pass, and no other: what is not there cannot be
+/// The forward pass uses every weight that a blueprint declares, and no other: what is not declared cannot be
+/// leased.
 /// leased.
 #[test]
 fn blueprints_are_what_forward_passes_ask_for() {
@@ -43,14 +44,14 @@ fn blueprints_are_what_forward_passes_ask_for() {
     assert!(seen > 15, "{seen} checkpoints");
 }
 
-/// Qwen3 gives the states before its last layer, so that layer and the norm behind it never run.
+/// Qwen3 returns the states before its last layer, so that layer and the final norm never run.
 fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
     let qwen = model.parts.iter().find(|part| part.component.architecture == "Qwen3");
     let last = qwen.and_then(|part| part.component.blocks.iter().rev().nth(1));
     last.is_some_and(|last| weight.starts_with(&format!("{}: ", last.name))) || weight == "norm: weight"
 }
 
-/// Traces everything that a model can do; gives the weights that were not asked for.
+/// Traces everything that a model can do; returns the unused weights.
 fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let trace = Trace::new(Computes::Processor);
     let mut unread = Vec::new();
@@ -88,12 +89,12 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     Ok(unread)
 }
 
-/// A network with one more linear layer than the one that it is like.
+/// A network with one more linear layer than the original.
 struct Deeper {
     inner: Arc<Denoising>,
-    /// The number of the block whose layer runs once more.
+    /// Index of the block whose layer runs once more.
     block: usize,
-    /// Rows of zeros that the layer is given.
+    /// The number of rows of zeros that are the layer's input.
     rows: usize,
     width: usize,
 }

@@ -1,4 +1,4 @@
-//! Stable Diffusion XL's base and refiner in one run, against diffusers.
+//! A run with Stable Diffusion XL's base and refiner, compared with diffusers.
 
 use std::{fs, path::Path};
 
@@ -13,7 +13,7 @@ use sluice_tests::{
     runner::Runner,
 };
 
-/// The base model with the refiner inside its folder.
+/// Writes the base model, with the refiner inside its folder.
 fn write(fixture: &Fixture, folder: &Path) {
     fixture.write_diffusers(folder).unwrap();
     fixture.run("refined/guided").unwrap().write_refiner(folder).unwrap();
@@ -71,7 +71,7 @@ fn the_plan_has_a_stage_for_each_model_and_a_part_for_each_network() {
         ["text_encoder", "text_encoder_2", "refiner_text_encoder", "denoiser", "refiner", "autoencoder"];
     assert_eq!(parts, expected);
 
-    // All steps lie above the switch: the refiner has nothing to do.
+    // All steps are above the switch, so the refiner has nothing to do.
     let early = Request {
         steps: 1,
         refiner: request.refiner.clone().map(|refiner| Refiner { switch: 0.9, ..refiner }),
