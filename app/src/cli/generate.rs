@@ -60,8 +60,6 @@ pub(super) struct Args {
     /// folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    request: RequestArgs,
     /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -93,6 +91,8 @@ pub(super) struct Args {
     /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    request: RequestArgs,
     #[command(flatten, next_help_heading = "Image to image and inpainting")]
     source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]

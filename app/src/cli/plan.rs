@@ -63,13 +63,13 @@ pub(super) struct Args {
     /// Number of frames of a video.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     frames: Option<u32>,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     request: RequestArgs,
     #[command(flatten, next_help_heading = "Image to image and inpainting")]
     source: SourceArgs,
-    /// Print the plan as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }

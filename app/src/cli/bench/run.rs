@@ -69,8 +69,6 @@ pub(super) struct Args {
     /// The prompt of the images.
     #[arg(short, long, value_name = "TEXT", default_value = "a lighthouse on a cliff above the sea at dusk")]
     prompt: String,
-    #[command(flatten)]
-    request: RequestArgs,
     /// Seed of the noise.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -83,6 +81,8 @@ pub(super) struct Args {
     /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    request: RequestArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
