@@ -1,6 +1,6 @@
 //! One way of placing a part's blocks in a stage, with what it takes.
 
-use super::{BlockCost, BlockPlan, Machine, Placement, Residents, Simulation, Tier, simulate::simulate};
+use super::{BlockCost, BlockPlan, Placement, Residents, Simulation, Tier, part::Part, simulate::Player};
 
 /// What is open to the placement of a part's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,96 +77,114 @@ pub struct Candidate {
     pub simulation: Simulation,
 }
 
-impl Candidate {
+/// A part's blocks in their places, and what that takes whatever the number of slots.
+#[derive(Clone)]
+pub(super) struct Layout {
+    pub blocks: Vec<BlockPlan>,
+    /// Blocks that pass through slots.
+    pub streamed: u32,
+    slot_bytes: u64,
+    /// Bytes of the blocks that stay, and the largest tensor that comes alone.
+    staying: u64,
+    /// The largest block that is read through a buffer, and the largest tensor.
+    read: u64,
+    read_leaf: u64,
+    copies: u64,
+    pub moved: u64,
+    pub unevenness: u64,
+}
+
+impl Layout {
     /// All blocks that are used on the device; those whose bytes fit `copies` keep a copy in the host's
     /// memory.
-    pub(super) fn whole(costs: &[BlockCost], machine: &Machine, copies: u64) -> Self {
-        let placements = costs.iter().map(|cost| used(cost, Placement::Resident)).collect();
-        let hosted = costs.iter().map(|cost| cost.passes > 0).collect();
-        Self::new(costs, machine, placements, hosted, 0, copies)
+    pub fn whole(part: &Part<'_>, copies: u64) -> Self {
+        let mut blocks = on_disk(part.costs.iter().map(|cost| used(cost, Placement::Resident)));
+        give_copies(part, &mut blocks, copies, |_| true);
+        Self::at(part, blocks)
     }
 
     /// The blocks that are `needed` in any of the part's stages on the device, without copies in the host's memory.
-    pub(super) fn kept(costs: &[BlockCost], machine: &Machine, needed: &[bool]) -> Self {
+    pub fn kept(part: &Part<'_>, needed: &[bool]) -> Self {
         let placement = |&needed: &bool| if needed { Placement::Resident } else { Placement::Streamed };
-        let homes = vec![Tier::Disk; costs.len()];
-        Self::at(costs, machine, needed.iter().map(placement).collect(), homes, 0)
+        Self::at(part, on_disk(needed.iter().map(placement)))
     }
 
     /// Blocks where `placements` says. As many of those that pass through keep a copy in the host's memory as
     /// fit `copies`, the others being spread evenly between them so that reads have time.
-    pub(super) fn through(
-        costs: &[BlockCost],
-        machine: &Machine,
-        placements: Vec<Placement>,
-        slots: u32,
-        copies: u64,
-    ) -> Self {
-        let passing = |(cost, placement): (&BlockCost, &Placement)| {
-            cost.passes > 0 && *placement != Placement::Resident
-        };
-        let hosted = costs.iter().zip(&placements).map(passing).collect();
-        Self::new(costs, machine, placements, hosted, slots, copies)
-    }
-
-    fn new(
-        costs: &[BlockCost],
-        machine: &Machine,
-        placements: Vec<Placement>,
-        hosted: Vec<bool>,
-        slots: u32,
-        copies: u64,
-    ) -> Self {
-        let room = if machine.unified { 0 } else { copies };
-        let mut homes = homes(costs, &hosted, room);
-        keep_encoded(costs, &mut homes, room);
-        Self::at(costs, machine, placements, homes, slots)
+    pub fn through(part: &Part<'_>, placements: impl Iterator<Item = Placement>, copies: u64) -> Self {
+        let mut blocks = on_disk(placements);
+        give_copies(part, &mut blocks, copies, |plan| plan.placement != Placement::Resident);
+        Self::at(part, blocks)
     }
 
     /// Blocks with all their places given.
-    pub(super) fn at(
-        costs: &[BlockCost],
-        machine: &Machine,
-        placements: Vec<Placement>,
-        homes: Vec<Tier>,
-        slots: u32,
-    ) -> Self {
-        let blocks: Vec<BlockPlan> = placements
-            .into_iter()
-            .zip(homes)
-            .map(|(placement, home)| BlockPlan { placement, home })
-            .collect();
-        let of = |wanted: fn(&BlockPlan) -> bool| {
-            costs.iter().zip(&blocks).filter(move |(cost, block)| cost.passes > 0 && wanted(block))
-        };
-        let streamed = |block: &BlockPlan| block.placement == Placement::Streamed;
-        let slots = slots.max(1).min(of(streamed).count() as u32);
-        let slot_bytes = of(streamed).map(|(cost, _)| cost.bytes).max().unwrap_or(0);
-        let resident = sum(of(|block| block.placement == Placement::Resident).map(|(cost, _)| cost.bytes));
-        let leaf =
-            of(|block| block.placement == Placement::Leaves).map(|(cost, _)| cost.largest_tensor).max();
-        let read = of(|block| block.placement == Placement::Streamed && block.home == Tier::Disk);
-        let read_leaf = of(|block| block.placement == Placement::Leaves && block.home == Tier::Disk);
-        let buffers = read.map(|(cost, _)| cost.bytes).max().unwrap_or(0).saturating_mul(slots.into());
-        let leaf_buffer = read_leaf.map(|(cost, _)| cost.largest_tensor).max().unwrap_or(0);
-        let staging = if machine.unified { 0 } else { buffers.saturating_add(leaf_buffer) };
-        let copies = sum(of(|block| block.home == Tier::Host).map(|(cost, _)| cost.bytes));
-        let again = |(cost, block): (&BlockCost, &BlockPlan)| match block.placement {
-            Placement::Leaves => cost.bytes.saturating_mul(cost.reads.into()),
-            _ => cost.bytes,
-        };
-        let moved = sum(of(|block| block.placement != Placement::Resident).map(again));
-        let weights = resident
-            .saturating_add(slot_bytes.saturating_mul(slots.into()))
-            .saturating_add(leaf.unwrap_or(0));
-        let simulation = simulate(costs, &blocks, slots, machine);
-        let unevenness = unevenness(costs, &blocks);
-        Self { blocks, slots, slot_bytes, weights, copies, staging, moved, unevenness, simulation }
+    pub fn at(part: &Part<'_>, blocks: Vec<BlockPlan>) -> Self {
+        let (mut streamed, mut slot_bytes, mut staying, mut copies, mut moved) = (0, 0, 0u64, 0u64, 0u64);
+        let (mut leaf, mut read, mut read_leaf) = (0, 0, 0);
+        let mut gaps = Gaps::default();
+        for (place, (cost, plan)) in part.used_blocks(&blocks).enumerate() {
+            let from_disk = plan.home == Tier::Disk && !part.machine.unified;
+            if plan.home == Tier::Host {
+                copies = copies.saturating_add(cost.bytes);
+            }
+            match plan.placement {
+                Placement::Resident => staying = staying.saturating_add(cost.bytes),
+                Placement::Streamed => {
+                    streamed += 1;
+                    slot_bytes = cost.bytes.max(slot_bytes);
+                    read = if from_disk { cost.bytes.max(read) } else { read };
+                    moved = moved.saturating_add(cost.bytes);
+                }
+                Placement::Leaves => {
+                    leaf = cost.largest_tensor.max(leaf);
+                    read_leaf = if from_disk { cost.largest_tensor.max(read_leaf) } else { read_leaf };
+                    moved = moved.saturating_add(cost.bytes.saturating_mul(cost.reads.into()));
+                }
+            }
+            gaps.add(place, plan.placement != Placement::Resident);
+        }
+        let (staying, unevenness) = (staying.saturating_add(leaf), gaps.squares());
+        Self { blocks, streamed, slot_bytes, staying, read, read_leaf, copies, moved, unevenness }
+    }
+
+    /// How many of so many slots are used.
+    pub fn slots(&self, slots: u32) -> u32 {
+        slots.max(1).min(self.streamed)
+    }
+
+    /// Bytes on the device with so many slots.
+    pub fn weights(&self, slots: u32) -> u64 {
+        self.staying.saturating_add(self.slot_bytes.saturating_mul(self.slots(slots).into()))
+    }
+
+    fn staging(&self, slots: u32) -> u64 {
+        self.read.saturating_mul(self.slots(slots).into()).saturating_add(self.read_leaf)
     }
 
     /// Whether it gets by with this much of the host's memory.
-    pub(super) fn fits_host(&self, room: HostRoom) -> bool {
-        self.copies <= room.copies && self.staging <= room.staging
+    pub fn fits_host(&self, slots: u32, room: HostRoom) -> bool {
+        self.copies <= room.copies && self.staging(slots) <= room.staging
+    }
+
+    /// The candidate with so many slots.
+    pub fn played(self, part: &Part<'_>, slots: u32) -> Candidate {
+        let simulation = Player::default().play(part, &self.blocks, self.slots(slots));
+        self.with(slots, simulation)
+    }
+
+    /// The same with times that are known.
+    pub fn with(self, slots: u32, simulation: Simulation) -> Candidate {
+        Candidate {
+            slots: self.slots(slots),
+            slot_bytes: self.slot_bytes,
+            weights: self.weights(slots),
+            copies: self.copies,
+            staging: self.staging(slots),
+            moved: self.moved,
+            unevenness: self.unevenness,
+            simulation,
+            blocks: self.blocks,
+        }
     }
 }
 
@@ -175,56 +193,77 @@ pub(super) fn used(cost: &BlockCost, placement: Placement) -> Placement {
     if cost.passes > 0 { placement } else { Placement::Streamed }
 }
 
-/// Which of the blocks that want a copy in the host's memory get one. Where there is not room for all, they
+/// Blocks without copies in the host's memory.
+fn on_disk(placements: impl Iterator<Item = Placement>) -> Vec<BlockPlan> {
+    placements.map(|placement| BlockPlan { placement, home: Tier::Disk }).collect()
+}
+
+/// Gives those of the used blocks that are `wanted` a copy in the host's memory. Where there is not room for all, they
 /// are spread evenly.
-fn homes(costs: &[BlockCost], wanted: &[bool], room: u64) -> Vec<Tier> {
-    let bytes = |block: usize| u128::from(costs[block].bytes);
-    let wanting: Vec<usize> = (0..costs.len()).filter(|&block| wanted[block]).collect();
-    let total: u128 = wanting.iter().map(|&block| bytes(block)).sum();
-    let mut homes = vec![Tier::Disk; costs.len()];
-    let (room, mut taken, mut seen) = (u128::from(room), 0, 0);
-    for &block in &wanting {
-        seen += bytes(block);
-        let share = if total <= room { seen } else { seen * room / total };
-        if taken + bytes(block) <= share && bytes(block) > 0 {
-            homes[block] = Tier::Host;
-            taken += bytes(block);
+///
+/// What room is left goes to blocks that were encoded, so that it is done once although the device's own goes
+/// after the run.
+fn give_copies(part: &Part<'_>, blocks: &mut [BlockPlan], room: u64, wanted: impl Fn(&BlockPlan) -> bool) {
+    let room = if part.machine.unified { 0 } else { room };
+    let wants = |cost: &BlockCost, plan: &BlockPlan| cost.passes > 0 && cost.bytes > 0 && wanted(plan);
+    if part.bytes <= room && !part.encodes {
+        for (cost, plan) in part.costs.iter().zip(blocks) {
+            if wants(cost, plan) {
+                plan.home = Tier::Host;
+            }
+        }
+        return;
+    }
+    let wanting = part.costs.iter().zip(&*blocks).filter(|(cost, plan)| wants(cost, plan));
+    let total: u128 = wanting.map(|(cost, _)| u128::from(cost.bytes)).sum();
+    let (all, mut taken, mut seen) = (u128::from(room), 0, 0);
+    for (cost, plan) in part.costs.iter().zip(&mut *blocks).filter(|(cost, plan)| wants(cost, plan)) {
+        let bytes = u128::from(cost.bytes);
+        seen += bytes;
+        if total <= all || (taken + bytes) * total <= seen * all {
+            plan.home = Tier::Host;
+            taken += bytes;
         }
     }
-    for &block in &wanting {
-        if homes[block] == Tier::Disk && bytes(block) > 0 && taken + bytes(block) <= room {
-            homes[block] = Tier::Host;
-            taken += bytes(block);
+    let mut left = room - u64::try_from(taken).unwrap_or(room);
+    let mut fill = |wants: &dyn Fn(&BlockCost, &BlockPlan) -> bool| {
+        for (cost, plan) in part.costs.iter().zip(&mut *blocks) {
+            if plan.home == Tier::Disk && cost.bytes <= left && wants(cost, plan) {
+                plan.home = Tier::Host;
+                left -= cost.bytes;
+            }
         }
+    };
+    if total > all {
+        fill(&wants);
     }
-    homes
-}
-
-/// Gives blocks that were encoded a copy in the room that the others leave, so that it is done once although the
-/// device's own goes after the run.
-fn keep_encoded(costs: &[BlockCost], homes: &mut [Tier], room: u64) {
-    let taken =
-        costs.iter().zip(&*homes).filter(|(_, home)| **home == Tier::Host).map(|(cost, _)| cost.bytes);
-    let mut left = room.saturating_sub(sum(taken));
-    for (cost, home) in costs.iter().zip(homes) {
-        let wants = *home == Tier::Disk && cost.passes > 0 && cost.encoding > 0.0;
-        if wants && cost.bytes <= left {
-            *home = Tier::Host;
-            left -= cost.bytes;
-        }
+    if part.encodes {
+        fill(&|cost, _| cost.passes > 0 && cost.encoding > 0.0);
     }
 }
 
-fn unevenness(costs: &[BlockCost], blocks: &[BlockPlan]) -> u64 {
-    let walked = costs.iter().zip(blocks).filter(|(cost, _)| cost.passes > 0);
-    let passing: Vec<bool> = walked.map(|(_, block)| block.placement != Placement::Resident).collect();
-    let places: Vec<usize> = (0..passing.len()).filter(|&place| passing[place]).collect();
-    let (Some(first), Some(last)) = (places.first(), places.last()) else { return 0 };
-    let wrap = passing.len() - last + first;
-    let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).chain([wrap]);
-    gaps.map(|gap| (gap * gap) as u64).sum()
+/// The distances between blocks that pass through, around the end of a walk.
+#[derive(Default)]
+struct Gaps {
+    first: Option<usize>,
+    last: usize,
+    places: usize,
+    squares: usize,
 }
 
-fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
-    bytes.fold(0, u64::saturating_add)
+impl Gaps {
+    fn add(&mut self, place: usize, passes: bool) {
+        self.places = place + 1;
+        if passes {
+            let gap = self.first.map_or(0, |_| place - self.last);
+            self.squares += gap * gap;
+            self.first = self.first.or(Some(place));
+            self.last = place;
+        }
+    }
+
+    fn squares(&self) -> u64 {
+        let wrap = self.first.map_or(0, |first| self.places - self.last + first);
+        (self.squares + wrap * wrap) as u64
+    }
 }

@@ -4,14 +4,17 @@
 //! [`Machine`] (what may be taken) and [`MemoryPreferences`] (what the person wants) where every block is when.
 //! Every offload mode is a preset over the same plan.
 
+mod block_cost;
 mod candidate;
 mod card_machine;
 mod catalogue;
 mod correction;
+mod flow;
 mod footprint;
 mod forecast;
 mod machine;
 mod pareto;
+mod part;
 mod plan;
 mod planner;
 mod preferences;
@@ -27,6 +30,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
+pub use block_cost::{BlockCost, block_costs};
 pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
 pub use catalogue::{
@@ -45,7 +49,7 @@ pub use preferences::{
 pub use presets::{CardPreset, PresetModel, card_presets};
 pub use refit::{Measured, leading_prefix, place, refit};
 pub use sentence::{remedy, sentence};
-pub use simulate::{BlockCost, BlockUse, Simulation, block_costs, simulate, trace};
+pub use simulate::{BlockUse, Simulation, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};
 pub use workload::{BlockWork, PartUse, Stage, StageKind, StageWork, Work, Workload};

@@ -3,38 +3,82 @@
 //! Which candidates there are does not depend on the budget, and a placement is chosen among those that fit. So more
 //! memory can only add candidates, and is never slower.
 
-use std::{cmp::Reverse, collections::BTreeSet, rc::Rc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashSet},
+    ops::RangeInclusive,
+    rc::Rc,
+};
 
 use super::{
-    BlockCost, BlockPlan, Candidate, HostRoom, Machine, Placement, Residents, Technique, candidate::used,
-    simulate::walks,
+    BlockCost, Candidate, HostRoom, Placement, Residents, Technique,
+    candidate::{Layout, used},
+    part::Part,
+    simulate::{Floor, Player, floor},
 };
 
 /// Sizes of blocks that are tried as the largest that passes through.
 const MOST_SIZES: usize = 8;
 /// Swaps that are tried for all candidates together.
 const MOST_SWAPS: usize = 3000;
-/// A step that is this near to what compute and copies take at the least cannot be improved.
+/// Times that are this near to the least there can be count as that.
 const NEAR: f64 = 1.001;
 
-/// The Pareto front: candidates in the order of their bytes on the device, each better than those before it: no slower in a
-/// step and in a run, and faster in one of them, or equally fast with fewer bytes to move or more evenly
-/// spread.
+/// The Pareto front of all candidates that get by with the host's memory, in the order of their bytes on the
+/// device: each is no slower in a step and in a run than those before it, and faster in one of them, or equally
+/// fast with fewer bytes to move or more evenly spread.
 ///
-/// `steps` says whether the part's walks are denoising steps; otherwise the run alone counts.
-pub(super) fn front(mut candidates: Vec<Rc<Candidate>>, steps: bool) -> Vec<Rc<Candidate>> {
+/// Steps count only where the part's walks are denoising steps.
+pub(super) fn placements(part: &Part<'_>, technique: Technique, room: HostRoom) -> Vec<Rc<Candidate>> {
+    let has_weights = |&block: &usize| part.costs[block].bytes > 0;
+    let mut search = Candidates {
+        part,
+        technique,
+        room,
+        moving: part.used().filter(has_weights).collect(),
+        seen: HashSet::new(),
+        drafts: Vec::new(),
+        found: Vec::new(),
+        player: Player::default(),
+    };
+    let leading = technique.residents && technique.choice == Residents::First;
+    if leading {
+        search.add_prefixes();
+    } else if technique.residents {
+        search.add_strides();
+    } else {
+        search.add_residents(&vec![false; part.costs.len()]);
+    }
+    if technique.leaves {
+        search.add_leaves();
+    }
+    if technique.residents {
+        search.add(Layout::whole(part, 0), 0);
+    }
+    search.play();
+    // In a single walk every block moves once, whether it stays or not.
+    if technique.residents && !leading && (part.walks > 1 || part.steps) {
+        search.improve();
+        search.grow();
+    }
+    front(search.found, part.steps)
+}
+
+fn front(mut candidates: Vec<Rc<Candidate>>, steps: bool) -> Vec<Rc<Candidate>> {
     candidates.sort_by_cached_key(|candidate| (candidate.weights, rank(candidate, steps), candidate.slots));
     let mut kept: Vec<Rc<Candidate>> = Vec::new();
     for candidate in candidates {
-        let better = kept.last().is_none_or(|best| {
-            let (now, before) = (rank(&candidate, steps), rank(best, steps));
-            now.0 <= before.0 && now.1 <= before.1 && now < before
-        });
-        if better {
+        if kept.last().is_none_or(|best| is_better(&candidate, best, steps)) {
             kept.push(candidate);
         }
     }
     kept
+}
+
+/// Whether a candidate is worth more bytes than another.
+fn is_better(candidate: &Candidate, other: &Candidate, steps: bool) -> bool {
+    let (now, before) = (rank(candidate, steps), rank(other, steps));
+    now.0 <= before.0 && now.1 <= before.1 && now < before
 }
 
 fn rank(candidate: &Candidate, steps: bool) -> (u64, u64, u64, u64) {
@@ -45,106 +89,101 @@ fn rank(candidate: &Candidate, steps: bool) -> (u64, u64, u64, u64) {
 /// Nanoseconds of a step, 0 if the part has none, and of a run. Whole numbers, so that rounding errors
 /// of sums are no differences.
 pub(super) fn times(candidate: &Candidate, steps: bool) -> (u64, u64) {
-    let nanoseconds = |seconds: f64| (seconds * 1e9).round() as u64;
     let step = if steps { nanoseconds(candidate.simulation.steady) } else { 0 };
     (step, nanoseconds(candidate.simulation.seconds))
 }
 
-/// All candidates that get by with the host's memory.
-pub(super) fn candidates(
-    costs: &[BlockCost],
-    machine: &Machine,
-    technique: Technique,
-    room: HostRoom,
-    steps: bool,
-) -> Vec<Rc<Candidate>> {
-    let mut tried = Candidates { costs, machine, room, seen: BTreeSet::new(), found: Vec::new() };
-    let leading = technique.residents && technique.choice == Residents::First;
-    for slots in technique.fewest_slots..=technique.most_slots {
-        if leading {
-            tried.add_prefixes(slots);
-        } else {
-            tried.add_strides(slots, technique.residents);
-        }
-    }
-    if technique.leaves {
-        tried.add_leaves(technique.fewest_slots);
-    }
-    if technique.residents {
-        tried.add(Candidate::whole(costs, machine, 0));
-    }
-    if technique.residents && !leading {
-        tried.improve(steps);
-        tried.grow(steps);
-    }
-    tried.found
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+/// A candidate whose times are not known yet.
+struct Draft {
+    layout: Rc<Layout>,
+    slots: u32,
+    weights: u64,
+    /// Nanoseconds of a step and of a run that it takes at the least.
+    least: (u64, u64),
 }
 
 struct Candidates<'a> {
-    costs: &'a [BlockCost],
-    machine: &'a Machine,
+    part: &'a Part<'a>,
+    technique: Technique,
     room: HostRoom,
-    seen: BTreeSet<(u32, Vec<bool>)>,
+    /// Blocks that are used and have weights.
+    moving: Vec<usize>,
+    /// Which blocks stay in the layouts so far.
+    seen: HashSet<Vec<bool>>,
+    drafts: Vec<Draft>,
     found: Vec<Rc<Candidate>>,
+    player: Player,
 }
 
 impl Candidates<'_> {
-    fn add(&mut self, candidate: Candidate) {
-        if candidate.fits_host(self.room) {
-            self.found.push(Rc::new(candidate));
+    fn add(&mut self, layout: Layout, slots: u32) {
+        self.add_all(layout, slots..=slots);
+    }
+
+    fn add_all(&mut self, layout: Layout, slots: RangeInclusive<u32>) {
+        let floor = floor(self.part, &layout.blocks);
+        let (least, layout) = (least(floor, self.part.steps), Rc::new(layout));
+        let mut last = None;
+        for slots in slots.map(|slots| layout.slots(slots)) {
+            if last != Some(slots) && layout.fits_host(slots, self.room) {
+                let weights = layout.weights(slots);
+                self.drafts.push(Draft { layout: Rc::clone(&layout), slots, weights, least });
+            }
+            last = Some(slots);
         }
     }
 
-    /// The candidates with this many slots: blocks above a size stay, and of the others every number, those
-    /// first that cost most bytes for their compute, or evenly among all of them.
-    fn add_strides(&mut self, slots: u32, residents: bool) {
-        let moving = self.moving();
-        if !residents {
-            self.add_residents(slots, &[]);
-            return;
-        }
+    /// Blocks above a size stay, and of the others every number, those first that cost most bytes for their compute,
+    /// or evenly among all of them.
+    fn add_strides(&mut self) {
+        let mut stays = vec![false; self.part.costs.len()];
         for limit in self.sizes() {
             let (small, large): (Vec<usize>, Vec<usize>) =
-                moving.iter().partition(|&&block| self.costs[block].bytes <= limit);
+                self.moving.iter().partition(|&&block| self.part.costs[block].bytes <= limit);
             for classes in [self.by_density(&small), self.by_walks(&small)] {
-                for count in 0..small.len() {
-                    let mut resident = large.clone();
-                    resident.extend(pick(&classes, count));
-                    self.add_residents(slots, &resident);
+                // Which blocks stay that are used once makes no difference: all or none.
+                let walked = small.iter().filter(|&&block| !self.part.is_prologue(block)).count();
+                for count in 0..=walked.min(small.len() - 1) {
+                    stays.fill(false);
+                    large.iter().for_each(|&block| stays[block] = true);
+                    pick(&classes, count, |block| stays[block] = true);
+                    self.add_residents(&stays);
                 }
             }
         }
     }
 
-    /// The candidates with this many slots of which the first blocks stay.
-    fn add_prefixes(&mut self, slots: u32) {
-        let moving = self.moving();
-        for count in 0..moving.len() {
-            self.add_residents(slots, &moving[..count]);
+    /// The first blocks stay.
+    fn add_prefixes(&mut self) {
+        let mut stays = vec![false; self.part.costs.len()];
+        for place in 0..self.moving.len() {
+            self.add_residents(&stays);
+            stays[self.moving[place]] = true;
         }
     }
 
-    fn add_residents(&mut self, slots: u32, resident: &[usize]) {
-        let mut stays = vec![false; self.costs.len()];
-        resident.iter().for_each(|&block| stays[block] = true);
-        let slots = slots.min((self.moving().len() - resident.len()) as u32);
-        if self.seen.insert((slots, stays.clone())) {
-            let candidate = self.with_residents(slots, &stays);
-            self.add(candidate);
+    fn add_residents(&mut self, stays: &[bool]) {
+        if !self.seen.contains(stays) {
+            self.seen.insert(stays.to_vec());
+            self.add_all(self.with_residents(stays), self.technique.fewest_slots..=self.technique.most_slots);
         }
     }
 
-    fn with_residents(&self, slots: u32, stays: &[bool]) -> Candidate {
+    fn with_residents(&self, stays: &[bool]) -> Layout {
         let placement = |(cost, &stays): (&BlockCost, &bool)| {
             let resident = stays || cost.bytes == 0;
             used(cost, if resident { Placement::Resident } else { Placement::Streamed })
         };
-        let placements = self.costs.iter().zip(stays).map(placement).collect();
-        Candidate::through(self.costs, self.machine, placements, slots, self.room.copies)
+        let placements = self.part.costs.iter().zip(stays).map(placement);
+        Layout::through(self.part, placements, self.room.copies)
     }
 
     /// The candidates for devices that not even the slots fit: blocks above a size come tensor by tensor.
-    fn add_leaves(&mut self, slots: u32) {
+    fn add_leaves(&mut self) {
         let below = self.sizes().into_iter().skip(1).chain([0]);
         for limit in below {
             let placement = |cost: &BlockCost| match cost.bytes {
@@ -152,19 +191,50 @@ impl Candidates<'_> {
                 bytes if bytes <= limit => Placement::Streamed,
                 _ => used(cost, Placement::Leaves),
             };
-            let placements = self.costs.iter().map(placement).collect();
-            self.add(Candidate::through(self.costs, self.machine, placements, slots, self.room.copies));
+            let placements = self.part.costs.iter().map(placement);
+            let layout = Layout::through(self.part, placements, self.room.copies);
+            self.add(layout, self.technique.fewest_slots);
         }
+    }
+
+    /// Plays the drafts from the fewest bytes to the most, without those that can be no better than one that
+    /// is known and takes no more.
+    fn play(&mut self) {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.sort_by_key(|draft| {
+            (draft.weights, draft.least, draft.layout.moved, draft.layout.unevenness, draft.slots)
+        });
+        let mut best: Option<Rc<Candidate>> = None;
+        for draft in drafts {
+            if best.as_ref().is_some_and(|best| self.is_hopeless(&draft, best)) {
+                continue;
+            }
+            let simulation = self.player.play(self.part, &draft.layout.blocks, draft.slots);
+            let layout = Rc::unwrap_or_clone(draft.layout);
+            let candidate = Rc::new(layout.with(draft.slots, simulation));
+            if best.as_ref().is_none_or(|best| is_better(&candidate, best, self.part.steps)) {
+                best = Some(Rc::clone(&candidate));
+            }
+            self.found.push(candidate);
+        }
+    }
+
+    /// Whether a draft is slower than a candidate with fewer bytes, or hardly faster with no fewer bytes to move.
+    fn is_hopeless(&self, draft: &Draft, best: &Candidate) -> bool {
+        let (now, least) = (times(best, self.part.steps), draft.least);
+        let slower = least.0 > now.0 || least.1 > now.1;
+        let near = is_near(now.0, least.0) && is_near(now.1, least.1);
+        slower || (near && best.moved <= draft.layout.moved)
     }
 
     /// Swaps blocks that stay with neighbours that pass through where that makes the step shorter without
     /// taking more memory.
-    fn improve(&mut self, steps: bool) {
+    fn improve(&mut self) {
         let mut tries = MOST_SWAPS;
-        for start in front(self.found.clone(), steps) {
+        for start in front(self.found.clone(), self.part.steps) {
             let mut best = Rc::clone(&start);
             while tries > 0 && best.slots > 0 && !self.is_near_best(&best) {
-                let Some(better) = self.swap(&best, steps, &mut tries) else { break };
+                let Some(better) = self.swap(&best, &mut tries) else { break };
                 best = better;
             }
             if !Rc::ptr_eq(&best, &start) {
@@ -174,82 +244,127 @@ impl Candidates<'_> {
     }
 
     /// Lets one more block stay, whichever serves best, again and again from the smallest candidate on: what
-    /// swaps have gained at few blocks is not lost at more.
-    fn grow(&mut self, steps: bool) {
-        let known = front(self.found.clone(), steps);
-        let comes_alone = |candidate: &&Rc<Candidate>| {
-            candidate.blocks.iter().any(|block| block.placement == Placement::Leaves)
-        };
-        let mut current = known.iter().find(|candidate| !comes_alone(candidate)).cloned();
-        for _ in 0..2 * self.costs.len() {
+    /// swaps have gained at few blocks is not lost at more. Candidates that cannot be faster are left out.
+    fn grow(&mut self) {
+        let mut known = front(self.found.clone(), self.part.steps);
+        known.retain(|candidate| candidate.blocks.iter().all(|plan| plan.placement != Placement::Leaves));
+        let mut current = known.first().cloned();
+        for _ in 0..2 * self.part.costs.len() {
             let Some(candidate) = current else { return };
-            let streamed = self.moving().into_iter();
-            let streamed = streamed.filter(|&block| candidate.blocks[block].placement == Placement::Streamed);
-            let larger = streamed.map(|block| {
-                let stays = |(index, plan): (usize, &BlockPlan)| {
-                    index == block || plan.placement == Placement::Resident
-                };
-                let stays: Vec<bool> = candidate.blocks.iter().enumerate().map(stays).collect();
-                Rc::new(self.with_residents(candidate.slots, &stays))
-            });
-            let larger = larger.filter(|larger| larger.fits_host(self.room));
-            let next = larger.min_by_key(|candidate| rank(candidate, steps));
+            if self.is_near_best(&candidate) {
+                let mut heavier = known.iter().filter(|known| known.weights > candidate.weights);
+                current = heavier.find(|known| !self.is_near_best(known)).cloned();
+                continue;
+            }
+            let next = self.larger(&candidate).map(Rc::new);
             self.found.extend(next.clone());
             current = next.map(|next| {
                 let rival = known.iter().rfind(|known| known.weights <= next.weights);
-                let better = rival.filter(|rival| rank(rival, steps) < rank(&next, steps));
+                let better =
+                    rival.filter(|rival| rank(rival, self.part.steps) < rank(&next, self.part.steps));
                 better.filter(|better| better.weights > candidate.weights).cloned().unwrap_or(next)
             });
         }
     }
 
-    fn is_near_best(&self, candidate: &Candidate) -> bool {
-        let walked = || {
-            let single = walks(self.costs) == 1;
-            let walked = move |cost: &BlockCost| cost.passes > 1 || (single && cost.passes == 1);
-            self.costs.iter().zip(&candidate.blocks).filter(move |(cost, _)| walked(cost))
-        };
-        let compute: f64 = walked().map(|(cost, _)| cost.seconds).sum();
-        let way = if self.machine.unified { &self.machine.disk } else { &self.machine.link };
-        let passing = walked().filter(|(_, block)| block.placement == Placement::Streamed);
-        let copies: f64 = passing.map(|(cost, _)| way.seconds(cost.bytes)).sum();
-        candidate.simulation.steady <= compute.max(copies) * NEAR
+    /// The best candidate in which one more block stays.
+    fn larger(&mut self, candidate: &Candidate) -> Option<Candidate> {
+        let mut stays = stays(candidate);
+        let mut best: Option<Candidate> = None;
+        let mut sizes = BTreeSet::new();
+        for place in 0..self.moving.len() {
+            let block = self.moving[place];
+            if candidate.blocks[block].placement != Placement::Streamed {
+                continue;
+            }
+            // Of blocks that are used once and have the same size, any is as good as the others.
+            if self.part.is_prologue(block) && !sizes.insert(self.part.costs[block].bytes) {
+                continue;
+            }
+            stays[block] = true;
+            let better = self.try_out(&stays, candidate.slots, |_, least| {
+                best.as_ref().is_none_or(|best| least <= times(best, self.part.steps))
+            });
+            stays[block] = false;
+            let better = better.filter(|larger| {
+                best.as_ref().is_none_or(|best| rank(larger, self.part.steps) < rank(best, self.part.steps))
+            });
+            best = better.or(best);
+        }
+        best
     }
 
-    fn swap(&self, candidate: &Candidate, steps: bool, tries: &mut usize) -> Option<Rc<Candidate>> {
-        let moving = self.moving();
-        let stays: Vec<bool> =
-            candidate.blocks.iter().map(|block| block.placement == Placement::Resident).collect();
-        for (place, &block) in moving.iter().enumerate().filter(|&(_, &block)| !stays[block]) {
-            let before = moving[..place].iter().rev().find(|&&other| stays[other]);
-            let after = moving[place + 1..].iter().find(|&&other| stays[other]);
-            for &other in before.into_iter().chain(after) {
+    /// The candidate in which these blocks stay, if what it takes at the least is `promising`.
+    fn try_out(
+        &mut self,
+        stays: &[bool],
+        slots: u32,
+        promising: impl Fn(&Layout, (u64, u64)) -> bool,
+    ) -> Option<Candidate> {
+        let layout = self.with_residents(stays);
+        if !layout.fits_host(slots, self.room) {
+            return None;
+        }
+        let floor = floor(self.part, &layout.blocks);
+        if !promising(&layout, least(floor, self.part.steps)) {
+            return None;
+        }
+        let simulation = self.player.play(self.part, &layout.blocks, layout.slots(slots));
+        Some(layout.with(slots, simulation))
+    }
+
+    fn is_near_best(&self, candidate: &Candidate) -> bool {
+        let floor = floor(self.part, &candidate.blocks);
+        let ((step, run), now) = (least(floor, self.part.steps), times(candidate, self.part.steps));
+        if self.part.steps { is_near(now.0, step) } else { is_near(now.1, run) }
+    }
+
+    fn swap(&mut self, candidate: &Candidate, tries: &mut usize) -> Option<Rc<Candidate>> {
+        let mut stays = stays(candidate);
+        let was = times(candidate, self.part.steps);
+        let bytes = |block: usize| self.part.costs[block].bytes;
+        // Blocks that are smaller than a slot leave the slots as large as they are.
+        let heavier = |block, other| bytes(block) > bytes(other) && bytes(block) < candidate.slot_bytes;
+        let copy = |block: usize| if self.part.is_prologue(block) { 0.0 } else { self.part.copy(block) };
+        let passing = self.moving.iter().filter(|&&block| !stays[block]);
+        let copies: f64 = passing.map(|&block| copy(block)).sum();
+        for place in 0..self.moving.len() {
+            let block = self.moving[place];
+            if stays[block] {
+                continue;
+            }
+            let before = self.moving[..place].iter().rev().find(|&&other| stays[other]).copied();
+            let after = self.moving[place + 1..].iter().find(|&&other| stays[other]).copied();
+            for other in before.into_iter().chain(after) {
                 if *tries == 0 {
                     return None;
                 }
                 *tries -= 1;
-                let mut swapped = stays.clone();
-                swapped.swap(block, other);
-                let swapped = self.with_residents(candidate.slots, &swapped);
-                let fits = swapped.weights <= candidate.weights && swapped.fits_host(self.room);
-                let (now, was) = (times(&swapped, steps), times(candidate, steps));
-                if fits && now.0 <= was.0 && now.1 <= was.1 && now < was {
-                    return Some(Rc::new(swapped));
+                let slower = self.part.steps && certain(copies - copy(block) + copy(other)) > was.0;
+                if slower || heavier(block, other) {
+                    continue;
+                }
+                stays.swap(block, other);
+                let swapped = self.try_out(&stays, candidate.slots, |layout, least| {
+                    let faster = least.0 <= was.0 && least.1 <= was.1 && least < was;
+                    faster && layout.weights(candidate.slots) <= candidate.weights
+                });
+                stays.swap(block, other);
+                let better = swapped.filter(|swapped| {
+                    let now = times(swapped, self.part.steps);
+                    now.0 <= was.0 && now.1 <= was.1 && now < was
+                });
+                if better.is_some() {
+                    return better.map(Rc::new);
                 }
             }
         }
         None
     }
 
-    /// Blocks that are used and have weights.
-    fn moving(&self) -> Vec<usize> {
-        let moves = |&block: &usize| self.costs[block].passes > 0 && self.costs[block].bytes > 0;
-        (0..self.costs.len()).filter(moves).collect()
-    }
-
     /// Different sizes of blocks, the largest first; some of them if there are many.
     fn sizes(&self) -> Vec<u64> {
-        let sizes: BTreeSet<u64> = self.moving().iter().map(|&block| self.costs[block].bytes).collect();
+        let sizes: BTreeSet<u64> = self.moving.iter().map(|&block| self.part.costs[block].bytes).collect();
         let sizes: Vec<u64> = sizes.into_iter().rev().collect();
         let count = sizes.len().min(MOST_SIZES);
         (0..count).map(|index| sizes[index * sizes.len() / count]).collect()
@@ -259,8 +374,8 @@ impl Candidates<'_> {
     /// come last: it saves nothing to keep them.
     fn by_density(&self, blocks: &[usize]) -> Vec<Vec<usize>> {
         let density = |block: usize| {
-            let cost = &self.costs[block];
-            let reuse = cost.passes > 1 || walks(self.costs) == 1;
+            let cost = &self.part.costs[block];
+            let reuse = cost.passes > 1 || self.part.walks == 1;
             if reuse { (cost.bytes as f64 / cost.seconds.max(1e-9)).round() as u64 } else { 0 }
         };
         classes(blocks, |block| Reverse(density(block)))
@@ -268,8 +383,27 @@ impl Candidates<'_> {
 
     /// Blocks of all walks, then those that are used once before them.
     fn by_walks(&self, blocks: &[usize]) -> Vec<Vec<usize>> {
-        classes(blocks, |block| self.costs[block].passes == 1)
+        classes(blocks, |block| self.part.costs[block].passes == 1)
     }
+}
+
+/// Which blocks stay.
+fn stays(candidate: &Candidate) -> Vec<bool> {
+    candidate.blocks.iter().map(|plan| plan.placement == Placement::Resident).collect()
+}
+
+/// The nanoseconds of a step and of a run that are certain.
+fn least(floor: Floor, steps: bool) -> (u64, u64) {
+    (if steps { certain(floor.steady) } else { 0 }, certain(floor.seconds))
+}
+
+/// The same in nanoseconds, whatever was lost to rounding.
+fn certain(seconds: f64) -> u64 {
+    (seconds * (1e9 - 1.0)) as u64
+}
+
+fn is_near(nanoseconds: u64, least: u64) -> bool {
+    nanoseconds as f64 <= least as f64 * NEAR
 }
 
 fn classes<K: Ord + Copy>(blocks: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
@@ -279,13 +413,11 @@ fn classes<K: Ord + Copy>(blocks: &[usize], key: impl Fn(usize) -> K) -> Vec<Vec
 }
 
 /// `count` blocks: whole classes first, and of the last one evenly spread.
-fn pick(classes: &[Vec<usize>], mut count: usize) -> Vec<usize> {
-    let mut picked = Vec::new();
+fn pick(classes: &[Vec<usize>], mut count: usize, mut picked: impl FnMut(usize)) {
     for class in classes {
         let (wanted, of) = (count.min(class.len()), class.len());
         let spread = (0..of).filter(|place| (place + 1) * wanted / of > place * wanted / of);
-        picked.extend(spread.map(|place| class[place]));
+        spread.for_each(|place| picked(class[place]));
         count -= wanted;
     }
-    picked
 }

@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use super::{
     BlockCost, Candidate, HostRoom, Machine, Placement, Technique, UsePlan,
-    candidate::used,
-    pareto::{candidates, front},
+    candidate::{Layout, used},
+    pareto::placements,
+    part::Part,
 };
 
 /// The least part of a walk's time that must be gained for blocks to change places during a run.
@@ -23,7 +24,7 @@ pub fn place(
     room: HostRoom,
     weights: u64,
 ) -> Option<Candidate> {
-    let front = front(candidates(costs, machine, technique, room, true), true);
+    let front = placements(&Part::new(costs, machine, true), technique, room);
     front.into_iter().rfind(|candidate| candidate.weights <= weights).map(Rc::unwrap_or_clone)
 }
 
@@ -36,14 +37,16 @@ pub fn leading_prefix(
     room: HostRoom,
     weights: u64,
 ) -> Option<Candidate> {
-    let prefixes = (0..=costs.len()).rev().map(|count| {
+    let part = Part::new(costs, machine, true);
+    let mut prefixes = (0..=costs.len()).rev().map(|count| {
         let placement = |(index, cost): (usize, &BlockCost)| {
             used(cost, if index < count { Placement::Resident } else { Placement::Streamed })
         };
-        let placements = costs.iter().enumerate().map(placement).collect();
-        Candidate::through(costs, machine, placements, slots, room.copies)
+        let placements = costs.iter().enumerate().map(placement);
+        Layout::through(&part, placements, room.copies)
     });
-    prefixes.into_iter().find(|candidate| candidate.weights <= weights && candidate.fits_host(room))
+    let fitting = prefixes.find(|prefix| prefix.weights(slots) <= weights && prefix.fits_host(slots, room));
+    fitting.map(|prefix| prefix.played(&part, slots))
 }
 
 /// What a run has measured of a part.
@@ -93,7 +96,6 @@ pub fn as_candidate(costs: &[BlockCost], machine: &Machine, plan: &UsePlan) -> O
     if plan.blocks.len() != costs.len() {
         return None;
     }
-    let placements = plan.blocks.iter().map(|block| block.placement).collect();
-    let homes = plan.blocks.iter().map(|block| block.home).collect();
-    Some(Candidate::at(costs, machine, placements, homes, plan.slots))
+    let part = Part::new(costs, machine, true);
+    Some(Layout::at(&part, plan.blocks.clone()).played(&part, plan.slots))
 }

@@ -6,7 +6,9 @@ use super::{
     BlockCost, Bound, Candidate, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode, PartPlan,
     PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique, Tier, UsePlan, Work,
     Workload, block_costs,
-    pareto::{candidates, front, times},
+    candidate::Layout,
+    pareto::{placements, times},
+    part::Part,
 };
 
 /// Slots that buffers are reserved for in the host's memory when nobody says how many.
@@ -206,17 +208,16 @@ impl<'a> Search<'a> {
             return Rc::clone(known);
         }
         let costs = self.costs(number, shape.level);
-        let steps = self.denoises(number);
+        let part = Part::new(&costs, self.machine, self.denoises(number));
         let found = match residence {
             Residence::Resident => {
                 let needed = self.needed(self.part(number), shape.level);
-                vec![Rc::new(Candidate::kept(&costs, self.machine, &needed))]
+                vec![Rc::new(Layout::kept(&part, &needed).played(&part, 0))]
             }
-            Residence::Staged => vec![Rc::new(Candidate::whole(&costs, self.machine, room.copies))],
-            Residence::Streamed => front(candidates(&costs, self.machine, technique, room, steps), steps),
+            Residence::Staged => vec![Rc::new(Layout::whole(&part, room.copies).played(&part, 0))],
+            Residence::Streamed => placements(&part, technique, room),
             Residence::OnDemand => {
-                let (technique, room) = (technique.without_residents(), HostRoom { copies: 0, ..room });
-                front(candidates(&costs, self.machine, technique, room, steps), steps)
+                placements(&part, technique.without_residents(), HostRoom { copies: 0, ..room })
             }
         };
         let found = Rc::new(found);

@@ -4,70 +4,17 @@
 //! block at a time, in the order in which blocks are used, so a later block never delays an earlier one and a
 //! single pass over the uses gives all times.
 
-use std::collections::BTreeMap;
-
 use super::{
-    BlockFootprint, BlockPlan, BlockWork, Bound, Link, Machine, PartFootprint, Placement, Tier, Work,
+    BlockCost, BlockPlan, Bound, Machine,
+    flow::{Flow, Queue},
+    part::{Loading, Part, Use},
 };
-use crate::precision::Format;
 
 /// A stage counts as bound by what it waits for if it waits for more than this part of its time.
 const NOTABLE_STALL: f64 = 0.05;
 /// The longest pattern of walks that is looked for, and the walks tried before the mean is taken instead.
 const LONGEST_PERIOD: usize = 4;
 const MOST_WALKS: usize = 25;
-
-/// What one block costs: its part of the footprint and of the workload, in the machine's seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockCost {
-    /// Seconds that one pass computes.
-    pub seconds: f64,
-    /// Bytes of its weights.
-    pub bytes: u64,
-    /// Bytes of its largest tensor.
-    pub largest_tensor: u64,
-    /// Bytes that are read from disk to have them.
-    pub file_bytes: u64,
-    /// Seconds that encoding them takes after each reading.
-    pub encoding: f64,
-    /// How often it is used in a run. Blocks that are used once run before the walks of the others.
-    pub passes: u32,
-    /// How often each of its tensors is read in one pass, if it comes tensor by tensor.
-    pub reads: u32,
-}
-
-impl BlockCost {
-    /// The cost of a block on a machine.
-    pub fn new(block: &BlockFootprint, work: &BlockWork, machine: &Machine) -> Self {
-        Self {
-            seconds: machine.block_latency + work.operations / machine.operations_per_second.max(1.0),
-            bytes: block.bytes,
-            largest_tensor: block.largest_tensor.min(block.bytes),
-            file_bytes: block.file_bytes,
-            encoding: encoding_seconds(&block.encoded),
-            passes: work.passes,
-            reads: work.reads.max(1),
-        }
-    }
-
-    /// Copies that bring the block up tensor by tensor: as many as its largest tensor goes into its bytes,
-    /// which is the least there can be.
-    fn tensors(&self) -> u64 {
-        self.bytes.div_ceil(self.largest_tensor.max(1))
-    }
-}
-
-/// Seconds that one thread takes to encode so many weights in each format.
-fn encoding_seconds(encoded: &BTreeMap<Format, u64>) -> f64 {
-    encoded.iter().map(|(format, weights)| *weights as f64 / format.encoded_per_second()).sum()
-}
-
-/// The costs of a part's blocks, in their order.
-pub fn block_costs(part: &PartFootprint, work: &Work, machine: &Machine) -> Vec<BlockCost> {
-    let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 1 };
-    let works = work.blocks.iter().chain(std::iter::repeat(&unused));
-    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, machine)).collect()
-}
 
 /// What a use of a part takes in a run that begins with nothing in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,17 +39,6 @@ pub struct Simulation {
     pub bound: Bound,
 }
 
-/// What `seconds` depend on in which three parts are busy for so long.
-fn bound(seconds: f64, busy: &Busy) -> Bound {
-    if seconds - busy.compute <= NOTABLE_STALL * seconds {
-        Bound::Compute
-    } else if busy.disk > busy.link {
-        Bound::Disk
-    } else {
-        Bound::Link
-    }
-}
-
 /// One use of one block; times are seconds since the part's first use was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockUse {
@@ -121,320 +57,198 @@ pub struct BlockUse {
 ///
 /// The first use of every block comes from disk, as nothing is in memory yet.
 pub fn simulate(costs: &[BlockCost], blocks: &[BlockPlan], slots: u32, machine: &Machine) -> Simulation {
-    let walks = walks(costs);
-    let mut pipeline = Pipeline::new(costs, blocks, slots, machine);
-    pipeline.prologue(walks);
-    let (mut seconds, steady) = pipeline.repeat(walks);
-    let uneven = costs.iter().any(|cost| cost.passes > 1 && (cost.passes as usize) < walks);
-    if uneven {
-        let mut pipeline = Pipeline::new(costs, blocks, slots, machine);
-        pipeline.prologue(walks);
-        for walk in 0..walks {
-            pipeline.walk(walk, walks, walk as u32);
-        }
-        seconds = pipeline.compute_free;
-    }
-    let mut times = totals(costs, blocks, machine, seconds, steady);
-    times.bound = if walks > 1 {
-        bound(steady, &pipeline.busy(walks))
-    } else {
-        bound(seconds, &Busy { compute: times.compute, link: times.link_busy, disk: times.disk_busy })
-    };
-    times
+    let part = Part::new(costs, machine, true);
+    Player::default().play(&part, blocks, slots)
 }
 
 /// All uses of a run in their order, as [`simulate`] plays them.
 pub fn trace(costs: &[BlockCost], blocks: &[BlockPlan], slots: u32, machine: &Machine) -> Vec<BlockUse> {
-    let walks = walks(costs);
-    let mut pipeline = Pipeline::new(costs, blocks, slots, machine);
-    pipeline.log = Some(Vec::new());
-    pipeline.prologue(walks);
-    for walk in 0..walks {
-        pipeline.walk(walk, walks, walk as u32);
+    let part = Part::new(costs, machine, true);
+    let mut log = Vec::new();
+    let mut flow = Flow::default();
+    flow.reset(slots);
+    each_use(&part, blocks, |block, block_use| {
+        let before = flow.compute_free;
+        let ready = flow.pass(block_use);
+        log.push(BlockUse { block, ready, start: before.max(ready), finish: flow.compute_free });
+    });
+    log
+}
+
+/// All uses of a run, one after the other: the blocks that are used once, then the walks through the others.
+fn each_use(part: &Part<'_>, blocks: &[BlockPlan], mut act: impl FnMut(usize, &Use)) {
+    for &block in &part.prologue {
+        act(block, &part.uses(block, blocks[block]).first);
     }
-    pipeline.log.unwrap_or_default()
-}
-
-/// Walks through the blocks in a run.
-pub fn walks(costs: &[BlockCost]) -> usize {
-    costs.iter().map(|cost| cost.passes as usize).max().unwrap_or(0)
-}
-
-fn totals(
-    costs: &[BlockCost],
-    blocks: &[BlockPlan],
-    machine: &Machine,
-    seconds: f64,
-    steady: f64,
-) -> Simulation {
-    let mut sum = Simulation {
-        seconds,
-        steady,
-        compute: 0.0,
-        stall: 0.0,
-        link_busy: 0.0,
-        disk_busy: 0.0,
-        link_bytes: 0,
-        disk_bytes: 0,
-        bound: Bound::Compute,
-    };
-    for (cost, block) in costs.iter().zip(blocks) {
-        let Some(later) = cost.passes.checked_sub(1) else { continue };
-        sum.compute += f64::from(cost.passes) * cost.seconds;
-        for (traffic, times) in [
-            (Traffic::new(cost, block, machine, true), 1),
-            (Traffic::new(cost, block, machine, false), later),
-        ] {
-            sum.link_busy += f64::from(times) * traffic.link;
-            sum.disk_busy += f64::from(times) * traffic.disk;
-            sum.link_bytes += u64::from(times) * u64::from(traffic.link_times) * cost.bytes;
-            sum.disk_bytes += u64::from(times) * u64::from(traffic.disk_times) * cost.file_bytes;
-        }
-    }
-    sum.stall = (seconds - sum.compute).max(0.0);
-    sum
-}
-
-/// What moves for one use of a block: seconds on the disk and on the link, and how often its bytes go over
-/// each.
-#[derive(Clone, Copy)]
-struct Traffic {
-    disk: f64,
-    link: f64,
-    disk_times: u32,
-    link_times: u32,
-}
-
-impl Traffic {
-    fn new(cost: &BlockCost, block: &BlockPlan, machine: &Machine, first: bool) -> Self {
-        let (link_times, pieces) = match block.placement {
-            Placement::Resident => (u32::from(first), 1),
-            Placement::Streamed => (1, 1),
-            Placement::Leaves => (cost.reads, cost.tensors()),
-        };
-        let hop = |link: &Link, pieces: u64, bytes: u64| {
-            if bytes == 0 {
-                return 0.0;
-            }
-            pieces as f64 * link.latency + bytes as f64 / link.bytes_per_second.max(1.0)
-        };
-        let read = |pieces: u64| hop(&machine.disk, pieces, cost.file_bytes) + cost.encoding;
-        if machine.unified {
-            let disk = f64::from(link_times) * read(pieces);
-            return Self { disk, link: 0.0, disk_times: link_times, link_times: 0 };
-        }
-        let (disk_times, disk_pieces) = match (block.placement, block.home) {
-            (Placement::Resident, _) | (_, Tier::Host | Tier::Device) => (u32::from(first), 1),
-            (_, Tier::Disk) => (link_times, pieces),
-        };
-        Self {
-            disk: f64::from(disk_times) * read(disk_pieces),
-            link: f64::from(link_times) * hop(&machine.link, pieces, cost.bytes),
-            disk_times,
-            link_times,
+    for walk in 0..part.walks {
+        for &block in part.walked.iter().filter(|&&block| part.costs[block].passes as usize > walk) {
+            let uses = part.uses(block, blocks[block]);
+            act(block, if walk == 0 { &uses.first } else { &uses.later });
         }
     }
 }
 
-/// When everything is free again, in seconds since the beginning.
-struct Pipeline<'a> {
-    costs: &'a [BlockCost],
-    blocks: &'a [BlockPlan],
-    machine: &'a Machine,
-    compute_free: f64,
-    link_free: f64,
-    disk_free: f64,
-    /// When each slot's last block was done with it, and the number of streamed uses so far.
-    slots: Vec<f64>,
-    streamed: usize,
-    /// When each staging buffer was copied, and the number of reads through them so far.
-    staging: Vec<f64>,
-    read: usize,
-    log: Option<Vec<BlockUse>>,
+/// Seconds below which a placement cannot get, however well copies and compute overlap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Floor {
+    /// Of one walk once everything has settled.
+    pub steady: f64,
+    /// Of the run.
+    pub seconds: f64,
 }
 
-impl<'a> Pipeline<'a> {
-    fn new(costs: &'a [BlockCost], blocks: &'a [BlockPlan], slots: u32, machine: &'a Machine) -> Self {
-        let slots = vec![0.0; slots.max(1) as usize];
-        Self {
-            costs,
-            blocks,
-            machine,
-            compute_free: 0.0,
-            link_free: 0.0,
-            disk_free: 0.0,
-            staging: slots.clone(),
-            slots,
-            streamed: 0,
-            read: 0,
-            log: None,
+/// What a placement takes at the least, with any number of slots.
+pub(super) fn floor(part: &Part<'_>, blocks: &[BlockPlan]) -> Floor {
+    let Loading { read, copied, computed } = part.loading;
+    let (mut walk, mut further) = (Busy::default(), Busy::default());
+    for &block in &part.walked {
+        let again = &part.uses(block, blocks[block]).later;
+        walk.add(again, 1);
+        further.add(again, part.costs[block].passes - 1);
+    }
+    // Further walks read, copy and compute nothing before the first has.
+    let seconds = (read + further.disk).max(copied + further.link).max(computed + further.compute);
+    Floor { steady: walk.most(), seconds }
+}
+
+/// Plays placements through, one after the other in the same buffers.
+#[derive(Default)]
+pub(super) struct Player {
+    /// The uses up to the end of the first walk, and those of each further one.
+    first: Queue,
+    later: Queue,
+    /// What is busy for how long in a further walk, and in the whole run.
+    walk: Busy,
+    run: Busy,
+    flow: Flow,
+    finishes: Vec<f64>,
+    states: Vec<f64>,
+}
+
+impl Player {
+    /// Plays a placement through with so many slots.
+    pub fn play(&mut self, part: &Part<'_>, blocks: &[BlockPlan], slots: u32) -> Simulation {
+        self.load(part, blocks);
+        let (mut seconds, steady) = self.repeat(part, slots);
+        if part.uneven {
+            self.flow.reset(slots);
+            each_use(part, blocks, |_, block_use| {
+                self.flow.pass(block_use);
+            });
+            seconds = self.flow.compute_free;
+        }
+        let (link_bytes, disk_bytes) = part.moved(blocks);
+        Simulation {
+            seconds,
+            steady,
+            compute: self.run.compute,
+            stall: (seconds - self.run.compute).max(0.0),
+            link_busy: self.run.link,
+            disk_busy: self.run.disk,
+            link_bytes,
+            disk_bytes,
+            bound: if part.walks > 1 { self.walk.bound(steady) } else { self.run.bound(seconds) },
         }
     }
 
-    /// The blocks that are used once before the others are walked through.
-    fn prologue(&mut self, walks: usize) {
-        if walks > 1 {
-            for block in 0..self.blocks.len().min(self.costs.len()) {
-                if self.costs[block].passes == 1 {
-                    self.use_block(block, true);
-                }
-            }
+    /// Lays out the uses of a placement.
+    fn load(&mut self, part: &Part<'_>, blocks: &[BlockPlan]) {
+        self.first.clear();
+        self.later.clear();
+        (self.walk, self.run) = (Busy::default(), Busy::default());
+        for &block in &part.prologue {
+            let once = &part.uses(block, blocks[block]).first;
+            self.first.push(once);
+            self.run.add(once, 1);
+        }
+        for &block in &part.walked {
+            let uses = part.uses(block, blocks[block]);
+            self.first.push(&uses.first);
+            self.later.push(&uses.later);
+            self.run.add(&uses.first, 1);
+            self.run.add(&uses.later, part.costs[block].passes - 1);
+            self.walk.add(&uses.later, 1);
         }
     }
 
-    /// One walk through the blocks that have more than `done` passes.
-    fn walk(&mut self, walk: usize, walks: usize, done: u32) {
-        for block in 0..self.blocks.len().min(self.costs.len()) {
-            let passes = self.costs[block].passes;
-            if passes > done && (passes > 1 || walks == 1) {
-                self.use_block(block, walk == 0);
-            }
+    /// Seconds of all walks, and of one of them once they have settled. A single walk that is no step has none after
+    /// it to settle in.
+    fn repeat(&mut self, part: &Part<'_>, slots: u32) -> (f64, f64) {
+        let walks = part.walks;
+        self.flow.reset(slots);
+        self.flow.pass_all(&self.first);
+        let first = self.flow.compute_free;
+        if walks == 0 || (walks == 1 && !part.steps) {
+            return (first, first);
         }
-    }
-
-    /// Seconds of `walks` walks through all blocks, and of one of them once they have settled.
-    fn repeat(&mut self, walks: usize) -> (f64, f64) {
-        if walks == 0 {
-            return (0.0, 0.0);
+        if !self.later.move_bytes() {
+            return (first + (walks - 1) as f64 * self.walk.compute, self.walk.compute);
         }
-        let busy = self.busy(walks);
-        let moves = busy.link > 0.0 || busy.disk > 0.0;
-        self.walk(0, walks, 0);
-        let mut finishes = vec![self.compute_free];
-        if !moves {
-            return (self.compute_free + (walks - 1) as f64 * busy.compute, busy.compute);
-        }
-        let least = busy.compute.max(busy.link).max(busy.disk);
-        let mut states = vec![self.state(&busy)];
-        while finishes.len() < walks.max(MOST_WALKS) {
-            self.walk(finishes.len(), walks, 0);
-            finishes.push(self.compute_free);
-            let state = self.state(&busy);
-            let tolerance = 1e-10 * (1.0 + least);
-            let same = |earlier: &Vec<f64>| {
-                earlier.iter().zip(&state).all(|(before, now)| (before - now).abs() <= tolerance)
+        let least = self.walk.most();
+        let tolerance = 1e-10 * (1.0 + least);
+        self.finishes.clear();
+        self.finishes.push(first);
+        self.states.clear();
+        self.flow.add_state(&self.later, &mut self.states);
+        let length = self.states.len();
+        while self.finishes.len() < walks.max(MOST_WALKS) {
+            self.flow.pass_all(&self.later);
+            self.finishes.push(self.flow.compute_free);
+            self.flow.add_state(&self.later, &mut self.states);
+            let (before, now) = self.states.split_at(self.states.len() - length);
+            let same = |earlier: &[f64]| {
+                earlier.iter().zip(now).all(|(before, now)| (before - now).abs() <= tolerance)
             };
-            let period = states.iter().rev().take(LONGEST_PERIOD).position(same).map(|back| back + 1);
-            states.push(state);
+            let period = before.rchunks(length).take(LONGEST_PERIOD).position(same);
             if let Some(period) = period {
-                return extrapolate(&finishes, walks, period, least);
+                let (seconds, steady) = extrapolate(&self.finishes, walks, period + 1);
+                return (seconds, if steady <= least + tolerance { least } else { steady });
             }
         }
-        let last = finishes.len() - 1;
+        let last = self.finishes.len() - 1;
         let window = last.min(3 * LONGEST_PERIOD);
-        let steady = (finishes[last] - finishes[last - window]) / window as f64;
-        (finishes[walks - 1], steady.max(least))
-    }
-
-    /// Seconds that device, link and disk are busy in a walk after the first.
-    fn busy(&self, walks: usize) -> Busy {
-        let mut busy = Busy { compute: 0.0, link: 0.0, disk: 0.0 };
-        for (cost, block) in self.costs.iter().zip(self.blocks) {
-            if cost.passes > 1 || (walks == 1 && cost.passes == 1) {
-                let traffic = Traffic::new(cost, block, self.machine, false);
-                busy.compute += cost.seconds;
-                busy.link += traffic.link;
-                busy.disk += traffic.disk;
-            }
-        }
-        busy
-    }
-
-    /// Everything that later times depend on, seen from the end of the last pass.
-    fn state(&self, busy: &Busy) -> Vec<f64> {
-        let ring = |times: &[f64], next: usize| -> Vec<f64> {
-            (0..times.len()).map(|offset| times[(next + offset) % times.len()]).collect()
-        };
-        let mut state = Vec::new();
-        if self.streamed > 0 {
-            state = ring(&self.slots, self.streamed);
-        }
-        if busy.link > 0.0 {
-            state.push(self.link_free);
-        }
-        if busy.disk > 0.0 {
-            state.push(self.disk_free);
-        }
-        if busy.disk > 0.0 && self.read > 0 {
-            state.extend(ring(&self.staging, self.read));
-        }
-        state.iter().map(|time| time - self.compute_free).collect()
-    }
-
-    fn use_block(&mut self, block: usize, first: bool) {
-        let (cost, plan) = (&self.costs[block], &self.blocks[block]);
-        let traffic = Traffic::new(cost, plan, self.machine, first);
-        let ready = match plan.placement {
-            Placement::Resident if !first => 0.0,
-            Placement::Resident => {
-                let read = self.read_from_disk(traffic.disk, 0.0);
-                self.copy(traffic.link, read)
-            }
-            Placement::Leaves => {
-                let read = self.read_from_disk(traffic.disk, self.compute_free);
-                self.copy(traffic.link, read)
-            }
-            Placement::Streamed => self.stream(traffic, plan.home == Tier::Disk),
-        };
-        let start = self.compute_free.max(ready);
-        self.compute_free = start + cost.seconds;
-        if plan.placement == Placement::Streamed {
-            let slots = self.slots.len();
-            self.slots[self.streamed % slots] = self.compute_free;
-            self.streamed += 1;
-        }
-        if let Some(log) = &mut self.log {
-            log.push(BlockUse { block, ready, start, finish: self.compute_free });
-        }
-    }
-
-    /// Through a slot that is free, and through a staging buffer if there is no copy in the host's memory.
-    fn stream(&mut self, traffic: Traffic, from_disk: bool) -> f64 {
-        let slot = self.slots[self.streamed % self.slots.len()];
-        if self.machine.unified {
-            return self.read_from_disk(traffic.disk, slot);
-        }
-        if !from_disk {
-            let read = self.read_from_disk(traffic.disk, 0.0);
-            return self.copy(traffic.link, read.max(slot));
-        }
-        let buffer = self.read % self.staging.len();
-        let read = self.read_from_disk(traffic.disk, self.staging[buffer]);
-        let copied = self.copy(traffic.link, read.max(slot));
-        self.staging[buffer] = copied;
-        self.read += 1;
-        copied
-    }
-
-    fn read_from_disk(&mut self, seconds: f64, after: f64) -> f64 {
-        if seconds <= 0.0 {
-            return after;
-        }
-        self.disk_free = self.disk_free.max(after) + seconds;
-        self.disk_free
-    }
-
-    fn copy(&mut self, seconds: f64, after: f64) -> f64 {
-        if seconds <= 0.0 {
-            return after;
-        }
-        self.link_free = self.link_free.max(after) + seconds;
-        self.link_free
+        let steady = (self.finishes[last] - self.finishes[last - window]) / window as f64;
+        (self.finishes[walks - 1], steady.max(least))
     }
 }
 
-/// Seconds that each part is busy in a walk.
+/// Seconds that each of the three is busy.
+#[derive(Debug, Clone, Copy, Default)]
 struct Busy {
     compute: f64,
     link: f64,
     disk: f64,
 }
 
+impl Busy {
+    fn add(&mut self, block_use: &Use, times: u32) {
+        let times = f64::from(times);
+        self.compute += times * block_use.compute;
+        self.link += times * block_use.link;
+        self.disk += times * block_use.disk;
+    }
+
+    fn most(&self) -> f64 {
+        self.compute.max(self.link).max(self.disk)
+    }
+
+    /// What so many seconds depend on.
+    fn bound(&self, seconds: f64) -> Bound {
+        if seconds - self.compute <= NOTABLE_STALL * seconds {
+            Bound::Compute
+        } else if self.disk > self.link {
+            Bound::Disk
+        } else {
+            Bound::Link
+        }
+    }
+}
+
 /// Goes on from walks whose last `period` will repeat.
-fn extrapolate(finishes: &[f64], walks: usize, period: usize, least: f64) -> (f64, f64) {
+fn extrapolate(finishes: &[f64], walks: usize, period: usize) -> (f64, f64) {
     let last = finishes.len() - 1;
     let round = finishes[last] - finishes[last - period];
-    let steady = (round / period as f64).max(least);
+    let steady = round / period as f64;
     if walks <= finishes.len() {
         return (finishes[walks - 1], steady);
     }

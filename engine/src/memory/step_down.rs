@@ -5,6 +5,8 @@ use std::rc::Rc;
 use super::{
     Candidate, Footprint, Machine, MemoryPreferences, Plan, Residence, StagePlan, Technique, UsePlan,
     Workload,
+    candidate::Layout,
+    part::Part,
     refit::as_candidate,
     search::{Row, Search, Shape, Solution},
 };
@@ -116,7 +118,8 @@ impl Replacing<'_> {
             } else if residence == self.current.parts[part].residence {
                 as_candidate(&costs, search.machine(), self.uses[number]).map(Rc::new)
             } else {
-                Some(Rc::new(Candidate::whole(&costs, search.machine(), rooms[number].copies)))
+                let part = Part::new(&costs, search.machine(), search.denoises(number));
+                Some(Rc::new(Layout::whole(&part, rooms[number].copies).played(&part, 0)))
             }
         };
         search.uses().map(choose).collect()

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::{
     Accuracy, Alternative, BlockCost, Candidate, Footprint, Forecast, Machine, MemoryPreferences,
     OffloadMode, Placement, Plan, PlanError, Quality, Wish, Workload,
-    candidate::used,
+    candidate::{Layout, used},
+    part::Part,
     planner::{Planner, SPARE},
     search::Search,
     sentence::{offer, sentence},
@@ -82,7 +83,10 @@ pub fn alternatives(
     preferences: &MemoryPreferences,
 ) -> Vec<Alternative> {
     let held = footprint.held_as(preferences);
-    let table = Table::new(&held, workload, machine, preferences);
+    rows(footprint, &Table::new(&held, workload, machine, preferences))
+}
+
+fn rows(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative> {
     let mut rows: Vec<Alternative> = Vec::new();
     let mut seen: Vec<Plan> = Vec::new();
     for (id, name, mode) in OWN {
@@ -93,7 +97,7 @@ pub fn alternatives(
             rows.extend(table.parts(&mut seen));
         }
         if mode == OffloadMode::Auto {
-            rows.extend(other_precisions(footprint, &table));
+            rows.extend(other_precisions(footprint, table));
         }
         rows.push(table.own(id, name, &plan, preferences));
         seen.push(plan);
@@ -169,10 +173,11 @@ pub fn forecast(
     accuracy: Option<Accuracy>,
 ) -> Forecast {
     let held = footprint.held_as(preferences);
-    let planner = Planner::new(&held, workload, machine, preferences);
+    let table = Table::new(&held, workload, machine, preferences);
+    let planner = Planner::over(Rc::clone(&table.search), preferences);
     let plan = planner.plan(machine.device_budget);
     let least_device = planner.least().map(|(bytes, _)| bytes);
-    let alternatives = alternatives(footprint, workload, machine, preferences);
+    let alternatives = rows(footprint, &table);
     let mut sentence = sentence(&held, machine, &plan, least_device, preferences.mode);
     if let Some(row) = worth_saying(&alternatives, &plan, workload, machine, preferences) {
         sentence += &format!(" {}", offer(row));
@@ -392,6 +397,7 @@ fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Candid
         Movement::Tensors { stream: true } => (Placement::Streamed, 2),
         Movement::Tensors { stream: false } => (Placement::Leaves, 0),
     };
-    let placements = costs.iter().map(|cost| used(cost, placement)).collect();
-    Candidate::through(&costs, machine, placements, slots, u64::MAX)
+    let part = Part::new(&costs, machine, true);
+    let placements = costs.iter().map(|cost| used(cost, placement));
+    Layout::through(&part, placements, u64::MAX).played(&part, slots)
 }

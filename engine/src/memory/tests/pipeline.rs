@@ -3,7 +3,7 @@
 use super::{models::even, *};
 use crate::memory::{
     BlockCost, BlockPlan, HostRoom, Measured, Placement, Technique, Tier, UsePlan, block_costs,
-    leading_prefix, place, refit, simulate, trace,
+    leading_prefix, part::Part, place, refit, simulate, simulate::floor, trace,
 };
 
 const ROOM: HostRoom = HostRoom { copies: u64::MAX, staging: u64::MAX };
@@ -184,6 +184,9 @@ proptest! {
         prop_assert!(times.steady >= bytes as f64 / way.bytes_per_second - 1e-9);
         prop_assert!(uses.windows(2).all(|pair| pair[0].finish <= pair[1].start));
         prop_assert!((times.compute + times.stall - times.seconds).abs() < 1e-9 * (1.0 + times.seconds));
+        let floor = floor(&Part::new(&costs, &machine, true), &blocks);
+        prop_assert!(times.steady >= floor.steady);
+        prop_assert!(times.seconds >= floor.seconds - 1e-9 * (1.0 + last), "{times:?} {floor:?}");
     }
 
     #[test]
