@@ -93,7 +93,7 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     let mut misled = Runner::with(options).unwrap();
     let memory = MemoryPreferences {
         vram_budget: Some(enough + (enough >> 3)),
-        tile: Some(u32::MAX),
+        tile: Some(16),
         ..mode(sluice_engine::memory::OffloadMode::LayerStreaming)
     };
     let ran = run_dumped(&mut misled, &request, &memory);
