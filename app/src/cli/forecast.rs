@@ -2,8 +2,8 @@
 
 use sluice_engine::{
     memory::{
-        Accuracy, Alternative, BlockPlan, Bound, Forecast, Machine, Placement, Plan, Quality, StagePlan,
-        Tier, UsePlan,
+        Accuracy, Alternative, BlockPlan, Bound, ErrorSpread, Forecast, Machine, Placement, Plan, Quality,
+        StagePlan, Tier, UsePlan,
     },
     units,
 };
@@ -213,14 +213,18 @@ fn least(bytes: Option<u64>, machine: &Machine) -> String {
 }
 
 fn past(accuracy: &Accuracy, machine: &Machine) -> String {
-    let Accuracy { runs, memory_error, time_error } = accuracy;
-    let runs = if *runs == 1 { "the only run".to_owned() } else { format!("{runs} runs") };
-    format!(
-        "In {runs} of this model so far, the prediction was off by {} for {} and by {} for time.",
-        units::percent(*memory_error),
-        memory_name(machine),
-        units::percent(*time_error)
-    )
+    let Accuracy { runs, memory, time } = accuracy;
+    let one = *runs == 1;
+    let runs = if one { "the only run".to_owned() } else { format!("{runs} runs") };
+    let off = |ErrorSpread { median, worst }: ErrorSpread| match one {
+        true => format!("by {}", units::percent(worst)),
+        false => {
+            format!("by {} in the median and {} at worst", units::percent(median), units::percent(worst))
+        }
+    };
+    let time = time.map_or_else(String::new, |time| format!(", and {} for time", off(time)));
+    let memory = format!("{} for {}", off(*memory), memory_name(machine));
+    format!("In {runs} of this model so far, the prediction was off {memory}{time}.")
 }
 
 #[cfg(test)]
@@ -331,7 +335,11 @@ mod tests {
                 alternative("Streaming", 9 * GB, 0, true),
                 alternative("No offload", 32 * GB, 32 * GB - 23 * GB / 2, false),
             ],
-            accuracy: Some(Accuracy { runs: 3, memory_error: 0.012, time_error: 0.04 }),
+            accuracy: Some(Accuracy {
+                runs: 3,
+                memory: ErrorSpread { median: 0.012, worst: 0.02 },
+                time: Some(ErrorSpread { median: 0.04, worst: 0.09 }),
+            }),
         }
     }
 
@@ -356,7 +364,7 @@ Streaming    9.0 GB  0 MB  1.0 s  1 min 10 s  identical  yes                    
 No offload  32.0 GB  0 MB  1.0 s  1 min 10 s  identical  needs 20.5 GB more VRAM  not available
 
 Minimum VRAM: 2.0 GB, plus what the desktop and the driver use
-In 3 runs of this model so far, the prediction was off by 1.2% for VRAM and by 4.0% for time.";
+In 3 runs of this model so far, the prediction was off by 1.2% in the median and 2.0% at worst for VRAM, and by 4.0% in the median and 9.0% at worst for time.";
         assert_eq!(describe(&forecast()), expected);
     }
 

@@ -56,7 +56,6 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use sluice_engine::{
-        request::ComputeDtype,
         session::JobId,
         telemetry::{MemorySample, PlanMark},
     };
@@ -68,7 +67,7 @@ mod tests {
     fn outcome(device: &str, measured_step_seconds: f64) -> Event {
         let outcome = Outcome {
             model: "Example".to_owned(),
-            dtype: ComputeDtype::F32,
+            run: None,
             device: device.to_owned(),
             predicted_device: 7 << 30,
             measured_device: 13 << 29,

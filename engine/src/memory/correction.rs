@@ -1,57 +1,13 @@
 //! Past runs correct the next forecast.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Accuracy, Footprint, Machine, Stage};
-use crate::request::ComputeDtype;
+use super::{Accuracy, ErrorSpread, Machine, Outcome, RunIdentity};
 
 /// Runs that are taken into account, the last ones.
 const RUNS: usize = 8;
+/// Runs of the same shape that are enough without those of other shapes.
+const ENOUGH: usize = 3;
 /// A correction never goes further than this and its inverse, whatever was measured.
 const FURTHEST: f64 = 2.0;
-
-/// What was predicted for a run, and what was measured. Measured values are 0 where nothing was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// What the model is called.
-    pub model: String,
-    /// What it was computed in.
-    pub dtype: ComputeDtype,
-    /// What the device is called.
-    pub device: String,
-    /// Bytes at the device's peak.
-    pub predicted_device: u64,
-    /// Bytes at the device's peak.
-    pub measured_device: u64,
-    /// Bytes of activations in the stage that took most of what was predicted for it, as the formulas say before any
-    /// correction; 0 if they were tried out instead, which says nothing about the formulas.
-    pub predicted_activations: u64,
-    /// Bytes of activations at the peak of that stage.
-    pub measured_activations: u64,
-    /// Seconds of a step after the first.
-    pub predicted_step_seconds: f64,
-    /// Seconds of a step after the first: their median.
-    pub measured_step_seconds: f64,
-    /// Floating-point operations a second in the denoiser's blocks.
-    pub measured_operations_per_second: f64,
-    /// Bytes a second over the link; from disk on a unified device.
-    pub measured_link_bytes_per_second: f64,
-    /// The device's peak in each stage.
-    #[serde(default)]
-    pub stages: Vec<StagePeak>,
-}
-
-/// Bytes of a device at its peak in a stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StagePeak {
-    /// The stage.
-    #[serde(flatten)]
-    pub stage: Stage,
-    /// As foretold.
-    pub predicted: u64,
-    /// As measured.
-    pub measured: u64,
-}
 
 /// A machine as past runs have shown it to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,20 +20,17 @@ pub struct Correction {
     pub accuracy: Option<Accuracy>,
 }
 
-/// Corrects a machine and the activations of a model by the last eight runs of the same model in the same precision
-/// on the same device.
+/// Corrects a machine and the activations of a model by the last eight [runs](RunIdentity) of the same model, computed
+/// and held in the same formats on the same device. With three or more runs of the same shape, only those count.
 ///
 /// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
-/// multiplied by the highest of measured over predicted where that differs by 3 % or more, because what is
-/// foretold of memory is a promise. None of them goes beyond twice or half. `machine` has the speeds that hold without
-/// any run, so that corrections do not add up.
-pub fn correct(outcomes: &[Outcome], footprint: &Footprint, machine: &Machine) -> Correction {
-    let Footprint { model, dtype, .. } = footprint;
-    let matching = |outcome: &&Outcome| {
-        outcome.model == *model && outcome.dtype == *dtype && outcome.device == machine.device
-    };
-    let last: Vec<&Outcome> = outcomes.iter().rev().filter(matching).take(RUNS).collect();
-    let scale = |of: fn(&Outcome) -> f64, by: f64| median(last.iter().map(|outcome| of(outcome) / by));
+/// multiplied by the highest of measured over predicted where that differs by 3% or more, so that the next prediction
+/// is enough. None of them goes beyond twice or half. `machine` has the speeds that hold without any run, so that
+/// corrections do not add up. Without a run (a published model that is not on this machine) nothing is corrected.
+pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machine) -> Correction {
+    let last = run.map_or_else(Vec::new, |run| comparable(outcomes, run, &machine.device));
+    let scale =
+        |of: fn(&Outcome) -> f64, by: f64| median_of_measured(last.iter().map(|outcome| of(outcome) / by));
     let mut corrected = machine.clone();
     let operations = scale(|outcome| outcome.measured_operations_per_second, machine.operations_per_second);
     let way = if machine.unified { &mut corrected.disk } else { &mut corrected.link };
@@ -94,6 +47,18 @@ pub fn correct(outcomes: &[Outcome], footprint: &Footprint, machine: &Machine) -
     }
 }
 
+/// The runs that say something about another run on a device, the last ones first.
+fn comparable<'a>(outcomes: &'a [Outcome], run: &RunIdentity, device: &str) -> Vec<&'a Outcome> {
+    let on_device = outcomes.iter().rev().filter(|outcome| outcome.device == device);
+    let (alike, others): (Vec<_>, Vec<_>) = on_device
+        .filter_map(|outcome| {
+            Some((outcome, outcome.run.as_ref().filter(|own| own.differs_in_shape_only(run))?))
+        })
+        .partition(|(_, own)| own.shape == run.shape);
+    let others = if alike.len() < ENOUGH { others } else { Vec::new() };
+    alike.into_iter().chain(others).map(|(outcome, _)| outcome).take(RUNS).collect()
+}
+
 /// A factor that differs so little from 1 that following it would only move plans about.
 fn settled(factor: f64) -> f64 {
     const NOISE: f64 = 0.03;
@@ -101,13 +66,13 @@ fn settled(factor: f64) -> f64 {
 }
 
 fn accuracy(outcomes: &[&Outcome]) -> Option<Accuracy> {
-    let memory = mean(
+    let memory = spread(
         outcomes.iter().map(|outcome| error(outcome.predicted_device as f64, outcome.measured_device as f64)),
     )?;
-    let time = mean(
+    let time = spread(
         outcomes.iter().map(|outcome| error(outcome.predicted_step_seconds, outcome.measured_step_seconds)),
     );
-    Some(Accuracy { runs: outcomes.len() as u32, memory_error: memory, time_error: time.unwrap_or(0.0) })
+    Some(Accuracy { runs: outcomes.len() as u32, memory, time })
 }
 
 fn error(predicted: f64, measured: f64) -> f64 {
@@ -121,20 +86,24 @@ fn clamped(factor: Option<f64>) -> f64 {
 /// The highest of what was measured. As what is foretold of memory is a promise, a few runs that took less than
 /// foretold do not lower it.
 fn highest(values: impl Iterator<Item = f64>) -> Option<f64> {
-    const ENOUGH: usize = 3;
     let values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
     let highest = values.iter().copied().reduce(f64::max)?;
     Some(if values.len() < ENOUGH { highest.max(1.0) } else { highest })
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+fn spread(errors: impl Iterator<Item = f64>) -> Option<ErrorSpread> {
+    let errors: Vec<f64> = errors.filter(|error| error.is_finite()).collect();
+    let worst = errors.iter().copied().reduce(f64::max)?;
+    Some(ErrorSpread { median: median(errors.into_iter())?, worst })
 }
 
-/// The middle of what was measured; 0 and what is no number was not.
+/// The median of what was measured; a value of 0 was not measured.
+fn median_of_measured(values: impl Iterator<Item = f64>) -> Option<f64> {
+    median(values.filter(|value| value.is_finite() && *value > 0.0))
+}
+
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {
@@ -147,7 +116,11 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Link;
+    use crate::{
+        memory::{Link, RunShape},
+        precision::Storage,
+        request::ComputeDtype,
+    };
 
     fn machine() -> Machine {
         Machine {
@@ -163,14 +136,19 @@ mod tests {
         }
     }
 
-    fn model() -> Footprint {
-        Footprint { model: "model".to_owned(), dtype: ComputeDtype::F32, parts: Vec::new() }
+    fn run() -> RunIdentity {
+        RunIdentity {
+            model: "0badcafe".to_owned(),
+            dtype: ComputeDtype::F32,
+            precisions: [Storage::Stored; 2],
+            shape: RunShape { width: 512, height: 512, frames: 1, batch: 1, branches: 2 },
+        }
     }
 
     fn outcome(operations: f64, activations: u64) -> Outcome {
         Outcome {
             model: "model".to_owned(),
-            dtype: ComputeDtype::F32,
+            run: Some(run()),
             device: "CPU".to_owned(),
             predicted_device: 1100,
             measured_device: 1000,
@@ -184,19 +162,57 @@ mod tests {
         }
     }
 
+    fn outcome_of(run: RunIdentity) -> Outcome {
+        Outcome { run: Some(run), ..outcome(9e12, 300) }
+    }
+
+    fn corrected(outcomes: &[Outcome]) -> Correction {
+        correct(outcomes, Some(&run()), &machine())
+    }
+
     #[test]
-    fn without_runs_nothing_changes() {
-        let another = Outcome { model: "another".to_owned(), ..outcome(9e12, 300) };
-        let rounded = Outcome { dtype: ComputeDtype::Bf16, ..outcome(9e12, 300) };
-        let correction = correct(&[another, rounded], &model(), &machine());
-        assert_eq!(correction, Correction { machine: machine(), activation_factor: 1.0, accuracy: None });
+    fn without_runs_of_the_same_model_formats_and_device_nothing_changes() {
+        let outcomes = [
+            outcome_of(RunIdentity { model: "12345678".to_owned(), ..run() }),
+            outcome_of(RunIdentity { dtype: ComputeDtype::Bf16, ..run() }),
+            outcome_of(RunIdentity { precisions: [Storage::Nf4, Storage::Stored], ..run() }),
+            Outcome { device: "GPU".to_owned(), ..outcome(9e12, 300) },
+            Outcome { run: None, ..outcome(9e12, 300) },
+        ];
+        let unchanged = Correction { machine: machine(), activation_factor: 1.0, accuracy: None };
+        assert_eq!(corrected(&outcomes), unchanged);
+        assert_eq!(correct(&[outcome(9e12, 300)], None, &machine()), unchanged);
+    }
+
+    #[test]
+    fn runs_of_the_same_shape_come_first() {
+        let large = RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..run() };
+        let mut outcomes = vec![outcome(1.5e12, 110); 2];
+        outcomes.extend(vec![outcome_of(large); 8]);
+        let mixed = corrected(&outcomes);
+        assert_eq!(mixed.activation_factor, 2.0);
+        assert_eq!(mixed.accuracy.unwrap().runs, 8);
+        outcomes.insert(0, outcome(1.5e12, 110));
+        let own = corrected(&outcomes);
+        assert!((own.machine.operations_per_second - 1.5e12).abs() < 1.0);
+        assert!((own.activation_factor - 1.1).abs() < 1e-9);
+        assert_eq!(own.accuracy.unwrap().runs, 3);
+    }
+
+    #[test]
+    fn an_outcome_from_before_identities_is_read_and_corrects_nothing() {
+        let mut line = serde_json::to_value(outcome(9e12, 300)).unwrap();
+        line.as_object_mut().unwrap().remove("run");
+        let old: Outcome = serde_json::from_value(line).unwrap();
+        assert_eq!(old.run, None);
+        assert_eq!(corrected(&[old]).accuracy, None);
     }
 
     #[test]
     fn a_single_odd_run_changes_no_speed_but_is_believed_about_memory() {
         let mut outcomes = vec![outcome(1.2e12, 110); 7];
         outcomes.push(outcome(1e15, 130));
-        let correction = correct(&outcomes, &model(), &machine());
+        let correction = corrected(&outcomes);
         assert!((correction.machine.operations_per_second - 1.2e12).abs() < 1.0);
         assert!((correction.activation_factor - 1.3).abs() < 1e-9);
         assert_eq!(correction.machine.link, machine().link);
@@ -205,27 +221,30 @@ mod tests {
     #[test]
     fn a_run_or_two_that_took_less_lower_nothing() {
         for (runs, factor) in [(1, 1.0), (2, 1.0), (3, 0.8)] {
-            let correction = correct(&vec![outcome(1e12, 80); runs], &model(), &machine());
+            let correction = corrected(&vec![outcome(1e12, 80); runs]);
             assert!((correction.activation_factor - factor).abs() < 1e-9);
         }
-        assert_eq!(correct(&[outcome(1e12, 102)], &model(), &machine()).activation_factor, 1.0);
+        assert_eq!(corrected(&[outcome(1e12, 102)]).activation_factor, 1.0);
     }
 
     #[test]
     fn runs_that_were_tried_out_say_nothing_about_the_formulas() {
         let tried = Outcome { predicted_activations: 0, ..outcome(1e12, 300) };
-        assert_eq!(correct(&vec![tried; 8], &model(), &machine()).activation_factor, 1.0);
+        assert_eq!(corrected(&vec![tried; 8]).activation_factor, 1.0);
     }
 
     #[test]
     fn only_the_last_eight_runs_count_and_never_beyond_twice() {
         let mut outcomes = vec![outcome(0.7e12, 80); 20];
-        outcomes.extend(vec![outcome(5e12, 10); 8]);
-        let correction = correct(&outcomes, &model(), &machine());
+        outcomes.extend(vec![outcome(5e12, 10); 7]);
+        outcomes.push(Outcome { measured_device: 880, measured_step_seconds: 0.5, ..outcome(5e12, 10) });
+        let correction = corrected(&outcomes);
         assert!((correction.machine.operations_per_second - 2e12).abs() < 1.0);
         assert!((correction.activation_factor - 0.5).abs() < 1e-9);
-        let accuracy = correction.accuracy.unwrap();
-        assert_eq!(accuracy.runs, 8);
-        assert!((accuracy.memory_error - 0.1).abs() < 1e-9 && (accuracy.time_error - 0.2).abs() < 1e-9);
+        let Accuracy { runs, memory, time } = correction.accuracy.unwrap();
+        let time = time.unwrap();
+        assert_eq!(runs, 8);
+        assert!((memory.median - 0.1).abs() < 1e-9 && (memory.worst - 0.25).abs() < 1e-9);
+        assert!((time.median - 0.2).abs() < 1e-9 && (time.worst - 0.6).abs() < 1e-9);
     }
 }

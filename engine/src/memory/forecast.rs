@@ -88,8 +88,17 @@ impl Quality {
 pub struct Accuracy {
     /// Runs that were compared.
     pub runs: u32,
-    /// Mean of |predicted − measured| / measured of the device's peak.
-    pub memory_error: f64,
-    /// The same of the seconds of a step.
-    pub time_error: f64,
+    /// Of the device's peak.
+    pub memory: ErrorSpread,
+    /// Of the seconds of a step; absent if no run had a second step.
+    pub time: Option<ErrorSpread>,
+}
+
+/// |predicted − measured| / measured over several runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ErrorSpread {
+    /// Half of the runs were no further off.
+    pub median: f64,
+    /// The run that was furthest off.
+    pub worst: f64,
 }

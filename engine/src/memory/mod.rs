@@ -13,6 +13,7 @@ mod flow;
 mod footprint;
 mod forecast;
 mod machine;
+mod outcome;
 mod pareto;
 mod part;
 mod plan;
@@ -36,10 +37,11 @@ pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of
 pub use catalogue::{
     KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
 };
-pub use correction::{Correction, Outcome, StagePeak, correct};
+pub use correction::{Correction, correct};
 pub use footprint::{BlockFootprint, Footprint, Held, PartFootprint, part_names};
-pub use forecast::{Accuracy, Alternative, Forecast, Quality};
+pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};
 pub use machine::{Link, Machine};
+pub use outcome::{Outcome, RunIdentity, RunShape, StagePeak};
 pub use plan::{BlockPlan, Bound, PartPlan, Placement, Plan, PlanError, StagePlan, Tier, UsePlan};
 pub use planner::{least_device_budget, plan};
 pub use preferences::{

@@ -202,6 +202,26 @@ impl Model {
         self
     }
 
+    /// Equal for models of the same family with the same tensors in the same shapes and stored formats, wherever they
+    /// are and whatever the files are called. It comes from headers alone, so the values of weights do not count.
+    pub fn identity(&self) -> String {
+        let mut hash = crc32fast::Hasher::new();
+        let mut add = |words: &str| hash.update(&[words.as_bytes(), b"\n"].concat());
+        add(self.family.name());
+        let mut stored = 0;
+        for ModelPart { name, component, .. } in &self.parts {
+            add(&format!("{name} {} {}", component.role.id(), component.architecture));
+            for block in &component.blocks {
+                add(&block.name);
+                for (name, tensor) in &block.tensors {
+                    add(&format!("{name} {:?} {}", tensor.shape(), tensor.dtype_name()));
+                    stored += tensor.stored_bytes();
+                }
+            }
+        }
+        format!("{:08x}{stored:x}", hash.finalize())
+    }
+
     /// Width and height must be multiples of this.
     pub fn size_multiple(&self) -> u32 {
         self.denoisers().map(|denoiser| denoiser.network.denoiser.size_multiple()).max().unwrap_or(1)

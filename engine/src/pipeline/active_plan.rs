@@ -4,8 +4,8 @@ use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence, StagePeak,
-        StagePlan, Technique, UsePlan, Work, Workload, block_costs,
+        self, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
+        RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
     residency::{self, WeightStore},
@@ -161,8 +161,8 @@ impl ActivePlan {
         measured
     }
 
-    /// The predicted and measured figures.
-    pub fn outcome(&self) -> Outcome {
+    /// The predicted and measured figures of `run`.
+    pub fn outcome(&self, run: RunIdentity) -> Outcome {
         let [predicted_activations, measured_activations] = self.activations();
         let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
@@ -171,7 +171,7 @@ impl ActivePlan {
         let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Outcome {
             model: self.footprint.model.clone(),
-            dtype: self.footprint.dtype,
+            run: Some(run),
             device: self.machine.device.clone(),
             predicted_device: self.plan.peak_device(),
             measured_device,

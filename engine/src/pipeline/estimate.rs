@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
-    memory::{BlockFootprint, BlockWork, Footprint, Held, PartFootprint, PartUse, StageWork, Work, Workload},
+    memory::{
+        BlockFootprint, BlockWork, Footprint, Held, MemoryPreferences, PartFootprint, PartUse, RunIdentity,
+        RunShape, StageWork, Work, Workload,
+    },
     models::{
         Conditioning, Denoise, DenoiserInput, Denoising, LatentShape, Model, ModelPart, PrepareInput,
         Prepared, SourceImages, Task, Used,
@@ -30,6 +33,18 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
         ComputeDtype::Bf16 => DType::BF16,
         ComputeDtype::F16 if role == Role::Autoencoder => DType::F32,
         ComputeDtype::F16 => DType::F16,
+    }
+}
+
+/// What a run is of, for comparison with later runs. `model` is [`Model::identity`] without adapters.
+pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPreferences) -> RunIdentity {
+    let Request { width, height, frames, batch, .. } = resolved.request;
+    let branches = resolved.prompts.len() as u32;
+    RunIdentity {
+        model,
+        dtype: resolved.dtype,
+        precisions: preferences.precisions(),
+        shape: RunShape { width, height, frames, batch, branches },
     }
 }
 

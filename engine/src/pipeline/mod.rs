@@ -19,7 +19,7 @@ mod tiny;
 pub use active_plan::ActivePlan;
 pub use adapted::{adapt_model, with_named_adapters};
 pub use error::PipelineError;
-pub use estimate::{dtype_of, footprint, workload};
+pub use estimate::{dtype_of, footprint, run_identity, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use reading::{Reading, readings};

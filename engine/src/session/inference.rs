@@ -155,7 +155,8 @@ impl InferenceThread {
         let resolved = unmetered(|| Resolved::new(current.loaded.model(), request, current.loaded.dtype()))?
             .with_tile(job.memory.tile);
         let mut target = target.computing_in(current.loaded.dtype());
-        let correction = memory::correct(&self.outcomes.all(), &current.loaded.footprint(), &target.machine);
+        let run = pipeline::run_identity(current.opened.identity(), &resolved, &job.memory);
+        let correction = memory::correct(&self.outcomes.all(), Some(&run), &target.machine);
         target.machine = correction.machine;
         let recorder = Recorder::new();
         let journal = self.journal(job, &resolved.request, &current.loaded);
@@ -180,7 +181,7 @@ impl InferenceThread {
             let failure = failure(&error, error.advice());
             self.emitter.emit(Event::NotSaved { job: job.id, failure });
         }
-        let outcome = rendered.plan.outcome();
+        let outcome = rendered.plan.outcome(run);
         if !resumed {
             self.outcomes.add(&outcome);
         }

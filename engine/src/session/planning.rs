@@ -12,7 +12,7 @@ use super::{
 use crate::{
     adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
-    memory::{self, DeviceChoice, Forecast, RequestShape, known_model, known_models},
+    memory::{self, DeviceChoice, Forecast, RequestShape, RunIdentity, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
 };
 
@@ -50,13 +50,13 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
-    let Subject { sizes, readings } = match &query.subject {
+    let Subject { sizes, readings, run } = match &query.subject {
         PlanSubject::Model => of_model(query, &target, library, sizes)?,
         PlanSubject::Known(id) => of_known(id, query)?,
     };
-    let Sizes { footprint, workload, reports } = &*sizes;
+    let Sizes { footprint, workload, reports, .. } = &*sizes;
     let target = target.computing_in(footprint.dtype);
-    let correction = memory::correct(&outcomes.all(), footprint, &target.machine);
+    let correction = memory::correct(&outcomes.all(), run.as_ref(), &target.machine);
     let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
@@ -70,6 +70,8 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
 struct Subject {
     sizes: Arc<Sizes>,
     readings: Vec<Vec<Reading>>,
+    /// For comparison with past runs; absent for a model that is not here.
+    run: Option<RunIdentity>,
 }
 
 fn of_model(
@@ -83,7 +85,8 @@ fn of_model(
     let request = &pipeline::with_named_adapters(request, &library.adapter_folders)?;
     let resolved = pipeline::resolve(&model, request, target)?.with_tile(query.memory.tile);
     let sizes = sizes.of(&model, &resolved, target.computes())?;
-    Ok(Subject { sizes, readings: pipeline::readings(&model, &resolved.prompts) })
+    let run = pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
+    Ok(Subject { sizes, readings: pipeline::readings(&model, &resolved.prompts), run: Some(run) })
 }
 
 /// A well-known model, in the 16 bits that it is published in.
@@ -108,6 +111,7 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
         footprint: model.footprint(BYTES),
         workload: model.workload(&shape, BYTES),
         reports: Vec::new(),
+        identity: String::new(),
     };
-    Ok(Subject { sizes: Arc::new(sizes), readings: Vec::new() })
+    Ok(Subject { sizes: Arc::new(sizes), readings: Vec::new(), run: None })
 }

@@ -25,6 +25,8 @@ pub struct Sizes {
     pub workload: Workload,
     /// What became of the adapters.
     pub reports: Vec<AdapterReport>,
+    /// [`Model::identity`] without adapters; empty for a model that is not here.
+    pub identity: String,
 }
 
 /// Sizes that were worked out before.
@@ -60,7 +62,7 @@ impl KnownSizes {
         for (part, errors) in footprint.parts.iter_mut().zip(errors) {
             part.errors = errors;
         }
-        let sizes = Arc::new(Sizes { footprint, workload, reports });
+        let sizes = Arc::new(Sizes { footprint, workload, reports, identity: model.identity() });
         self.known.truncate(KEPT - 1);
         self.known.push_front((Arc::clone(model), key, Arc::clone(&sizes)));
         Ok(sizes)

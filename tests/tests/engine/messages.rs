@@ -9,9 +9,10 @@ use sluice_engine::{
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
-        Wish, known_model, machine_of,
+        RunIdentity, RunShape, Wish, known_model, machine_of,
     },
     output::{Image, Media, Output},
+    precision::Storage,
     request::{
         AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Refiner, Request, Sampler,
         Schedule, SourceImage,
@@ -202,7 +203,12 @@ fn events_come_back() {
     assert!(planned.plan.is_ok() && refused.plan.is_err());
     let outcome = Outcome {
         model: "a".to_owned(),
-        dtype: ComputeDtype::F16,
+        run: Some(RunIdentity {
+            model: "c".to_owned(),
+            dtype: ComputeDtype::F16,
+            precisions: [Storage::Nf4, Storage::Stored],
+            shape: RunShape { width: 8, height: 16, frames: 1, batch: 2, branches: 2 },
+        }),
         device: "b".to_owned(),
         predicted_device: 1,
         measured_device: 2,

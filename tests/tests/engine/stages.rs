@@ -16,7 +16,7 @@ use sluice_engine::{
     },
     nn::{self, Tensor},
     output::{Image, Media},
-    pipeline::{Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
+    pipeline::{self, Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
     request::{Canvas, ComputeDtype, Request, Sampler, Schedule},
     residency::{Blocks, CancelToken, RunError},
     telemetry::Recorder,
@@ -158,7 +158,8 @@ fn generate(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec
     };
     let mut heard = Heard::default();
     let rendered = loaded.render(&resolved, &options, &mut heard).unwrap();
-    let outcome = rendered.plan.outcome();
+    let identity = loaded.model().identity();
+    let outcome = rendered.plan.outcome(pipeline::run_identity(identity, &resolved, memory));
     (rendered.media, heard, outcome)
 }
 

@@ -68,24 +68,17 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     let request = starter(256, 3);
     let mut plain = Runner::start().unwrap();
     let honest = forecast(&plain, &request, &card());
-    let device = honest.machine.device.clone();
     let want = run_dumped(&mut plain, &request, &mode(sluice_engine::memory::OffloadMode::None));
     let enough = honest.least_device.unwrap();
 
     let data = tempfile::tempdir().unwrap();
     let wrong = Outcome {
-        model: honest.model.clone(),
-        dtype: honest.dtype,
-        device,
-        predicted_device: 2,
-        measured_device: 1,
         predicted_activations: 2,
         measured_activations: 1,
-        predicted_step_seconds: 0.0,
         measured_step_seconds: 0.0,
         measured_operations_per_second: 0.0,
         measured_link_bytes_per_second: 0.0,
-        stages: Vec::new(),
+        ..want.outcome.clone()
     };
     let line = serde_json::to_string(&wrong).unwrap() + "\n";
     fs::write(data.path().join("outcomes.jsonl"), line.repeat(3)).unwrap();

@@ -10,6 +10,7 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod less_memory;
 mod options;
+mod past_runs;
 mod pictures;
 mod precisions;
 mod residency;

@@ -3,8 +3,8 @@
 use sluice_engine::{
     hardware::card,
     memory::{
-        Accuracy, DeviceChoice, Footprint, Forecast, Machine, MemoryPreferences, Outcome, Placement, Plan,
-        RequestShape, Stage, StageKind, Tier, Workload, forecast, known_model, machine_of,
+        Accuracy, DeviceChoice, ErrorSpread, Footprint, Forecast, Machine, MemoryPreferences, Outcome,
+        Placement, Plan, RequestShape, Stage, StageKind, Tier, Workload, forecast, known_model, machine_of,
     },
     session::{Event, JobId},
     telemetry::{
@@ -83,7 +83,11 @@ impl Scene {
         let footprint = model.footprint(2);
         let machine = machine_of(card(device).unwrap(), 48 * GIB, preferences.min_free_vram);
         let workload = model.workload(&shape, 2);
-        let accuracy = Some(Accuracy { runs: 6, memory_error: 0.012, time_error: 0.034 });
+        let accuracy = Some(Accuracy {
+            runs: 6,
+            memory: ErrorSpread { median: 0.004, worst: 0.012 },
+            time: Some(ErrorSpread { median: 0.021, worst: 0.034 }),
+        });
         let forecast = forecast(&footprint, &workload, &machine, &preferences, accuracy);
         Self { footprint, workload, machine, preferences, forecast }
     }
@@ -146,7 +150,7 @@ impl Scene {
         let plan = self.plan();
         Outcome {
             model: self.forecast.model.clone(),
-            dtype: self.forecast.dtype,
+            run: None,
             device: self.machine.device.clone(),
             predicted_device: plan.peak_device(),
             measured_device: plan.peak_device() / 100 * 99,

@@ -114,7 +114,7 @@ fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
         }
     }
     if let Some(accuracy) = &forecast.accuracy {
-        widgets::hint(ui, format!("Accuracy so far: {}", accuracy_of(accuracy)));
+        widgets::hint(ui, accuracy_of(accuracy));
     }
 }
 

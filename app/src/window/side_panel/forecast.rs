@@ -58,8 +58,8 @@ fn fits(
     }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(
-            "How far earlier predictions for this model on this device were off, on average. Each run improves \
-             the next prediction.",
+            "How far earlier predictions for this model, in this precision and on this device, were off. Each run \
+             improves the next prediction.",
         );
     }
 }
@@ -103,12 +103,12 @@ fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     )
 }
 
-/// The error of earlier predictions as text.
+/// The largest error of earlier predictions as text.
 pub fn accuracy_of(accuracy: &Accuracy) -> String {
-    let Accuracy { runs, memory_error, time_error } = *accuracy;
+    let Accuracy { runs, memory, time } = *accuracy;
     let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-    let (memory, time) = (units::percent(memory_error), units::percent(time_error));
-    format!("±{memory} memory, ±{time} time in {runs}")
+    let time = time.map_or_else(String::new, |time| format!(", {} time", units::percent(time.worst)));
+    format!("Off by at most {} memory{time} in {runs}", units::percent(memory.worst))
 }
 
 /// A line to click for details.

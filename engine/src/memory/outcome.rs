@@ -1,0 +1,85 @@
+//! The record of a run: what was predicted, and what was measured.
+
+use serde::{Deserialize, Serialize};
+
+use super::Stage;
+use crate::{precision::Storage, request::ComputeDtype};
+
+/// What was predicted for a run, and what was measured. Measured values are 0 where nothing was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What the model is called.
+    pub model: String,
+    /// What the run was of. Absent in older records, which correct no forecast.
+    #[serde(default)]
+    pub run: Option<RunIdentity>,
+    /// What the device is called.
+    pub device: String,
+    /// Bytes at the device's peak.
+    pub predicted_device: u64,
+    /// Bytes at the device's peak.
+    pub measured_device: u64,
+    /// Bytes of activations in the stage that took most of what was predicted for it, as the formulas say before any
+    /// correction; 0 if they were tried out instead, which says nothing about the formulas.
+    pub predicted_activations: u64,
+    /// Bytes of activations at the peak of that stage.
+    pub measured_activations: u64,
+    /// Seconds of a step after the first.
+    pub predicted_step_seconds: f64,
+    /// Seconds of a step after the first: their median.
+    pub measured_step_seconds: f64,
+    /// Floating-point operations a second in the denoiser's blocks.
+    pub measured_operations_per_second: f64,
+    /// Bytes a second over the link; from disk on a unified device.
+    pub measured_link_bytes_per_second: f64,
+    /// The device's peak in each stage.
+    #[serde(default)]
+    pub stages: Vec<StagePeak>,
+}
+
+/// Bytes of a device at its peak in a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagePeak {
+    /// The stage.
+    #[serde(flatten)]
+    pub stage: Stage,
+    /// As predicted.
+    pub predicted: u64,
+    /// As measured.
+    pub measured: u64,
+}
+
+/// What a run was of. Runs are compared with runs of the same model in the same formats, whatever its folder is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunIdentity {
+    /// [`Model::identity`](crate::models::Model::identity), without adapters.
+    pub model: String,
+    /// What it was computed in.
+    pub dtype: ComputeDtype,
+    /// How the matrices of the denoiser and of the text encoders were held.
+    pub precisions: [Storage; 2],
+    /// The size of the request.
+    pub shape: RunShape,
+}
+
+/// The size of a request, as far as memory and the time of a step depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunShape {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Frames; 1 for images.
+    pub frames: u32,
+    /// Images of the batch.
+    pub batch: u32,
+    /// Guidance branches.
+    pub branches: u32,
+}
+
+impl RunIdentity {
+    /// Whether both are of the same model in the same formats.
+    pub fn differs_in_shape_only(&self, other: &Self) -> bool {
+        *self == Self { shape: self.shape, ..other.clone() }
+    }
+}

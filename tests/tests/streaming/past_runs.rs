@@ -1,0 +1,66 @@
+//! Past runs correct the forecasts of the same model, and of no other.
+
+use std::path::Path;
+
+use sluice_engine::{
+    memory::{DeviceChoice, MemoryPreferences},
+    request::{ComputeDtype, ModelSource, Request},
+    session::SessionOptions,
+};
+use sluice_tests::{
+    checkpoint::{Fixture, Layout, Stored},
+    runner::Runner,
+};
+
+use super::support::{forecast, run, starter};
+
+fn memory() -> MemoryPreferences {
+    MemoryPreferences {
+        device: DeviceChoice::Processor,
+        vram_budget: Some(1 << 30),
+        ..MemoryPreferences::default()
+    }
+}
+
+fn remembering(data: &Path) -> Runner {
+    Runner::with(SessionOptions { data: Some(data.to_owned()), ..SessionOptions::default() }).unwrap()
+}
+
+fn of(model: &Path) -> Request {
+    Request { model: ModelSource::Path(model.to_owned()), ..starter(64, 3) }
+}
+
+/// A tiny model in a folder called `model`.
+fn tiny(family: &str, case: &str, folder: &Path, stored: Stored) -> Request {
+    let model = folder.join("model");
+    std::fs::create_dir_all(&model).unwrap();
+    of(&Fixture::new(family, case).write(&model, Layout::Diffusers, stored).unwrap())
+}
+
+#[test]
+fn runs_of_a_model_in_a_folder_of_the_same_name_move_no_other_forecast() {
+    let [here, there, data] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let small = tiny("z_image", "default", here.path(), Stored::F32);
+    let other = tiny("stable_diffusion", "one", there.path(), Stored::F32);
+    let rounded =
+        tiny("z_image", "default", &there.path().join("rounded"), Stored::As(candle_core::DType::BF16));
+    let moved = tiny("z_image", "default", &there.path().join("moved"), Stored::F32);
+
+    let mut runner = remembering(data.path());
+    let before = forecast(&runner, &other, &memory());
+    for _ in 0..3 {
+        let ran = run(&mut runner, &small, &memory());
+        assert_eq!(ran.outcome.model, before.model, "the names are the same");
+    }
+    drop(runner);
+    let runner = remembering(data.path());
+    let want = forecast(&Runner::start().unwrap(), &other, &memory());
+    let after = forecast(&runner, &other, &memory());
+    assert_eq!((after.accuracy, after.plan, after.machine), (None, want.plan, want.machine));
+    assert_eq!(forecast(&runner, &rounded, &memory()).accuracy, None, "stored in another format");
+    let bf16 = Request { dtype: Some(ComputeDtype::Bf16), ..small.clone() };
+    assert_eq!(forecast(&runner, &bf16, &memory()).accuracy, None, "computed in another format");
+    for same in [small, moved] {
+        assert_eq!(forecast(&runner, &same, &memory()).accuracy.unwrap().runs, 3);
+    }
+}
