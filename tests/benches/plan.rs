@@ -1,8 +1,8 @@
 //! Times a complete plan with all rows of the strategy table, as the window requests after each edit:
 //! `cargo bench --workspace --bench plan`.
 //!
-//! Image models are hollow checkpoints of their published shapes, whose forward passes are traced. The video
-//! model is a row of the table of published models.
+//! Image models are opened from their published configurations, and their forward passes are traced. The video model is
+//! a row of the table of models that no family generates with.
 
 use std::{
     hint::black_box,
@@ -12,13 +12,14 @@ use std::{
 use anyhow::{Context, Result};
 use sluice_engine::{
     hardware::card,
-    memory::{Footprint, MemoryPreferences, RequestShape, Workload, forecast, known_model, machine_of},
-    models,
+    memory::{
+        Footprint, MemoryPreferences, RequestShape, Workload, forecast, machine_of, unsupported_models,
+    },
     nn::{Computes, Trace},
     pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
 };
-use sluice_tools::{Likeness, RandomDtype};
+use sluice_tests::known;
 
 const REPEATS: usize = 15;
 const CARD: &str = "rtx-3060";
@@ -28,10 +29,7 @@ fn main() -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     println!("{:<24} {:>10} {:>10} {:>10}", "milliseconds", "trace", "plan", "both");
     for (id, side) in [("sd1.5", 512), ("sdxl", 1024), ("z-image", 1024), ("flux.1-dev", 1024)] {
-        let folder = tempfile::tempdir()?;
-        let likeness = Likeness::of(id).with_context(|| format!("{id} is not known"))?;
-        likeness.write(folder.path(), RandomDtype::Bf16, None, |_| true)?;
-        let model = models::open(folder.path(), &[])?;
+        let (_, model) = known::opened(id)?;
         let request = Request {
             prompt: "a red boat".to_owned(),
             width: side,
@@ -49,7 +47,8 @@ fn main() -> Result<()> {
         })?;
         row(&format!("{id} {side}x{side}"), traced, &sizes(), &work()?)?;
     }
-    let video = known_model("wan-2.2-14b").context("Wan 2.2 14B is not known")?;
+    let video = unsupported_models().iter().find(|model| model.id == "wan-2.2-14b");
+    let video = video.context("Wan 2.2 14B is not known")?;
     let shape = RequestShape { width: 832, height: 480, frames: 81, ..video.request() };
     let traced = median(|| {
         black_box((video.footprint(2), video.workload(&shape, 2)));

@@ -14,13 +14,14 @@ use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{StoredTensor, read_header},
     hardware::cards,
-    memory::{MemoryPreferences, RequestShape, forecast, known_model, machine_of},
+    memory::{MemoryPreferences, forecast, machine_of},
     precision::{Encoding, Format},
     session::{Event, Failure, FromWorker, Hello},
     wire::write_record,
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, fixtures, manifest_tensors},
+    known,
     original_names::Tensors,
     packed::{GgufValue, Packaged, ScaleNames, Written, package, write_gguf_values, write_safetensors},
 };
@@ -104,20 +105,10 @@ fn gguf(folder: &Path, scratch: &Path) -> Result<()> {
 
 /// The target adds length and checksum if the first byte is small.
 fn frames(folder: &Path) -> Result<()> {
-    let model = known_model("z-image-turbo").context("a well-known model")?;
     let machine = machine_of(cards().first().context("a card")?, 32 << 30, 0);
-    let shape = RequestShape {
-        width: 1024,
-        height: 1024,
-        frames: 1,
-        pictures: 1,
-        steps: 9,
-        calls_per_step: 1,
-        branches: 1,
-        prompt_tokens: 20,
-    };
+    let (footprint, workload) = known::sizes("z-image", &known::request("z-image")?)?;
     let preferences = MemoryPreferences::default();
-    let forecast = forecast(&model.footprint(2), &model.workload(&shape, 2), &machine, &preferences, None);
+    let forecast = forecast(&footprint, &workload, &machine, &preferences, None);
     let failure =
         Failure { message: "the file ends early".to_owned(), advice: Some("copy it again".to_owned()) };
     let messages = [

@@ -1,4 +1,5 @@
-"""Names and shapes of the tensors of models that Sluice writes with random weights and does not draw with."""
+"""Names and shapes of the tensors of models that Sluice writes with random weights and does not generate with, and how
+many weights each published component has."""
 
 import json
 import os
@@ -27,26 +28,49 @@ def published(name):
     return name.replace("model.language_model.", "model.").replace("model.visual.", "visual.")
 
 
-def tensors(part, config):
-    """The names and shapes, without those that share their values with another."""
+def network(part, config):
+    """A component without values."""
     with torch.device("meta"):
         if part["library"] == "diffusers":
-            model = getattr(diffusers, part["class"]).from_config(config)
-        else:
-            kind = getattr(transformers, part["class"])
-            model = kind(kind.config_class(**{key: value for key, value in config.items() if key != "architectures"}))
-    state = dict(model.named_parameters())
+            return getattr(diffusers, part["class"]).from_config(config)
+        kind = getattr(transformers, part["class"])
+        return kind(kind.config_class(**{key: value for key, value in config.items() if key != "architectures"}))
+
+
+def tensors(part, config):
+    """The names and shapes, without those that share their values with another."""
+    state = dict(network(part, config).named_parameters())
     return {published(name): list(value.shape) for name, value in sorted(state.items())}
+
+
+def presets():
+    """The published configurations."""
+    with open(CONFIGURATIONS, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def listed():
     """The list: model, folder, name and shape."""
-    with open(CONFIGURATIONS, encoding="utf-8") as file:
-        known = json.load(file)
-    models = {}
-    for model in MODELS:
-        models[model] = {}
-        for folder, name in known["models"][model]["parts"].items():
+    known, models = presets(), {}
+    for model in known["models"]:
+        if model["id"] not in MODELS:
+            continue
+        models[model["id"]] = {}
+        for folder, name in model["parts"].items():
             config, tiny = configuration(known["parts"], name)
-            models[model][folder] = tensors(known["parts"][name], {**config, **tiny})
+            models[model["id"]][folder] = tensors(known["parts"][name], {**config, **tiny})
+    return models
+
+
+def parameters():
+    """How many weights the files of each published component have: model and folder."""
+    known, models = presets(), {}
+    for model in known["models"]:
+        models[model["id"]] = {}
+        for folder, name in model["parts"].items():
+            component = network(known["parts"][name], configuration(known["parts"], name)[0])
+            shared = set(dict(component.named_parameters(remove_duplicate=False)))
+            shared -= set(dict(component.named_parameters()))
+            stored = component.state_dict().items()
+            models[model["id"]][folder] = sum(value.numel() for name, value in stored if name not in shared)
     return models

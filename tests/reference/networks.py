@@ -43,20 +43,6 @@ def text_encoder(architecture, make, tokens=(128, 192, 256, 384, 512), arguments
     )  # fmt: skip
 
 
-def clip(architecture, width, layers, heads, activation, projection):
-    """A CLIP text encoder, with the projection of its pooled output where a model uses that."""
-    config = dict(
-        hidden_size=width, intermediate_size=4 * width, num_hidden_layers=layers, num_attention_heads=heads,
-        projection_dim=width, hidden_act=activation, max_position_embeddings=77,
-    )  # fmt: skip
-    kind = transformers.CLIPTextModelWithProjection if projection else transformers.CLIPTextModel
-    return text_encoder(
-        architecture, lambda: kind(transformers.CLIPTextConfig(**config)), tokens=(32, 48, 64, 77),
-        unfold=("text_model", "encoder", "text_model.encoder"),
-        apart={"(text_model.)?embeddings": "embeddings", "(text_model.)?final_layer_norm|text_projection": "head"},
-    )  # fmt: skip
-
-
 def t5(architecture, kind, config, vocabulary):
     """The encoder of a T5 of the XXL size."""
     config = config(
@@ -71,17 +57,6 @@ def t5(architecture, kind, config, vocabulary):
 
 # Looking for padding in a mask needs numbers, of which there are none here.
 NO_MASK = {"attention_mask": {"full_attention": None}}
-
-
-def qwen3_4b():
-    """Qwen3-4B without its output head."""
-    config = transformers.Qwen3Config(
-        vocab_size=151936, hidden_size=2560, intermediate_size=9728, num_hidden_layers=36, num_attention_heads=32,
-        num_key_value_heads=8, head_dim=128, tie_word_embeddings=True, use_cache=False,
-    )  # fmt: skip
-    return text_encoder(
-        "Qwen3-4B", lambda: transformers.Qwen3Model(config), arguments=NO_MASK, apart={"embed_tokens": "embeddings"}
-    )
 
 
 def qwen25_vl_7b():
@@ -117,20 +92,6 @@ def denoiser(architecture, make, inputs, sides=(48, 64, 96), texts=(64, 128, 256
     return Network(architecture, make, inputs, sizes, monomials, ("1", "i", "t"), **options)
 
 
-def flux(guidance):
-    """FLUX.1."""
-    return denoiser(
-        "FLUX.1 transformer",
-        lambda: diffusers.FluxTransformer2DModel(guidance_embeds=guidance),
-        lambda a, b, t: {
-            "hidden_states": new(1, a * b, 64), "encoder_hidden_states": new(1, t, 4096),
-            "pooled_projections": new(1, 768), "timestep": new(1), "guidance": new(1) if guidance else None,
-            "img_ids": new(a * b, 3), "txt_ids": new(t, 3),
-        },
-        apart=MODULATED, once=MODULATED_ONCE,
-    )  # fmt: skip
-
-
 def qwen_image():
     """Qwen-Image."""
     return denoiser(
@@ -141,73 +102,6 @@ def qwen_image():
             "encoder_hidden_states_mask": None, "timestep": new(1), "img_shapes": [(1, a, b)],
         },
         apart=MODULATED, once=MODULATED_ONCE,
-    )  # fmt: skip
-
-
-def z_image():
-    """Z-Image Turbo. The caption is refined once."""
-    return denoiser(
-        "Z-Image transformer",
-        lambda: diffusers.ZImageTransformer2DModel(),
-        lambda a, b, t: {"x": [new(16, 1, 2 * a, 2 * b)], "t": new(1), "cap_feats": [new(t, 2560)]},
-        apart={
-            "cap_embedder": "caption embedder", r"all_x_embedder\.2-1|t_embedder": "embedders",
-            r"all_final_layer\.2-1": "all_final_layer.2-1",
-        },
-        homes={"cap_pad_token": "cap_embedder", "x_pad_token": "t_embedder"},
-        once=("caption embedder", r"context_refiner\.\d+"),
-    )  # fmt: skip
-
-
-def sd3(layers, heads, side, dual=(), norm="rms_norm"):
-    """Stable Diffusion 3 and 3.5. The table of places is looked up in."""
-    return denoiser(
-        "Stable Diffusion 3 transformer",
-        lambda: diffusers.SD3Transformer2DModel(
-            num_layers=layers, num_attention_heads=heads, attention_head_dim=64, joint_attention_dim=4096,
-            caption_projection_dim=64 * heads, pooled_projection_dim=2048, pos_embed_max_size=side,
-            qk_norm=norm, dual_attention_layers=dual,
-        ),
-        lambda a, b, t: {
-            "hidden_states": new(1, 16, 2 * a, 2 * b), "encoder_hidden_states": new(1, t, 4096),
-            "pooled_projections": new(1, 2048), "timestep": new(1),
-        },
-        apart={**MODULATED, r"pos_embed\.pos_embed": "places"}, once=MODULATED_ONCE,
-    )  # fmt: skip
-
-
-# In a UNet, what depends on prompt and timestep alone: the projections of both in every block.
-PROJECTED = {
-    r"time_embedding|add_embedding|.*\.time_emb_proj": "conditioning",
-    r"(.*transformer_blocks\.\d+)\.attn2\.to_[kv]": r"\1.prompt",
-    r"(.*attentions\.\d+)\.(norm|proj_in)": r"\1.transformer_blocks.0",
-}
-PROJECTED_ONCE = ("conditioning", r".*\.prompt")
-
-
-def unet(architecture, width, added=None, **config):
-    """A UNet of Stable Diffusion; a token is a latent."""
-    return denoiser(
-        architecture,
-        lambda: diffusers.UNet2DConditionModel(cross_attention_dim=width, **config),
-        lambda a, b, t: {
-            "sample": new(1, 4, a, b), "timestep": new(1), "encoder_hidden_states": new(1, t, width),
-            "added_cond_kwargs": added,
-        },
-        sides=(64, 96, 128), texts=(77, 154, 231), apart=PROJECTED, once=PROJECTED_ONCE,
-        unfold=(r"(down|up)_blocks\.\d+", "mid_block", r".*attentions\.\d+"),
-    )  # fmt: skip
-
-
-def sdxl():
-    """The UNet of Stable Diffusion XL."""
-    return unet(
-        "Stable Diffusion XL UNet", 2048, added={"text_embeds": new(1, 1280), "time_ids": new(1, 6)},
-        sample_size=128, block_out_channels=(320, 640, 1280),
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=(5, 10, 20), transformer_layers_per_block=(1, 2, 10), use_linear_projection=True,
-        addition_embed_type="text_time", addition_time_embed_dim=256, projection_class_embeddings_input_dim=2816,
     )  # fmt: skip
 
 
@@ -274,16 +168,6 @@ MIDDLE = {
 }  # fmt: skip
 
 
-def autoencoder_kl(channels, quant):
-    """The autoencoder of Stable Diffusion and FLUX.1."""
-    config = dict(
-        down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4,
-        block_out_channels=(128, 256, 512, 512), layers_per_block=2, latent_channels=channels,
-        use_quant_conv=quant, use_post_quant_conv=quant,
-    )  # fmt: skip
-    return picture_autoencoder("AutoencoderKL", lambda: diffusers.AutoencoderKL(**config), channels)
-
-
 def wan_22_vae():
     """The autoencoder of Wan 2.2 5B."""
     config = dict(
@@ -308,33 +192,14 @@ def ltx_097_vae():
 
 
 NETWORKS = {
-    "clip-l": clip("CLIP-L", 768, 12, 12, "quick_gelu", projection=False),
-    "clip-l-projected": clip("CLIP-L", 768, 12, 12, "quick_gelu", projection=True),
-    "clip-h": clip("CLIP-H", 1024, 23, 16, "gelu", projection=False),
-    "clip-g": clip("CLIP-bigG", 1280, 32, 20, "gelu", projection=True),
     "t5-xxl": t5("T5-XXL encoder", transformers.T5EncoderModel, transformers.T5Config, 32128),
     "umt5-xxl": t5("umT5-XXL encoder", transformers.UMT5EncoderModel, transformers.UMT5Config, 256384),
-    "qwen3-4b": qwen3_4b(),
     "qwen2.5-vl-7b": qwen25_vl_7b(),
-    "flux-dev": flux(guidance=True),
-    "flux-schnell": flux(guidance=False),
-    "z-image": z_image(),
     "qwen-image": qwen_image(),
-    "sd3-medium": sd3(24, 24, 192, norm=None),
-    "sd3.5-large": sd3(38, 38, 192),
-    "sd3.5-medium": sd3(24, 24, 384, dual=tuple(range(13))),
-    "sdxl": sdxl(),
-    "sd2.1": unet(
-        "Stable Diffusion 2.1 UNet", 1024, sample_size=96, attention_head_dim=(5, 10, 20, 20),
-        use_linear_projection=True,
-    ),
-    "sd1.5": unet("Stable Diffusion 1.5 UNet", 768, sample_size=64),
     "wan-2.2-5b": wan(heads=24, inner=14336, layers=30, channels=48),
     "wan-2.2-14b": wan(heads=40, inner=13824, layers=40, channels=16),
     "ltx-2b": ltx(layers=28, head_width=64),
     "ltx-13b": ltx(layers=48, head_width=128),
-    "kl-4": autoencoder_kl(4, quant=True),
-    "kl-16": autoencoder_kl(16, quant=False),
     "qwen-image-vae": picture_autoencoder(
         "Qwen-Image autoencoder", lambda: diffusers.AutoencoderKLQwenImage(), 16, frame=(1,)
     ),

@@ -7,6 +7,7 @@ pub mod emulation;
 pub mod failures;
 pub mod golden;
 pub mod hash_weights;
+pub mod known;
 pub mod modes;
 pub mod original_names;
 pub mod packed;

@@ -5,9 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use sluice_engine::{
     hardware::{CardProfile, cards},
-    memory::{
-        DeviceChoice, KnownDefaults, KnownModel, MemoryPreferences, known_model, known_models, machine_of,
-    },
+    memory::{DeviceChoice, KnownDefaults, MemoryPreferences, machine_of},
+    models::{KnownModel, known_model, known_models},
     request::{ModelSource, Request},
     session::{Defaults, PlanQuery, PlanSubject, Reading},
     units,
@@ -78,13 +77,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
     let engine = Engine::start(None, &args.folders, &args.request.lora_folders)?;
+    let unsupported = subject.unsupported();
     let (request, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
             (Request { model, ..args.request.request(&summary.defaults) }, PlanSubject::Model)
         }
         Subject::Known(known) => {
-            let KnownDefaults { width, height, frames, steps, guidance } = known.defaults;
+            let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
+            let KnownDefaults { width, height, frames, steps, guidance } = defaults;
             let request = args.request.request(&Defaults { width, height, steps, guidance });
             (Request { frames, ..request }, PlanSubject::Known(known.id.clone()))
         }
@@ -111,6 +112,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             for words in readings.iter().filter_map(Reading::unread) {
                 stdout::line(&format!("In the {name}, {words}"))?;
             }
+        }
+        if let Some(known) = unsupported {
+            stdout::line(&format!(
+                "Sluice cannot generate with {} yet. Its sizes are from a table.",
+                known.name
+            ))?;
         }
         if has_step_cache {
             stdout::line("Times are upper bounds, because the step cache skips some predictions.")?;
@@ -170,6 +177,14 @@ enum Subject {
 }
 
 impl Subject {
+    /// The well-known model, if Sluice cannot generate with it yet.
+    fn unsupported(&self) -> Option<&'static KnownModel> {
+        match self {
+            Self::Known(known) if !known.is_supported() => Some(known),
+            Self::Known(_) | Self::Model(_) => None,
+        }
+    }
+
     fn find(model: &str) -> anyhow::Result<Self> {
         if model == "starter" || Path::new(model).exists() {
             let Ok(source) = model.parse::<ModelSource>();
@@ -190,8 +205,15 @@ impl Subject {
 
 fn after_long_help() -> String {
     let line = |known: &KnownModel| format!("  {:<20}{}", known.id, known.name);
-    let models: Vec<_> = known_models().iter().map(line).collect();
-    format!("{EXAMPLES}\n\nWell-known models:\n{}", models.join("\n"))
+    let listed = |supported: bool| {
+        let models = known_models().iter().filter(|known| known.is_supported() == supported);
+        models.map(line).collect::<Vec<_>>().join("\n")
+    };
+    format!(
+        "{EXAMPLES}\n\nWell-known models:\n{}\n\nSluice cannot generate with these yet:\n{}",
+        listed(true),
+        listed(false)
+    )
 }
 
 #[cfg(test)]

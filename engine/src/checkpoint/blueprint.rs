@@ -243,6 +243,11 @@ impl Component {
         self
     }
 
+    /// Whether it has shapes and no values, in a [hollow checkpoint](super::Checkpoint::hollow).
+    pub fn is_hollow(&self) -> bool {
+        self.blocks.iter().flat_map(|block| &block.tensors).any(|(_, tensor)| tensor.is_hollow())
+    }
+
     /// Index of the block with this name.
     pub fn block_index(&self, name: &str) -> Option<usize> {
         self.blocks.iter().position(|block| block.name == name)

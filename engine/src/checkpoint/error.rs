@@ -29,6 +29,12 @@ pub enum CheckpointError {
         /// Why.
         source: io::Error,
     },
+    /// Only the shapes of these weights are known.
+    #[error("the weights of {} are not on this machine", .path.display())]
+    Hollow {
+        /// The model's name and the component.
+        path: PathBuf,
+    },
     /// The folder holds no model.
     #[error("no model found in {}", .path.display())]
     NoModel {
@@ -221,6 +227,7 @@ impl CheckpointError {
     /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
+            Self::Hollow { .. } => "Download the model and open its folder.".to_owned(),
             Self::NotFound { .. } => "Check the path, or choose the model again.".to_owned(),
             Self::Io { .. } => {
                 "Check that you are allowed to read the file and that its drive is connected.".to_owned()

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{CheckpointError, Part, read_notes};
+use super::{CheckpointError, Part, StoredTensor, read_notes};
 
 /// Larger files are not configurations.
 const LONGEST_SETTINGS: u64 = 1 << 20;
@@ -14,12 +14,17 @@ impl Part {
         self.tensors.contains_key(name) || self.loose.contains(name)
     }
 
+    /// Whether it has shapes and no values, in a [hollow checkpoint](super::Checkpoint::hollow).
+    pub fn is_hollow(&self) -> bool {
+        self.tensors.values().any(StoredTensor::is_hollow)
+    }
+
     /// The entry of this name in the metadata of its file's header; `None` for folders.
     ///
     /// # Errors
     /// Fails if the file is no longer readable.
     pub fn note(&self, name: &str) -> Result<Option<String>, CheckpointError> {
-        if self.path.is_dir() {
+        if self.path.is_dir() || self.is_hollow() {
             return Ok(None);
         }
         Ok(read_notes(&self.path)?.remove(name))
@@ -33,7 +38,7 @@ impl Part {
     pub fn setting(&self, key: &str) -> Result<Option<String>, CheckpointError> {
         let path = self.path.with_extension("yaml");
         let is_one = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LONGEST_SETTINGS);
-        if self.path.is_dir() || !is_one {
+        if self.path.is_dir() || self.is_hollow() || !is_one {
             return Ok(None);
         }
         let text = fs::read_to_string(&path).map_err(|source| CheckpointError::Io { path, source })?;

@@ -14,7 +14,8 @@ use super::CheckpointError;
 #[derive(Debug)]
 pub struct WeightFile {
     path: PathBuf,
-    file: File,
+    /// Absent for the weights of a [hollow checkpoint](super::Checkpoint::hollow).
+    file: Option<File>,
     length: u64,
     /// Modification time, if the file system has it.
     modified: Option<SystemTime>,
@@ -50,7 +51,17 @@ impl WeightFile {
         if length == 0 {
             return Err(CheckpointError::EmptyFile { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), file, length, modified: metadata.modified().ok() })
+        Ok(Self { path: path.to_owned(), file: Some(file), length, modified: metadata.modified().ok() })
+    }
+
+    /// Stands for weights that are on no disk. `path` is what errors call it.
+    pub(super) fn hollow(path: PathBuf) -> Self {
+        Self { path, file: None, length: 0, modified: None }
+    }
+
+    /// Whether there is no file.
+    pub fn is_hollow(&self) -> bool {
+        self.file.is_none()
     }
 
     /// Equal for files of the same content, judging by path, length and modification time.
@@ -84,11 +95,12 @@ impl WeightFile {
     /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// Fails if the file became unreadable or shorter since it was opened.
+    /// Fails if the file became unreadable or shorter since it was opened, or if there is none.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<(), CheckpointError> {
-        read_exact_at(&self.file, out, offset).map_err(|source| match source.kind() {
+        let Some(file) = &self.file else { return Err(CheckpointError::Hollow { path: self.path.clone() }) };
+        read_exact_at(file, out, offset).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let length = self.file.metadata().map_or(0, |metadata| metadata.len());
+                let length = file.metadata().map_or(0, |metadata| metadata.len());
                 let expected = offset.saturating_add(out.len() as u64);
                 CheckpointError::Truncated { path: self.path.clone(), expected, length }
             }

@@ -7,7 +7,6 @@
 mod block_cost;
 mod candidate;
 mod card_machine;
-mod catalogue;
 mod correction;
 mod flow;
 mod footprint;
@@ -26,6 +25,7 @@ mod sentence;
 mod simulate;
 mod step_down;
 mod strategies;
+mod unsupported;
 mod workload;
 
 #[cfg(test)]
@@ -34,9 +34,6 @@ mod tests;
 pub use block_cost::{BlockCost, block_costs};
 pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
-pub use catalogue::{
-    KnownBlock, KnownComponent, KnownDefaults, KnownModel, RequestShape, Runs, known_model, known_models,
-};
 pub use correction::{Correction, correct};
 pub use footprint::{BlockFootprint, Footprint, Held, PartFootprint, part_names};
 pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};
@@ -54,4 +51,5 @@ pub use sentence::{remedy, sentence};
 pub use simulate::{BlockUse, Simulation, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};
+pub use unsupported::{KnownDefaults, RequestShape, UnsupportedModel, unsupported_models};
 pub use workload::{BlockWork, PartUse, Stage, StageKind, StageWork, Work, Workload};

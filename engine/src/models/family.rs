@@ -93,10 +93,14 @@ pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Par
 /// Opens the model at a path. Parts that are neither in the file nor near it are looked up in `folders`, the
 /// user's model folders.
 pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> {
-    let mut checkpoint = Checkpoint::open(path, folders)?;
+    open_checkpoint(Checkpoint::open(path, folders)?)
+}
+
+/// Opens the model in a checkpoint by the family that recognises it.
+pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, CheckpointError> {
     let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
         return Err(CheckpointError::UnknownFamily {
-            path: path.to_owned(),
+            path: checkpoint.path,
             kind: checkpoint.kind,
             known: FAMILIES.iter().map(|family| family.name()).collect(),
         });

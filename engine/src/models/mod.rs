@@ -6,6 +6,7 @@ mod family;
 pub mod flux;
 mod inventory;
 mod joint;
+mod known;
 mod model;
 mod modulated;
 mod opened;
@@ -24,6 +25,10 @@ pub use denoiser::{Conditioning, Denoiser, DenoiserInput, LatentShape, Modulatio
 pub use family::{Family, open};
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 pub use joint::diffusers_name;
+pub use known::{
+    KnownAs, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model, known_models,
+    published_models,
+};
 pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
 pub use opened::OpenedModels;
 pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};

@@ -1,41 +1,44 @@
 //! Reads a model's noise levels from the scheduler's configuration of a diffusers folder.
 
-use std::path::PathBuf;
+use serde::de::DeserializeOwned;
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Layout, read_json},
+    checkpoint::{Checkpoint, CheckpointError},
     sampling::{Discrete, DiscreteConfig, FlowShift},
 };
 
-/// Where the folder has it; nothing in other layouts.
-pub(super) fn scheduler_file(checkpoint: &Checkpoint) -> Option<PathBuf> {
-    let path = checkpoint.root.join("scheduler").join("scheduler_config.json");
-    (checkpoint.layout == Layout::Diffusers && path.is_file()).then_some(path)
+fn configured<T: DeserializeOwned>(checkpoint: &Checkpoint) -> Result<Option<T>, CheckpointError> {
+    let Some(config) = &checkpoint.scheduler else { return Ok(None) };
+    serde_json::from_value(config.clone()).map(Some).map_err(|error| CheckpointError::Json {
+        path: checkpoint.scheduler_path(),
+        reason: error.to_string(),
+    })
 }
 
 /// The shift of a flow model's noise levels; `otherwise` if it is not configured.
 ///
 /// # Errors
-/// When the file cannot be read or the shift is not a positive number.
+/// When the shift is not a positive number.
 pub fn flow_shift(checkpoint: &Checkpoint, otherwise: FlowShift) -> Result<FlowShift, CheckpointError> {
-    let Some(path) = scheduler_file(checkpoint) else { return Ok(otherwise) };
-    let shift = FlowShift { last: otherwise.last, ..read_json(&path)? };
+    let Some(shift) = configured(checkpoint)? else { return Ok(otherwise) };
+    let shift = FlowShift { last: otherwise.last, ..shift };
     if shift.shift.is_finite() && shift.shift > 0.0 {
         return Ok(shift);
     }
     let reason = "a shift is a positive number".to_owned();
-    Err(CheckpointError::Config { path, field: "shift", value: shift.shift.to_string(), reason })
+    let (path, value) = (checkpoint.scheduler_path(), shift.shift.to_string());
+    Err(CheckpointError::Config { path, field: "shift", value, reason })
 }
 
 /// The table of a model's noise levels; `otherwise` if it is not configured.
 ///
 /// # Errors
-/// When the file cannot be read or describes no table.
+/// When the configuration describes no table.
 pub fn discrete(checkpoint: &Checkpoint, otherwise: Discrete) -> Result<Discrete, CheckpointError> {
-    let Some(path) = scheduler_file(checkpoint) else { return Ok(otherwise) };
-    let config: DiscreteConfig = read_json(&path)?;
+    let Some(config) = configured::<DiscreteConfig>(checkpoint)? else { return Ok(otherwise) };
     let wrong = |field, value: String, reason: &str| {
-        Err(CheckpointError::Config { path: path.clone(), field, value, reason: reason.to_owned() })
+        let (path, reason) = (checkpoint.scheduler_path(), reason.to_owned());
+        Err(CheckpointError::Config { path, field, value, reason })
     };
     if !(2..=100_000).contains(&config.num_train_timesteps) {
         let value = config.num_train_timesteps.to_string();

@@ -10,7 +10,7 @@ use super::{
     unet::{self, Addition, Unet, UnetConfig},
 };
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, read_json},
+    checkpoint::{Checkpoint, CheckpointError, Part, Role},
     memory::StageKind,
     request::{ComputeDtype, Request},
     sampling::{AlignedSteps, PredictionType, Training},
@@ -119,7 +119,7 @@ impl Family for Sdxl {
             scheduler::discrete(checkpoint, otherwise.with_aligned(AlignedSteps::StableDiffusionXl))?;
         let scale = autoencoder.0.scale();
         let side = config.sample_size.map_or(1024, |side| (side * scale) as u32);
-        let zeros = zeros_for_none(checkpoint, text.len() == 2)?;
+        let zeros = zeros_for_none(checkpoint, text.len() == 2);
         let unet = Unet::new(config, training.clone(), scale, zeros);
         let opened = Opened {
             text,
@@ -169,10 +169,7 @@ fn text(checkpoint: &Checkpoint, config: &UnetConfig) -> Result<Vec<TextPart>, C
 
 /// Whether a missing negative prompt is encoded as zeros: by `model_index.json`, otherwise as in the
 /// published models, where the base does so and the refiner does not.
-fn zeros_for_none(checkpoint: &Checkpoint, is_base: bool) -> Result<bool, CheckpointError> {
-    if checkpoint.layout != Layout::Diffusers {
-        return Ok(is_base);
-    }
-    let index: serde_json::Value = read_json(&checkpoint.root.join("model_index.json"))?;
-    Ok(index.get("force_zeros_for_empty_prompt").and_then(serde_json::Value::as_bool).unwrap_or(true))
+fn zeros_for_none(checkpoint: &Checkpoint, is_base: bool) -> bool {
+    let Some(index) = &checkpoint.index else { return is_base };
+    index.get("force_zeros_for_empty_prompt").and_then(serde_json::Value::as_bool).unwrap_or(true)
 }

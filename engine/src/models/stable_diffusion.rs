@@ -61,7 +61,12 @@ impl Family for StableDiffusion {
         let clip = clip_part(checkpoint, config.cross_attention_dim)?;
         let vae = autoencoder_part(checkpoint, config.out_channels)?;
         let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
-        let otherwise = unet::trained(denoiser, || prediction(denoiser, &config))?;
+        // Reads weights, which a folder that has a scheduler does not need.
+        let by_weights = || match checkpoint.scheduler {
+            Some(_) => Ok(PredictionType::Epsilon),
+            None => prediction(denoiser, &config),
+        };
+        let otherwise = unet::trained(denoiser, by_weights)?;
         let training = scheduler::discrete(checkpoint, otherwise)?;
         let scale = autoencoder.0.scale();
         let wide =

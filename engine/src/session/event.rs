@@ -44,7 +44,7 @@ pub enum Event {
         /// What the request would need.
         forecast: Box<Forecast>,
         /// What each text encoder reads of the prompt and, if guidance uses it, of the negative prompt. Empty
-        /// for known models, whose tokenizers are not available.
+        /// for well-known models that no family generates with.
         #[serde(default)]
         readings: Vec<Vec<Reading>>,
     },

@@ -12,8 +12,10 @@ use super::{
 use crate::{
     adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
-    memory::{self, DeviceChoice, Forecast, RequestShape, RunIdentity, known_model, known_models},
+    memory::{self, DeviceChoice, Forecast, RequestShape, RunIdentity, UnsupportedModel},
+    models::{KnownAs, Model, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
+    request::Request,
 };
 
 /// What answers are made of.
@@ -51,8 +53,20 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let held = held.weights + held.activations + held.host;
     let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
     let Subject { sizes, readings, run } = match &query.subject {
-        PlanSubject::Model => of_model(query, &target, library, sizes)?,
-        PlanSubject::Known(id) => of_known(id, query)?,
+        PlanSubject::Model => {
+            let model = library.models.of(&query.request)?;
+            of_model(&model, None, query, &target, library, sizes)?
+        }
+        PlanSubject::Known(id) => {
+            let known = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
+                id: id.clone(),
+                known: known_models().iter().map(|model| model.id.clone()).collect(),
+            })?;
+            match known.open()? {
+                KnownAs::Model(model) => of_model(&model, Some(&known.name), query, &target, library, sizes)?,
+                KnownAs::Unsupported(model) => of_unsupported(model, &query.request),
+            }
+        }
     };
     let Sizes { footprint, workload, reports, .. } = &*sizes;
     let target = target.computing_in(footprint.dtype);
@@ -75,28 +89,23 @@ struct Subject {
 }
 
 fn of_model(
+    model: &Arc<Model>,
+    name: Option<&str>,
     query: &PlanQuery,
     target: &Target,
     library: &Library,
     sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
-    let request = &query.request;
-    let model = library.models.of(request)?;
-    let request = &pipeline::with_named_adapters(request, &library.adapter_folders)?;
-    let resolved = pipeline::resolve(&model, request, target)?.with_tile(query.memory.tile);
-    let sizes = sizes.of(&model, &resolved, target.computes())?;
+    let request = &pipeline::with_named_adapters(&query.request, &library.adapter_folders)?;
+    let resolved = pipeline::resolve(model, request, target)?.with_tile(query.memory.tile);
+    let sizes = sizes.of(model, name, &resolved, target.computes())?;
     let run = pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
-    Ok(Subject { sizes, readings: pipeline::readings(&model, &resolved.prompts), run: Some(run) })
+    Ok(Subject { sizes, readings: pipeline::readings(model, &resolved.prompts), run: Some(run) })
 }
 
-/// A well-known model, in the 16 bits that it is published in.
-fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
+/// A model of no family, in the 16 bits that it is published in.
+fn of_unsupported(model: &UnsupportedModel, request: &Request) -> Subject {
     const BYTES: u64 = 2;
-    let model = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
-        id: id.to_owned(),
-        known: known_models().iter().map(|model| model.id.clone()).collect(),
-    })?;
-    let request = &query.request;
     let shape = RequestShape {
         width: request.width,
         height: request.height,
@@ -113,5 +122,5 @@ fn of_known(id: &str, query: &PlanQuery) -> Result<Subject, PipelineError> {
         reports: Vec::new(),
         identity: String::new(),
     };
-    Ok(Subject { sizes: Arc::new(sizes), readings: Vec::new(), run: None })
+    Subject { sizes: Arc::new(sizes), readings: Vec::new(), run: None }
 }

@@ -22,10 +22,10 @@ pub struct MeasuredErrors {
 }
 
 impl MeasuredErrors {
-    /// What a component's weights lose in each storage that makes them smaller; nothing if they cannot be read, or if
-    /// it is always held as it is stored.
+    /// What a component's weights lose in each storage that makes them smaller; nothing if they cannot be read or are
+    /// not here, or if it is always held as it is stored.
     pub fn of(&mut self, component: &Component) -> Errors {
-        if component.role == Role::Autoencoder {
+        if component.role == Role::Autoencoder || component.is_hollow() {
             return Errors::new();
         }
         let key: Vec<FileStamp> = component.files.iter().map(|path| FileStamp::of(path)).collect();

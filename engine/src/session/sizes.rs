@@ -38,13 +38,14 @@ pub struct KnownSizes {
 
 impl KnownSizes {
     /// The sizes of a model without adapters and a request that may name some, on what computes it. Reads a sample of
-    /// the weights, once a model.
+    /// the weights, once a model. Without `name` the model is called what its files say.
     ///
     /// # Errors
     /// When an adapter cannot be read or does not fit, or the model cannot do what is asked of it.
     pub fn of(
         &mut self,
         model: &Arc<Model>,
+        name: Option<&str>,
         resolved: &Resolved,
         computes: Computes,
     ) -> Result<Arc<Sizes>, PipelineError> {
@@ -57,8 +58,11 @@ impl KnownSizes {
         let mut adapted = Model::clone(model);
         let reports = pipeline::adapt_model(&mut adapted, &resolved.request.adapters)?;
         let workload = pipeline::workload(&adapted, resolved, &Trace::new(computes))?;
-        let summary = pipeline::summarise(&adapted, &resolved.request.model)?;
-        let mut footprint = pipeline::footprint(&adapted, &summary.name, resolved.dtype);
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => pipeline::summarise(&adapted, &resolved.request.model)?.name,
+        };
+        let mut footprint = pipeline::footprint(&adapted, &name, resolved.dtype);
         for (part, errors) in footprint.parts.iter_mut().zip(errors) {
             part.errors = errors;
         }

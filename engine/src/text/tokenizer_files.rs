@@ -13,13 +13,17 @@ use tokenizers::{Tokenizer, models::bpe::Merges};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset, read_json};
 
 /// The first folder that is `complete`: `name` in the model's folder, next to the encoder or one folder
-/// above; a folder with the name of the encoder's file; or the folder of that file.
+/// above; a folder with the name of the encoder's file; or the folder of that file. A hollow checkpoint has no
+/// folders.
 pub fn find_folder(
     checkpoint: &Checkpoint,
     encoder: &Part,
     name: &str,
     complete: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
+    if encoder.is_hollow() {
+        return None;
+    }
     let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
     let own = encoder.path.with_extension("");
     let above = beside.parent().unwrap_or(beside).join(name);

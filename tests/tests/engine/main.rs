@@ -4,6 +4,7 @@
 
 mod errors_model;
 mod errors_request;
+mod known;
 mod messages;
 mod presets;
 mod session;

@@ -9,7 +9,7 @@ use sluice_engine::{
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
-        RunIdentity, RunShape, Wish, known_model, machine_of,
+        RunIdentity, RunShape, Wish, machine_of,
     },
     output::{Image, Media, Output},
     precision::Storage,
@@ -24,6 +24,7 @@ use sluice_engine::{
     telemetry::TelemetryEvent,
     wire::{read_record, write_record},
 };
+use sluice_tests::known;
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap();
@@ -156,8 +157,7 @@ fn query(subject: PlanSubject) -> PlanQuery {
 
 /// A plan and a refusal, as the planner makes them.
 fn forecasts() -> [Forecast; 2] {
-    let model = known_model("sd1.5").unwrap();
-    let (footprint, workload) = (model.footprint(2), model.workload(&model.request(), 2));
+    let (footprint, workload) = known::sizes("sd1.5", &known::request("sd1.5").unwrap()).unwrap();
     let card = card("rtx-4060").unwrap();
     [(64 << 30, 0), (64 << 30, card.vram)].map(|(ram, taken)| {
         let machine = machine_of(card, ram, taken);

@@ -2,26 +2,22 @@
 
 use sluice_engine::{
     hardware::{CardProfile, cards},
-    memory::{
-        CardPreset, Plan, PresetModel, RequestShape, StageKind, card_presets, known_model, machine_of, plan,
-    },
+    memory::{CardPreset, Plan, PresetModel, StageKind, card_presets, machine_of, plan},
+    request::Request,
 };
+use sluice_tests::known::{request, sizes};
 
 /// What a machine with 32 GB of RAM has left for weights.
 const HOST_BUDGET: u64 = 24 << 30;
-
-/// Bytes per weight and per activation: bf16.
-const BYTES: u64 = 2;
 
 fn cards_of(preset: &CardPreset) -> Vec<&'static CardProfile> {
     cards().iter().filter(|card| card.vram == preset.vram).collect()
 }
 
 fn planned(preset: &CardPreset, model: &PresetModel, card: &CardProfile) -> Plan {
-    let known = known_model(&model.model).expect("a preset names a known model");
-    let shape = RequestShape { width: model.width, height: model.height, ..known.request() };
+    let request = Request { width: model.width, height: model.height, ..request(&model.model).unwrap() };
     let machine = machine_of(card, HOST_BUDGET, preset.memory.min_free_vram);
-    let (footprint, workload) = (known.footprint(BYTES), known.workload(&shape, BYTES));
+    let (footprint, workload) = sizes(&model.model, &request).unwrap();
     plan(&footprint, &workload, &machine, &preset.memory)
         .unwrap_or_else(|error| panic!("{} with {} on {}: {error}", model.model, preset.name, card.name))
 }
@@ -47,8 +43,7 @@ fn streaming_flux_on_eight_gigabytes_is_almost_free() {
     let preset = card_presets().first().expect("there are presets");
     let flux = preset.models.iter().find(|model| model.model == "flux.1-dev").expect("it has FLUX.1");
     let card = cards().iter().find(|card| card.id == "rtx-4060").expect("the card is known");
-    let known = known_model("flux.1-dev").expect("the model is known");
-    let workload = known.workload(&known.request(), BYTES);
+    let (_, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
     let denoiser = workload.stages_of(StageKind::Denoise).flat_map(|stage| &stage.uses).next();
     let blocks = &denoiser.expect("it has a denoiser").ways[0].blocks;
     let operations: f64 = blocks.iter().filter(|block| block.passes > 1).map(|block| block.operations).sum();

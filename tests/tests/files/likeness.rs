@@ -8,13 +8,12 @@ use std::{
 };
 
 use sluice_engine::{
-    checkpoint::{Block, Component, Role, read_header},
+    checkpoint::{Block, Component, read_header},
     hardware::{MemoryAccount, metered},
-    memory::known_model,
     models,
     request::{ModelSource, Request},
 };
-use sluice_tests::runner::Runner;
+use sluice_tests::{known, runner::Runner};
 use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_random};
 
 /// Models that are written but not run.
@@ -24,31 +23,21 @@ fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
     assert!(likeness.write(folder, dtype, Some(seed), |_| true).unwrap());
 }
 
-/// The number of weights of every component of every model, as in diffusers' classes.
+/// The number of weights of every component of every model, as in diffusers' and transformers' classes; the list was
+/// written by `likeness.py`.
 #[test]
 fn published_models_have_as_many_weights() {
-    assert!(Likeness::ids().count() >= 11);
-    for id in Likeness::ids() {
-        let known = known_model(id).unwrap();
-        let total = |role: Role| -> Vec<u64> {
-            let own = known.components.iter().filter(|component| component.role == role);
-            own.map(|component| component.blocks.iter().map(|block| block.parameters).sum()).collect()
-        };
-        let mut written: BTreeMap<Role, Vec<u64>> = BTreeMap::new();
-        for (folder, tensors) in Likeness::of(id).unwrap().tensors().unwrap() {
-            let role = match folder {
-                "vae" => Role::Autoencoder,
-                "unet" | "transformer" => Role::Denoiser,
-                _ => Role::TextEncoder,
-            };
-            // The output head is in the file but unused.
-            let taking_part = tensors.iter().filter(|tensor| tensor.name != "lm_head.weight");
-            let sum = taking_part.map(RandomTensor::elements).sum();
-            written.entry(role).or_default().push(sum);
-        }
-        for role in [Role::TextEncoder, Role::Denoiser, Role::Autoencoder] {
-            assert_eq!(written[&role], total(role), "{role} of {id}");
-        }
+    let counted: BTreeMap<String, BTreeMap<String, u64>> =
+        serde_json::from_str(include_str!("../../fixtures/parameters.json")).unwrap();
+    assert_eq!(counted.len(), 11);
+    assert!(Likeness::ids().all(|id| counted.contains_key(id)));
+    for (id, counted) in counted {
+        let likeness = Likeness::of(&id).unwrap();
+        let weights =
+            likeness.tensors().unwrap().into_iter().map(|(folder, tensors)| {
+                (folder.to_owned(), tensors.iter().map(RandomTensor::elements).sum())
+            });
+        assert_eq!(weights.collect::<BTreeMap<String, u64>>(), counted, "{id}");
     }
 }
 
@@ -126,10 +115,11 @@ fn hollow_checkpoints_open_as_the_model_they_are_like() {
     assert!(likeness.write(&model, RandomDtype::Bf16, None, |_| true).unwrap());
     let opened = models::open(&model, &[]).unwrap();
     let parameters = |component: &Component| -> u64 { component.blocks.iter().map(Block::parameters).sum() };
-    let known = known_model("flux.1-dev").unwrap();
-    for (component, known) in opened.components().zip(&known.components) {
-        assert_eq!(parameters(component), known.parameters(), "{}", component.architecture);
+    let (_, known) = known::opened("flux.1-dev").unwrap();
+    for (component, known) in opened.components().zip(known.components()) {
+        assert_eq!(parameters(component), parameters(known), "{}", component.architecture);
     }
+    assert_eq!(opened.defaults, known.defaults);
     let file = fs::metadata(model.join("transformer/diffusion_pytorch_model.safetensors")).unwrap();
     assert!(file.len() > 23_000_000_000, "{} bytes", file.len());
 }

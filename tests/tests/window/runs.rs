@@ -4,13 +4,15 @@ use sluice_engine::{
     hardware::card,
     memory::{
         Accuracy, DeviceChoice, ErrorSpread, Footprint, Forecast, Machine, MemoryPreferences, Outcome,
-        Placement, Plan, RequestShape, Stage, StageKind, Tier, Workload, forecast, known_model, machine_of,
+        Placement, Plan, Stage, StageKind, Tier, Workload, forecast, machine_of,
     },
+    request::Request,
     session::{Event, JobId},
     telemetry::{
         BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
     },
 };
+use sluice_tests::known;
 
 const GIB: u64 = 1 << 30;
 
@@ -69,20 +71,9 @@ impl Scene {
     fn new(model: &str, device: &str, preferences: MemoryPreferences, side: u32) -> Self {
         let preferences =
             MemoryPreferences { device: DeviceChoice::Simulated(device.to_owned()), ..preferences };
-        let model = known_model(model).unwrap();
-        let shape = RequestShape {
-            width: side,
-            height: side,
-            frames: 1,
-            pictures: 1,
-            steps: 12,
-            calls_per_step: 1,
-            branches: 1,
-            prompt_tokens: 40,
-        };
-        let footprint = model.footprint(2);
+        let request = Request { width: side, height: side, steps: 12, ..known::request(model).unwrap() };
+        let (footprint, workload) = known::sizes(model, &request).unwrap();
         let machine = machine_of(card(device).unwrap(), 48 * GIB, preferences.min_free_vram);
-        let workload = model.workload(&shape, 2);
         let accuracy = Some(Accuracy {
             runs: 6,
             memory: ErrorSpread { median: 0.004, worst: 0.012 },

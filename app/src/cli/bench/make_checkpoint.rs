@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use sluice_engine::{
-    memory::{known_model, known_models},
+    models::{known_model, known_models},
     units,
 };
 use sluice_tools::{Likeness, LikenessError, RandomDtype};

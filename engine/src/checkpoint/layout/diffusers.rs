@@ -19,7 +19,8 @@ use crate::checkpoint::{
 
 /// The file that marks such a folder.
 pub const INDEX: &str = "model_index.json";
-const FOLDERS: [(Role, &[&str]); 3] = [
+/// The folders of components, in the order in which families search them.
+pub const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["transformer", "unet"]),
     (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3"]),
     (Role::Autoencoder, &["vae"]),
@@ -34,15 +35,21 @@ pub fn is_diffusers(folder: &Path) -> bool {
 
 pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
     let index: Value = read_json(&folder.join(INDEX))?;
-    let mut checkpoint = Checkpoint::empty(folder, folder, Layout::Diffusers);
-    checkpoint.kind = index.get("_class_name").and_then(Value::as_str).map(str::to_owned);
+    let mut checkpoint = Checkpoint::of_index(folder, index);
+    let scheduler = checkpoint.scheduler_path();
+    if scheduler.is_file() {
+        checkpoint.scheduler = Some(read_json(&scheduler)?);
+    }
+    let named = |name: &str| {
+        let library = checkpoint.index.as_ref().and_then(|index| index.get(name)?.get(0));
+        library.is_some_and(|library| !library.is_null())
+    };
+    let mut parts = Vec::new();
     for (role, names) in FOLDERS {
         for name in names {
             let path = folder.join(name);
-            let named =
-                index.get(name).and_then(|entry| entry.get(0)).is_some_and(|library| !library.is_null());
             if !path.is_dir() {
-                if named {
+                if named(name) {
                     let expected = format!("there is no folder {}", path.display());
                     return Err(checkpoint.missing(role, &expected));
                 }
@@ -55,10 +62,19 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
                 checkpoint.missing(role, &expected)
             })?;
             let (tensors, loose) = (plain(role, tensors), Arc::default());
-            checkpoint.parts.push(Part { role, path, config, tensors, loose });
+            parts.push(Part { role, path, config, tensors, loose });
         }
     }
+    checkpoint.parts = parts;
     Ok(checkpoint)
+}
+
+impl Checkpoint {
+    /// A folder of which only the index is known.
+    pub(super) fn of_index(folder: &Path, index: Value) -> Self {
+        let kind = index.get("_class_name").and_then(Value::as_str).map(str::to_owned);
+        Self { kind, index: Some(index), ..Self::empty(folder, folder, Layout::Diffusers) }
+    }
 }
 
 /// The weights of a folder with one component.

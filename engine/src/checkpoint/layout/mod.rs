@@ -2,6 +2,7 @@
 
 mod components;
 mod diffusers;
+mod hollow;
 mod listing;
 mod places;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, shards::read_weights};
 pub use diffusers::{is_diffusers, read_folder};
+pub use hollow::{HollowFolder, HollowPart};
 use listing::{PICKLES, WEIGHTS, files_with_extension, has_extension};
 use places::{Place, around, folders_of, usual_folder};
 pub use places::{folders_in, may_be_model};
@@ -111,6 +113,10 @@ pub struct Checkpoint {
     pub layout: Layout,
     /// The kind the model claims to be, if any.
     pub kind: Option<String>,
+    /// `model_index.json` of a diffusers folder.
+    pub index: Option<Value>,
+    /// `scheduler_config.json` of a diffusers folder, if it has one.
+    pub scheduler: Option<Value>,
     /// All candidates, better ones first: those in the chosen file, then by distance, then by bits, then by
     /// name.
     pub parts: Vec<Part>,
@@ -201,6 +207,8 @@ impl Checkpoint {
             root: root.to_owned(),
             layout,
             kind: None,
+            index: None,
+            scheduler: None,
             parts: Vec::new(),
             looked: Vec::new(),
             further: Vec::new(),
@@ -263,6 +271,11 @@ impl Checkpoint {
         place.role = Some(role);
         self.look_into(place, Some(role));
         true
+    }
+
+    /// Where a diffusers folder has the configuration of its scheduler.
+    pub fn scheduler_path(&self) -> PathBuf {
+        self.root.join("scheduler").join("scheduler_config.json")
     }
 
     /// All candidates for a role.

@@ -95,6 +95,11 @@ impl StoredTensor {
         format!("{} {range:?} {shape:?} {encoding:?} {}", file.identity(), changes.join("; "))
     }
 
+    /// Whether it has a shape and no values, in a [hollow checkpoint](super::Checkpoint::hollow).
+    pub fn is_hollow(&self) -> bool {
+        self.file.is_hollow()
+    }
+
     /// The file it is in.
     pub fn path(&self) -> &Path {
         self.file.path()

@@ -395,21 +395,10 @@ fn sizes([height, width]: [usize; 2], count: usize, branch: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{memory::known_model, text::ClipConfig};
 
     fn weights(blocks: &[BlockSpec]) -> u64 {
         let tensors = blocks.iter().flat_map(|block| &block.tensors);
         tensors.map(|(_, shape)| shape.iter().product::<usize>() as u64).sum()
-    }
-
-    fn clip(width: usize, layers: usize) -> ClipConfig {
-        ClipConfig {
-            hidden_size: width,
-            intermediate_size: 4 * width,
-            num_hidden_layers: layers,
-            projection_dim: width,
-            ..ClipConfig::default()
-        }
     }
 
     fn xl() -> UnetConfig {
@@ -421,23 +410,6 @@ mod tests {
             cross_attention_dim: 2048,
             addition: Some(Addition { time_dim: 256, inputs: 2816 }),
             ..UnetConfig::default()
-        }
-    }
-
-    #[test]
-    fn the_published_models_have_as_many_weights_as_the_catalogue_says() {
-        let small = clip(768, 12).blueprint(false);
-        let two = UnetConfig { cross_attention_dim: 1024, ..UnetConfig::default() };
-        for (id, parts) in [
-            ("sd1.5", vec![small.clone(), UnetConfig::default().blueprint()]),
-            ("sd2.1", vec![clip(1024, 23).blueprint(false), two.blueprint()]),
-            ("sdxl", vec![small, clip(1280, 32).blueprint(true), xl().blueprint()]),
-        ] {
-            let known = known_model(id).unwrap().footprint(2);
-            for (component, own) in known.parts.iter().zip(&parts) {
-                let parameters: u64 = component.blocks.iter().map(|block| block.parameters).sum();
-                assert_eq!(weights(own), parameters, "{id}: {}", component.architecture);
-            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Infers how a network was trained from files without a scheduler configuration.
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Part, read_json},
-    models::{FAMILIES, scheduler::scheduler_file},
+    checkpoint::{Checkpoint, CheckpointError, Part},
+    models::FAMILIES,
     sampling::{Discrete, PredictionType},
 };
 
@@ -63,8 +63,7 @@ fn configured(denoiser: &Part) -> Result<Option<PredictionType>, CheckpointError
 /// Rejects networks that were trained on noise levels that are not a table.
 pub fn has_table(checkpoint: &Checkpoint, denoiser: &Part) -> Result<(), CheckpointError> {
     let mut is_other = NO_TABLE.iter().any(|mark| denoiser.is_marked(mark));
-    if let Some(scheduler) = scheduler_file(checkpoint) {
-        let config: serde_json::Value = read_json(&scheduler)?;
+    if let Some(config) = &checkpoint.scheduler {
         let class = config.get("_class_name").and_then(serde_json::Value::as_str);
         is_other |= class.is_some_and(|class| class.starts_with(NO_TABLE_SCHEDULER));
     }

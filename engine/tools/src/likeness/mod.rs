@@ -1,8 +1,8 @@
 //! Checkpoints with the shapes of published models and random weights, to measure speed and memory without
 //! downloads.
 //!
-//! The published configurations are in `presets/configurations.json`. Tensor names and shapes come from the
-//! engine's blueprints; those of networks that the engine does not have are in this folder.
+//! Configurations, and names and shapes of tensors, are those of [`published_models`]. The tensors of networks
+//! that the engine does not have are in this folder.
 
 mod causal_autoencoder;
 mod outline;
@@ -11,29 +11,21 @@ mod tokenizers;
 mod wan;
 
 use std::{
-    collections::{BTreeMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
-    sync::LazyLock,
 };
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sluice_engine::{
-    checkpoint::{BlockSpec, CheckpointError, StoredName},
-    models::{
-        diffusers_name, flux::FluxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
-        z_image::ZImageConfig,
-    },
-    text::{ClipConfig, Qwen3Config, T5Config},
+    checkpoint::CheckpointError,
+    models::{Published, PublishedPart, published_models},
     units,
-    vae::AutoencoderKlConfig,
 };
 
 use self::{
     causal_autoencoder::CausalAutoencoderConfig,
     qwen_vl::Qwen25VlConfig,
-    tokenizers::PublishedTokenizer,
     wan::{Umt5Config, WanConfig},
 };
 use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
@@ -96,109 +88,28 @@ impl LikenessError {
     }
 }
 
-/// The contents of `presets/configurations.json`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Configurations {
-    parts: BTreeMap<String, PartEntry>,
-    schedulers: BTreeMap<String, Value>,
-    models: BTreeMap<String, ModelEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PartEntry {
-    /// Another part that this configuration is based on.
-    #[serde(default)]
-    like: Option<String>,
-    library: String,
-    class: String,
-    #[serde(default)]
-    config: Map<String, Value>,
-    /// The changes for a tiny version.
-    #[serde(default)]
-    tiny: Map<String, Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelEntry {
-    /// Entries of `model_index.json` besides the components.
-    index: Map<String, Value>,
-    scheduler: String,
-    /// Folder → part.
-    parts: BTreeMap<String, String>,
-    /// Folder → tokenizer.
-    tokenizers: BTreeMap<String, PublishedTokenizer>,
-}
-
-static CONFIGURATIONS: LazyLock<Configurations> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../../../presets/configurations.json")).unwrap_or_else(|error| {
-        tracing::error!(%error, "presets/configurations.json cannot be read");
-        Configurations::default()
-    })
-});
-
-impl Configurations {
-    /// A part's configuration on top of those it is based on, and the same for the changes for a tiny
-    /// version.
-    fn config(&self, part: &str) -> [Map<String, Value>; 2] {
-        let Some(entry) = self.parts.get(part) else { return [Map::new(), Map::new()] };
-        let mut merged =
-            entry.like.as_deref().map_or_else(|| [Map::new(), Map::new()], |like| self.config(like));
-        for (merged, own) in merged.iter_mut().zip([&entry.config, &entry.tiny]) {
-            merged.extend(own.clone());
-        }
-        merged
-    }
-}
-
 /// A checkpoint with the shape of a published model, ready to be written.
 #[derive(Debug, Clone)]
 pub struct Likeness {
-    index: Map<String, Value>,
-    scheduler: Value,
-    parts: Vec<LikenessPart>,
-    tokenizers: BTreeMap<String, PublishedTokenizer>,
-}
-
-/// One component.
-#[derive(Debug, Clone)]
-struct LikenessPart {
-    folder: String,
-    library: String,
-    class: String,
-    config: Map<String, Value>,
-    tiny: Map<String, Value>,
+    model: Published,
 }
 
 impl Likeness {
     /// Identifiers of all models that can be written, as in
-    /// [`known_models`](sluice_engine::memory::known_models).
+    /// [`known_models`](sluice_engine::models::known_models).
     pub fn ids() -> impl Iterator<Item = &'static str> {
-        CONFIGURATIONS.models.keys().map(String::as_str)
+        published_models().iter().map(|model| model.id.as_str())
     }
 
     /// The model with this identifier.
     pub fn of(id: &str) -> Option<Self> {
-        let model = CONFIGURATIONS.models.get(id)?;
-        let part = |(folder, name): (&String, &String)| {
-            let [config, tiny] = CONFIGURATIONS.config(name);
-            let PartEntry { library, class, .. } = CONFIGURATIONS.parts.get(name)?;
-            let (library, class) = (library.clone(), class.clone());
-            Some(LikenessPart { folder: folder.clone(), library, class, config, tiny })
-        };
-        Some(Self {
-            index: model.index.clone(),
-            scheduler: CONFIGURATIONS.schedulers.get(&model.scheduler)?.clone(),
-            parts: model.parts.iter().map(part).collect::<Option<_>>()?,
-            tokenizers: model.tokenizers.clone(),
-        })
+        let model = published_models().iter().find(|model| model.id == id)?;
+        Some(Self { model: model.clone() })
     }
 
     /// The same with few and narrow layers.
     pub fn tiny(mut self) -> Self {
-        for part in &mut self.parts {
+        for part in &mut self.model.parts {
             part.config.extend(std::mem::take(&mut part.tiny));
         }
         self
@@ -210,7 +121,7 @@ impl Likeness {
     /// # Errors
     /// Fails if `layers` is 0, or more than one of the encoders has.
     pub fn with_text_layers(mut self, layers: usize) -> Result<Self, LikenessError> {
-        for part in &mut self.parts {
+        for part in &mut self.model.parts {
             let key = match part.class.as_str() {
                 "CLIPTextModel"
                 | "CLIPTextModelWithProjection"
@@ -234,7 +145,7 @@ impl Likeness {
     /// # Errors
     /// Fails if a built-in configuration cannot be parsed.
     pub fn tensors(&self) -> Result<Vec<(&str, Vec<RandomTensor>)>, LikenessError> {
-        self.parts.iter().map(|part| Ok((part.folder.as_str(), part.tensors()?))).collect()
+        self.model.parts.iter().map(|part| Ok((part.folder.as_str(), tensors(part)?))).collect()
     }
 
     /// Size of the checkpoint in bytes.
@@ -297,7 +208,8 @@ impl Likeness {
         seed: Option<u64>,
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<bool, LikenessError> {
-        let mut index = self.index.clone();
+        let Published { index, scheduler, parts, tokenizers, .. } = &self.model;
+        let mut index = index.clone();
         let mut inside = |name: &str, library: &str, class: &str| {
             index.insert(name.to_owned(), json!([library, class]));
             let path = folder.join(name);
@@ -306,13 +218,14 @@ impl Likeness {
                 Err(source) => Err(CheckpointError::Write { path, source }),
             }
         };
-        for (name, tokenizer) in &self.tokenizers {
-            tokenizer.write(&inside(name, "transformers", tokenizer.class())?)?;
+        for (name, tokenizer) in tokenizers {
+            let class = tokenizers::class(*tokenizer);
+            tokenizers::write(*tokenizer, &inside(name, "transformers", class)?)?;
         }
-        let class = self.scheduler["_class_name"].as_str().unwrap_or_default();
-        let scheduler = inside("scheduler", "diffusers", class)?;
-        write_json(&scheduler.join("scheduler_config.json"), &self.scheduler)?;
-        for part in &self.parts {
+        let class = scheduler["_class_name"].as_str().unwrap_or_default();
+        let folder_of_scheduler = inside("scheduler", "diffusers", class)?;
+        write_json(&folder_of_scheduler.join("scheduler_config.json"), scheduler)?;
+        for part in parts {
             let path = inside(&part.folder, &part.library, &part.class)?;
             let mut config = Value::Object(part.config.clone());
             let file = if part.library == "diffusers" {
@@ -323,10 +236,10 @@ impl Likeness {
                 "model.safetensors"
             };
             write_json(&path.join("config.json"), &config)?;
-            let (path, tensors) = (path.join(file), part.tensors()?);
+            let (path, tensors) = (path.join(file), tensors(part)?);
             match seed {
                 None => write_hollow(&path, &tensors, dtype)?,
-                Some(seed) if write_random(&path, &tensors, dtype, part.seed(seed), progress)? => {}
+                Some(seed) if write_random(&path, &tensors, dtype, part_seed(part, seed), progress)? => {}
                 Some(_) => return Ok(false),
             }
         }
@@ -335,95 +248,32 @@ impl Likeness {
     }
 }
 
-impl LikenessPart {
-    fn tensors(&self) -> Result<Vec<RandomTensor>, LikenessError> {
-        let whole = |name: &str| StoredName::whole(name);
-        Ok(match self.class.as_str() {
-            "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
-            "SD3Transformer2DModel" => stored(&self.read::<Sd3Config>()?.blueprint(), diffusers_name)
-                .into_iter()
-                .map(|tensor| match tensor.name.as_str() {
-                    "pos_embed.pos_embed" => {
-                        RandomTensor { shape: [&[1][..], &tensor.shape].concat(), ..tensor }
-                    }
-                    _ => tensor,
-                })
-                .collect(),
-            "ZImageTransformer2DModel" => stored(&self.read::<ZImageConfig>()?.blueprint(), whole),
-            "UNet2DConditionModel" => {
-                let mut tensors = stored(&self.read::<UnetConfig>()?.blueprint(), whole);
-                if self.config.get("use_linear_projection") != Some(&Value::Bool(true)) {
-                    tensors.iter_mut().for_each(as_convolution);
-                }
-                tensors
-            }
-            "AutoencoderKL" => stored(&self.read::<AutoencoderKlConfig>()?.blueprint(), whole),
-            "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
-            "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
-            "T5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
-            "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
-            "QwenImageTransformer2DModel" => {
-                stored(&self.read::<QwenImageConfig>()?.blueprint(), diffusers_name)
-            }
-            "Qwen2_5_VLForConditionalGeneration" => self.read::<Qwen25VlConfig>()?.tensors(),
-            "WanTransformer3DModel" => self.read::<WanConfig>()?.tensors(),
-            "UMT5EncoderModel" => self.read::<Umt5Config>()?.tensors(),
-            "AutoencoderKLQwenImage" | "AutoencoderKLWan" => {
-                self.read::<CausalAutoencoderConfig>()?.tensors()
-            }
-            other => return Err(self.damaged(format!("{other} is unknown"))),
-        })
+/// Names and shapes of a component's tensors.
+fn tensors(part: &PublishedPart) -> Result<Vec<RandomTensor>, LikenessError> {
+    let own = part.tensors().map_err(|error| damaged(part, error.to_string()))?;
+    if let Some(own) = own {
+        return Ok(own.into_iter().map(|(name, shape)| RandomTensor { name, shape }).collect());
     }
-
-    fn read<T: for<'de> Deserialize<'de>>(&self) -> Result<T, LikenessError> {
-        serde_json::from_value(Value::Object(self.config.clone()))
-            .map_err(|error| self.damaged(error.to_string()))
-    }
-
-    fn damaged(&self, reason: String) -> LikenessError {
-        LikenessError::Configuration { part: self.folder.clone(), reason }
-    }
-
-    /// Encoders of one kind have tensors of the same names, but need different weights.
-    fn seed(&self, seed: u64) -> u64 {
-        self.folder.bytes().fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte))
-    }
-}
-
-/// The tensors of a blueprint as they are in files.
-fn stored(blueprint: &[BlockSpec], name_of: impl Fn(&str) -> StoredName) -> Vec<RandomTensor> {
-    let mut seen = HashSet::new();
-    let mut tensors = Vec::new();
-    for spec in blueprint {
-        for (name, shape) in &spec.tensors {
-            let stored = name_of(&format!("{}{name}", spec.prefix));
-            let mut shape = shape.clone();
-            if let (Some((parts, of)), Some(rows)) = (&stored.part, shape.first_mut()) {
-                *rows = *rows / parts.len().max(1) * of;
-            }
-            if seen.insert(stored.name.clone()) {
-                tensors.push(RandomTensor { name: stored.name, shape });
-            }
-        }
-    }
-    tensors
-}
-
-/// Adds the prefix of published CLIP encoders.
-fn clip_name(name: &str) -> StoredName {
-    StoredName::whole(if name.starts_with("text_projection") {
-        name.to_owned()
-    } else {
-        format!("text_model.{name}")
+    Ok(match part.class.as_str() {
+        "Qwen2_5_VLForConditionalGeneration" => read::<Qwen25VlConfig>(part)?.tensors(),
+        "WanTransformer3DModel" => read::<WanConfig>(part)?.tensors(),
+        "UMT5EncoderModel" => read::<Umt5Config>(part)?.tensors(),
+        "AutoencoderKLQwenImage" | "AutoencoderKLWan" => read::<CausalAutoencoderConfig>(part)?.tensors(),
+        other => return Err(damaged(part, format!("{other} is unknown"))),
     })
 }
 
-/// In older networks the projections around a spatial transformer are 1×1 convolutions.
-fn as_convolution(tensor: &mut RandomTensor) {
-    let is_projection = [".proj_in.weight", ".proj_out.weight"].iter().any(|end| tensor.name.ends_with(end));
-    if is_projection && tensor.shape.len() == 2 {
-        tensor.shape.extend([1, 1]);
-    }
+fn read<T: for<'de> Deserialize<'de>>(part: &PublishedPart) -> Result<T, LikenessError> {
+    part.read().map_err(|error| damaged(part, error.to_string()))
+}
+
+fn damaged(part: &PublishedPart, reason: String) -> LikenessError {
+    LikenessError::Configuration { part: part.folder.clone(), reason }
+}
+
+/// Encoders of one kind have tensors of the same names, but need different weights.
+fn part_seed(part: &PublishedPart, seed: u64) -> u64 {
+    part.folder.bytes().fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte))
 }
 
 fn write_json(path: &Path, content: &Value) -> Result<(), CheckpointError> {

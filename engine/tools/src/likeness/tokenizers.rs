@@ -2,12 +2,12 @@
 
 use std::{fs, path::Path};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
 
 use sluice_engine::{
     checkpoint::CheckpointError,
+    models::PublishedTokenizer,
     text::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 
@@ -16,62 +16,46 @@ const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.r
                     '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' \
                     }}{%- endif %}";
 
-/// A tokenizer that comes with the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PublishedTokenizer {
-    /// The tokenizer of OpenAI's CLIP, which pads with the end token.
-    Clip,
-    /// The same, with OpenCLIP's padding.
-    OpenClip,
-    /// The tokenizer of T5.
-    T5,
-    /// The tokenizer of Qwen 2 and 3.
-    Qwen2,
+/// Writes the files of a tokenizer into an existing folder.
+///
+/// # Errors
+/// Fails if the program's own files cannot be read or the new ones cannot be written.
+pub fn write(tokenizer: PublishedTokenizer, folder: &Path) -> Result<(), CheckpointError> {
+    let failed = |source| CheckpointError::Write { path: folder.to_owned(), source };
+    let config = match tokenizer {
+        PublishedTokenizer::Clip => clip("<|endoftext|>", folder)?,
+        PublishedTokenizer::OpenClip => clip("!", folder)?,
+        PublishedTokenizer::T5 => {
+            let mut tokenizer = T5Tokenizer::published()?.inner().clone();
+            let ending = TemplateProcessing::builder()
+                .try_single("$A </s>")
+                .map(|builder| builder.special_tokens(vec![("</s>", 1)]).build());
+            if let Ok(Ok(ending)) = ending {
+                tokenizer.with_post_processor(Some(ending));
+            }
+            save(&tokenizer, folder)?;
+            json!({
+                "tokenizer_class": "T5TokenizerFast", "eos_token": "</s>", "pad_token": "<pad>",
+                "unk_token": "<unk>", "extra_ids": 100, "model_max_length": 512,
+            })
+        }
+        PublishedTokenizer::Qwen2 => {
+            save(Qwen2Tokenizer::published()?.inner(), folder)?;
+            json!({
+                "tokenizer_class": "Qwen2TokenizerFast", "eos_token": "<|im_end|>",
+                "pad_token": "<|endoftext|>", "model_max_length": 131_072, "chat_template": CHAT,
+            })
+        }
+    };
+    fs::write(folder.join("tokenizer_config.json"), format!("{config:#}\n")).map_err(failed)
 }
 
-impl PublishedTokenizer {
-    /// Writes its files into an existing folder.
-    ///
-    /// # Errors
-    /// Fails if the program's own files cannot be read or the new ones cannot be written.
-    pub fn write(self, folder: &Path) -> Result<(), CheckpointError> {
-        let failed = |source| CheckpointError::Write { path: folder.to_owned(), source };
-        let config = match self {
-            Self::Clip => clip("<|endoftext|>", folder)?,
-            Self::OpenClip => clip("!", folder)?,
-            Self::T5 => {
-                let mut tokenizer = T5Tokenizer::published()?.inner().clone();
-                let ending = TemplateProcessing::builder()
-                    .try_single("$A </s>")
-                    .map(|builder| builder.special_tokens(vec![("</s>", 1)]).build());
-                if let Ok(Ok(ending)) = ending {
-                    tokenizer.with_post_processor(Some(ending));
-                }
-                save(&tokenizer, folder)?;
-                json!({
-                    "tokenizer_class": "T5TokenizerFast", "eos_token": "</s>", "pad_token": "<pad>",
-                    "unk_token": "<unk>", "extra_ids": 100, "model_max_length": 512,
-                })
-            }
-            Self::Qwen2 => {
-                save(Qwen2Tokenizer::published()?.inner(), folder)?;
-                json!({
-                    "tokenizer_class": "Qwen2TokenizerFast", "eos_token": "<|im_end|>",
-                    "pad_token": "<|endoftext|>", "model_max_length": 131_072, "chat_template": CHAT,
-                })
-            }
-        };
-        fs::write(folder.join("tokenizer_config.json"), format!("{config:#}\n")).map_err(failed)
-    }
-
-    /// The class that reads it, as in `model_index.json`.
-    pub fn class(self) -> &'static str {
-        match self {
-            Self::Clip | Self::OpenClip => "CLIPTokenizer",
-            Self::T5 => "T5TokenizerFast",
-            Self::Qwen2 => "Qwen2Tokenizer",
-        }
+/// The class that reads it, as in `model_index.json`.
+pub fn class(tokenizer: PublishedTokenizer) -> &'static str {
+    match tokenizer {
+        PublishedTokenizer::Clip | PublishedTokenizer::OpenClip => "CLIPTokenizer",
+        PublishedTokenizer::T5 => "T5TokenizerFast",
+        PublishedTokenizer::Qwen2 => "Qwen2Tokenizer",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{KnownBlock, KnownComponent, KnownModel, Runs};
+use super::{ListedBlock, ListedComponent, Runs, UnsupportedModel};
 use crate::{
     checkpoint::Role,
     memory::{BlockWork, PartUse, StageKind, StageWork, Work, Workload},
@@ -49,15 +49,15 @@ pub struct RequestShape {
 pub(super) enum Tokens {
     /// Padded or cut to this many.
     Fixed { fixed: u32 },
-    /// With a template around it, padded to a multiple.
-    Added { added: u32, multiple: u32 },
+    /// With a template around it.
+    Added { added: u32 },
 }
 
 impl Tokens {
     fn count(self, prompt: u32) -> u32 {
         match self {
             Self::Fixed { fixed } => fixed,
-            Self::Added { added, multiple } => (prompt + added).next_multiple_of(multiple.max(1)),
+            Self::Added { added } => prompt + added,
         }
     }
 }
@@ -114,7 +114,7 @@ impl Polynomial {
     }
 }
 
-impl KnownModel {
+impl UnsupportedModel {
     /// One picture, or video, of the usual size with a prompt of 64 tokens.
     pub fn request(&self) -> RequestShape {
         RequestShape {
@@ -135,8 +135,8 @@ impl KnownModel {
     /// carried from block to block is there for each branch and picture, and what a block adds is there for each
     /// picture. Attention never holds its scores. The prompt is the same for all pictures.
     ///
-    /// A decoder works on whole pictures or on tiles that share a quarter with their neighbours; on all frames of a
-    /// video at once, except for Wan's, which go from frame to frame of latents and carry what convolutions over
+    /// A decoder works on one picture or video of the batch after the other, whole or in tiles that share a quarter
+    /// with their neighbours; on all frames of a video at once, except for Wan's, which go from frame to frame of latents and carry what convolutions over
     /// time still need.
     pub fn workload(&self, shape: &RequestShape, bytes_per_value: u64) -> Workload {
         let calls = u64::from(shape.steps) * u64::from(shape.calls_per_step);
@@ -165,19 +165,19 @@ impl KnownModel {
         Workload { pictures: shape.pictures, steps: shape.steps, stages }
     }
 
-    fn encoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> Work {
+    fn encoding(&self, component: &ListedComponent, shape: &RequestShape, bytes: u64) -> Work {
         let tokens = component.tokens.unwrap_or(self.text).count(shape.prompt_tokens);
         let sizes = Sizes { text: f64::from(tokens), ..Sizes::ONE };
         let run = Passes { calls: 1, branches: shape.branches, pictures: 1, bytes };
         component.work(&sizes, &run)
     }
 
-    fn denoising(&self, component: &KnownComponent, shape: &RequestShape, calls: u32, bytes: u64) -> Work {
+    fn denoising(&self, component: &ListedComponent, shape: &RequestShape, calls: u32, bytes: u64) -> Work {
         let [width, height, frames] = self.latent_sides(shape);
         let patch = self.latents.patch.max(1);
         let tokens = frames * (width / patch) * (height / patch);
         let sizes = Sizes {
-            image: f64::from(tokens.next_multiple_of(self.latents.multiple.max(1))),
+            image: f64::from(tokens),
             text: f64::from(self.text.count(shape.prompt_tokens)),
             ..Sizes::ONE
         };
@@ -188,7 +188,7 @@ impl KnownModel {
         work
     }
 
-    fn decoding(&self, component: &KnownComponent, shape: &RequestShape, bytes: u64) -> Vec<Work> {
+    fn decoding(&self, component: &ListedComponent, shape: &RequestShape, bytes: u64) -> Vec<Work> {
         let [width, height, frames] = self.latent_sides(shape);
         let pixels = [shape.width, shape.height, if self.is_video() { shape.frames } else { 1 }];
         let values = pixels.iter().map(|&side| u64::from(side)).product::<u64>() * COLOURS;
@@ -205,7 +205,7 @@ impl KnownModel {
                 ..Sizes::ONE
             };
             let largest = |sides: &[u32]| sides.iter().copied().max().unwrap_or(0);
-            let run = Passes { calls: passes, branches: 1, pictures: shape.pictures, bytes };
+            let run = Passes { calls: passes * shape.pictures, branches: 1, pictures: 1, bytes };
             let mut work = component.work(&sizes([largest(&columns), largest(&rows)]), &run);
             // Tiles at the edges are smaller: a pass has the operations of the mean tile.
             let all: Vec<Sizes> = rows
@@ -214,7 +214,7 @@ impl KnownModel {
                 .collect();
             for (block, work) in component.blocks.iter().zip(&mut work.blocks) {
                 let sum: f64 = all.iter().map(|sizes| block.operations.at(sizes)).sum();
-                work.operations = sum / f64::from(passes) * f64::from(shape.pictures);
+                work.operations = sum / f64::from(passes);
             }
             work.tile = tile;
             work.carried += outside;
@@ -252,7 +252,7 @@ struct Passes {
     bytes: u64,
 }
 
-impl KnownComponent {
+impl ListedComponent {
     /// The work of its blocks, with what all of them carry taken out.
     fn work(&self, sizes: &Sizes, run: &Passes) -> Work {
         let used = || self.blocks.iter().filter(|block| block.runs != Runs::Never && run.calls > 0);
@@ -267,7 +267,7 @@ impl KnownComponent {
     }
 }
 
-impl KnownBlock {
+impl ListedBlock {
     fn work(&self, sizes: &Sizes, run: &Passes, always: f64) -> BlockWork {
         let branches = f64::from(run.branches);
         let own = branches * (self.carried.at(sizes) - always).max(0.0) + self.values.at(sizes);

@@ -1,4 +1,4 @@
-//! The sizes of published models, so that a person can ask what one would take before downloading it.
+//! The sizes of published models that no family generates with yet, so that a person can ask what one would take.
 //!
 //! The data is `presets/models.json`. `tests/reference/catalogue.py` writes it from the configurations of the models
 //! alone: numbers of weights and operations are exact, activations are what the same network holds at a time in
@@ -22,9 +22,9 @@ use crate::{
 /// Columns of a matrix that is as large as they are in published models.
 const SOME_COLUMNS: usize = 3072;
 
-/// A published model.
+/// A published model that Sluice cannot generate with yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KnownModel {
+pub struct UnsupportedModel {
     /// Identifier, such as `flux.1-dev`.
     pub id: String,
     /// Name in words.
@@ -33,16 +33,14 @@ pub struct KnownModel {
     pub aliases: Vec<String>,
     /// What it is used with when nobody says otherwise.
     pub defaults: KnownDefaults,
-    /// Its components, in the order in which a run uses them.
-    pub components: Vec<KnownComponent>,
+    /// In the order in which a run uses them.
+    components: Vec<ListedComponent>,
     latents: Latents,
     /// Tokens of the prompt that the denoiser sees.
     text: Tokens,
-    /// Guidance above this takes a second branch; absent where guidance is an input of the network.
-    second_branch_above: Option<f32>,
 }
 
-/// What a model is used with when nobody says otherwise.
+/// What a well-known model is used with when nobody says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownDefaults {
@@ -58,15 +56,13 @@ pub struct KnownDefaults {
     pub guidance: f32,
 }
 
-/// A component of a published model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KnownComponent {
-    /// What it does.
-    pub role: Role,
-    /// The architecture in words.
-    pub architecture: String,
+struct ListedComponent {
+    role: Role,
+    /// In words.
+    architecture: String,
     /// In the order in which they run; those that a run from text has no use for come first.
-    pub blocks: Vec<KnownBlock>,
+    blocks: Vec<ListedBlock>,
     /// Tokens that it sees, where it is a text encoder.
     tokens: Option<Tokens>,
     /// Its share of the steps, where it is a denoiser.
@@ -75,21 +71,16 @@ pub struct KnownComponent {
     kept_a_call: u64,
 }
 
-/// A block of a published model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KnownBlock {
-    /// Its name.
-    pub name: String,
+struct ListedBlock {
+    name: String,
     /// Number of weights.
-    pub parameters: u64,
+    parameters: u64,
     /// Those in matrices and kernels.
-    pub matrix_parameters: u64,
+    matrix_parameters: u64,
     /// Weights of its largest tensor.
-    pub largest_tensor: u64,
-    /// Number of tensors.
-    pub tensors: u32,
-    /// When it runs.
-    pub runs: Runs,
+    largest_tensor: u64,
+    runs: Runs,
     /// Floating-point operations of a pass, for one picture and one branch.
     operations: Polynomial,
     /// Values that are there before it runs.
@@ -101,7 +92,7 @@ pub struct KnownBlock {
 /// When a block runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Runs {
+enum Runs {
     /// Not in a run that starts from text and noise.
     Never,
     /// Once a run: it depends on the prompt and the timesteps alone.
@@ -121,13 +112,11 @@ struct Latents {
     frames: u32,
     /// Latents a token, in each direction.
     patch: u32,
-    /// What the number of tokens is padded to a multiple of.
-    multiple: u32,
 }
 
-/// All published models that are known, in the order in which they are offered.
-pub fn known_models() -> &'static [KnownModel] {
-    static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| {
+/// The models of `presets/models.json`, in the order in which they are offered.
+pub fn unsupported_models() -> &'static [UnsupportedModel] {
+    static MODELS: LazyLock<Vec<UnsupportedModel>> = LazyLock::new(|| {
         read(include_str!("../../../presets/models.json")).unwrap_or_else(|error| {
             tracing::error!(error, "presets/models.json cannot be read");
             Vec::new()
@@ -136,18 +125,10 @@ pub fn known_models() -> &'static [KnownModel] {
     &MODELS
 }
 
-/// The published model of this identifier or alias, in capital letters or not.
-pub fn known_model(id: &str) -> Option<&'static KnownModel> {
-    let names = |model: &KnownModel| {
-        model.id.eq_ignore_ascii_case(id) || model.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(id))
-    };
-    known_models().iter().find(|model| names(model))
-}
-
-impl KnownModel {
+impl UnsupportedModel {
     /// Its blocks and their bytes, if each weight takes this many.
     pub fn footprint(&self, bytes_per_weight: u64) -> Footprint {
-        let block = |block: &KnownBlock| BlockFootprint {
+        let block = |block: &ListedBlock| BlockFootprint {
             name: block.name.clone(),
             bytes: block.parameters * bytes_per_weight,
             largest_tensor: block.largest_tensor * bytes_per_weight,
@@ -157,7 +138,7 @@ impl KnownModel {
             smaller: block.smaller(bytes_per_weight),
         };
         let names = part_names(self.components.iter().map(|component| component.role));
-        let part = |(component, name): (&KnownComponent, String)| PartFootprint {
+        let part = |(component, name): (&ListedComponent, String)| PartFootprint {
             name,
             role: component.role,
             architecture: component.architecture.clone(),
@@ -173,11 +154,11 @@ impl KnownModel {
 
     /// Guidance branches that this guidance takes.
     pub fn branches(&self, guidance: f32) -> u32 {
-        if self.second_branch_above.is_some_and(|limit| guidance > limit) { 2 } else { 1 }
+        if guidance > 1.0 { 2 } else { 1 }
     }
 }
 
-impl KnownBlock {
+impl ListedBlock {
     /// Whether its matrices are made smaller: those of the repeating blocks are, which have a number at the end of
     /// their names; embedders, modulations, heads and the convolutions of UNets are not.
     fn is_made_smaller(&self) -> bool {
@@ -207,13 +188,6 @@ impl KnownBlock {
     }
 }
 
-impl KnownComponent {
-    /// Number of weights.
-    pub fn parameters(&self) -> u64 {
-        self.blocks.iter().map(|block| block.parameters).sum()
-    }
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -229,7 +203,6 @@ struct ModelEntry {
     aliases: Vec<String>,
     latents: Latents,
     text: Tokens,
-    second_branch_above: Option<f32>,
     defaults: KnownDefaults,
     components: Vec<ComponentEntry>,
 }
@@ -263,7 +236,6 @@ struct BlockEntry {
     parameters: u64,
     matrix_parameters: u64,
     largest_tensor: u64,
-    tensors: u32,
     runs: Runs,
     #[serde(default)]
     operations: Polynomial,
@@ -277,16 +249,16 @@ fn one() -> u32 {
     1
 }
 
-fn read(text: &str) -> Result<Vec<KnownModel>, String> {
+fn read(text: &str) -> Result<Vec<UnsupportedModel>, String> {
     let File { models, networks } = serde_json::from_str(text).map_err(|error| error.to_string())?;
     models.into_iter().map(|model| resolve(model, &networks)).collect()
 }
 
-fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<KnownModel, String> {
+fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<UnsupportedModel, String> {
     let component = |entry: ComponentEntry| {
         let network =
             networks.get(&entry.network).ok_or_else(|| format!("there is no network {}", entry.network))?;
-        Ok(KnownComponent {
+        Ok(ListedComponent {
             role: entry.role,
             architecture: network.architecture.clone(),
             blocks: network.blocks.iter().flat_map(BlockEntry::blocks).collect(),
@@ -295,7 +267,7 @@ fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<Kn
             kept_a_call: network.kept_a_call,
         })
     };
-    Ok(KnownModel {
+    Ok(UnsupportedModel {
         components: model.components.into_iter().map(component).collect::<Result<_, String>>()?,
         id: model.id,
         name: model.name,
@@ -303,18 +275,16 @@ fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<Kn
         defaults: model.defaults,
         latents: model.latents,
         text: model.text,
-        second_branch_above: model.second_branch_above,
     })
 }
 
 impl BlockEntry {
-    fn blocks(&self) -> impl Iterator<Item = KnownBlock> + '_ {
-        (self.first..self.first + self.count).map(|number| KnownBlock {
+    fn blocks(&self) -> impl Iterator<Item = ListedBlock> + '_ {
+        (self.first..self.first + self.count).map(|number| ListedBlock {
             name: self.name.replace("{}", &number.to_string()),
             parameters: self.parameters,
             matrix_parameters: self.matrix_parameters,
             largest_tensor: self.largest_tensor,
-            tensors: self.tensors,
             runs: self.runs,
             operations: self.operations.clone(),
             carried: self.carried.clone(),

@@ -1,0 +1,259 @@
+//! Published models: their configurations, and the names and shapes of their tensors.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::LazyLock,
+};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::{
+    diffusers_name, flux::FluxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
+    z_image::ZImageConfig,
+};
+use crate::{
+    checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
+    precision::Format,
+    text::{ClipConfig, Qwen3Config, T5Config},
+    vae::AutoencoderKlConfig,
+};
+
+/// What weights are published in: 16 bits. Forecasts do not differ between bf16 and f16.
+const FORMAT: Format = Format::Bf16;
+
+/// Names in files → shapes.
+pub type Shapes = Vec<(String, Vec<usize>)>;
+
+/// A published model, as a diffusers folder without weights.
+#[derive(Debug, Clone, Default)]
+pub struct Published {
+    /// Identifier, such as `flux.1-dev`.
+    pub id: String,
+    /// Name in words; absent if no family generates with the model.
+    pub name: Option<String>,
+    /// Other identifiers for it.
+    pub aliases: Vec<String>,
+    /// `model_index.json` without the components.
+    pub index: Map<String, Value>,
+    /// `scheduler_config.json`.
+    pub scheduler: Value,
+    /// Its components.
+    pub parts: Vec<PublishedPart>,
+    /// Folder → tokenizer.
+    pub tokenizers: BTreeMap<String, PublishedTokenizer>,
+}
+
+/// A component of a published model.
+#[derive(Debug, Clone)]
+pub struct PublishedPart {
+    /// Its folder, such as `text_encoder_2`.
+    pub folder: String,
+    /// The Python library of its class: `diffusers` or `transformers`.
+    pub library: String,
+    /// The class that reads it.
+    pub class: String,
+    /// `config.json`.
+    pub config: Map<String, Value>,
+    /// What a tiny version has in place of that.
+    pub tiny: Map<String, Value>,
+}
+
+/// A tokenizer that comes with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedTokenizer {
+    /// The tokenizer of OpenAI's CLIP, which pads with the end token.
+    Clip,
+    /// The same, with OpenCLIP's padding.
+    OpenClip,
+    /// The tokenizer of T5.
+    T5,
+    /// The tokenizer of Qwen 2 and 3.
+    Qwen2,
+}
+
+/// The models of `presets/configurations.json`.
+pub fn published_models() -> &'static [Published] {
+    static MODELS: LazyLock<Vec<Published>> = LazyLock::new(|| {
+        read(include_str!("../../../../presets/configurations.json")).unwrap_or_else(|error| {
+            tracing::error!(error, "presets/configurations.json cannot be read");
+            Vec::new()
+        })
+    });
+    &MODELS
+}
+
+impl Published {
+    /// The model as a checkpoint without values. Components of classes that Sluice does not have are left out.
+    ///
+    /// # Errors
+    /// Fails if a configuration does not fit its class.
+    pub fn checkpoint(&self) -> serde_json::Result<Checkpoint> {
+        let mut parts = BTreeMap::new();
+        for part in &self.parts {
+            if let Some(tensors) = part.tensors()? {
+                let config = Value::Object(part.config.clone());
+                parts.insert(part.folder.clone(), HollowPart { config, tensors });
+            }
+        }
+        Ok(Checkpoint::hollow(HollowFolder {
+            name: self.name.clone().unwrap_or_else(|| self.id.clone()),
+            index: Value::Object(self.index.clone()),
+            scheduler: self.scheduler.clone(),
+            format: FORMAT,
+            parts,
+        }))
+    }
+}
+
+impl PublishedPart {
+    /// Names and shapes of its tensors as in diffusers and transformers; `None` if Sluice does not have its class.
+    ///
+    /// # Errors
+    /// Fails if the configuration does not fit the class.
+    pub fn tensors(&self) -> serde_json::Result<Option<Shapes>> {
+        let whole = |name: &str| StoredName::whole(name);
+        Ok(Some(match self.class.as_str() {
+            "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
+            "SD3Transformer2DModel" => {
+                let mut tensors = stored(&self.read::<Sd3Config>()?.blueprint(), diffusers_name);
+                let places = tensors.iter_mut().filter(|(name, _)| name == "pos_embed.pos_embed");
+                places.for_each(|(_, shape)| shape.insert(0, 1));
+                tensors
+            }
+            "ZImageTransformer2DModel" => stored(&self.read::<ZImageConfig>()?.blueprint(), whole),
+            "QwenImageTransformer2DModel" => {
+                stored(&self.read::<QwenImageConfig>()?.blueprint(), diffusers_name)
+            }
+            "UNet2DConditionModel" => {
+                let mut tensors = stored(&self.read::<UnetConfig>()?.blueprint(), whole);
+                if self.config.get("use_linear_projection") != Some(&Value::Bool(true)) {
+                    tensors.iter_mut().for_each(as_convolution);
+                }
+                tensors
+            }
+            "AutoencoderKL" => stored(&self.read::<AutoencoderKlConfig>()?.blueprint(), whole),
+            "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
+            "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
+            "T5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
+            "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Its configuration as that of a class.
+    ///
+    /// # Errors
+    /// Fails if it does not fit.
+    pub fn read<T: for<'de> Deserialize<'de>>(&self) -> serde_json::Result<T> {
+        serde_json::from_value(Value::Object(self.config.clone()))
+    }
+}
+
+/// The tensors of a blueprint as they are in files.
+fn stored(blueprint: &[BlockSpec], name_of: impl Fn(&str) -> StoredName) -> Shapes {
+    let mut seen = HashSet::new();
+    let mut tensors = Vec::new();
+    for spec in blueprint {
+        for (name, shape) in &spec.tensors {
+            let stored = name_of(&format!("{}{name}", spec.prefix));
+            let mut shape = shape.clone();
+            if let (Some((parts, of)), Some(rows)) = (&stored.part, shape.first_mut()) {
+                *rows = *rows / parts.len().max(1) * of;
+            }
+            if seen.insert(stored.name.clone()) {
+                tensors.push((stored.name, shape));
+            }
+        }
+    }
+    tensors
+}
+
+/// Adds the prefix of published CLIP encoders.
+fn clip_name(name: &str) -> StoredName {
+    StoredName::whole(if name.starts_with("text_projection") {
+        name.to_owned()
+    } else {
+        format!("text_model.{name}")
+    })
+}
+
+/// In older networks the projections around a spatial transformer are 1×1 convolutions.
+fn as_convolution((name, shape): &mut (String, Vec<usize>)) {
+    let is_projection = [".proj_in.weight", ".proj_out.weight"].iter().any(|end| name.ends_with(end));
+    if is_projection && shape.len() == 2 {
+        shape.extend([1, 1]);
+    }
+}
+
+/// The contents of `presets/configurations.json`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    parts: BTreeMap<String, PartEntry>,
+    schedulers: BTreeMap<String, Value>,
+    models: Vec<ModelEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartEntry {
+    /// Another part that this configuration is based on.
+    #[serde(default)]
+    like: Option<String>,
+    library: String,
+    class: String,
+    #[serde(default)]
+    config: Map<String, Value>,
+    #[serde(default)]
+    tiny: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelEntry {
+    id: String,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    aliases: Vec<String>,
+    index: Map<String, Value>,
+    scheduler: String,
+    /// Folder → part.
+    parts: BTreeMap<String, String>,
+    tokenizers: BTreeMap<String, PublishedTokenizer>,
+}
+
+fn read(text: &str) -> Result<Vec<Published>, String> {
+    let File { parts, schedulers, models } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let model = |entry: ModelEntry| {
+        let scheduler = schedulers.get(&entry.scheduler);
+        let part = |(folder, name): (String, String)| {
+            let part = parts.get(&name).ok_or_else(|| format!("there is no part {name}"))?;
+            let [config, tiny] = merged(&parts, &name);
+            let (library, class) = (part.library.clone(), part.class.clone());
+            Ok(PublishedPart { folder, library, class, config, tiny })
+        };
+        Ok(Published {
+            scheduler: scheduler.ok_or_else(|| format!("there is no scheduler {}", entry.scheduler))?.clone(),
+            parts: entry.parts.into_iter().map(part).collect::<Result<_, String>>()?,
+            id: entry.id,
+            name: entry.name,
+            aliases: entry.aliases,
+            index: entry.index,
+            tokenizers: entry.tokenizers,
+        })
+    };
+    models.into_iter().map(model).collect()
+}
+
+/// A part's configuration on top of those it is based on, and the same for the changes for a tiny version.
+fn merged(parts: &BTreeMap<String, PartEntry>, name: &str) -> [Map<String, Value>; 2] {
+    let Some(entry) = parts.get(name) else { return [Map::new(), Map::new()] };
+    let mut all = entry.like.as_deref().map_or_else(|| [Map::new(), Map::new()], |like| merged(parts, like));
+    for (all, own) in all.iter_mut().zip([&entry.config, &entry.tiny]) {
+        all.extend(own.clone());
+    }
+    all
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::{
+    checkpoint::{Block, Component, Role},
+    memory::unsupported_models,
+};
+
+fn opened(known: &KnownModel) -> Option<Arc<Model>> {
+    match known.open().unwrap() {
+        KnownAs::Model(model) => Some(model),
+        KnownAs::Unsupported(_) => None,
+    }
+}
+
+#[test]
+fn names_are_clear() {
+    let names = || known_models().iter().flat_map(|model| std::iter::once(&model.id).chain(&model.aliases));
+    for name in names() {
+        assert_eq!(names().filter(|other| other.eq_ignore_ascii_case(name)).count(), 1, "{name}");
+    }
+    for name in ["flux.1-dev", "FLUX.1-dev", "flux-dev", "flux1-dev"] {
+        assert_eq!(known_model(name).unwrap().id, "flux.1-dev");
+    }
+    assert_eq!(known_model("sd15").unwrap().id, "sd1.5");
+    assert!(known_model("flux.1-dew").is_none());
+}
+
+#[test]
+fn those_that_no_family_generates_with_come_last_and_are_in_the_table() {
+    assert!(known_models().is_sorted_by_key(|known| !known.is_supported()));
+    let supported = known_models().iter().filter(|known| known.is_supported());
+    assert_eq!(supported.count(), 9);
+    for published in published_models().iter().filter(|published| published.name.is_none()) {
+        assert!(unsupported_models().iter().any(|model| model.id == published.id), "{}", published.id);
+    }
+}
+
+#[test]
+fn families_open_their_models_without_files() {
+    for known in known_models() {
+        let Some(model) = opened(known) else { continue };
+        assert!(Arc::ptr_eq(&model, &opened(known).unwrap()), "{} is opened twice", known.id);
+        assert!(model.components().all(Component::is_hollow), "{}", known.id);
+        let defaults = known.defaults().unwrap();
+        assert_eq!((defaults.width, defaults.frames), (model.defaults.width, 1), "{}", known.id);
+        let prompt = &model.tokenize(&["a fox in the snow"], 512, 0).unwrap()[0];
+        assert!(prompt.lengths().iter().all(|length| *length > 4), "{}: {prompt:?}", known.id);
+    }
+}
+
+#[test]
+fn weights_of_a_model_without_files_cannot_be_read() {
+    let model = opened(known_model("sd1.5").unwrap()).unwrap();
+    let (_, tensor) = &model.parts[0].component.blocks[0].tensors[0];
+    let error = tensor.values().unwrap_err();
+    assert!(matches!(error, CheckpointError::Hollow { .. }), "{error}");
+    assert!(error.to_string().contains("Stable Diffusion 1.5"), "{error}");
+    assert!(error.advice().starts_with("Download"), "{}", error.advice());
+}
+
+/// Billions, rounded as the authors say them. The exact numbers are checked against diffusers.
+#[test]
+fn numbers_of_weights_are_those_that_are_published() {
+    use Role::{Autoencoder, Denoiser, TextEncoder};
+    let published: [(&str, Role, &[f64]); 15] = [
+        ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
+        ("flux.1-dev", Denoiser, &[11.90]),
+        ("flux.1-dev", Autoencoder, &[0.0838]),
+        ("flux.1-schnell", Denoiser, &[11.89]),
+        ("z-image", TextEncoder, &[4.022]),
+        ("z-image", Denoiser, &[6.155]),
+        ("sd3-medium", Denoiser, &[2.028 + 0.0566]),
+        ("sd3.5-large", TextEncoder, &[0.1237, 0.6947, 4.762]),
+        // 8.06 with the table of positions, which is in the files too.
+        ("sd3.5-large", Denoiser, &[8.057 + 0.0897]),
+        ("sd3.5-medium", Denoiser, &[2.243 + 0.2265]),
+        ("sdxl", Denoiser, &[2.567]),
+        ("sdxl", Autoencoder, &[0.08365]),
+        ("sd2.1", Denoiser, &[0.8659]),
+        ("sd2.1", TextEncoder, &[0.3404]),
+        ("sd1.5", Denoiser, &[0.8595]),
+    ];
+    for (id, role, billions) in published {
+        let model = opened(known_model(id).unwrap()).unwrap();
+        let components = model.components().filter(|component| component.role == role);
+        let found: Vec<u64> =
+            components.map(|component| component.blocks.iter().map(Block::parameters).sum()).collect();
+        assert_eq!(found.len(), billions.len(), "{id}");
+        for (found, billions) in found.into_iter().zip(billions) {
+            assert!((found as f64 / 1e9 / billions - 1.0).abs() < 1e-3, "{id} {role}: {found}");
+        }
+    }
+}

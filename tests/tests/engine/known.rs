@@ -1,0 +1,81 @@
+//! Well-known models are planned without files, by their families.
+
+use sluice_engine::{
+    checkpoint::Role,
+    memory::{StageKind, Work, Workload},
+    request::Request,
+};
+use sluice_tests::known::{request, sizes};
+
+fn way(workload: &Workload, kind: StageKind) -> &Work {
+    &workload.stages_of(kind).next().expect("the stage").uses[0].ways[0]
+}
+
+#[test]
+fn modulations_of_flux_are_a_quarter_of_its_weights_and_run_once() {
+    let (footprint, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
+    let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
+    assert!((23.7e9..23.9e9).contains(&(transformer.bytes() as f64)));
+    let modulations = transformer.blocks.iter().filter(|block| block.name.ends_with(".modulation"));
+    let bytes: u64 = modulations.clone().map(|block| block.bytes).sum();
+    assert_eq!(modulations.count(), 57);
+    assert!((6.3e9..6.5e9).contains(&(bytes as f64)), "{bytes}");
+    for (block, work) in transformer.blocks.iter().zip(&way(&workload, StageKind::Denoise).blocks) {
+        if block.name.ends_with(".modulation") {
+            assert_eq!(work.passes, 1, "{}", block.name);
+        } else if block.name.contains("transformer_blocks.") {
+            assert_eq!(work.passes, 28, "{}", block.name);
+        }
+    }
+}
+
+#[test]
+fn a_block_of_flux_computes_what_its_matrices_and_tokens_say() {
+    let (footprint, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
+    let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
+    let index =
+        transformer.blocks.iter().position(|block| block.name == "single_transformer_blocks.0").unwrap();
+    let tokens = f64::from(64 * 64 + 512);
+    let (width, inner) = (3072.0, 4.0 * 3072.0);
+    let weights = width * (3.0 * width + inner) + (width + inner) * width;
+    let expected = 2.0 * weights * tokens + 4.0 * tokens * tokens * width;
+    let work = way(&workload, StageKind::Denoise);
+    assert!(
+        (work.blocks[index].operations / expected - 1.0).abs() < 0.01,
+        "{}",
+        work.blocks[index].operations
+    );
+    let passes = work.blocks.iter().filter(|block| block.passes > 1);
+    let step: f64 = passes.map(|block| block.operations).sum();
+    assert!((73e12..76e12).contains(&step), "{step} operations a step");
+}
+
+#[test]
+fn the_decoder_of_flux_holds_three_tensors_of_its_widest_level() {
+    let (_, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
+    let widest = 256 * 1024 * 1024 * 2;
+    let peak = way(&workload, StageKind::Decode).peak_activations();
+    assert!((2 * widest..4 * widest).contains(&peak), "{peak}");
+}
+
+/// Images of a batch are decoded one after the other.
+#[test]
+fn a_batch_takes_no_more_memory_to_decode() {
+    let one = request("sdxl").unwrap();
+    let peak = |batch| {
+        let (_, workload) = sizes("sdxl", &Request { batch, ..one.clone() }).unwrap();
+        way(&workload, StageKind::Decode).peak_activations()
+    };
+    assert!(peak(4) < peak(1) + (1 << 20), "{} and {}", peak(4), peak(1));
+}
+
+#[test]
+fn guidance_takes_a_second_branch_where_the_network_has_no_input_for_it() {
+    for (id, guidance, branches) in
+        [("flux.1-dev", 3.5, 1), ("sdxl", 5.0, 2), ("sdxl", 1.0, 1), ("z-image", 0.0, 1), ("z-image", 0.5, 2)]
+    {
+        let (_, workload) = sizes(id, &Request { guidance, ..request(id).unwrap() }).unwrap();
+        let reads = way(&workload, StageKind::Denoise).blocks.iter().map(|block| block.reads).max();
+        assert_eq!(reads, Some(branches), "{id} with guidance {guidance}");
+    }
+}
