@@ -85,6 +85,27 @@ fn a_well_known_model_can_be_planned_before_it_is_there() {
 }
 
 #[test]
+fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
+    let folder = TempDir::new().unwrap();
+    let planned = |model: &str| {
+        let output = run(folder.path(), &["plan", "--model", model, "--card", "rtx-4090", "--ram", "64"]);
+        assert_fine(&output);
+        stdout(&output).to_owned()
+    };
+    let wan = planned("wan-2.2-5b");
+    assert!(
+        wan.ends_with("Sluice cannot generate with Wan 2.2 5B yet. Its sizes are from a table.\n"),
+        "{wan}"
+    );
+    assert!(!planned("sdxl").contains("cannot generate"));
+    let help = run(folder.path(), &["plan", "--help"]);
+    let (supported, unsupported) =
+        stdout(&help).split_once("Sluice cannot generate with these yet:").unwrap();
+    assert!(supported.contains("  sdxl ") && !supported.contains("  wan-2.2-14b "), "{supported}");
+    assert!(unsupported.contains("  wan-2.2-14b ") && unsupported.contains("  qwen-image "), "{unsupported}");
+}
+
+#[test]
 fn what_cannot_be_planned_is_said_in_words() {
     let folder = TempDir::new().unwrap();
     let unknown = run(folder.path(), &["plan", "--model", "flux.1-dew"]);
