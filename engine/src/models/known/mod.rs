@@ -1,7 +1,7 @@
 //! Well-known models, so that a person can ask what one would take before downloading it.
 //!
-//! A model of one of the [families](super::FAMILIES) is opened from its published configuration, without files, and
-//! then goes the way of any model. Of other models a table has the sizes.
+//! A model of one of the [families](super::FAMILIES) is opened from its published configuration, without files, and is
+//! then forecast like any other model. Other models have a row in a table of sizes.
 
 mod published;
 
