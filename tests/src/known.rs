@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use sluice_engine::{
-    memory::{Footprint, Workload},
+    memory::{Footprint, KnownDefaults, RequestShape, Workload},
     models::{KnownAs, KnownModel, Model, known_model},
     nn::{Computes, Trace},
     pipeline::{Resolved, footprint, workload},
@@ -16,36 +16,51 @@ use sluice_engine::{
 /// # Errors
 /// If no family has it.
 pub fn opened(id: &str) -> Result<(&'static KnownModel, Arc<Model>)> {
-    let known = known_model(id).with_context(|| format!("{id} is not known"))?;
+    let known = find(id)?;
     match known.open()? {
         KnownAs::Model(model) => Ok((known, model)),
         KnownAs::Unsupported(_) => bail!("no family has {id}"),
     }
 }
 
-/// One image of the usual size with the usual settings.
+/// One image or clip of the usual size with the usual settings.
 ///
 /// # Errors
-/// If no family has the model.
+/// If no model has this identifier.
 pub fn request(id: &str) -> Result<Request> {
-    let defaults = opened(id)?.1.defaults;
+    let KnownDefaults { width, height, frames, steps, guidance } = find(id)?.defaults()?;
     Ok(Request {
         prompt: "a lighthouse on a cliff at dusk".to_owned(),
-        width: defaults.width,
-        height: defaults.height,
-        steps: defaults.steps,
-        guidance: defaults.guidance,
+        width,
+        height,
+        frames,
+        steps,
+        guidance,
         ..Request::default()
     })
 }
 
-/// What a well-known model is, and what a request asks of it, in bf16.
+/// What a well-known model is, and what a request asks of it on a GPU, in bf16.
 ///
 /// # Errors
-/// If no family has the model, or it refuses the request.
+/// If no model has this identifier, or its family refuses the request.
 pub fn sizes(id: &str, request: &Request) -> Result<(Footprint, Workload)> {
-    let (known, model) = opened(id)?;
-    let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
-    let workload = workload(&model, &resolved, &Trace::new(Computes::Processor))?;
-    Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
+    const BYTES: u64 = 2;
+    let known = find(id)?;
+    match known.open()? {
+        KnownAs::Model(model) => {
+            let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
+            let workload = workload(&model, &resolved, &Trace::new(Computes::Card))?;
+            Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
+        }
+        KnownAs::Unsupported(model) => {
+            let Request { width, height, frames, steps, .. } = *request;
+            let shape = RequestShape { width, height, frames, steps, ..model.request() };
+            Ok((model.footprint(BYTES), model.workload(&shape, BYTES)))
+        }
+    }
+}
+
+fn find(id: &str) -> Result<&'static KnownModel> {
+    known_model(id).with_context(|| format!("{id} is not known"))
 }

@@ -168,7 +168,15 @@ impl Target {
         if self.card.is_some() { Computes::Card } else { Computes::Processor }
     }
 
-    /// What a picture of `model` is computed in where nobody asks for anything: f32 on the processor, and on a card,
+    /// What would compute if a simulated card were there.
+    pub fn computes_if_there(&self) -> Computes {
+        match self.choice {
+            DeviceChoice::Simulated(_) => Computes::Card,
+            _ => self.computes(),
+        }
+    }
+
+    /// What an image of `model` is computed in where nobody asks for anything: f32 on the processor, and on a card,
     /// there or simulated, the 16 bits that the model was published for, if the card has them.
     pub fn dtype(&self, model: &Model, asked: Option<ComputeDtype>) -> ComputeDtype {
         asked.unwrap_or(match (self.card_has_bf16, model.defaults.on_cards) {

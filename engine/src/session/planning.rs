@@ -88,6 +88,7 @@ struct Subject {
     run: Option<RunIdentity>,
 }
 
+/// A model on this machine, or a well-known one that would compute on the device that is asked about.
 fn of_model(
     model: &Arc<Model>,
     name: Option<&str>,
@@ -98,9 +99,11 @@ fn of_model(
 ) -> Result<Subject, PipelineError> {
     let request = &pipeline::with_named_adapters(&query.request, &library.adapter_folders)?;
     let resolved = pipeline::resolve(model, request, target)?.with_tile(query.memory.tile);
-    let sizes = sizes.of(model, name, &resolved, target.computes())?;
-    let run = pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
-    Ok(Subject { sizes, readings: pipeline::readings(model, &resolved.prompts), run: Some(run) })
+    let computes = if name.is_some() { target.computes_if_there() } else { target.computes() };
+    let sizes = sizes.of(model, name, &resolved, computes)?;
+    let run = || pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
+    let run = name.is_none().then(run);
+    Ok(Subject { sizes, readings: pipeline::readings(model, &resolved.prompts), run })
 }
 
 /// A model of no family, in the 16 bits that it is published in.

@@ -16,12 +16,14 @@ fn modulations_of_flux_are_a_quarter_of_its_weights_and_run_once() {
     let (footprint, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
     let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
     assert!((23.7e9..23.9e9).contains(&(transformer.bytes() as f64)));
-    let modulations = transformer.blocks.iter().filter(|block| block.name.ends_with(".modulation"));
+    let is_modulation =
+        |name: &str| name.contains("transformer_blocks.") && name.ends_with(".modulation");
+    let modulations = transformer.blocks.iter().filter(|block| is_modulation(&block.name));
     let bytes: u64 = modulations.clone().map(|block| block.bytes).sum();
     assert_eq!(modulations.count(), 57);
     assert!((6.3e9..6.5e9).contains(&(bytes as f64)), "{bytes}");
     for (block, work) in transformer.blocks.iter().zip(&way(&workload, StageKind::Denoise).blocks) {
-        if block.name.ends_with(".modulation") {
+        if is_modulation(&block.name) {
             assert_eq!(work.passes, 1, "{}", block.name);
         } else if block.name.contains("transformer_blocks.") {
             assert_eq!(work.passes, 28, "{}", block.name);
@@ -51,11 +53,11 @@ fn a_block_of_flux_computes_what_its_matrices_and_tokens_say() {
 }
 
 #[test]
-fn the_decoder_of_flux_holds_three_tensors_of_its_widest_level() {
+fn the_decoder_of_flux_holds_its_widest_level_as_columns_and_two_tensors() {
     let (_, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
     let widest = 256 * 1024 * 1024 * 2;
     let peak = way(&workload, StageKind::Decode).peak_activations();
-    assert!((2 * widest..4 * widest).contains(&peak), "{peak}");
+    assert!((11 * widest..13 * widest).contains(&peak), "{peak}");
 }
 
 /// Images of a batch are decoded one after the other.
@@ -66,7 +68,7 @@ fn a_batch_takes_no_more_memory_to_decode() {
         let (_, workload) = sizes("sdxl", &Request { batch, ..one.clone() }).unwrap();
         way(&workload, StageKind::Decode).peak_activations()
     };
-    assert!(peak(4) < peak(1) + (1 << 20), "{} and {}", peak(4), peak(1));
+    assert!(peak(4) < peak(1) * 101 / 100, "{} and {}", peak(4), peak(1));
 }
 
 #[test]
@@ -75,7 +77,8 @@ fn guidance_takes_a_second_branch_where_the_network_has_no_input_for_it() {
         [("flux.1-dev", 3.5, 1), ("sdxl", 5.0, 2), ("sdxl", 1.0, 1), ("z-image", 0.0, 1), ("z-image", 0.5, 2)]
     {
         let (_, workload) = sizes(id, &Request { guidance, ..request(id).unwrap() }).unwrap();
-        let reads = way(&workload, StageKind::Denoise).blocks.iter().map(|block| block.reads).max();
+        let blocks = &way(&workload, StageKind::Denoise).blocks;
+        let reads = blocks.iter().filter(|block| block.passes > 1).map(|block| block.reads).max();
         assert_eq!(reads, Some(branches), "{id} with guidance {guidance}");
     }
 }
