@@ -71,6 +71,7 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
         .map(|(&(_, milliseconds), block)| BlockCost {
             seconds: milliseconds / 1e3,
             bytes: block.stored_bytes(),
+            by_dtype: [block.stored_bytes(), 0, 0, 0],
             largest_tensor: block.stored_bytes(),
             file_bytes: block.stored_bytes(),
             encoding: 0.0,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BlockFootprint, BlockWork, Machine, PartFootprint, Work};
+use super::{BlockFootprint, BlockWork, BytesByDtype, Machine, PartFootprint, Work};
 use crate::precision::Format;
 
 /// What one block costs: its part of the footprint and of the workload, in the machine's seconds.
@@ -12,6 +12,8 @@ pub struct BlockCost {
     pub seconds: f64,
     /// Bytes of its weights.
     pub bytes: u64,
+    /// The same by dtype.
+    pub by_dtype: BytesByDtype,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
     /// Bytes that are read from disk to have them.
@@ -30,6 +32,7 @@ impl BlockCost {
         Self {
             seconds: machine.block_latency + work.operations / machine.operations_per_second.max(1.0),
             bytes: block.bytes,
+            by_dtype: block.by_dtype,
             largest_tensor: block.largest_tensor.min(block.bytes),
             file_bytes: block.file_bytes,
             encoding: encoding_seconds(&block.encoded),

@@ -1,6 +1,9 @@
 //! One way of placing a part's blocks in a stage, with what it takes.
 
-use super::{BlockCost, BlockPlan, Placement, Residents, Simulation, Tier, part::Part, simulate::Player};
+use super::{
+    BlockCost, BlockPlan, BytesByDtype, Placement, Residents, Simulation, Tier, footprint::most_of_each,
+    part::Part, simulate::Player,
+};
 
 /// What is open to the placement of a part's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,7 +89,7 @@ pub(super) struct Layout {
     slot_bytes: u64,
     /// Bytes of the blocks that stay, and the largest tensor that comes alone.
     staying: u64,
-    /// The largest block that is read through a buffer, and the largest tensor.
+    /// Bytes of a buffer that blocks are read through, and of the largest tensor that is.
     read: u64,
     read_leaf: u64,
     copies: u64,
@@ -119,8 +122,9 @@ impl Layout {
 
     /// Blocks with all their places given.
     pub fn at(part: &Part<'_>, blocks: Vec<BlockPlan>) -> Self {
-        let (mut streamed, mut slot_bytes, mut staying, mut copies, mut moved) = (0, 0, 0u64, 0u64, 0u64);
-        let (mut leaf, mut read, mut read_leaf) = (0, 0, 0);
+        let (mut streamed, mut staying, mut copies, mut moved) = (0, 0u64, 0u64, 0u64);
+        let (mut slot, mut read) = (BytesByDtype::default(), BytesByDtype::default());
+        let (mut leaf, mut read_leaf) = (0, 0);
         let mut gaps = Gaps::default();
         for (place, (cost, plan)) in part.used_blocks(&blocks).enumerate() {
             let from_disk = plan.home == Tier::Disk && !part.machine.unified;
@@ -131,8 +135,8 @@ impl Layout {
                 Placement::Resident => staying = staying.saturating_add(cost.bytes),
                 Placement::Streamed => {
                     streamed += 1;
-                    slot_bytes = cost.bytes.max(slot_bytes);
-                    read = if from_disk { cost.bytes.max(read) } else { read };
+                    slot = most_of_each(slot, cost.by_dtype);
+                    read = if from_disk { most_of_each(read, cost.by_dtype) } else { read };
                     moved = moved.saturating_add(cost.bytes);
                 }
                 Placement::Leaves => {
@@ -144,6 +148,7 @@ impl Layout {
             gaps.add(place, plan.placement != Placement::Resident);
         }
         let (staying, unevenness) = (staying.saturating_add(leaf), gaps.squares());
+        let [slot_bytes, read] = [slot, read].map(|by_dtype| by_dtype.iter().sum());
         Self { blocks, streamed, slot_bytes, staying, read, read_leaf, copies, moved, unevenness }
     }
 

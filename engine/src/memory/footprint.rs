@@ -11,6 +11,14 @@ use crate::{
     request::ComputeDtype,
 };
 
+/// Bytes of weights by the dtype that they are held in: f32, f16, bf16, and packed.
+pub type BytesByDtype = [u64; 4];
+
+/// The most of each.
+pub(super) fn most_of_each(one: BytesByDtype, other: BytesByDtype) -> BytesByDtype {
+    std::array::from_fn(|dtype| one[dtype].max(other[dtype]))
+}
+
 /// The blocks of a model and what they take. Measured from headers or computed from configurations, never
 /// guessed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +54,8 @@ pub struct BlockFootprint {
     pub name: String,
     /// Bytes as they are held on the device, in a slot and in the host's copy.
     pub bytes: u64,
+    /// The same by dtype. A slot has room for the most of each among its blocks.
+    pub by_dtype: BytesByDtype,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
     /// Bytes that are read from its files.
@@ -65,6 +75,8 @@ pub struct BlockFootprint {
 pub struct Held {
     /// Bytes.
     pub bytes: u64,
+    /// The same by dtype.
+    pub by_dtype: BytesByDtype,
     /// Bytes of its largest tensor.
     pub largest_tensor: u64,
     /// Weights that are encoded, in the format that they get.
@@ -114,8 +126,9 @@ pub fn part_names(roles: impl Iterator<Item = Role>) -> Vec<String> {
 impl BlockFootprint {
     fn held_as(&self, storage: Storage) -> Self {
         match self.smaller.get(&storage) {
-            Some(Held { bytes, largest_tensor, encoded }) => Self {
+            Some(Held { bytes, by_dtype, largest_tensor, encoded }) => Self {
                 bytes: *bytes,
+                by_dtype: *by_dtype,
                 largest_tensor: *largest_tensor,
                 encoded: encoded.clone(),
                 ..self.clone()

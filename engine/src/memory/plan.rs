@@ -58,7 +58,7 @@ pub struct UsePlan {
     pub blocks: Vec<BlockPlan>,
     /// Slots that its streamed blocks pass through; 0 if none is streamed, at least 1 otherwise.
     pub slots: u32,
-    /// Bytes of each slot: those of the largest streamed block.
+    /// Bytes of each slot: for each dtype, those of the streamed block that has the most of it.
     pub slot_bytes: u64,
     /// Which of the workload's ways of doing its work.
     pub way: usize,

@@ -3,10 +3,11 @@
 use std::{cell::RefCell, cmp::Reverse, collections::HashMap, ops::Range, rc::Rc};
 
 use super::{
-    BlockCost, Bound, Candidate, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode, PartPlan,
-    PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique, Tier, UsePlan, Work,
-    Workload, block_costs,
+    BlockCost, Bound, BytesByDtype, Candidate, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode,
+    PartPlan, PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique, Tier, UsePlan,
+    Work, Workload, block_costs,
     candidate::Layout,
+    footprint::most_of_each,
     pareto::{placements, times},
     part::Part,
 };
@@ -200,6 +201,13 @@ impl<'a> Search<'a> {
         blocks.filter(|(_, needed)| *needed).map(|(block, _)| block.bytes).collect()
     }
 
+    /// Bytes of a slot for any of those blocks.
+    fn slot_bytes(&self, part: usize, level: usize) -> u64 {
+        let blocks = self.footprint.parts[part].blocks.iter().zip(self.needed(part, level));
+        let needed = blocks.filter(|(_, needed)| *needed).map(|(block, _)| block.by_dtype);
+        needed.fold(BytesByDtype::default(), most_of_each).iter().sum()
+    }
+
     /// Every placement of a use that is worth its bytes, from the fewest bytes to the most.
     pub(super) fn front(&self, number: usize, shape: &Shape, room: HostRoom, technique: Technique) -> Front {
         let residence = shape.row[self.part(number)];
@@ -249,7 +257,7 @@ impl<'a> Search<'a> {
         };
         let buffers = |residences: &[Residence]| {
             let passing = self.parts().filter(|&part| residences.contains(&shape.row[part]));
-            let largest = passing.flat_map(|part| &needed[part]).max().copied().unwrap_or(0);
+            let largest = passing.map(|part| self.slot_bytes(part, shape.level)).max().unwrap_or(0);
             largest.saturating_mul(slots).min(self.host_budget)
         };
         let wanted: Vec<u64> = self.parts().map(wants).collect();
@@ -277,7 +285,7 @@ impl<'a> Search<'a> {
                 Residence::OnDemand => true,
                 Residence::Resident | Residence::Staged => false,
             };
-            let largest = needed[part].iter().copied().max().unwrap_or(0);
+            let largest = self.slot_bytes(part, shape.level);
             let most = largest.saturating_mul(u64::from(technique.most_slots) + 1);
             // Rooms that make no difference are made the same, so that their placements are found once.
             let staging = if passes && staging < most { staging } else { u64::MAX };

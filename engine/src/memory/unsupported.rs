@@ -131,6 +131,7 @@ impl UnsupportedModel {
         let block = |block: &ListedBlock| BlockFootprint {
             name: block.name.clone(),
             bytes: block.parameters * bytes_per_weight,
+            by_dtype: [0, 0, block.parameters * bytes_per_weight, 0],
             largest_tensor: block.largest_tensor * bytes_per_weight,
             file_bytes: block.parameters * bytes_per_weight,
             parameters: block.parameters,
@@ -171,18 +172,19 @@ impl ListedBlock {
     fn smaller(&self, bytes_per_weight: u64) -> BTreeMap<Storage, Held> {
         let whole = self.parameters * bytes_per_weight;
         let held = |storage: Storage| {
-            let encoded = if self.is_made_smaller() { self.matrix_parameters } else { 0 };
+            let packed = if self.is_made_smaller() { self.matrix_parameters } else { 0 };
             let encoding = storage.encoding(1, SOME_COLUMNS)?;
             let (bytes, values) = (encoding.bytes(SOME_COLUMNS) as u64, SOME_COLUMNS as u64);
             let smaller = |weights: u64| weights.div_ceil(values) * bytes;
-            let bytes = whole - encoded * bytes_per_weight + smaller(encoded);
-            let largest = if encoded > 0 {
+            let bytes = whole - packed * bytes_per_weight + smaller(packed);
+            let largest = if packed > 0 {
                 smaller(self.largest_tensor)
             } else {
                 self.largest_tensor * bytes_per_weight
             };
-            let encoded = BTreeMap::from([(encoding.format, encoded)]);
-            Some((storage, Held { bytes, largest_tensor: largest, encoded }))
+            let encoded = BTreeMap::from([(encoding.format, packed)]);
+            let by_dtype = [0, 0, bytes - smaller(packed), smaller(packed)];
+            Some((storage, Held { bytes, by_dtype, largest_tensor: largest, encoded }))
         };
         Storage::smaller().filter_map(held).filter(|(_, held)| held.bytes < whole).collect()
     }

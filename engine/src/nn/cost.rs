@@ -34,8 +34,8 @@ pub struct Costs {
     pub value_bytes: usize,
     /// Which implementations are used.
     pub computes: Computes,
-    /// Whether weights are held in another dtype than activations. GPUs widen the whole matrix for its
-    /// product.
+    /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
+    /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
 }
 
@@ -172,19 +172,15 @@ impl Costs {
         match self.computes {
             Computes::Processor => {
                 let threads = current_num_threads();
-                let scratch = conv_scratch_bytes([inputs, outputs], [height, width], side, stride, threads);
-                let kernels = inputs * outputs * side * side;
-                self.function(
-                    pixels * stride * stride * inputs + kernels,
-                    pixels * outputs,
-                    scratch,
-                    operations,
-                )
+                let (channels, size) = ([inputs, outputs], [height, width]);
+                let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
+                self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
             }
-            // The input as columns (im2col), the product, and the transposed product.
+            // The input as columns (im2col), the product, and the transposed product, next to the kernels.
             Computes::Card => {
                 let columns = pixels * inputs * side * side;
-                self.composed(pixels * outputs, columns + pixels * outputs, operations)
+                let kernels = if self.widens { inputs * outputs * side * side } else { 0 };
+                self.composed(pixels * outputs, kernels + columns + pixels * outputs, operations)
             }
         }
     }

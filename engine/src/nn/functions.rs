@@ -4,7 +4,7 @@
 use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail};
 
 use super::{
-    Conv2d, Device, Mask, Tensor, computed,
+    Device, Mask, Tensor, computed,
     cost::{Cost, Costs},
     tensor::Kind,
     trace::Traced,
@@ -259,31 +259,6 @@ fn attend(
         compute(std::array::from_fn(|index| &values[index]))
     })?;
     Ok(result.into())
-}
-
-/// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
-/// `[out]`.
-///
-/// On the CPU, 3×3 and 1×1 kernels accumulate in f32 and round once.
-pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
-    let (batch, inputs, height, width) = x.dims4()?;
-    let (outputs, expected, side, _) = weight.dims4()?;
-    if inputs != expected {
-        bail!("a convolution over {expected} channels got {inputs}");
-    }
-    let zeros = 2 * conv.padding + conv.trailing;
-    let steps = |length: usize| (length + zeros).saturating_sub(side) / conv.stride + 1;
-    let size = [steps(height), steps(width)];
-    let take = |costs: Costs| {
-        let cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
-        (cost, vec![batch, outputs, size[0], size[1]])
-    };
-    match bias {
-        Some(bias) => apply("conv2d", [x, weight, bias], take, |[x, weight, bias]| {
-            computed::conv2d(x, weight, Some(bias), conv)
-        }),
-        None => apply("conv2d", [x, weight], take, |[x, weight]| computed::conv2d(x, weight, None, conv)),
-    }
 }
 
 /// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each value.

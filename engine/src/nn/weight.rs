@@ -3,7 +3,7 @@
 use candle_core::{DType, Result, bail};
 
 use super::{
-    Tensor, Trace, computed,
+    Conv2d, Tensor, Trace, computed,
     cost::{Computes, Cost},
     linear,
     tensor::Kind,
@@ -104,6 +104,69 @@ impl Weight {
             Self::Computed(_) => bail!("a computed weight among traced ones"),
         }
     }
+}
+
+impl From<&Tensor> for Weight {
+    fn from(tensor: &Tensor) -> Self {
+        match &tensor.0 {
+            Kind::Computed(values) => Self::Computed(values.into()),
+            Kind::Traced(traced) => Self::Traced(TracedWeight {
+                trace: traced.trace().clone(),
+                dims: traced.dims().to_vec(),
+                dtype: traced.dtype,
+                packed: None,
+            }),
+        }
+    }
+}
+
+/// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
+/// `[out]`.
+///
+/// On the CPU the weight is widened to f32 as it is needed, and 3×3 and 1×1 kernels accumulate in f32 and round
+/// once.
+pub fn conv2d(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
+    let weight = weight.into();
+    match &x.0 {
+        Kind::Computed(values) => {
+            let weight = match weight.computed()? {
+                computed::Weight::Floats(weight) => weight.clone(),
+                packed @ computed::Weight::Packed { .. } => packed.widened(values.dtype())?,
+            };
+            Ok(computed::conv2d(values, &weight, bias.map(Tensor::computed).transpose()?, conv)?.into())
+        }
+        Kind::Traced(traced) => trace_conv(traced, weight.traced()?, bias, conv),
+    }
+}
+
+fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
+    let (&[batch, inputs, height, width], &[outputs, expected, side, _]) = (x.dims(), &*weight.dims) else {
+        bail!("a convolution of {:?} with {:?}", x.dims(), weight.dims)
+    };
+    if inputs != expected {
+        bail!("a convolution over {expected} channels got {inputs}");
+    }
+    let zeros = 2 * conv.padding + conv.trailing;
+    let steps = |length: usize| (length + zeros).saturating_sub(side) / conv.stride + 1;
+    let size = [steps(height), steps(width)];
+    let mut costs = x.trace().costs(x.dtype);
+    costs.widens = match x.trace().computes() {
+        Computes::Processor => weight.dtype != DType::F32,
+        Computes::Card => weight.dtype != x.dtype,
+    };
+    let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
+    cost.peak += weight.unpacked(x.dtype) + x.reordering();
+    let dims = [batch, outputs, size[0], size[1]];
+    let input = weight.input();
+    let result = x.trace().call("conv2d", &[x, &input], cost, (&dims, x.dtype), |values| {
+        let bias = bias.map(|bias| candle_core::Tensor::zeros(bias.dims(), bias.dtype(), values[0].device()));
+        let kernels = match weight.zeros(&values[1]) {
+            computed::Weight::Floats(kernels) => kernels,
+            packed @ computed::Weight::Packed { .. } => packed.widened(values[0].dtype())?,
+        };
+        computed::conv2d(&values[0], &kernels, bias.transpose()?.as_ref(), conv)
+    })?;
+    Ok(result.into())
 }
 
 /// A low-rank term next to a weight, such as a LoRA.

@@ -59,13 +59,19 @@ pub fn footprint(model: &Model, name: &str, dtype: ComputeDtype) -> Footprint {
 fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFootprint {
     let held = |block: &Block| {
         let layout = BlockLayout::new(block, dtype);
-        Held { bytes: layout.bytes(), largest_tensor: layout.largest_leaf(), encoded: block.encoded() }
+        Held {
+            bytes: layout.bytes(),
+            by_dtype: layout.bytes_by_dtype(),
+            largest_tensor: layout.largest_leaf(),
+            encoded: block.encoded(),
+        }
     };
     let plain = |block: &Block| {
-        let Held { bytes, largest_tensor, encoded } = held(block);
+        let Held { bytes, by_dtype, largest_tensor, encoded } = held(block);
         BlockFootprint {
             name: block.name.clone(),
             bytes,
+            by_dtype,
             largest_tensor,
             file_bytes: block.stored_bytes(),
             parameters: block.parameters(),

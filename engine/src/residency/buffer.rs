@@ -7,6 +7,7 @@ use half::{bf16, f16};
 
 use crate::{
     checkpoint::{Block, CheckpointError, StoredTensor, Values},
+    memory::BytesByDtype,
     nn::computed::Weight,
     precision::{Encoding, Format},
 };
@@ -89,8 +90,8 @@ impl TensorPlace {
 impl BlockLayout {
     /// The layout of a block for a computation in `compute`.
     ///
-    /// Matrices are held as they are stored if widening loses nothing; they are widened when they are
-    /// multiplied. Everything else is held in the dtype of the computation. Weights stored in less than 16
+    /// Matrices and the kernels of convolutions are held as they are stored if widening loses nothing; they are
+    /// widened when they are used. Everything else is held in the dtype of the computation. Weights stored in less than 16
     /// bits per value are held as they are stored in every computation.
     pub fn new(block: &Block, compute: DType) -> Self {
         let mut sizes = [0; DTYPES.len()];
@@ -109,6 +110,11 @@ impl BlockLayout {
     /// Bytes of all tensors.
     pub fn bytes(&self) -> u64 {
         bytes(&self.sizes)
+    }
+
+    /// Bytes of the tensors of each dtype.
+    pub fn bytes_by_dtype(&self) -> BytesByDtype {
+        std::array::from_fn(|part| (self.sizes[part] * DTYPES[part].size_in_bytes()) as u64)
     }
 
     /// Whether any tensor is held in 16-bit floats.
@@ -137,12 +143,16 @@ pub fn layer_of(name: &str) -> &str {
 /// How a tensor is held for a computation in `compute`: its dtype, and its encoding if it is held as it is
 /// stored.
 fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
-    let (&[_, columns], Some(encoding)) = (stored.shape(), stored.encoding()) else { return (compute, None) };
-    match encoding.format {
-        Format::F16 if compute == DType::F32 => (DType::F16, None),
-        Format::Bf16 if compute == DType::F32 => (DType::BF16, None),
-        format if format.is_wide() || !columns.is_multiple_of(format.block().0) => (compute, None),
-        _ => (DType::U8, Some(encoding)),
+    let Some(encoding) = stored.encoding() else { return (compute, None) };
+    let shape = stored.shape();
+    let is_widened_in_use = matches!(shape.len(), 2 | 4);
+    match (encoding.format, shape) {
+        (Format::F16, _) if compute == DType::F32 && is_widened_in_use => (DType::F16, None),
+        (Format::Bf16, _) if compute == DType::F32 && is_widened_in_use => (DType::BF16, None),
+        (format, &[_, columns]) if !format.is_wide() && columns.is_multiple_of(format.block().0) => {
+            (DType::U8, Some(encoding))
+        }
+        _ => (compute, None),
     }
 }
 

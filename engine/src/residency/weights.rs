@@ -207,10 +207,26 @@ impl Weights {
         Ok((self.get(&format!("{name}.weight"))?, self.get(&format!("{name}.bias"))?))
     }
 
-    /// Applies the convolution `name` to `x`.
+    /// Applies the convolution `name` to `x`, with its bias if it has one.
     pub fn conv2d(&self, name: &str, x: &Tensor, conv: nn::Conv2d) -> Result<Tensor> {
-        let weight = self.get(&format!("{name}.weight"))?;
-        nn::conv2d(x, &weight, self.find(&format!("{name}.bias"))?.as_ref(), conv)
+        self.conv2d_with(name, x, self.find(&format!("{name}.bias"))?.as_ref(), conv)
+    }
+
+    /// Applies the convolution `name` to `x`, with this bias.
+    pub fn conv2d_with(
+        &self,
+        name: &str,
+        x: &Tensor,
+        bias: Option<&Tensor>,
+        conv: nn::Conv2d,
+    ) -> Result<Tensor> {
+        let full = format!("{name}.weight");
+        let weight = if self.terms(&full)?.is_empty() {
+            self.held(&full)?.ok_or_else(|| nn::Error::CannotFindTensor { path: full })?
+        } else {
+            Weight::from(&self.get(&full)?)
+        };
+        nn::conv2d(x, weight, bias, conv)
     }
 }
 

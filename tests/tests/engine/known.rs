@@ -16,8 +16,7 @@ fn modulations_of_flux_are_a_quarter_of_its_weights_and_run_once() {
     let (footprint, workload) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
     let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
     assert!((23.7e9..23.9e9).contains(&(transformer.bytes() as f64)));
-    let is_modulation =
-        |name: &str| name.contains("transformer_blocks.") && name.ends_with(".modulation");
+    let is_modulation = |name: &str| name.contains("transformer_blocks.") && name.ends_with(".modulation");
     let modulations = transformer.blocks.iter().filter(|block| is_modulation(&block.name));
     let bytes: u64 = modulations.clone().map(|block| block.bytes).sum();
     assert_eq!(modulations.count(), 57);

@@ -28,11 +28,15 @@ fn block(name: &str, bytes: u64, tensors: u64) -> BlockFootprint {
         let share = if storage.bits() == Some(8) { 2 } else { 4 };
         let (bytes, largest_tensor) = (bytes - 2 * weights + 2 * weights / share, largest / share);
         let format = storage.encoding(1, 4096).map(|encoding| (encoding.format, weights));
-        (storage, Held { bytes, largest_tensor, encoded: format.into_iter().collect() })
+        (
+            storage,
+            Held { bytes, by_dtype: [bytes, 0, 0, 0], largest_tensor, encoded: format.into_iter().collect() },
+        )
     };
     BlockFootprint {
         name: name.to_owned(),
         bytes,
+        by_dtype: [bytes, 0, 0, 0],
         largest_tensor: largest,
         file_bytes: bytes,
         parameters: bytes / 2,

@@ -12,6 +12,7 @@ fn cost(seconds: f64, bytes: u64, passes: u32) -> BlockCost {
     BlockCost {
         seconds,
         bytes,
+        by_dtype: [bytes, 0, 0, 0],
         largest_tensor: bytes / 4,
         file_bytes: bytes,
         encoding: 0.0,
@@ -133,6 +134,7 @@ fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
     let kind = (0..5u32, 0..6u64, 0..3u32).prop_map(|(heavy, size, passes)| BlockCost {
         seconds: f64::from(heavy) * 0.01,
         bytes: size * 40 * MIB,
+        by_dtype: std::array::from_fn(|dtype| if dtype as u32 == heavy % 4 { size * 40 * MIB } else { 0 }),
         largest_tensor: size * 10 * MIB,
         file_bytes: size * 40 * MIB,
         encoding: 0.0,

@@ -28,9 +28,7 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
-    nn::{
-        Conv2d, DType, Mask, Result, Tensor, add, attention, bail, conv2d, geglu, silu, upsample_nearest_2x,
-    },
+    nn::{Conv2d, DType, Mask, Result, Tensor, add, attention, bail, geglu, silu, upsample_nearest_2x},
     request::Canvas,
     residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},
@@ -315,7 +313,7 @@ impl Unet {
         let x = &branch.x;
         let mut h = w.group_norm_silu("norm1", x, groups, eps)?;
         let bias = (w.get("conv1.bias")?.to_dtype(DType::F32)? + time.to_dtype(DType::F32)?)?;
-        h = conv2d(&h, &w.get("conv1.weight")?, Some(&bias), Conv2d::SAME_3X3)?;
+        h = w.conv2d_with("conv1", &h, Some(&bias), Conv2d::SAME_3X3)?;
         h = w.group_norm_silu("norm2", &h, groups, eps)?;
         h = w.conv2d("conv2", &h, Conv2d::SAME_3X3)?;
         branch.x = if w.has("conv_shortcut.weight") {

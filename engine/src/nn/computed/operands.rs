@@ -1,7 +1,7 @@
 //! The operands of a matrix product.
 
 use candle_core::{CpuStorage, Result, bail};
-use half::{bf16, f16};
+use half::{bf16, f16, slice::HalfFloatSliceExt as _};
 use pulp::Simd;
 
 use crate::precision::{Encoding, Packed};
@@ -65,9 +65,7 @@ impl<'a> Weights<'a> {
         match self {
             Self::Packed(packed) => packed.widen_with(simd, start, out),
             Self::F32(values) => out.copy_from_slice(&values[range]),
-            Self::F16(values) => {
-                out.iter_mut().zip(&values[range]).for_each(|(out, value)| *out = value.to_f32());
-            }
+            Self::F16(values) => values[range].convert_to_f32_slice(out),
             Self::Bf16(values) => {
                 for (out, value) in out.iter_mut().zip(&values[range]) {
                     *out = f32::from_bits(u32::from(value.to_bits()) << 16);

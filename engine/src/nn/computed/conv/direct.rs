@@ -3,20 +3,24 @@
 //! Patches are copied for a few hundred pixels and a few channels at a time, so that they stay in the cache
 //! until all output channels have read them (Chellapilla et al. 2006, blocked).
 
+use std::borrow::Cow;
+
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::super::operands::Weights;
 use super::super::simd::{
     Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
 };
-use super::{Sizes, blocks};
+use super::{super::cpu::zeros, Sizes, blocks};
 
 /// Full register tiles per block of pixels.
 const PANELS: usize = 4;
 /// Patch values summed at a time; at least one channel.
 const DEPTH: usize = 288;
 
-pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Sizes, out: &mut [f32]) {
+pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
+    let kernels = &*widened(kernels, sizes.kernel_values());
     let plane = sizes.out_height * sizes.out_width;
     let length = PANELS * Tile::detect().columns();
     let per_picture = plane.div_ceil(length);
@@ -30,7 +34,7 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
 }
 
 /// Scratch values of [`convolve`], and the number of blocks per image.
-pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
+pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let length = PANELS * tile.columns();
     let plane = sizes.out_height * sizes.out_width;
@@ -38,7 +42,35 @@ pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let together = (DEPTH / area).max(1).min(sizes.channels);
     let padded = plane.min(length).next_multiple_of(tile.lanes);
     let blocks = plane.div_ceil(length);
-    (threads.min(blocks) * (padded + together * area * padded), blocks)
+    let kernels = if widens { sizes.kernel_values() } else { 0 };
+    (kernels + threads.min(blocks) * (padded + together * area * padded), blocks)
+}
+
+/// The kernels in f32: every block of pixels reads all of them.
+fn widened(kernels: Weights<'_>, count: usize) -> Cow<'_, [f32]> {
+    /// Values that a thread widens at a time.
+    const PIECE: usize = 1 << 14;
+    if let Weights::F32(kernels) = kernels {
+        return Cow::Borrowed(&kernels[..count]);
+    }
+    let mut wide = zeros(count);
+    wide.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+        run(Widened { kernels, start: piece * PIECE, out });
+    });
+    Cow::Owned(wide)
+}
+
+struct Widened<'a> {
+    kernels: Weights<'a>,
+    start: usize,
+    out: &'a mut [f32],
+}
+
+impl Tiled for Widened<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, simd: S) {
+        self.kernels.widen(simd, self.start, self.out);
+    }
 }
 
 struct Block<'a> {

@@ -3,10 +3,13 @@
 mod direct;
 mod winograd;
 
-use candle_core::{DType, Result, Tensor, bail};
+use candle_core::{DType, Result, Storage, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::{
+    cpu::{by_processor, contiguous, values, zeros},
+    operands::Weights,
+};
 
 /// The stride and padding of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +37,8 @@ impl Conv2d {
 /// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
 /// `[out]`.
 ///
-/// On the CPU, 3×3 and 1×1 kernels accumulate in f32 and round once.
+/// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 3×3 and 1×1
+/// kernels accumulate in f32 and round once.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
     if by_processor(x) && rows == columns && matches!(rows, 1 | 3) && matches!(conv.stride, 1 | 2) {
@@ -78,6 +82,11 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Number of values in the kernels of all channels.
+    fn kernel_values(self) -> usize {
+        self.out_channels * self.channels * self.kernel * self.kernel
+    }
+
     fn of(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Self> {
         let (_, channels, height, width) = x.dims4()?;
         let (out_channels, expected, kernel, _) = weight.dims4()?;
@@ -110,9 +119,12 @@ impl Sizes {
 
 fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let sizes = Sizes::of(x, weight, bias, conv)?;
-    let (input, kernels) = (contiguous(x)?, contiguous(weight)?);
-    let (input, kernels) = (input.storage_and_layout(), kernels.storage_and_layout());
-    let (input, kernels) = (values(&input)?, values(&kernels)?);
+    let (input, held) = (contiguous(x)?, weight.contiguous()?);
+    let (input, (held, layout)) = (input.storage_and_layout(), held.storage_and_layout());
+    let Storage::Cpu(held) = &*held else { bail!("the weights are not on the CPU") };
+    let patch = sizes.channels * sizes.kernel * sizes.kernel;
+    let kernels = Weights::new(held, layout.start_offset(), [sizes.out_channels, patch], None)?;
+    let input = values(&input)?;
     let bias = match bias {
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; sizes.out_channels],
@@ -129,12 +141,14 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
-/// Scratch bytes of the convolution of one image, without its input and its result.
+/// Scratch bytes of the convolution of one image, without its input and its result. `widens` says whether the
+/// kernels are held in 16-bit floats.
 pub(in crate::nn) fn scratch_bytes(
     [channels, out_channels]: [usize; 2],
     [out_height, out_width]: [usize; 2],
     kernel: usize,
     stride: usize,
+    widens: bool,
     threads: usize,
 ) -> usize {
     let (height, width) = (out_height * stride, out_width * stride);
@@ -150,8 +164,8 @@ pub(in crate::nn) fn scratch_bytes(
         padding: kernel / 2,
     };
     let (values, blocks) = match winograd::suits(sizes) {
-        true => winograd::scratch_values(sizes, threads),
-        false => direct::scratch_values(sizes, threads),
+        true => winograd::scratch_values(sizes, widens, threads),
+        false => direct::scratch_values(sizes, widens, threads),
     };
     values * size_of::<f32>() + blocks * out_channels * size_of::<&mut [f32]>()
 }
@@ -244,6 +258,24 @@ mod tests {
         let (x, weight) = (x.to_dtype(DType::BF16).unwrap(), weight.to_dtype(DType::BF16).unwrap());
         let want = plain(&x, &weight, None, Conv2d::SAME_3X3).unwrap();
         assert_close(&conv2d(&x, &weight, None, Conv2d::SAME_3X3).unwrap(), &want, 1e-2);
+    }
+
+    #[test]
+    fn kernels_of_half_width_give_the_bits_of_widened_ones() {
+        for (input, kernel, conv) in [
+            ([1, 20, 40, 33], 3, Conv2d::SAME_3X3),
+            ([2, 20, 9, 8], 3, Conv2d::SAME_3X3),
+            ([1, 20, 41, 33], 3, Conv2d::HALVE_3X3),
+            ([1, 20, 40, 33], 1, Conv2d::POINTWISE),
+        ] {
+            let (x, bias) = (random(&input, 1), random(&[37], 3));
+            for dtype in [DType::F16, DType::BF16] {
+                let weight = random(&[37, 20, kernel, kernel], 2).to_dtype(dtype).unwrap();
+                let wide = weight.to_dtype(DType::F32).unwrap();
+                let want = conv2d(&x, &wide, Some(&bias), conv).unwrap();
+                assert_eq!(flat(&conv2d(&x, &weight, Some(&bias), conv).unwrap()), flat(&want));
+            }
+        }
     }
 
     #[test]

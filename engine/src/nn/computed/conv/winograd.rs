@@ -4,9 +4,12 @@
 //! tiles of the input and the kernels, sixteen matrix products over the channels follow, and a second
 //! transform gives the pixels.
 
+use std::ops::Range;
+
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::super::operands::Weights;
 use super::super::simd::{Scratch, Store, Tile, Tiled, VECTORS, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
@@ -26,7 +29,7 @@ pub(super) fn suits(sizes: Sizes) -> bool {
         && tiles >= 128
 }
 
-pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Sizes, out: &mut [f32]) {
+pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
     let transformed = transform_kernels(kernels, sizes);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
     // About a megabyte of transformed input at a time.
@@ -54,7 +57,7 @@ pub(super) fn convolve(input: &[f32], kernels: &[f32], bias: &[f32], sizes: Size
 }
 
 /// Scratch values of [`convolve`], and the number of blocks per image.
-pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
+pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
@@ -65,14 +68,16 @@ pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> (usize, usize) {
     let together = TOGETHER.next_multiple_of(tile.rows).min(out_channels);
     let worker =
         PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + 8 * (wide + 1 + 2 * tile.lanes);
+    let strips = out_channels / tile.rows;
+    let widened = if widens { threads.min(strips) * tile.rows * sizes.channels * 9 } else { 0 };
     let kernels = PRODUCTS * out_channels * sizes.channels;
     let blocks = tile_rows.div_ceil(rows);
-    (kernels + threads.min(blocks) * worker, blocks)
+    (kernels + widened.max(threads.min(blocks) * worker), blocks)
 }
 
 /// The transformed kernels as the left-hand sides of the sixteen products, in strips of as many output
 /// channels as a register tile has rows: `[product, strip, in, row]`.
-fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {
+fn transform_kernels(kernels: Weights<'_>, sizes: Sizes) -> Vec<f32> {
     let rows = Tile::detect().rows;
     let strips = sizes.out_channels.div_ceil(rows);
     let strip = sizes.channels * rows;
@@ -83,27 +88,40 @@ fn transform_kernels(kernels: &[f32], sizes: Sizes) -> Vec<f32> {
             part.push(out);
         }
     }
-    parts.into_par_iter().zip(kernels.par_chunks(strip * 9)).for_each(|(out, kernels)| {
-        run(Strip { kernels, channels: sizes.channels, out });
+    parts.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+        let first = index * strip * 9;
+        let range = first..sizes.kernel_values().min(first + strip * 9);
+        run(Strip { kernels, range, channels: sizes.channels, out, scratch });
     });
     transformed
 }
 
 /// Computes `G g Gᵀ` for the kernels of a few output channels.
 struct Strip<'a> {
-    /// `[out, in, 9]`.
-    kernels: &'a [f32],
+    /// `[out, in, 9]`, of all output channels.
+    kernels: Weights<'a>,
+    /// Those of the strip.
+    range: Range<usize>,
     channels: usize,
     /// `[in, out]` per product.
     out: Vec<&'a mut [f32]>,
+    scratch: &'a mut Scratch,
 }
 
 impl Tiled for Strip<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, _: S) {
+    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+        let kernels = match self.kernels {
+            Weights::F32(kernels) => &kernels[self.range],
+            narrow => {
+                let wide = self.scratch.take(self.range.len());
+                narrow.widen(simd, self.range.start, wide);
+                wide
+            }
+        };
         for channel in 0..self.channels {
             let mut places = [[0.0; R]; 9];
-            for (row, kernels) in self.kernels.chunks_exact(self.channels * 9).enumerate() {
+            for (row, kernels) in kernels.chunks_exact(self.channels * 9).enumerate() {
                 for (place, value) in places.iter_mut().zip(&kernels[channel * 9..][..9]) {
                     place[row % R] = *value;
                 }
@@ -267,7 +285,7 @@ impl Block<'_> {
         part: Part,
         inputs: &[f32],
         sums: &mut [f32],
-        group: std::ops::Range<usize>,
+        group: Range<usize>,
     ) {
         let (channels, columns) = (self.sizes.channels, VECTORS * S::F32_LANES);
         let matrix = self.sizes.out_channels.next_multiple_of(R) * channels;
