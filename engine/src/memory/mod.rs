@@ -36,6 +36,7 @@ pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
 pub use correction::{Correction, correct};
 pub use footprint::{BlockFootprint, BytesByDtype, Footprint, Held, PartFootprint, part_names};
+pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};
 pub use machine::{Link, Machine};
 pub use outcome::{Outcome, RunIdentity, RunShape, StagePeak};
 pub use plan::{BlockPlan, Bound, PartPlan, Placement, Plan, PlanError, StagePlan, Tier, UsePlan};

@@ -1,10 +1,12 @@
 //! The plan of a run, and how it changes during the run.
 
+use std::ops::Range;
+
 use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
+        self, BlockWork, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
         RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
@@ -96,6 +98,26 @@ impl ActivePlan {
     /// between two passes through them.
     pub fn free_between_walks(&self, stage: usize, part: usize) -> u64 {
         self.work(stage, part).map_or(0, |work| work.peak_activations().saturating_sub(work.carried))
+    }
+
+    /// The parts that stay on the device and are first used after this stage, with the blocks that they need.
+    pub fn residents_of_later_stages(&self, stage: usize) -> Vec<(usize, Range<usize>)> {
+        let uses_of = |part: usize| {
+            let stages = self.plan.stages.iter().enumerate();
+            stages.filter(move |(_, plan)| plan.use_of(part).is_some()).map(|(number, _)| number)
+        };
+        let blocks = |number: usize, part: usize| {
+            let is_used = |block: &BlockWork| block.passes > 0;
+            let blocks = &self.work(number, part)?.blocks;
+            Some(blocks.iter().position(is_used)?..blocks.iter().rposition(is_used)? + 1)
+        };
+        let parts = self.plan.parts.iter().enumerate();
+        let residents = parts.filter(|(_, part)| part.residence == Residence::Resident);
+        let later = residents.filter_map(|(part, _)| {
+            let first = uses_of(part).next().filter(|&first| first > stage)?;
+            Some((part, blocks(first, part)?))
+        });
+        later.collect()
     }
 
     /// Replans after memory ran out in stage `stage`, so that it needs less. Returns a description of the

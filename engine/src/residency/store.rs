@@ -249,6 +249,16 @@ impl WeightStore {
         Ok(())
     }
 
+    /// Starts to load the blocks of the next walk, through `range`, that are not on the device yet.
+    ///
+    /// # Errors
+    /// Fails if the threads that load them cannot be started.
+    pub fn fetch_ahead(&self, range: Range<usize>) -> Result<(), RunError> {
+        self.begin_walk(range.clone())?;
+        self.state().ahead = Some(range);
+        Ok(())
+    }
+
     /// The ring sizes that `requests` need.
     fn ring(&self, state: &State, requests: &[Request]) -> Ring {
         let slot = largest(requests.iter().filter(|request| !request.stays).map(|it| self.layout(it)));

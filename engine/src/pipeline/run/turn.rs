@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use super::{Begun, PipelineError, Run};
 use crate::{
+    hardware::unmetered,
     models::{Conditioning, Denoise, Denoiser, Prepared},
     pipeline::estimate::prepare_input,
     residency::{Blocks, Executor, WeightStore},
@@ -57,6 +58,7 @@ impl Run<'_> {
         let begun = self.begin(stage)?;
         let part = denoise.denoiser.part;
         let (store, executor) = self.enter(stage, part);
+        self.fetch_residents(stage)?;
         let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
         let input = prepare_input(self.request, denoise, branches);
         let prepared = self.within_memory(stage, || {
@@ -69,6 +71,15 @@ impl Run<'_> {
         let prompt_alone = prepared.prompt_alone();
         let pace = Pace::new(store);
         Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
+    }
+
+    /// Loads what will stay for later stages while this one computes.
+    fn fetch_residents(&self, stage: usize) -> Result<(), PipelineError> {
+        let later = unmetered(|| self.plan.borrow().residents_of_later_stages(stage));
+        for (part, blocks) in later {
+            self.loaded.stores[part].fetch_ahead(blocks)?;
+        }
+        Ok(())
     }
 
     /// Ends a denoiser's stage and starts the next one in the same sampling loop.
