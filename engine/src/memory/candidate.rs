@@ -18,6 +18,9 @@ pub struct Technique {
     pub choice: Residents,
     /// Whether blocks may come tensor by tensor where not even one of them fits.
     pub leaves: bool,
+    /// Whether all blocks keep copies in the host's memory for the next run if there is room, or only those that come
+    /// again in this one.
+    pub keeps: bool,
 }
 
 /// More blocks on their way than this gain nothing.
@@ -34,12 +37,18 @@ impl Technique {
             residents: true,
             choice: Residents::Best,
             leaves: true,
+            keeps: true,
         }
     }
 
     /// The same where others stay.
     pub fn with_choice(self, choice: Residents) -> Self {
         Self { choice, ..self }
+    }
+
+    /// The same where blocks keep copies for the next run, or not.
+    pub fn with_keeps(self, keeps: bool) -> Self {
+        Self { keeps, ..self }
     }
 
     /// The same without blocks that stay.
@@ -98,11 +107,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// All blocks that are used on the device; those whose bytes fit `copies` keep a copy in the host's
-    /// memory.
-    pub fn whole(part: &Part<'_>, copies: u64) -> Self {
+    /// All blocks that are used on the device. If they keep copies for the next run, those do whose bytes fit `copies`.
+    pub fn whole(part: &Part<'_>, copies: u64, keeps: bool) -> Self {
         let mut blocks = on_disk(part.costs.iter().map(|cost| used(cost, Placement::Resident)));
-        give_copies(part, &mut blocks, copies, |_| true);
+        if keeps {
+            give_copies(part, &mut blocks, copies, |_, _| true);
+        }
         Self::at(part, blocks)
     }
 
@@ -113,10 +123,23 @@ impl Layout {
     }
 
     /// Blocks where `placements` says. As many of those that pass through keep a copy in the host's memory as
-    /// fit `copies`, the others being spread evenly between them so that reads have time.
-    pub fn through(part: &Part<'_>, placements: impl Iterator<Item = Placement>, copies: u64) -> Self {
+    /// fit `copies`, the others being spread evenly between them so that reads have time. If copies are kept for the
+    /// next run, the blocks that stay have those that fit beside.
+    pub fn through(
+        part: &Part<'_>,
+        placements: impl Iterator<Item = Placement>,
+        copies: u64,
+        keeps: bool,
+    ) -> Self {
         let mut blocks = on_disk(placements);
-        give_copies(part, &mut blocks, copies, |plan| plan.placement != Placement::Resident);
+        let comes_again = |cost: &BlockCost| cost.passes > 1 || cost.reads > 1;
+        give_copies(part, &mut blocks, copies, |cost, plan| match plan.placement {
+            Placement::Resident => keeps && part.bytes <= copies,
+            Placement::Streamed | Placement::Leaves => keeps || comes_again(cost),
+        });
+        if keeps && part.bytes > copies {
+            give_rest(part, &mut blocks, copies);
+        }
         Self::at(part, blocks)
     }
 
@@ -208,9 +231,14 @@ fn on_disk(placements: impl Iterator<Item = Placement>) -> Vec<BlockPlan> {
 ///
 /// What room is left goes to blocks that were encoded, so that it is done once although the device's own goes
 /// after the run.
-fn give_copies(part: &Part<'_>, blocks: &mut [BlockPlan], room: u64, wanted: impl Fn(&BlockPlan) -> bool) {
+fn give_copies(
+    part: &Part<'_>,
+    blocks: &mut [BlockPlan],
+    room: u64,
+    wanted: impl Fn(&BlockCost, &BlockPlan) -> bool,
+) {
     let room = if part.machine.unified { 0 } else { room };
-    let wants = |cost: &BlockCost, plan: &BlockPlan| cost.passes > 0 && cost.bytes > 0 && wanted(plan);
+    let wants = |cost: &BlockCost, plan: &BlockPlan| cost.passes > 0 && cost.bytes > 0 && wanted(cost, plan);
     if part.bytes <= room && !part.encodes {
         for (cost, plan) in part.costs.iter().zip(blocks) {
             if wants(cost, plan) {
@@ -244,6 +272,20 @@ fn give_copies(part: &Part<'_>, blocks: &mut [BlockPlan], room: u64, wanted: imp
     }
     if part.encodes {
         fill(&|cost, _| cost.passes > 0 && cost.encoding > 0.0);
+    }
+}
+
+/// Gives blocks that stay copies in what room the others have left.
+fn give_rest(part: &Part<'_>, blocks: &mut [BlockPlan], room: u64) {
+    let room = if part.machine.unified { 0 } else { room };
+    let copied = part.used_blocks(blocks).filter(|(_, plan)| plan.home == Tier::Host);
+    let mut left = room.saturating_sub(copied.map(|(cost, _)| cost.bytes).sum());
+    for (cost, plan) in part.costs.iter().zip(blocks) {
+        let wants = cost.passes > 0 && cost.bytes > 0 && plan.home == Tier::Disk;
+        if wants && cost.bytes <= left {
+            plan.home = Tier::Host;
+            left -= cost.bytes;
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn placements(part: &Part<'_>, technique: Technique, room: HostRoom) 
         search.add_leaves();
     }
     if technique.residents {
-        search.add(Layout::whole(part, 0), 0);
+        search.add(Layout::whole(part, room.copies, technique.keeps), 0);
     }
     search.play();
     // In a single walk every block moves once, whether it stays or not.
@@ -179,7 +179,7 @@ impl Candidates<'_> {
             used(cost, if resident { Placement::Resident } else { Placement::Streamed })
         };
         let placements = self.part.costs.iter().zip(stays).map(placement);
-        Layout::through(self.part, placements, self.room.copies)
+        Layout::through(self.part, placements, self.room.copies, self.technique.keeps)
     }
 
     /// The candidates for devices that not even the slots fit: blocks above a size come tensor by tensor.
@@ -192,7 +192,7 @@ impl Candidates<'_> {
                 _ => used(cost, Placement::Leaves),
             };
             let placements = self.part.costs.iter().map(placement);
-            let layout = Layout::through(self.part, placements, self.room.copies);
+            let layout = Layout::through(self.part, placements, self.room.copies, self.technique.keeps);
             self.add(layout, self.technique.fewest_slots);
         }
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    Footprint, Machine, MemoryPreferences, OffloadMode, Plan, PlanError, Residence, Technique, Wish,
+    Footprint, Keep, Machine, MemoryPreferences, OffloadMode, Plan, PlanError, Residence, Technique, Wish,
     Workload,
     search::{Merit, Row, Search, Shape, Solution},
 };
@@ -117,7 +117,9 @@ impl<'a> Planner<'a> {
     /// Asks a search that was made for the same tiles.
     pub(super) fn over(search: Rc<Search<'a>>, preferences: &MemoryPreferences) -> Self {
         let rows = rows(search.footprint(), preferences);
-        let technique = Technique::new(preferences.prefetch).with_choice(preferences.residents);
+        let technique = Technique::new(preferences.prefetch)
+            .with_choice(preferences.residents)
+            .with_keeps(preferences.keep != Keep::None);
         Self { search, technique, mode: preferences.mode, wish: preferences.wish, rows }
     }
 

@@ -43,7 +43,7 @@ pub fn leading_prefix(
             used(cost, if index < count { Placement::Resident } else { Placement::Streamed })
         };
         let placements = costs.iter().enumerate().map(placement);
-        Layout::through(&part, placements, room.copies)
+        Layout::through(&part, placements, room.copies, true)
     });
     let fitting = prefixes.find(|prefix| prefix.weights(slots) <= weights && prefix.fits_host(slots, room));
     fitting.map(|prefix| prefix.played(&part, slots))

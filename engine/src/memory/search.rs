@@ -222,7 +222,9 @@ impl<'a> Search<'a> {
                 let needed = self.needed(self.part(number), shape.level);
                 vec![Rc::new(Layout::kept(&part, &needed).played(&part, 0))]
             }
-            Residence::Staged => vec![Rc::new(Layout::whole(&part, room.copies).played(&part, 0))],
+            Residence::Staged => {
+                vec![Rc::new(Layout::whole(&part, room.copies, technique.keeps).played(&part, 0))]
+            }
             Residence::Streamed => placements(&part, technique, room),
             Residence::OnDemand => {
                 placements(&part, technique.without_residents(), HostRoom { copies: 0, ..room })

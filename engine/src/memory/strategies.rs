@@ -399,5 +399,5 @@ fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Candid
     };
     let part = Part::new(&costs, machine, true);
     let placements = costs.iter().map(|cost| used(cost, placement));
-    Layout::through(&part, placements, u64::MAX).played(&part, slots)
+    Layout::through(&part, placements, u64::MAX, true).played(&part, slots)
 }

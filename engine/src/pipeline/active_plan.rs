@@ -6,7 +6,7 @@ use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, BlockWork, Estimate, Footprint, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
+        self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
         RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
@@ -147,7 +147,9 @@ impl ActivePlan {
             .map(|block| block.compute.as_secs_f64() / f64::from(block.passes.max(1)))
             .collect();
         let bytes_per_second = self.observed.bytes / self.observed.load;
-        let technique = Technique::new(self.preferences.prefetch).with_choice(self.preferences.residents);
+        let technique = Technique::new(self.preferences.prefetch)
+            .with_choice(self.preferences.residents)
+            .with_keeps(self.preferences.keep != Keep::None);
         let technique = match self.plan.residence(current) {
             Residence::OnDemand => technique.without_residents(),
             _ => technique,

@@ -178,7 +178,7 @@ fn fitting_previews_takes_no_more_than_decoding() {
     let on_demand = Some(Residence::OnDemand);
     let memory = MemoryPreferences { text_encoder: on_demand, autoencoder: on_demand, ..passing_through() };
     let mut runner = Runner::of_two_threads().unwrap();
-    let request = starter(SMALL, 3);
+    let request = starter(2 * SMALL, 3);
     let plan = forecast(&runner, &request, &memory).plan.unwrap();
     let decoding = plan.first_of(StageKind::Decode).unwrap().device();
     assert_eq!(decoding, plan.peak_device(), "it would not be seen");

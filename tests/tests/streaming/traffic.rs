@@ -9,7 +9,7 @@ use sluice_engine::{
 };
 use sluice_tests::runner::Runner;
 
-use super::support::{Ran, SMALL, Tiny, half_streamed, mode, passing_through, run, starter};
+use super::support::{Ran, SMALL, Tiny, forecast, half_streamed, mode, passing_through, run, starter};
 
 const TEXT: u8 = 0;
 const DENOISER: u8 = 1;
@@ -96,4 +96,34 @@ fn streamed_blocks_come_from_the_hosts_copy_after_the_first_step() {
         copies += u32::from(expected == Tier::Host);
     }
     assert!(copies > 0);
+}
+
+/// The RAM holds all weights.
+#[test]
+fn only_the_first_of_several_prompts_reads_from_disk() {
+    let tiny = Tiny::new();
+    let streaming = half_streamed(&Runner::start().unwrap(), &tiny.request);
+    for memory in [streaming, mode(OffloadMode::LayerStreaming), mode(OffloadMode::Aggressive)] {
+        let mut runner = Runner::start().unwrap();
+        for number in 1..=3 {
+            let request = Request { prompt: format!("prompt {number}"), ..tiny.request.clone() };
+            let ran = run(&mut runner, &request, &memory);
+            let from_disk = ran.blocks().into_iter().filter(|block| block.tier == Tier::Disk);
+            let read: u64 = from_disk.map(|block| block.bytes).sum();
+            assert_eq!(read > 0, number == 1, "prompt {number} read {read} bytes with {memory:?}");
+        }
+    }
+}
+
+/// Other copies are of use to the next run alone.
+#[test]
+fn a_run_that_keeps_nothing_copies_only_what_comes_again() {
+    let tiny = Tiny::new();
+    let runner = Runner::start().unwrap();
+    let host = |keep, offload| {
+        let memory = MemoryPreferences { keep, ..mode(offload) };
+        forecast(&runner, &tiny.request, &memory).plan.unwrap().peak_host()
+    };
+    assert_eq!(host(Keep::None, OffloadMode::Aggressive), 0);
+    assert!(host(Keep::Auto, OffloadMode::Aggressive) > 0);
 }
