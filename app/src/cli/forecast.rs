@@ -258,6 +258,7 @@ mod tests {
             stage: Stage::new(number, kind),
             uses: vec![part_use],
             weights: 9 * GB,
+            kept: 0,
             activations: GB / 2,
             host: 20 * GB,
             link_bytes: 0,

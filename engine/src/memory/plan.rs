@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OffloadMode, Residence, Stage, StageKind};
+use super::{Footprint, Keep, OffloadMode, Residence, Stage, StageKind};
 use crate::{checkpoint::Role, units};
 
 /// Where weights are.
@@ -88,6 +88,9 @@ pub struct StagePlan {
     pub uses: Vec<UsePlan>,
     /// Bytes of weights on the device at its peak: its own and those that stay from other stages, slots included.
     pub weights: u64,
+    /// Those of `weights` that other parts keep beside, because everything is to be kept.
+    #[serde(default)]
+    pub kept: u64,
     /// Bytes of activations at its peak.
     pub activations: u64,
     /// Bytes in the host's memory: copies of weights and buffers that they are read through.
@@ -111,6 +114,11 @@ impl StagePlan {
     /// Bytes on the device at its peak.
     pub fn device(&self) -> u64 {
         self.weights + self.activations
+    }
+
+    /// Bytes of the device that the stage itself needs at its peak.
+    pub fn needed(&self) -> u64 {
+        self.device() - self.kept
     }
 }
 
@@ -147,6 +155,50 @@ impl Plan {
     /// The first stage of a kind.
     pub fn first_of(&self, kind: StageKind) -> Option<&StagePlan> {
         self.stages.iter().find(|plan| plan.stage.kind == kind)
+    }
+
+    /// Whether parts stay on the device beside others if everything is to be kept.
+    pub fn keeps_beside(&self, keep: Keep) -> bool {
+        keep == Keep::All && self.mode != OffloadMode::Aggressive
+    }
+
+    /// The same plan with the weights that parts keep beside others between runs.
+    pub(super) fn keeping(mut self, footprint: &Footprint, keep: Keep) -> Self {
+        if !self.keeps_beside(keep) {
+            return self;
+        }
+        let resident = |part_use: &UsePlan| -> u64 {
+            let blocks = footprint.parts[part_use.part].blocks.iter().zip(&part_use.blocks);
+            let stays = blocks.filter(|(_, plan)| plan.placement == Placement::Resident);
+            stays.map(|(block, _)| block.bytes).sum()
+        };
+        let mut here = vec![0; self.parts.len()];
+        // A second run begins with what the first has kept.
+        for _ in 0..2 {
+            for stage in &mut self.stages {
+                let mut room = self.device_budget.saturating_sub(stage.needed());
+                let mut kept = 0;
+                for (part, bytes) in here.iter_mut().enumerate() {
+                    if stage.uses.iter().any(|part_use| part_use.part == part) {
+                        continue;
+                    }
+                    if *bytes <= room {
+                        room -= *bytes;
+                        kept += *bytes;
+                    } else {
+                        *bytes = 0;
+                    }
+                }
+                stage.weights = stage.weights - stage.kept + kept.max(stage.kept);
+                stage.kept = kept.max(stage.kept);
+                let used = stage
+                    .uses
+                    .iter()
+                    .filter(|part_use| self.parts[part_use.part].residence != Residence::Resident);
+                used.for_each(|part_use| here[part_use.part] = resident(part_use));
+            }
+        }
+        self
     }
 
     /// The uses of parts in all stages, in their order.

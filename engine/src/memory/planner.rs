@@ -101,6 +101,7 @@ pub(super) struct Planner<'a> {
     technique: Technique,
     mode: OffloadMode,
     wish: Wish,
+    keep: Keep,
     rows: Vec<Row>,
 }
 
@@ -120,14 +121,21 @@ impl<'a> Planner<'a> {
         let technique = Technique::new(preferences.prefetch)
             .with_choice(preferences.residents)
             .with_keeps(preferences.keep != Keep::None);
-        Self { search, technique, mode: preferences.mode, wish: preferences.wish, rows }
+        Self {
+            search,
+            technique,
+            mode: preferences.mode,
+            wish: preferences.wish,
+            keep: preferences.keep,
+            rows,
+        }
     }
 
     /// A plan within this many bytes of the device.
     pub(super) fn plan(&self, budget: u64) -> Result<Plan, PlanError> {
         let solution = self.solve(budget).ok_or_else(|| self.error(budget))?;
         let plan = self.search.plan(&solution, self.mode);
-        Ok(Plan { device_budget: budget, ..plan })
+        Ok(Plan { device_budget: budget, ..plan }.keeping(self.search.footprint(), self.keep))
     }
 
     fn solve(&self, budget: u64) -> Option<Solution> {

@@ -391,6 +391,7 @@ impl<'a> Search<'a> {
             stage: Stage { number: stage, kind: work.kind, name: work.name.clone() },
             uses: uses().map(|number| self.use_plan(solution, number)).collect(),
             weights: self.held(shape).saturating_add(weights),
+            kept: 0,
             activations: self.activations(stage, shape.level),
             host: self.copies(chosen).saturating_add(staging),
             link_bytes: times.iter().map(|times| times.link_bytes).sum(),

@@ -6,8 +6,8 @@ use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, Plan, Residence,
-        RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
+        self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, Plan,
+        Residence, RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
     residency::{self, WeightStore},

@@ -13,7 +13,7 @@ use crate::{
     adapters::AdapterReport,
     checkpoint::{Component, Role},
     hardware::{MemoryAccount, unmetered},
-    memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, OffloadMode, Plan, Residence, StagePlan},
+    memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Denoising, Model, Prompt, Used},
     nn::{self, DryRun, Tensor},
     precision::Storage,
@@ -138,11 +138,11 @@ impl LoadedModel {
     }
 
     /// Makes room for a part in a stage: evicts what the plan keeps on the device only for other parts. If everything
-    /// is to be kept, what fits beside within the predicted peak stays, unless only the part in use is to be there.
+    /// is to be kept, what fits beside stays, unless only the part in use is to be there.
     pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize, keep: Keep) {
-        let needed = plan.stages.get(stage).map_or(0, StagePlan::device);
-        let stays = keep == Keep::All && plan.mode != OffloadMode::Aggressive;
-        let mut room = if stays { plan.peak_device().saturating_sub(needed) } else { 0 };
+        let needed = plan.stages.get(stage).map_or(0, StagePlan::needed);
+        let stays = plan.keeps_beside(keep);
+        let mut room = plan.device_budget.saturating_sub(needed);
         for (other, (store, part)) in self.stores.iter().zip(&plan.parts).enumerate() {
             if other == index || part.residence == Residence::Resident {
                 continue;

@@ -67,9 +67,12 @@ fn a_file_that_is_deleted_during_a_run_is_read_to_the_end() {
 fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     let request = starter(256, 3);
     let mut plain = Runner::start().unwrap();
-    let honest = forecast(&plain, &request, &card());
+    let memory =
+        MemoryPreferences { tile: Some(16), ..mode(sluice_engine::memory::OffloadMode::LayerStreaming) };
+    let honest = forecast(&plain, &request, &memory);
     let want = run_dumped(&mut plain, &request, &mode(sluice_engine::memory::OffloadMode::None));
-    let enough = honest.least_device.unwrap();
+    let (enough, everything) = (honest.least_device.unwrap(), honest.plan.unwrap().peak_device());
+    let budget = enough + (everything - enough) / 2;
 
     let data = tempfile::tempdir().unwrap();
     let wrong = Outcome {
@@ -84,15 +87,11 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
     fs::write(data.path().join("outcomes.jsonl"), line.repeat(3)).unwrap();
     let options = SessionOptions { data: Some(data.path().to_owned()), ..SessionOptions::default() };
     let mut misled = Runner::with(options).unwrap();
-    let memory = MemoryPreferences {
-        vram_budget: Some(enough + (enough >> 3)),
-        tile: Some(16),
-        ..mode(sluice_engine::memory::OffloadMode::LayerStreaming)
-    };
+    let memory = MemoryPreferences { vram_budget: Some(budget), ..memory };
     let ran = run_dumped(&mut misled, &request, &memory);
     assert!(!ran.replanned().is_empty(), "memory should have run out");
     assert!(ran.replanned()[0].starts_with("Ran out of memory"), "{:?}", ran.replanned());
-    assert!(ran.outcome.measured_device <= enough + (enough >> 3));
+    assert!(ran.outcome.measured_device <= budget);
     for name in ["step.0.latents", "step.2.latents"] {
         let bits = |tensor: &candle_core::Tensor| {
             tensor

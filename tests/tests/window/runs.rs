@@ -48,8 +48,10 @@ impl Scene {
             for bytes in [&mut block.bytes, &mut block.largest_tensor, &mut block.file_bytes] {
                 *bytes /= 400;
             }
+            block.by_dtype.iter_mut().for_each(|bytes| *bytes /= 400);
             for held in block.smaller.values_mut() {
                 held.bytes /= 400;
+                held.by_dtype.iter_mut().for_each(|bytes| *bytes /= 400);
                 held.largest_tensor /= 400;
             }
         }

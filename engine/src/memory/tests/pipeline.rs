@@ -95,7 +95,7 @@ fn blocks_that_pass_through_are_spread_between_those_that_stay() {
 fn blocks_without_use_take_nothing() {
     let costs = vec![cost(0.1, GIB, 0), cost(0.1, MIB, 3)];
     let placed = place(&costs, &card(0, 0, 10.0), Technique::new(None), ROOM, MIB).unwrap();
-    assert_eq!((placed.weights, placed.slots, placed.copies), (MIB, 0, 0));
+    assert_eq!((placed.weights, placed.slots, placed.copies), (MIB, 0, MIB));
     assert_eq!(placed.blocks[0].placement, Placement::Streamed);
 }
 

@@ -297,7 +297,7 @@ impl Run<'_> {
         let Some(available) = self.loaded.account.available() else { return Ok(()) };
         let budget = available.saturating_sub(self.options.memory.min_free_vram);
         loop {
-            let needed = self.plan.borrow().plan.stages.get(stage).map_or(0, StagePlan::device);
+            let needed = self.plan.borrow().plan.stages.get(stage).map_or(0, StagePlan::needed);
             if needed <= budget {
                 return Ok(());
             }
