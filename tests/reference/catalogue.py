@@ -23,15 +23,15 @@ TARGET = Path(__file__).parents[2] / "presets" / "models.json"
 TOLERANCE = 0.05
 
 
-def model(id, name, aliases, latents, text, picture, components):
+def model(id, name, aliases, hub, latents, text, picture, components):
     """A published model.
 
-    `latents`: channels, pixels a latent, frames a latent and latents a token. `text`: the tokens of the prompt that the
+    `hub`: its repository on Hugging Face. `latents`: channels, pixels a latent, frames a latent and latents a token. `text`: the tokens of the prompt that the
     denoiser sees. A component is its role, its network, and the tokens it sees or the share of the steps it has.
     """
     keys = ("channels", "scale", "frames", "patch")
     return {
-        "id": id, "name": name, "aliases": aliases, "latents": dict(zip(keys, latents)), "text": text,
+        "id": id, "name": name, "aliases": aliases, "hub": hub, "latents": dict(zip(keys, latents)), "text": text,
         "defaults": picture,
         "components": [{"role": role, "network": network, **more} for role, network, more in components],
     }  # fmt: skip
@@ -71,16 +71,16 @@ def autoencoder(network):
 # take turns at a noise level of 0.875, which the authors' shift of 12 reaches after 63 % of the steps.
 MODELS = [
     model(
-        "qwen-image", "Qwen-Image", ["qwenimage"], (16, 8, 1, 2), added(5), picture(1328, 1328, 50, 4.0),
+        "qwen-image", "Qwen-Image", ["qwenimage"], "Qwen/Qwen-Image", (16, 8, 1, 2), added(5), picture(1328, 1328, 50, 4.0),
         [encoder("qwen2.5-vl-7b", added(39)), denoiser("qwen-image"), autoencoder("qwen-image-vae")],
     ),
     model(
-        "wan-2.2-5b", "Wan 2.2 5B", ["wan-5b", "wan2.2-5b", "wan-2.2-ti2v-5b"], (48, 16, 4, 2), fixed(512),
+        "wan-2.2-5b", "Wan 2.2 5B", ["wan-5b", "wan2.2-5b", "wan-2.2-ti2v-5b"], "Wan-AI/Wan2.2-TI2V-5B-Diffusers", (48, 16, 4, 2), fixed(512),
         picture(1280, 704, 50, 5.0, frames=121),
         [encoder("umt5-xxl", fixed(512)), denoiser("wan-2.2-5b"), autoencoder("wan-2.2-vae")],
     ),
     model(
-        "wan-2.2-14b", "Wan 2.2 14B", ["wan-14b", "wan2.2-14b", "wan-2.2-t2v-a14b"], (16, 8, 4, 2), fixed(512),
+        "wan-2.2-14b", "Wan 2.2 14B", ["wan-14b", "wan2.2-14b", "wan-2.2-t2v-a14b"], "Wan-AI/Wan2.2-T2V-A14B-Diffusers", (16, 8, 4, 2), fixed(512),
         picture(1280, 720, 40, 4.0, frames=81),
         [
             encoder("umt5-xxl", fixed(512)), denoiser("wan-2.2-14b", 0.63), denoiser("wan-2.2-14b", 0.37),
@@ -88,12 +88,12 @@ MODELS = [
         ],
     ),
     model(
-        "ltx-video", "LTX-Video 2B", ["ltx", "ltx-2b", "ltx-video-2b"], (128, 32, 8, 1), fixed(128),
+        "ltx-video", "LTX-Video 2B", ["ltx", "ltx-2b", "ltx-video-2b"], "Lightricks/LTX-Video", (128, 32, 8, 1), fixed(128),
         picture(704, 480, 50, 3.0, frames=161),
         [encoder("t5-xxl", fixed(128)), denoiser("ltx-2b"), autoencoder("ltx-vae")],
     ),
     model(
-        "ltx-video-13b", "LTX-Video 13B", ["ltx-13b"], (128, 32, 8, 1), fixed(128),
+        "ltx-video-13b", "LTX-Video 13B", ["ltx-13b"], "Lightricks/LTX-Video-0.9.7-dev", (128, 32, 8, 1), fixed(128),
         picture(832, 480, 30, 3.0, frames=97),
         [encoder("t5-xxl", fixed(128)), denoiser("ltx-13b"), autoencoder("ltx-0.9.7-vae")],
     ),

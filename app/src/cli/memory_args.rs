@@ -116,9 +116,9 @@ fn estimate_help(estimate: Estimate) -> &'static str {
 
 fn keep_help(keep: Keep) -> &'static str {
     match keep {
-        Keep::Auto => "What the plan keeps anyway",
-        Keep::None => "Nothing",
-        Keep::All => "Everything that fits into the budgets",
+        Keep::Auto => "In RAM everything that fits, on the GPU what the plan keeps there",
+        Keep::None => "Nothing; a single run copies only what it streams more than once",
+        Keep::All => "Also on the GPU everything that fits; the plan counts it",
     }
 }
 

@@ -158,6 +158,19 @@ fn a_model_that_is_not_there_is_named() {
 }
 
 #[test]
+fn a_well_known_model_that_is_not_there_can_be_downloaded() {
+    let folder = TempDir::new().unwrap();
+    let output = draw(folder.path(), &["--model", "sdxl"]);
+    assert_fails(
+        &output,
+        "Stable Diffusion XL is not on this machine",
+        "Download it from huggingface.co/stabilityai/stable-diffusion-xl-base-1.0",
+    );
+    let output = draw(folder.path(), &["--model", "qwen-image"]);
+    assert_fails(&output, "Qwen-Image is not on this machine", "Sluice cannot generate with this model yet");
+}
+
+#[test]
 fn settings_that_cannot_be_drawn_are_named() {
     let folder = TempDir::new().unwrap();
     let fails = |further: &[&str], what: &str| {

@@ -13,6 +13,16 @@ pub enum CheckpointError {
         /// The path.
         path: PathBuf,
     },
+    /// A well-known model was named that is not on this machine.
+    #[error("{name} is not on this machine")]
+    NotHere {
+        /// The model's name.
+        name: String,
+        /// Its repository on Hugging Face.
+        hub: String,
+        /// Whether Sluice can generate with it.
+        supported: bool,
+    },
     /// The file cannot be read.
     #[error("{} cannot be read: {source}", .path.display())]
     Io {
@@ -228,6 +238,12 @@ impl CheckpointError {
     pub fn advice(&self) -> String {
         match self {
             Self::Hollow { .. } => "Download the model and open its folder.".to_owned(),
+            Self::NotHere { supported: false, .. } => {
+                "Sluice cannot generate with this model yet, only say what it would take.".to_owned()
+            }
+            Self::NotHere { hub, .. } => {
+                format!("Download it from huggingface.co/{hub}, and choose the folder or the file.")
+            }
             Self::NotFound { .. } => "Check the path, or choose the model again.".to_owned(),
             Self::Io { .. } => {
                 "Check that you are allowed to read the file and that its drive is connected.".to_owned()

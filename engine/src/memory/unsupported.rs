@@ -31,6 +31,8 @@ pub struct UnsupportedModel {
     pub name: String,
     /// Other identifiers that mean it.
     pub aliases: Vec<String>,
+    /// Its repository on Hugging Face.
+    pub hub: String,
     /// What it is used with when nobody says otherwise.
     pub defaults: KnownDefaults,
     /// In the order in which a run uses them.
@@ -203,6 +205,7 @@ struct ModelEntry {
     id: String,
     name: String,
     aliases: Vec<String>,
+    hub: String,
     latents: Latents,
     text: Tokens,
     defaults: KnownDefaults,
@@ -274,6 +277,7 @@ fn resolve(model: ModelEntry, networks: &BTreeMap<String, Network>) -> Result<Un
         id: model.id,
         name: model.name,
         aliases: model.aliases,
+        hub: model.hub,
         defaults: model.defaults,
         latents: model.latents,
         text: model.text,

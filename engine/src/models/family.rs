@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FAMILIES, Model, Task, adapter_marks::AdapterMark, stages};
+use super::{FAMILIES, Model, Task, adapter_marks::AdapterMark, known, stages};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part, Role},
     request::Request,
@@ -93,7 +93,7 @@ pub fn autoencoder_part(checkpoint: &Checkpoint, channels: usize) -> Result<&Par
 /// Opens the model at a path. Parts that are neither in the file nor near it are looked up in `folders`, the
 /// user's model folders.
 pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> {
-    open_checkpoint(Checkpoint::open(path, folders)?)
+    open_checkpoint(Checkpoint::open(path, folders).map_err(known::not_here)?)
 }
 
 /// Opens the model in a checkpoint by the family that recognises it.

@@ -26,6 +26,8 @@ pub struct KnownModel {
     pub name: String,
     /// Other identifiers for it.
     pub aliases: Vec<String>,
+    /// Its repository on Hugging Face, such as `black-forest-labs/FLUX.1-dev`.
+    pub hub: String,
     source: Source,
 }
 
@@ -49,12 +51,14 @@ pub fn known_models() -> &'static [KnownModel] {
     static MODELS: LazyLock<Vec<KnownModel>> = LazyLock::new(|| {
         let published = published_models().iter().filter_map(|model| {
             let (id, name, aliases) = (model.id.clone(), model.name.clone()?, model.aliases.clone());
-            Some(KnownModel { id, name, aliases, source: Source::Published(model, OnceLock::new()) })
+            let hub = model.hub.clone();
+            Some(KnownModel { id, name, aliases, hub, source: Source::Published(model, OnceLock::new()) })
         });
         let unsupported = unsupported_models().iter().map(|model| KnownModel {
             id: model.id.clone(),
             name: model.name.clone(),
             aliases: model.aliases.clone(),
+            hub: model.hub.clone(),
             source: Source::Table(model),
         });
         published.chain(unsupported).collect()
@@ -68,6 +72,19 @@ pub fn known_model(id: &str) -> Option<&'static KnownModel> {
         model.id.eq_ignore_ascii_case(id) || model.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(id))
     };
     known_models().iter().find(|model| names(model))
+}
+
+/// What is wrong with a path at which there is nothing: it may be the name of a well-known model.
+pub(super) fn not_here(error: CheckpointError) -> CheckpointError {
+    let CheckpointError::NotFound { path } = &error else { return error };
+    match path.to_str().and_then(known_model) {
+        Some(KnownModel { name, hub, source, .. }) => CheckpointError::NotHere {
+            name: name.clone(),
+            hub: hub.clone(),
+            supported: matches!(source, Source::Published(..)),
+        },
+        None => error,
+    }
 }
 
 impl KnownModel {

@@ -34,6 +34,8 @@ pub struct Published {
     pub name: Option<String>,
     /// Other identifiers for it.
     pub aliases: Vec<String>,
+    /// Its repository on Hugging Face, such as `black-forest-labs/FLUX.1-dev`; empty if no family generates with it.
+    pub hub: String,
     /// `model_index.json` without the components.
     pub index: Map<String, Value>,
     /// `scheduler_config.json`.
@@ -218,6 +220,8 @@ struct ModelEntry {
     name: Option<String>,
     #[serde(default)]
     aliases: Vec<String>,
+    #[serde(default)]
+    hub: String,
     index: Map<String, Value>,
     scheduler: String,
     /// Folder → part.
@@ -241,6 +245,7 @@ fn read(text: &str) -> Result<Vec<Published>, String> {
             id: entry.id,
             name: entry.name,
             aliases: entry.aliases,
+            hub: entry.hub,
             index: entry.index,
             tokenizers: entry.tokenizers,
         })
