@@ -172,6 +172,7 @@ fn machine() -> Machine {
         host_budget: u64::MAX,
         link: LINK,
         disk: Link { bytes_per_second: 1e10, latency: 0.0 },
+        disk_is_measured: false,
         operations_per_second: 1.0,
         block_latency: 0.0,
     }

@@ -28,6 +28,7 @@ pub(super) fn describe(forecast: &Forecast) -> String {
     lines.extend(strategies(alternatives, machine));
     lines.push(String::new());
     lines.push(least(*least_device, machine));
+    lines.extend(plan.as_ref().ok().and_then(|plan| disk(plan, machine)));
     lines.extend(accuracy.as_ref().map(|accuracy| past(accuracy, machine)));
     lines.join("\n")
 }
@@ -47,6 +48,14 @@ fn available(machine: &Machine) -> String {
             )
         }
     }
+}
+
+/// How fast the disk is taken to be, if the run reads enough for that to matter.
+fn disk(plan: &Plan, machine: &Machine) -> Option<String> {
+    let read: u64 = plan.stages.iter().map(|stage| stage.disk_bytes).sum();
+    let rate = units::memory(machine.disk.bytes_per_second as u64);
+    let known = if machine.disk_is_measured { "as in past runs" } else { "assumed" };
+    (read > 0).then(|| format!("Reads {} from disk at {rate}/s ({known})", units::memory(read)))
 }
 
 /// The name of the device's memory.
@@ -248,6 +257,7 @@ mod tests {
             host_budget: 28 * GB,
             link: Link { bytes_per_second: 12e9, latency: 2e-5 },
             disk: Link { bytes_per_second: 3e9, latency: 1e-4 },
+            disk_is_measured: false,
             operations_per_second: 25e12,
             block_latency: 1e-4,
         }

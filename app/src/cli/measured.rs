@@ -77,6 +77,7 @@ mod tests {
             measured_step_seconds,
             measured_operations_per_second: 0.0,
             measured_link_bytes_per_second: 0.0,
+            measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
         };
         Event::Outcome { job: JOB, outcome: Box::new(outcome) }

@@ -23,6 +23,7 @@ pub fn machine_of(card: &CardProfile, host_budget: u64, min_free: u64) -> Machin
         host_budget,
         link: Link { bytes_per_second: card.link_bytes_per_second, latency: card.link_latency },
         disk: USUAL_DISK,
+        disk_is_measured: false,
         operations_per_second: card.operations_per_second,
         block_latency: CARD_BLOCK_LATENCY,
     }

@@ -25,7 +25,7 @@ pub struct Correction {
 ///
 /// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
 /// multiplied by the highest of measured over predicted where that differs by 3% or more, so that the next prediction
-/// is enough. None of them goes beyond twice or half. `machine` has the speeds that hold without any run, so that
+/// is enough. None of them goes beyond twice or half. The disk behind a GPU is as fast as in the last runs of any model. `machine` has the speeds that hold without any run, so that
 /// corrections do not add up. Without a run (a published model that is not on this machine) nothing is corrected.
 pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machine) -> Correction {
     let last = run.map_or_else(Vec::new, |run| comparable(outcomes, run, &machine.device));
@@ -36,6 +36,12 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
     let way = if machine.unified { &mut corrected.disk } else { &mut corrected.link };
     let link = scale(|outcome| outcome.measured_link_bytes_per_second, way.bytes_per_second);
     way.bytes_per_second *= clamped(link);
+    if machine.unified {
+        corrected.disk_is_measured = link.is_some();
+    } else if let Some(disk) = disk_of(outcomes) {
+        corrected.disk.bytes_per_second = disk;
+        corrected.disk_is_measured = true;
+    }
     let activations = highest(
         last.iter().map(|outcome| outcome.measured_activations as f64 / outcome.predicted_activations as f64),
     );
@@ -45,6 +51,12 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
         activation_factor: settled(clamped(activations)),
         accuracy: accuracy(&last),
     }
+}
+
+/// Bytes a second from disk in the last runs of any model: the median.
+fn disk_of(outcomes: &[Outcome]) -> Option<f64> {
+    let measured = outcomes.iter().rev().map(|outcome| outcome.measured_disk_bytes_per_second);
+    median(measured.filter(|rate| rate.is_finite() && *rate > 0.0).take(RUNS))
 }
 
 /// The runs that say something about another run on a device, the last ones first.
@@ -131,6 +143,7 @@ mod tests {
             host_budget: 0,
             link: Link { bytes_per_second: 10e9, latency: 0.0 },
             disk: Link { bytes_per_second: 1e9, latency: 0.0 },
+            disk_is_measured: false,
             operations_per_second: 1e12,
             block_latency: 0.0,
         }
@@ -158,6 +171,7 @@ mod tests {
             measured_step_seconds: 1.0,
             measured_operations_per_second: operations,
             measured_link_bytes_per_second: 0.0,
+            measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
         }
     }
@@ -182,6 +196,16 @@ mod tests {
         let unchanged = Correction { machine: machine(), activation_factor: 1.0, accuracy: None };
         assert_eq!(corrected(&outcomes), unchanged);
         assert_eq!(correct(&[outcome(9e12, 300)], None, &machine()), unchanged);
+    }
+
+    #[test]
+    fn the_disk_is_as_fast_as_in_the_last_runs_of_any_model() {
+        let read = |rate| Outcome { measured_disk_bytes_per_second: rate, run: None, ..outcome(0.0, 0) };
+        let outcomes = [read(7e9), read(0.0), read(2e8), read(3e8)];
+        let corrected = correct(&outcomes, None, &machine()).machine;
+        assert!((corrected.disk.bytes_per_second - 3e8).abs() < 1.0 && corrected.disk_is_measured);
+        let unified = Machine { unified: true, ..machine() };
+        assert_eq!(correct(&outcomes, None, &unified).machine, unified);
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct Machine {
     pub link: Link,
     /// From the disk to memory.
     pub disk: Link,
+    /// Whether past runs have measured the disk. It is assumed otherwise.
+    #[serde(default)]
+    pub disk_is_measured: bool,
     /// Floating-point operations a second that the device reaches in blocks of transformers.
     pub operations_per_second: f64,
     /// Seconds that a pass through a block takes however small it is.

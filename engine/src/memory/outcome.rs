@@ -32,6 +32,9 @@ pub struct Outcome {
     pub measured_operations_per_second: f64,
     /// Bytes a second over the link; from disk on a unified device.
     pub measured_link_bytes_per_second: f64,
+    /// Bytes a second from disk, where the device has memory of its own.
+    #[serde(default)]
+    pub measured_disk_bytes_per_second: f64,
     /// The device's peak in each stage.
     #[serde(default)]
     pub stages: Vec<StagePeak>,

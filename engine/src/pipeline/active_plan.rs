@@ -38,6 +38,9 @@ struct Observed {
     compute: f64,
     bytes: f64,
     load: f64,
+    /// Bytes that all stores read from disk, and seconds.
+    read: f64,
+    reading: f64,
 }
 
 impl ActivePlan {
@@ -185,13 +188,32 @@ impl ActivePlan {
         measured
     }
 
+    /// Bytes a second over the link so far and as planned, if it is clearly slower.
+    pub fn slow_link(&self) -> Option<[f64; 2]> {
+        /// Seconds that copies must have taken to say something, and what they reach otherwise.
+        const ENOUGH: f64 = 0.2;
+        const USUAL: f64 = 0.8;
+        let Observed { bytes, load, .. } = self.observed;
+        let planned = self.machine.link.bytes_per_second;
+        let is_slow = !self.machine.unified && load > ENOUGH && bytes / load < USUAL * planned;
+        is_slow.then(|| [bytes / load, planned])
+    }
+
+    /// Records what the stores have read from disk since the last call.
+    pub fn observe_reads(&mut self, stores: &[WeightStore]) {
+        for read in stores.iter().map(WeightStore::take_read) {
+            self.observed.read += read.bytes as f64;
+            self.observed.reading += read.time.as_secs_f64();
+        }
+    }
+
     /// The predicted and measured figures of `run`.
     pub fn outcome(&self, run: RunIdentity) -> Outcome {
         let [predicted_activations, measured_activations] = self.activations();
         let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
         steps.sort_by(f64::total_cmp);
-        let Observed { operations, compute, bytes, load } = self.observed;
+        let Observed { operations, compute, bytes, load, read, reading } = self.observed;
         let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Outcome {
             model: self.footprint.model.clone(),
@@ -208,6 +230,7 @@ impl ActivePlan {
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
             measured_operations_per_second: rate(operations, compute),
             measured_link_bytes_per_second: rate(bytes, load),
+            measured_disk_bytes_per_second: if self.machine.unified { 0.0 } else { rate(read, reading) },
             stages: self.stage_peaks(),
         }
     }

@@ -140,11 +140,26 @@ impl LoadedModel {
     /// Makes room for a part in a stage: evicts what the plan keeps on the device only for other parts. If everything
     /// is to be kept, what fits beside stays, unless only the part in use is to be there.
     pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize, keep: Keep) {
+        self.evict(plan, stage, keep, |other| other != index);
+        if let Some(part_use) = plan.use_from(stage, index) {
+            self.stores[index].follow(part_use);
+        }
+    }
+
+    /// Applies a plan that needs less memory in a stage that is under way.
+    pub(super) fn step_down(&self, plan: &Plan, stage: usize, keep: Keep) {
+        self.follow(plan, stage);
+        let is_used = |part: usize| plan.stages.get(stage).is_some_and(|stage| stage.use_of(part).is_some());
+        self.evict(plan, stage, keep, |other| !is_used(other));
+    }
+
+    /// Evicts those of the parts that do not stay on the device in all stages.
+    fn evict(&self, plan: &Plan, stage: usize, keep: Keep, of: impl Fn(usize) -> bool) {
         let needed = plan.stages.get(stage).map_or(0, StagePlan::needed);
         let stays = plan.keeps_beside(keep);
         let mut room = plan.device_budget.saturating_sub(needed);
         for (other, (store, part)) in self.stores.iter().zip(&plan.parts).enumerate() {
-            if other == index || part.residence == Residence::Resident {
+            if !of(other) || part.residence == Residence::Resident {
                 continue;
             }
             let here = store.resident_bytes();
@@ -154,9 +169,6 @@ impl LoadedModel {
             } else {
                 leave(store, part.residence);
             }
-        }
-        if let Some(part_use) = plan.use_from(stage, index) {
-            self.stores[index].follow(part_use);
         }
     }
 

@@ -104,6 +104,7 @@ impl Target {
                     host_budget: host,
                     link: card.link,
                     disk: USUAL_DISK,
+                    disk_is_measured: false,
                     operations_per_second: card.operations_per_second,
                     block_latency: CARD_BLOCK_LATENCY,
                 };
@@ -126,6 +127,7 @@ impl Target {
                     host_budget: 0,
                     link: DISK,
                     disk: DISK,
+                    disk_is_measured: false,
                     operations_per_second: processor_rate(),
                     block_latency: BLOCK_LATENCY,
                 };

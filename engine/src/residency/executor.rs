@@ -119,7 +119,8 @@ impl Executor {
         let wait = pass.begun.since(&pass.asked).map_err(failed)?;
         let compute = pass.ended.since(&pass.begun).map_err(failed)?;
         let asked = pass.asked.since(origin).map_err(failed)?;
-        store.note(pass.index, wait, BlockTimings { passes: 1, compute, bytes: pass.bytes, load: pass.load });
+        let timings = BlockTimings { passes: 1, compute, bytes: pass.bytes, load: pass.load };
+        store.note(pass.index, wait, timings, pass.tier);
         self.recorder.record(TelemetryEvent::Block(BlockRecord {
             at: at + micros(asked),
             component: self.component,

@@ -15,7 +15,7 @@ use super::{
     buffer::{BlockLayout, Buffer, Sizes, bytes, largest},
     copies::{Copies, Place, Request, Resident, Ring, Slot},
     device::DeviceMemory,
-    weight_source::WeightSource,
+    weight_source::{Transfer, WeightSource},
 };
 use crate::{
     checkpoint::{Component, LowRankTerm, Values},
@@ -66,9 +66,9 @@ pub struct BlockTimings {
     pub passes: u32,
     /// Their total duration.
     pub compute: Duration,
-    /// Bytes moved for them.
+    /// Bytes moved over the link for them, or read from disk where there is no link.
     pub bytes: u64,
-    /// Total duration of moving.
+    /// Total duration of that. Blocks that come over the link from disk are not counted: they wait for the disk.
     pub load: Duration,
 }
 
@@ -403,16 +403,18 @@ impl WeightStore {
         }
     }
 
-    /// Records the timings of a forward pass.
-    pub(super) fn note(&self, index: usize, wait: Duration, pass: BlockTimings) {
+    /// Records the timings of a forward pass whose weights came from a tier.
+    pub(super) fn note(&self, index: usize, wait: Duration, pass: BlockTimings, from: Tier) {
         let mut state = self.state();
         state.moved += pass.bytes;
         state.waited += wait;
         let measured = &mut state.measured[index];
         measured.passes += pass.passes;
         measured.compute += pass.compute;
-        measured.bytes += pass.bytes;
-        measured.load += pass.load;
+        if from != Tier::Disk || self.memory().is_unified() {
+            measured.bytes += pass.bytes;
+            measured.load += pass.load;
+        }
     }
 
     /// The measurements of each block since the last call.
@@ -420,6 +422,11 @@ impl WeightStore {
         let mut state = self.state();
         let fresh = vec![BlockTimings::default(); state.measured.len()];
         std::mem::replace(&mut state.measured, fresh)
+    }
+
+    /// Whole blocks read from disk since the last call.
+    pub fn take_read(&self) -> Transfer {
+        self.source.take_read()
     }
 
     /// Bytes moved to the device since the store was created.

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use candle_core::{DType, Device, Tensor};
@@ -49,6 +50,16 @@ struct State {
     kept: Vec<bool>,
     host: Vec<Option<Arc<HostCopy>>>,
     patches: HashMap<(usize, String), Tensor>,
+    read: Transfer,
+}
+
+/// Bytes moved, and how long it took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Transfer {
+    /// Bytes.
+    pub bytes: u64,
+    /// Time.
+    pub time: Duration,
 }
 
 impl WeightSource {
@@ -64,6 +75,7 @@ impl WeightSource {
             kept: vec![false; layouts.len()],
             host: layouts.iter().map(|_| None).collect(),
             patches: HashMap::new(),
+            read: Transfer::default(),
         });
         Self { component, layouts, dtype, memory, account, state }
     }
@@ -78,7 +90,8 @@ impl WeightSource {
         let mut state = self.state();
         let copies = state.host.iter_mut().zip(&same);
         let host = copies.map(|(copy, same)| copy.take().filter(|_| *same)).collect();
-        let state = State { kept: state.kept.clone(), host, patches: std::mem::take(&mut state.patches) };
+        let (patches, read) = (std::mem::take(&mut state.patches), state.read);
+        let state = State { kept: state.kept.clone(), host, patches, read };
         let dtype = self.dtype;
         let (memory, account) = (Arc::clone(&self.memory), Arc::clone(&self.account));
         (Self { component, layouts, dtype, memory, account, state: Mutex::new(state) }, same)
@@ -141,15 +154,26 @@ impl WeightSource {
 
     /// Reads a block from disk into a buffer; returns `false` if stopped.
     pub fn read(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
-        let layout = &self.layouts[block];
-        let finished = to.read(&self.component.blocks[block], layout, go_on)?;
-        let state = self.state();
+        let (layout, own) = (&self.layouts[block], &self.component.blocks[block]);
+        let started = Instant::now();
+        let finished = to.read(own, layout, go_on)?;
+        let mut state = self.state();
+        // Quantizing takes time of its own.
+        if finished && own.encoded().is_empty() {
+            state.read.bytes += own.stored_bytes();
+            state.read.time += started.elapsed();
+        }
         for place in &layout.tensors {
             if let Some(tensor) = state.patches.get(&(block, place.name.clone())) {
                 replace(to, place, tensor)?;
             }
         }
         Ok(finished)
+    }
+
+    /// Whole blocks read from disk since the last call.
+    pub fn take_read(&self) -> Transfer {
+        std::mem::take(&mut self.state().read)
     }
 
     /// Loads a block to the device from the nearest tier, and returns that tier. A block without a copy in

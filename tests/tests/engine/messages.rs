@@ -218,6 +218,7 @@ fn events_come_back() {
         measured_step_seconds: 0.25,
         measured_operations_per_second: 1e12,
         measured_link_bytes_per_second: 0.0,
+        measured_disk_bytes_per_second: 0.0,
         stages: Vec::new(),
     };
     let report = AdapterReport {

@@ -81,6 +81,7 @@ fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
         measured_step_seconds: 0.0,
         measured_operations_per_second: 0.0,
         measured_link_bytes_per_second: 0.0,
+        measured_disk_bytes_per_second: 0.0,
         ..want.outcome.clone()
     };
     let line = serde_json::to_string(&wrong).unwrap() + "\n";

@@ -153,6 +153,7 @@ impl Scene {
             measured_step_seconds: plan.seconds_per_step * 1.04,
             measured_operations_per_second: 0.0,
             measured_link_bytes_per_second: 0.0,
+            measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
         }
     }

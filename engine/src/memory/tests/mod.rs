@@ -58,6 +58,7 @@ fn card(device_budget: u64, host_budget: u64, gigabytes_per_second: f64) -> Mach
         host_budget,
         link: Link { bytes_per_second: gigabytes_per_second * 1e9, latency: 1e-5 },
         disk: Link { bytes_per_second: 2e9, latency: 1e-4 },
+        disk_is_measured: false,
         operations_per_second: 2e13,
         block_latency: 1e-4,
     }

@@ -113,7 +113,8 @@ impl LoadedModel {
             is_new_stage: Cell::new(true),
         };
         let media = run.whole(&mut dump);
-        let plan = run.plan.into_inner();
+        let mut plan = run.plan.into_inner();
+        plan.observe_reads(&self.stores);
         self.account.set_budget(None);
         self.end(&plan.plan, options.memory.keep);
         self.account.give_back();
@@ -318,7 +319,7 @@ impl Run<'_> {
             match work().map_err(|error| error.told_apart(&self.loaded.account)) {
                 Err(RunError::OutOfMemory(error)) => {
                     let reason = unmetered(|| self.plan.borrow_mut().step_down(stage, error))?;
-                    self.loaded.follow(&self.plan.borrow().plan, stage);
+                    self.loaded.step_down(&self.plan.borrow().plan, stage, self.options.memory.keep);
                     self.loaded.account.settle();
                     self.loaded.account.take_refusal();
                     self.tell(&reason);

@@ -5,10 +5,12 @@ use std::{collections::BTreeMap, time::Instant};
 use super::{Begun, PipelineError, Run};
 use crate::{
     hardware::unmetered,
+    memory::DeviceChoice,
     models::{Conditioning, Denoise, Denoiser, Prepared},
     pipeline::estimate::prepare_input,
     residency::{Blocks, Executor, WeightStore},
     telemetry::StepRecord,
+    units,
 };
 
 /// The part of a sampling loop that one denoiser runs.
@@ -108,6 +110,14 @@ impl Run<'_> {
 
     fn end_stage(&self, turn: &Turn<'_>) {
         self.plan.borrow_mut().observe(turn.stage, turn.part(), turn.store);
+        let slow = self.plan.borrow().slow_link();
+        if let (DeviceChoice::Simulated(_), Some(rates)) = (&self.options.target.choice, slow) {
+            let [measured, simulated] = rates.map(|rate| units::memory(rate as u64));
+            self.tell(&format!(
+                "This computer copies {measured}/s, the simulated link {simulated}/s: steps that wait for it take \
+                 longer than on the GPU"
+            ));
+        }
         self.finish(&turn.begun);
     }
 }
