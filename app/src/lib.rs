@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod engines;
 pub mod folders;
+pub mod lean;
 pub mod seed;
 pub use sluice_engine::units;
 #[cfg(feature = "window")]

@@ -95,6 +95,7 @@ pub fn run() -> ExitCode {
         Err(message) => return exit::usage(&message),
     };
     log_to_stderr();
+    crate::lean::restart_under_limits();
     exit::report(match command {
         None => open_window(in_process),
         Some(Command::Generate(args)) => generate::run(*args),

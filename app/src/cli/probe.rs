@@ -42,11 +42,16 @@ fn describe(sample: &HardwareSample, cards: &[CardProfile]) -> String {
 }
 
 fn machine(sample: &HardwareSample) -> Vec<String> {
-    let HardwareSample { cpu, threads, ram_total, ram_available, gpus, gpu_note, .. } = sample;
+    let HardwareSample { cpu, threads, ram_total, ram_available, ram_limit, gpus, gpu_note, .. } = sample;
     let cpu = if cpu.is_empty() { "unknown" } else { cpu };
     let (total, available) = (units::memory(*ram_total), units::memory(*ram_available));
     let mut lines =
         vec![format!("CPU   {cpu}, {threads} threads"), format!("RAM   {total}, {available} available")];
+    lines.extend(
+        ram_limit
+            .iter()
+            .map(|limit| format!("      limited to {} by {}", units::memory(limit.bytes), limit.kind.name())),
+    );
     lines.extend(gpus.iter().map(|GpuSample { name, vram_total, vram_used, .. }| {
         let (total, used) = (units::memory(*vram_total), units::memory(*vram_used));
         format!("GPU   {name}: {total} of VRAM, {used} in use")

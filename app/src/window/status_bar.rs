@@ -105,7 +105,10 @@ fn machine(ui: &mut Ui, sample: &HardwareSample) {
     reading(ui, icons::CPU, "CPU", &cpu, sample.cpu_load, tip);
     let used = sample.ram_total.saturating_sub(sample.ram_available);
     let ram = units::memory_of(used, sample.ram_total);
-    let tip = format!("Sluice uses {}", units::memory(sample.process_ram));
+    let limit = sample.ram_limit.map_or_else(String::new, |limit| {
+        format!("; limited to {} by {}", units::memory(limit.bytes), limit.kind.name())
+    });
+    let tip = format!("Sluice uses {}{limit}", units::memory(sample.process_ram));
     reading(ui, icons::MEMORY, "RAM", &ram, share(used, sample.ram_total), tip);
     for gpu in sample.gpus.iter().rev() {
         let vram = units::memory_of(gpu.vram_used, gpu.vram_total);

@@ -6,6 +6,8 @@ mod adapter;
 mod bench;
 mod convert;
 mod files;
+#[cfg(target_os = "linux")]
+mod limits;
 mod memory;
 
 use std::{

@@ -3,6 +3,7 @@
 
 mod account;
 mod cards;
+mod limit;
 mod metering;
 
 use std::{thread, time::Duration};
@@ -14,6 +15,7 @@ use sysinfo::{
 
 pub use account::{DevicePool, Holdings, MemoryAccount, OutOfMemory, Peaks, Reservation};
 pub use cards::{CardProfile, card, cards};
+pub use limit::{LimitKind, MemoryLimit, process_is_limited};
 pub use metering::{metered, unmetered};
 
 /// The state of the machine at one moment.
@@ -25,10 +27,12 @@ pub struct HardwareSample {
     pub threads: usize,
     /// CPU load, 0…1.
     pub cpu_load: f32,
-    /// Bytes of RAM.
+    /// Bytes of RAM, or of `ram_limit`.
     pub ram_total: u64,
-    /// Bytes of available RAM.
+    /// Bytes of available RAM, within `ram_limit`.
     pub ram_available: u64,
+    /// What limits this process to less RAM than the machine has.
+    pub ram_limit: Option<MemoryLimit>,
     /// Bytes of RAM this process uses.
     pub process_ram: u64,
     /// NVIDIA GPUs, in the driver's order.
@@ -89,6 +93,7 @@ impl Probe {
             cpu_load: 0.0,
             ram_total: 0,
             ram_available: 0,
+            ram_limit: None,
             process_ram: 0,
             gpus,
             gpu_note,
@@ -98,9 +103,14 @@ impl Probe {
             system.refresh_memory();
             sample.cpu = system.cpus().first().map_or_else(String::new, |cpu| cpu.brand().trim().to_owned());
             sample.cpu_load = system.global_cpu_usage() / 100.0;
+            sample.process_ram = own_memory(system);
             sample.ram_total = system.total_memory();
             sample.ram_available = system.available_memory();
-            sample.process_ram = own_memory(system);
+            sample.ram_limit = limit::memory_limit(system);
+            if let Some(MemoryLimit { bytes, free, .. }) = sample.ram_limit {
+                sample.ram_total = sample.ram_total.min(bytes);
+                sample.ram_available = sample.ram_available.min(free);
+            }
         }
         sample
     }
@@ -177,15 +187,20 @@ fn open_system(kinds: RefreshKind) -> Option<System> {
         .ok()
 }
 
-/// Bytes of RAM; `None` if unknown.
+/// Bytes of RAM that this process may use; `None` if unknown.
 #[cfg(feature = "cuda")]
 pub fn total_memory() -> Option<u64> {
-    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    open_system(kinds).map(|system| system.total_memory())
+    let mut system =
+        open_system(RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram()))?;
+    own_memory(&mut system);
+    let total = system.total_memory();
+    Some(limit::memory_limit(&system).map_or(total, |limit| limit.bytes.min(total)))
 }
 
-/// Bytes of available RAM; `None` if unknown.
-pub fn available_memory() -> Option<u64> {
-    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    open_system(kinds).map(|system| system.available_memory())
+/// The limit of this process's memory that leaves least, if it has one.
+pub fn memory_limit() -> Option<MemoryLimit> {
+    let mut system =
+        open_system(RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram()))?;
+    own_memory(&mut system);
+    limit::memory_limit(&system)
 }

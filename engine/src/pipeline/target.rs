@@ -33,6 +33,8 @@ use crate::{
 
 /// Part of the available memory that a run may take when nobody says how much.
 const SHARE: f64 = 0.85;
+/// Bytes of a process's memory limit that a run does not plan with: the stacks and buffers of the threads that it starts.
+const BESIDE_A_RUN: u64 = 8 << 20;
 /// What a disk is taken to deliver until it was measured.
 const DISK: Link = Link { bytes_per_second: 1.5e9, latency: 1e-4 };
 /// Seconds that a pass through a block takes on the processor however small it is.
@@ -45,7 +47,7 @@ pub struct Target {
     pub choice: DeviceChoice,
     /// What the planner may count with.
     pub machine: Machine,
-    /// Whether the budget is enforced: a card's always is, the machine's own memory if somebody set a limit.
+    /// Whether the budget is enforced: a GPU's always is, the machine's own memory if a budget or the system limits it.
     pub enforced: bool,
     /// Operations a second in f32, where `machine` has those in 16 bits.
     f32_rate: Option<f64>,
@@ -90,9 +92,12 @@ impl Target {
         pace: Pace,
     ) -> Result<Self, PipelineError> {
         let choice = preferences.device.clone();
-        let free = sample.ram_available + held;
+        let limited = sample.ram_limit.is_some();
+        let set_aside = if limited { BESIDE_A_RUN } else { 0 };
+        let free = (sample.ram_available + held).saturating_sub(set_aside);
         let available = (free as f64 * SHARE) as u64;
-        let host = preferences.ram_budget.unwrap_or(available);
+        let within = |budget: u64| if limited { budget.min(available) } else { budget };
+        let host = preferences.ram_budget.map_or(available, within);
         match &choice {
             DeviceChoice::Auto if let Some(card) = first_card()? => {
                 let free = card.available.saturating_sub(preferences.min_free_vram);
@@ -123,7 +128,7 @@ impl Target {
                     device: "CPU".to_owned(),
                     unified: true,
                     device_total: sample.ram_total,
-                    device_budget: limit.unwrap_or(available),
+                    device_budget: limit.map_or(available, within),
                     host_budget: 0,
                     link: DISK,
                     disk: DISK,
@@ -134,7 +139,7 @@ impl Target {
                 Ok(Self {
                     choice,
                     machine,
-                    enforced: limit.is_some(),
+                    enforced: limit.is_some() || limited,
                     f32_rate: None,
                     card_has_bf16: None,
                     card: None,

@@ -24,11 +24,12 @@ use super::{
 };
 use crate::{
     checkpoint::CheckpointError,
-    hardware::{MemoryAccount, Probe, metered},
+    hardware::{MemoryAccount, MemoryLimit, Probe, memory_limit, metered},
     models::OpenedModels,
     pipeline::{self, ModelSummary},
     request::ModelSource,
     residency::CancelToken,
+    units,
 };
 
 /// A running engine. Dropping it shuts the engine down and waits for its threads.
@@ -42,8 +43,9 @@ impl Session {
     /// Starts the engine's threads.
     ///
     /// # Errors
-    /// When the operating system cannot start a thread.
+    /// When the operating system cannot start a thread, or limits the memory of this process too much.
     pub fn start(options: SessionOptions) -> io::Result<Self> {
+        check_limit(options.threads)?;
         let (commands, incoming) = bounded(COMMANDS);
         let (outgoing, events) = bounded(EVENTS);
         let (work, assigned) = bounded(1);
@@ -288,4 +290,22 @@ impl Dispatcher {
 fn describe(source: &ModelSource, models: &OpenedModels) -> Result<ModelSummary, CheckpointError> {
     let model = models.open(&source.resolve()?)?;
     pipeline::summarise(&model, source)
+}
+
+/// Refuses to start where a limit leaves too little memory: an allocation that fails later would end the process.
+fn check_limit(threads: Option<usize>) -> io::Result<()> {
+    const STACK: u64 = 2 << 20;
+    const OTHER_THREADS: u64 = 6;
+    const BASE: u64 = 16 << 20;
+    let Some(MemoryLimit { kind, bytes, free }) = memory_limit() else { return Ok(()) };
+    let threads = threads.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let least = BASE + STACK * (threads as u64 + OTHER_THREADS);
+    if free >= least {
+        return Ok(());
+    }
+    let [limit, free, least] = [bytes, free, least].map(units::memory);
+    let kind = kind.name();
+    Err(io::Error::other(format!(
+        "this process may use only {limit} of memory ({kind}); {free} are left, and {least} are needed to start"
+    )))
 }

@@ -222,6 +222,7 @@ pub fn machine() -> HardwareSample {
         cpu_load: 0.37,
         ram_total: 64 * GIB,
         ram_available: 51 * GIB,
+        ram_limit: None,
         process_ram: 2 * GIB,
         gpus: vec![GpuSample {
             name: "NVIDIA GeForce RTX 3060".to_owned(),
