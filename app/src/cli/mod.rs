@@ -5,6 +5,7 @@ mod bench;
 mod convert;
 mod engine;
 mod exit;
+mod flags_elsewhere;
 mod forecast;
 mod generate;
 mod guidance_args;
@@ -92,7 +93,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let (command, in_process) = match CommandLine::try_parse() {
         Ok(CommandLine { command, in_process }) => (command, in_process),
-        Err(message) => return exit::usage(&message),
+        Err(message) => return exit::usage(&flags_elsewhere::explain(message)),
     };
     log_to_stderr();
     crate::lean::restart_under_limits();

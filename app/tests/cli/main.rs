@@ -450,3 +450,23 @@ fn pictures_whose_folder_vanishes_are_kept() {
         assert_eq!(read_settings(Path::new(path)).unwrap().settings.request.prompt, "x");
     }
 }
+
+#[test]
+fn an_option_of_another_program_is_answered_with_ours() {
+    let folder = TempDir::new().unwrap();
+    for (arguments, tip) in [
+        (
+            ["generate", "-p", "x", "--max-vram", "8"],
+            "`--max-vram` of stable-diffusion.cpp is called `--vram-budget` here",
+        ),
+        (["generate", "-p", "x", "-H", "512"], "`-H` of stable-diffusion.cpp is called `--height` here"),
+        (
+            ["plan", "--reserve-vram=1", "--ram", "8", "--json"],
+            "`--reserve-vram` of ComfyUI is called `--min-free-vram` here",
+        ),
+    ] {
+        let refused = run(folder.path(), &arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains(tip), "{}", stderr(&refused));
+    }
+}
