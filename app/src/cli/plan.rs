@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use sluice_engine::{
     hardware::{CardProfile, cards},
-    memory::{DeviceChoice, KnownDefaults, MemoryPreferences, machine_of},
+    memory::{DeviceChoice, Estimate, KnownDefaults, MemoryPreferences, machine_of},
     models::{KnownModel, known_model, known_models},
     request::{ModelSource, Request},
     session::{Defaults, PlanQuery, PlanSubject, Reading},
@@ -129,6 +129,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 impl Args {
     fn preferences(&self) -> anyhow::Result<MemoryPreferences> {
         let mut memory = self.memory.preferences();
+        if memory.estimate == Estimate::Dryrun {
+            return Err(refuse(
+                "`plan` computes nothing, so it cannot try functions out".to_owned(),
+                "Leave out `--estimate`, or use `sluice generate --estimate dryrun`, which shows the prediction next \
+                 to the measurement."
+                    .to_owned(),
+            ));
+        }
         if let Some(vram) = self.vram {
             let card = card_with(vram, self.memory.card.as_deref())?;
             memory.device = DeviceChoice::Simulated(card.id.clone());

@@ -18,6 +18,16 @@ fn planned(folder: &Path, further: &[&str]) -> Value {
 }
 
 #[test]
+fn a_plan_refuses_a_dry_run() {
+    let folder = TempDir::new().unwrap();
+    for model in ["starter", "flux.1-dev"] {
+        let refused = run(folder.path(), &["plan", "--model", model, "--estimate", "dryrun"]);
+        assert_fails(&refused, "`plan` computes nothing", "Leave out `--estimate`");
+    }
+    assert_fine(&draw(folder.path(), &["--estimate", "dryrun"]));
+}
+
+#[test]
 fn a_plan_is_a_sentence_and_tables() {
     let folder = TempDir::new().unwrap();
     let table = run(folder.path(), &["plan", "--card", "rtx-3060"]);
