@@ -40,6 +40,8 @@ pub struct WeightStore {
 #[derive(Debug)]
 struct State {
     plan: Vec<BlockPlan>,
+    /// For each block: the scopes that keep it on the device.
+    scopes: Vec<u32>,
     slots: u32,
     resident: Vec<Option<Arc<OnDevice>>>,
     copies: Option<Copies>,
@@ -50,6 +52,40 @@ struct State {
     measured: Vec<BlockTimings>,
     moved: u64,
     waited: Duration,
+}
+
+impl State {
+    /// Where a block is loaded to: what the plan says, unless a scope keeps it on the device.
+    fn placement(&self, block: usize) -> Placement {
+        if self.scopes[block] > 0 { Placement::Resident } else { self.plan[block].placement }
+    }
+
+    /// Ends what is on its way, and frees the blocks that are no longer to stay on the device.
+    fn place_again(&mut self) {
+        self.copies = None;
+        self.ahead = None;
+        for block in 0..self.resident.len() {
+            if self.placement(block) != Placement::Resident {
+                self.resident[block] = None;
+            }
+        }
+    }
+}
+
+/// Keeps blocks on the device until it is dropped: see [`WeightStore::keep_on_device`].
+#[derive(Debug)]
+#[must_use = "the scope ends when this is dropped"]
+pub struct OnDeviceScope<'a> {
+    store: &'a WeightStore,
+    range: Range<usize>,
+}
+
+impl Drop for OnDeviceScope<'_> {
+    fn drop(&mut self) {
+        let mut state = self.store.state();
+        state.scopes[self.range.clone()].iter_mut().for_each(|scopes| *scopes -= 1);
+        state.place_again();
+    }
 }
 
 /// A resident block.
@@ -136,6 +172,7 @@ impl WeightStore {
         let blocks = source.blocks();
         let state = State {
             plan: vec![BlockPlan { placement: Placement::Resident, home: Tier::Disk }; blocks],
+            scopes: vec![0; blocks],
             slots: 0,
             resident: (0..blocks).map(|_| None).collect(),
             copies: None,
@@ -188,17 +225,20 @@ impl WeightStore {
         if state.plan == plan.blocks && state.slots == plan.slots {
             return;
         }
-        state.copies = None;
-        state.ahead = None;
         state.plan.clone_from(&plan.blocks);
         state.slots = plan.slots;
-        let State { plan, resident, .. } = &mut *state;
-        for (block, plan) in resident.iter_mut().zip(plan.iter()) {
-            if plan.placement != Placement::Resident {
-                *block = None;
-            }
-        }
-        self.source.keep(plan.iter().map(|block| block.home == Tier::Host));
+        state.place_again();
+        self.source.keep(plan.blocks.iter().map(|block| block.home == Tier::Host));
+    }
+
+    /// Keeps the blocks of `range` on the device from their next lease until the scope is dropped, whatever the plan
+    /// says. Scopes may overlap. A lease fails if the memory for a block is refused.
+    pub fn keep_on_device(&self, range: Range<usize>) -> OnDeviceScope<'_> {
+        let mut state = self.state();
+        state.scopes[range.clone()].iter_mut().for_each(|scopes| *scopes += 1);
+        state.place_again();
+        drop(state);
+        OnDeviceScope { store: self, range }
     }
 
     /// Announces that `walks` more walks through the same range follow the next one. The first blocks of each
@@ -213,7 +253,7 @@ impl WeightStore {
         let wanted = |state: &State, placement| -> Vec<Request> {
             let blocks = range
                 .clone()
-                .filter(|&block| state.plan[block].placement == placement && state.resident[block].is_none());
+                .filter(|&block| state.placement(block) == placement && state.resident[block].is_none());
             let stays = placement == Placement::Resident;
             blocks.map(|block| Request { block, stays }).collect()
         };
@@ -285,7 +325,7 @@ impl WeightStore {
                 let kind = Kind::Resident(Arc::clone(block));
                 return Ok(Lease { kind, from: Tier::Device, load: Duration::ZERO, slot: None, bytes: 0 });
             }
-            if state.plan[index].placement == Placement::Leaves {
+            if state.placement(index) == Placement::Leaves {
                 let kind = Kind::Leaves(Weights::one_by_one(Arc::clone(&self.source), index));
                 return Ok(Lease {
                     kind,
@@ -375,7 +415,9 @@ impl WeightStore {
         };
         let table = stored(name)?;
         let picked = Tensor::new(rows, &Device::Cpu)?;
-        let mut values = if table.is_changed() {
+        let mut values = if let Some(assigned) = self.source.assigned(block, name) {
+            assigned.to_dtype(DType::F32)?.index_select(&picked, 0)?
+        } else if table.is_changed() {
             table.load(&Device::Cpu)?.index_select(&picked, 0)?
         } else {
             let width = table.shape().get(1).copied().unwrap_or(1);
@@ -439,13 +481,31 @@ impl WeightStore {
         self.state().waited.as_micros() as u64
     }
 
-    /// Replaces a stored weight by `tensor`, in all copies.
+    /// A tensor of a block as it is stored, in f32 on the CPU, with what was assigned to it and without low-rank terms.
+    /// Moves nothing to the device.
     ///
     /// # Errors
-    /// Fails if the block has no such tensor, or one of another shape.
-    pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
+    /// Fails if the block has no such tensor, or the file became unreadable.
+    pub fn stored(&self, block: usize, name: &str) -> Result<Tensor, RunError> {
+        if let Some(assigned) = self.source.assigned(block, name) {
+            return Ok(assigned.to_dtype(DType::F32)?);
+        }
+        let tensors = &self.source.component.blocks[block].tensors;
+        let (_, stored) = tensors
+            .iter()
+            .find(|(known, _)| known == name)
+            .ok_or_else(|| candle_core::Error::CannotFindTensor { path: name.to_owned() })?;
+        Ok(unmetered(|| stored.load(&Device::Cpu))?)
+    }
+
+    /// Assigns `tensor` to a weight: to the stored copy, and thereby to every lease from now on. The file is not
+    /// written; the assignment lasts as long as the store.
+    ///
+    /// # Errors
+    /// Fails if the block has no such tensor, one of another shape, or one that is held in fewer bits.
+    pub fn assign(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         self.abandon_walk();
-        self.source.patch(block, name, tensor)?;
+        self.source.assign(block, name, tensor)?;
         self.state().resident[block] = None;
         Ok(())
     }

@@ -131,7 +131,7 @@ impl WeightSource {
     }
 
     /// Replaces a stored weight by `tensor` for the lifetime of the source.
-    pub fn patch(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
+    pub fn assign(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         let place = self.layouts[block].tensors.iter().find(|place| place.name == name).ok_or_else(|| {
             candle_core::Error::CannotFindTensor {
                 path: format!("{}.{name}", self.component.blocks[block].name),
@@ -144,6 +144,11 @@ impl WeightSource {
         }
         state.patches.insert((block, name.to_owned()), held);
         Ok(())
+    }
+
+    /// What was assigned to a weight, in the dtype in which it is held.
+    pub fn assigned(&self, block: usize, name: &str) -> Option<Tensor> {
+        self.state().patches.get(&(block, name.to_owned())).cloned()
     }
 
     /// Allocates a buffer in host memory.

@@ -9,6 +9,7 @@ mod exactness;
 mod faults;
 #[cfg(target_os = "linux")]
 mod less_memory;
+mod offload_cache;
 mod options;
 mod past_runs;
 mod pictures;

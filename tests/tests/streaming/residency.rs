@@ -90,23 +90,6 @@ fn weights_are_the_stored_ones_from_every_place_in_every_walk() {
 }
 
 #[test]
-fn a_weight_that_is_replaced_is_replaced_in_every_place() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, store) in places(folder.path()) {
-        values(&store);
-        let patch = Tensor::full(50f32, (2, WIDTH), &Device::Cpu).unwrap();
-        store.patch(2, "layer.weight", &patch).unwrap();
-        let mut patched = expected();
-        patched[2].0 = 50.0;
-        assert_eq!(values(&store), patched, "{name}");
-        store.leave_memory();
-        assert_eq!(values(&store), patched, "{name}, after it left memory");
-        assert!(store.patch(2, "layer.bias", &patch).is_err(), "{name}: there is no bias");
-        assert!(store.patch(2, "norm.weight", &patch).is_err(), "{name}: the shape is another");
-    }
-}
-
-#[test]
 fn a_walk_that_is_abandoned_leaves_nothing_in_the_way_of_the_next() {
     let folder = tempfile::tempdir().unwrap();
     for (name, store) in places(folder.path()) {
