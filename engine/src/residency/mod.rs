@@ -9,7 +9,7 @@
 //!
 //! | operation | here |
 //! |---|---|
-//! | onload | [`WeightStore::begin_walk`] and [`WeightStore::lease`]; an [`Executor`] calls both |
+//! | onload | [`WeightStore::begin_walk`] and [`WeightStore::lease`]; an [`Executor`] calls both. [`WeightStore::fetch_ahead`] starts earlier |
 //! | offload | drop the lease; [`rest`](WeightStore::rest) frees the slots, [`leave_device`](WeightStore::leave_device) the device, [`leave_memory`](WeightStore::leave_memory) RAM, too |
 //! | keep onloaded for a while | [`WeightStore::keep_on_device`], until the scope is dropped |
 //! | read what is stored, without onloading | [`WeightStore::stored`], [`WeightStore::rows`] |
