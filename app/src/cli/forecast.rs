@@ -53,9 +53,9 @@ fn available(machine: &Machine) -> String {
 /// How fast the disk is taken to be, if the run reads enough for that to matter.
 fn disk(plan: &Plan, machine: &Machine) -> Option<String> {
     let read: u64 = plan.stages.iter().map(|stage| stage.disk_bytes).sum();
-    let rate = units::memory(machine.disk.bytes_per_second as u64);
+    let rate = units::speed(machine.disk.bytes_per_second);
     let known = if machine.disk_is_measured { "as in past runs" } else { "assumed" };
-    (read > 0).then(|| format!("Reads {} from disk at {rate}/s ({known})", units::memory(read)))
+    (read > 0).then(|| format!("Reads {} from disk at {rate} ({known})", units::memory(read)))
 }
 
 /// The name of the device's memory.
@@ -163,7 +163,7 @@ fn strategies(alternatives: &[Alternative], machine: &Machine) -> Vec<String> {
             units::memory(alternative.device),
             host(alternative.host, machine),
             units::seconds(alternative.seconds_per_step),
-            units::seconds(alternative.seconds_per_picture),
+            units::seconds(alternative.seconds_per_image),
             quality(alternative),
             fit(alternative, machine),
             marks.join(", "),
@@ -323,7 +323,7 @@ mod tests {
             device,
             host: 0,
             seconds_per_step: 1.0,
-            seconds_per_picture: 70.0,
+            seconds_per_image: 70.0,
             quality: Quality::Exact,
             error: None,
             device_short,

@@ -27,8 +27,7 @@ pub struct Technique {
 const MOST_PREFETCH: u32 = 15;
 
 impl Technique {
-    /// Everything that the planner tries: up to three blocks on their way, or exactly as many as somebody
-    /// wants.
+    /// Everything that the planner tries: up to three blocks on their way, or exactly `prefetch`.
     pub fn new(prefetch: Option<u32>) -> Self {
         let slots = prefetch.map(|prefetch| prefetch.min(MOST_PREFETCH) + 1);
         Self {

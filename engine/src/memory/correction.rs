@@ -95,8 +95,7 @@ fn clamped(factor: Option<f64>) -> f64 {
     factor.map_or(1.0, |factor| factor.clamp(1.0 / FURTHEST, FURTHEST))
 }
 
-/// The highest of what was measured. As what is foretold of memory is a promise, a few runs that took less than
-/// foretold do not lower it.
+/// The highest of what was measured. Predicted memory is a promise, so a few runs that took less do not lower it.
 fn highest(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
     let highest = values.iter().copied().reduce(f64::max)?;

@@ -84,7 +84,7 @@ pub struct Held {
 }
 
 impl Footprint {
-    /// The same model with its matrices held as somebody wants them.
+    /// The same model with its matrices held in the chosen storages.
     pub fn held_as(&self, preferences: &MemoryPreferences) -> Self {
         let parts = self.parts.iter().map(|part| part.held_as(preferences.precision(part.role)));
         Self { model: self.model.clone(), dtype: self.dtype, parts: parts.collect() }

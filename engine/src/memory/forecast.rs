@@ -39,9 +39,9 @@ pub struct Alternative {
     pub host: u64,
     /// Seconds of a denoising step.
     pub seconds_per_step: f64,
-    /// Seconds of a picture, loading included.
-    pub seconds_per_picture: f64,
-    /// How near the pictures are to those of the stored weights.
+    /// Seconds of an image, loading included.
+    pub seconds_per_image: f64,
+    /// How near the images are to those of the stored weights.
     pub quality: Quality,
     /// What the weights lose, where that was measured: the root of the mean square, relative to theirs.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub struct Alternative {
     pub preferences: Option<MemoryPreferences>,
 }
 
-/// How near pictures are to those of the stored weights.
+/// How near images are to those of the stored weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quality {

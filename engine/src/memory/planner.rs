@@ -263,7 +263,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The rows of a mode with what somebody wants of single parts, each once.
+/// The rows of a mode with the overrides for single parts, each once.
 fn rows(footprint: &Footprint, preferences: &MemoryPreferences) -> Vec<Row> {
     let presets =
         PRESETS.iter().find(|(mode, _)| *mode == preferences.mode).map_or(&[][..], |(_, presets)| presets);

@@ -1,4 +1,4 @@
-//! What a person wants of the memory: modes, wishes and overrides.
+//! Memory settings: modes, wishes and overrides.
 
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,7 @@ pub enum DeviceChoice {
     Simulated(String),
 }
 
-/// Everything a person can say about memory. It belongs to the machine and never comes from a picture.
+/// All memory settings of the user. They belong to the machine and are never restored from an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryPreferences {
@@ -115,9 +115,9 @@ pub struct MemoryPreferences {
     pub denoiser: Option<Residence>,
     /// Overrides the mode for the autoencoder.
     pub autoencoder: Option<Residence>,
-    /// What the denoiser's matrices are held as. Unlike all else here, it changes the picture.
+    /// What the denoiser's matrices are held as. Unlike the other settings, it changes the image.
     pub denoiser_precision: Storage,
-    /// What those of the text encoders are held as. It changes the picture, too.
+    /// What those of the text encoders are held as. It also changes the image.
     pub text_precision: Storage,
     /// Which blocks stay where not all of them do.
     pub residents: Residents,

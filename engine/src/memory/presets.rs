@@ -15,7 +15,7 @@ pub struct CardPreset {
     pub name: String,
     /// What it costs and gains, in sentences.
     pub summary: String,
-    /// Bytes of VRAM that the card has at least.
+    /// The least VRAM of a GPU that it is for, in bytes.
     pub vram: u64,
     /// What it sets.
     pub memory: MemoryPreferences,

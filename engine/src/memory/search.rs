@@ -12,7 +12,7 @@ use super::{
     part::Part,
 };
 
-/// Slots that buffers are reserved for in the host's memory when nobody says how many.
+/// Slots that host buffers are reserved for unless their number is chosen.
 const USUAL_SLOTS: u64 = 2;
 
 /// How each part is placed, in the footprint's order.

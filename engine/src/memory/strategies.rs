@@ -127,7 +127,7 @@ fn other_precisions(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative
 }
 
 /// The row with smaller weights that the wish would pick, if it is worth saying: where weights as they are wanted do
-/// not fit, or where it gives notably more of what is wished for. Nothing is made smaller unless somebody asks for it.
+/// not fit, or where it gives notably more of what is wished for. Weights are only held in fewer bits on request.
 fn worth_saying<'a>(
     rows: &'a [Alternative],
     plan: &Result<Plan, PlanError>,
@@ -137,8 +137,7 @@ fn worth_saying<'a>(
 ) -> Option<&'a Alternative> {
     let fits = |row: &&Alternative| row.device_short == 0 && row.host_short == 0;
     let smaller = || rows.iter().filter(|row| SMALLER.iter().any(|(id, ..)| *id == row.id)).filter(fits);
-    let by_time =
-        |a: &&Alternative, b: &&Alternative| a.seconds_per_picture.total_cmp(&b.seconds_per_picture);
+    let by_time = |a: &&Alternative, b: &&Alternative| a.seconds_per_image.total_cmp(&b.seconds_per_image);
     let nearest = || smaller().min_by(|a, b| a.quality.cmp(&b.quality).then(by_time(a, b)));
     let Ok(plan) = plan else {
         let otherwise = rows.iter().filter(fits).any(|row| row.available && row.quality <= Quality::Blended);
@@ -147,8 +146,8 @@ fn worth_saying<'a>(
     if preferences.mode != OffloadMode::Auto {
         return None;
     }
-    let seconds = plan.seconds / f64::from(workload.pictures.max(1));
-    let faster = |row: &&Alternative| row.seconds_per_picture < NOTABLE * seconds;
+    let seconds = plan.seconds / f64::from(workload.images.max(1));
+    let faster = |row: &&Alternative| row.seconds_per_image < NOTABLE * seconds;
     let comfortable = machine.device_budget - machine.device_budget.div_ceil(SPARE);
     match preferences.wish {
         Wish::Quality => None,
@@ -269,7 +268,7 @@ impl<'a> Table<'a> {
             device,
             host,
             seconds_per_step,
-            seconds_per_picture: seconds / f64::from(self.workload.pictures.max(1)),
+            seconds_per_image: seconds / f64::from(self.workload.images.max(1)),
             quality,
             error: None,
             device_short: device.saturating_sub(self.machine.device_budget),
@@ -280,7 +279,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What pictures and weights lose by how the weights are held.
+    /// What images and weights lose through the storage of the weights.
     fn loss(&self) -> (Quality, Option<f64>) {
         let (mut quality, mut error) = (Quality::Exact, None::<f64>);
         for part in &self.footprint.parts {

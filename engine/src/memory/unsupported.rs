@@ -33,7 +33,7 @@ pub struct UnsupportedModel {
     pub aliases: Vec<String>,
     /// Its repository on Hugging Face.
     pub hub: String,
-    /// What it is used with when nobody says otherwise.
+    /// Its default settings.
     pub defaults: KnownDefaults,
     /// In the order in which a run uses them.
     components: Vec<ListedComponent>,
@@ -42,7 +42,7 @@ pub struct UnsupportedModel {
     text: Tokens,
 }
 
-/// What a well-known model is used with when nobody says otherwise.
+/// The default settings of a well-known model.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownDefaults {
@@ -50,7 +50,7 @@ pub struct KnownDefaults {
     pub width: u32,
     /// Pixels.
     pub height: u32,
-    /// Frames; 1 for pictures.
+    /// Frames; 1 for images.
     pub frames: u32,
     /// Denoising steps.
     pub steps: u32,
@@ -83,7 +83,7 @@ struct ListedBlock {
     /// Weights of its largest tensor.
     largest_tensor: u64,
     runs: Runs,
-    /// Floating-point operations of a pass, for one picture and one branch.
+    /// Floating-point operations of a pass, for one image and one branch.
     operations: Polynomial,
     /// Values that are there before it runs.
     carried: Polynomial,

@@ -54,7 +54,7 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Images of the batch.
-    pub pictures: u32,
+    pub images: u32,
     /// Denoising steps of all stages together.
     pub steps: u32,
     /// In the order in which they run.

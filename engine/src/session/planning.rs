@@ -113,7 +113,7 @@ fn of_unsupported(model: &UnsupportedModel, request: &Request) -> Subject {
         width: request.width,
         height: request.height,
         frames: request.frames,
-        pictures: request.batch,
+        images: request.batch,
         steps: request.steps,
         calls_per_step: request.sampler.calls(2) as u32 - 1,
         branches: model.branches(request.guidance),

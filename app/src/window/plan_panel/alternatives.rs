@@ -49,7 +49,7 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreference
 /// Sorts the recommendation first, then what fits from fast to slow, then the rest by memory.
 fn rank(alternative: &Alternative) -> (bool, u64, f64) {
     let short = alternative.device_short.saturating_add(alternative.host_short);
-    (!alternative.recommended, short, alternative.seconds_per_picture)
+    (!alternative.recommended, short, alternative.seconds_per_image)
 }
 
 /// The active row; `None` if the preferences match no row.
@@ -133,7 +133,7 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
 /// The line below the name: how much is missing, or speed and quality.
 fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
     let short = short(alternative);
-    let time = units::seconds(alternative.seconds_per_picture);
+    let time = units::seconds(alternative.seconds_per_image);
     let quality = quality(alternative);
     match short {
         Some(short) if alternative.available => (short, palette.danger),
@@ -170,7 +170,7 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
     if !machine.unified {
         parts.push(format!("{} of RAM", units::memory(alternative.host)));
     }
-    parts.push(format!("{} per image", units::seconds(alternative.seconds_per_picture)));
+    parts.push(format!("{} per image", units::seconds(alternative.seconds_per_image)));
     parts.push(quality(alternative).to_owned());
     match short(alternative) {
         Some(short) => parts.push(short),
@@ -197,7 +197,7 @@ fn explained(alternative: &Alternative, machine: &Machine) -> String {
         format!(
             "{} per step, {} per image",
             units::seconds(alternative.seconds_per_step),
-            units::seconds(alternative.seconds_per_picture)
+            units::seconds(alternative.seconds_per_image)
         ),
         format!(
             "{} of {}",

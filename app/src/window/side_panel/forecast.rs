@@ -98,7 +98,7 @@ fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
     fitting.filter_map(|alternative| Some((alternative, alternative.preferences.as_ref()?))).min_by(
         |(a, _), (b, _)| {
             let by_quality = b.recommended.cmp(&a.recommended).then(a.quality.cmp(&b.quality));
-            by_quality.then(a.seconds_per_picture.total_cmp(&b.seconds_per_picture))
+            by_quality.then(a.seconds_per_image.total_cmp(&b.seconds_per_image))
         },
     )
 }

@@ -39,7 +39,7 @@ fn a_storage_that_changes_nothing_has_no_row() {
     let rows = alternatives(&footprint, &workload, &machine, &MemoryPreferences::default());
     assert!(rows.iter().all(|row| !["fp8", "int8", "stored"].contains(&row.id.as_str())));
     assert_eq!(row(&rows, "nf4").quality, Quality::FourBit);
-    // Who wants what changes nothing gets the same pictures.
+    // A storage that changes nothing keeps the images.
     let fp8 = MemoryPreferences::default().with_precision(Storage::Fp8);
     let rows = alternatives(&footprint, &workload, &machine, &fp8);
     assert!(row(&rows, "everything").quality <= Quality::Blended);
@@ -56,7 +56,7 @@ fn weights_are_held_as_they_are_stored_unless_somebody_wants_them_smaller() {
             let recommended = plain.alternatives.iter().find(|row| row.recommended);
             assert!(recommended.is_none_or(|row| row.quality <= Quality::Blended), "{wish:?}, {budget} GB");
             assert!(plain.plan.is_err() || !plain.sentence.contains("FP8") || wish != Wish::Quality);
-            // Who wants them smaller gets them so, and a row that undoes it.
+            // If they are to be smaller they are, and a row undoes it.
             let fp8 = wanted.with_precision(Storage::Fp8);
             let smaller = forecast(&footprint, &workload, &machine, &fp8, None);
             let least = [&plain, &smaller].map(|forecast| forecast.least_device.unwrap());
@@ -169,7 +169,7 @@ proptest! {
         let json = serde_json::to_string(&forecast).unwrap();
         let read: crate::memory::Forecast = serde_json::from_str(&json).unwrap();
         prop_assert_eq!(forecast.plan.is_ok(), read.plan.is_ok());
-        prop_assert!(forecast.alternatives.iter().all(|row| row.seconds_per_picture.is_finite()));
+        prop_assert!(forecast.alternatives.iter().all(|row| row.seconds_per_image.is_finite()));
         prop_assert!(forecast.alternatives.iter().filter(|row| row.recommended).count() <= 1);
         for row in forecast.alternatives.iter().filter(|row| row.recommended) {
             prop_assert!(row.available && row.device <= machine.device_budget);

@@ -131,7 +131,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
             stages.push(StageWork::new(kind, vec![PartUse { part, ways }]));
         }
         let footprint = Footprint { model: "random".to_owned(), dtype: ComputeDtype::Bf16, parts };
-        (footprint, Workload { pictures: 1, steps, stages })
+        (footprint, Workload { images: 1, steps, stages })
     })
 }
 

@@ -10,13 +10,13 @@ use crate::{
     memory::{BlockWork, PartUse, StageKind, StageWork, Work, Workload},
 };
 
-/// Sides of the decoder's tiles in pixels, after the whole picture.
+/// Sides of the decoder's tiles in pixels, after the whole image.
 const TILES: [u32; 5] = [1024, 768, 512, 384, 256];
 
 /// Copies of the latents in f32 that a sampler holds: the latents, the prediction and one in between.
 const SAMPLER_COPIES: u64 = 3;
 
-/// Bytes of a value of latents and pictures, which are f32 outside of networks.
+/// Bytes of a value of latents and images, which are f32 outside of networks.
 const F32: u64 = 4;
 
 /// Colours of a pixel.
@@ -29,10 +29,10 @@ pub struct RequestShape {
     pub width: u32,
     /// Pixels.
     pub height: u32,
-    /// Frames; models of pictures draw one, whatever stands here.
+    /// Frames. Image models ignore this and generate one.
     pub frames: u32,
-    /// Pictures, or videos, of the batch.
-    pub pictures: u32,
+    /// Images, or videos, of the batch.
+    pub images: u32,
     /// Denoising steps.
     pub steps: u32,
     /// Calls of the denoiser in a step: 1 for Euler's method, 2 for Heun's.
@@ -72,7 +72,7 @@ pub(super) struct Polynomial(BTreeMap<String, f64>);
 struct Sizes {
     /// `1`: calls of the network.
     calls: f64,
-    /// `i`: tokens of the picture.
+    /// `i`: tokens of the image.
     image: f64,
     /// `t`: tokens of the prompt.
     text: f64,
@@ -115,13 +115,13 @@ impl Polynomial {
 }
 
 impl UnsupportedModel {
-    /// One picture, or video, of the usual size with a prompt of 64 tokens.
+    /// One image, or video, of the usual size with a prompt of 64 tokens.
     pub fn request(&self) -> RequestShape {
         RequestShape {
             width: self.defaults.width,
             height: self.defaults.height,
             frames: self.defaults.frames,
-            pictures: 1,
+            images: 1,
             steps: self.defaults.steps,
             calls_per_step: 1,
             branches: self.branches(self.defaults.guidance),
@@ -131,11 +131,11 @@ impl UnsupportedModel {
 
     /// What a run computes and holds, if each value of an activation takes `bytes_per_value` bytes.
     ///
-    /// Every block serves all branches, one after the other, and all pictures of the batch at once, so what is
-    /// carried from block to block is there for each branch and picture, and what a block adds is there for each
-    /// picture. Attention never holds its scores. The prompt is the same for all pictures.
+    /// Every block serves all branches, one after the other, and all images of the batch at once, so what is
+    /// carried from block to block is there for each branch and image, and what a block adds is there for each
+    /// image. Attention never holds its scores. The prompt is the same for all images.
     ///
-    /// A decoder works on one picture or video of the batch after the other, whole or in tiles that share a quarter
+    /// A decoder works on one image or video of the batch after the other, whole or in tiles that share a quarter
     /// with their neighbours; on all frames of a video at once, except for Wan's, which go from frame to frame of latents and carry what convolutions over
     /// time still need.
     pub fn workload(&self, shape: &RequestShape, bytes_per_value: u64) -> Workload {
@@ -162,13 +162,13 @@ impl UnsupportedModel {
                 None => stages.push(StageWork::new(kind, vec![part_use])),
             }
         }
-        Workload { pictures: shape.pictures, steps: shape.steps, stages }
+        Workload { images: shape.images, steps: shape.steps, stages }
     }
 
     fn encoding(&self, component: &ListedComponent, shape: &RequestShape, bytes: u64) -> Work {
         let tokens = component.tokens.unwrap_or(self.text).count(shape.prompt_tokens);
         let sizes = Sizes { text: f64::from(tokens), ..Sizes::ONE };
-        let run = Passes { calls: 1, branches: shape.branches, pictures: 1, bytes };
+        let run = Passes { calls: 1, branches: shape.branches, images: 1, bytes };
         component.work(&sizes, &run)
     }
 
@@ -181,7 +181,7 @@ impl UnsupportedModel {
             text: f64::from(self.text.count(shape.prompt_tokens)),
             ..Sizes::ONE
         };
-        let run = Passes { calls, branches: shape.branches, pictures: shape.pictures, bytes };
+        let run = Passes { calls, branches: shape.branches, images: shape.images, bytes };
         let mut work = component.work(&sizes, &run);
         let kept = component.kept_a_call * u64::from(calls) * u64::from(shape.branches);
         work.carried += kept * bytes + SAMPLER_COPIES * self.latents_bytes(shape);
@@ -192,7 +192,7 @@ impl UnsupportedModel {
         let [width, height, frames] = self.latent_sides(shape);
         let pixels = [shape.width, shape.height, if self.is_video() { shape.frames } else { 1 }];
         let values = pixels.iter().map(|&side| u64::from(side)).product::<u64>() * COLOURS;
-        let outside = values * u64::from(shape.pictures) * F32 + self.latents_bytes(shape);
+        let outside = values * u64::from(shape.images) * F32 + self.latents_bytes(shape);
 
         let whole = width.max(height);
         let tiles = TILES.iter().map(|side| side / self.latents.scale).filter(|&tile| tile < whole);
@@ -205,7 +205,7 @@ impl UnsupportedModel {
                 ..Sizes::ONE
             };
             let largest = |sides: &[u32]| sides.iter().copied().max().unwrap_or(0);
-            let run = Passes { calls: passes * shape.pictures, branches: 1, pictures: 1, bytes };
+            let run = Passes { calls: passes * shape.images, branches: 1, images: 1, bytes };
             let mut work = component.work(&sizes([largest(&columns), largest(&rows)]), &run);
             // Tiles at the edges are smaller: a pass has the operations of the mean tile.
             let all: Vec<Sizes> = rows
@@ -239,7 +239,7 @@ impl UnsupportedModel {
     /// Bytes of the latents of the batch in f32.
     fn latents_bytes(&self, shape: &RequestShape) -> u64 {
         let sides: u64 = self.latent_sides(shape).iter().map(|&side| u64::from(side)).product();
-        sides * u64::from(self.latents.channels) * u64::from(shape.pictures) * F32
+        sides * u64::from(self.latents.channels) * u64::from(shape.images) * F32
     }
 }
 
@@ -247,7 +247,7 @@ impl UnsupportedModel {
 struct Passes {
     calls: u32,
     branches: u32,
-    pictures: u32,
+    images: u32,
     /// Of a value.
     bytes: u64,
 }
@@ -258,7 +258,7 @@ impl ListedComponent {
         let used = || self.blocks.iter().filter(|block| block.runs != Runs::Never && run.calls > 0);
         let always = used().map(|block| block.carried.at(sizes)).fold(f64::INFINITY, f64::min);
         let always = if always.is_finite() { always } else { 0.0 };
-        let each = f64::from(run.branches) * f64::from(run.pictures);
+        let each = f64::from(run.branches) * f64::from(run.images);
         Work {
             tile: None,
             carried: bytes(always * each, run.bytes),
@@ -274,8 +274,8 @@ impl ListedBlock {
         match self.runs {
             Runs::Always if run.calls > 0 => BlockWork {
                 passes: run.calls,
-                operations: self.operations.at(sizes) * branches * f64::from(run.pictures),
-                activations: bytes(own * f64::from(run.pictures), run.bytes),
+                operations: self.operations.at(sizes) * branches * f64::from(run.images),
+                activations: bytes(own * f64::from(run.images), run.bytes),
                 reads: run.branches,
             },
             Runs::Once if run.calls > 0 => {

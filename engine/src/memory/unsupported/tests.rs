@@ -73,7 +73,7 @@ fn more_of_anything_takes_no_less() {
             RequestShape { width: base.width * 2, ..base },
             RequestShape { height: base.height * 2, ..base },
             RequestShape { frames: base.frames + 16, ..base },
-            RequestShape { pictures: 2, ..base },
+            RequestShape { images: 2, ..base },
             RequestShape { steps: 8, ..base },
             RequestShape { calls_per_step: 2, ..base },
             RequestShape { branches: base.branches + 1, ..base },

@@ -112,9 +112,9 @@ impl Run<'_> {
         self.plan.borrow_mut().observe(turn.stage, turn.part(), turn.store);
         let slow = self.plan.borrow().slow_link();
         if let (DeviceChoice::Simulated(_), Some(rates)) = (&self.options.target.choice, slow) {
-            let [measured, simulated] = rates.map(|rate| units::memory(rate as u64));
+            let [measured, simulated] = rates.map(units::speed);
             self.tell(&format!(
-                "This computer copies {measured}/s, the simulated link {simulated}/s: steps that wait for it take \
+                "This computer copies {measured}, the simulated link {simulated}: steps that wait for it take \
                  longer than on the GPU"
             ));
         }
