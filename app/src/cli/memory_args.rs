@@ -60,6 +60,10 @@ pub(super) struct MemoryArgs {
     /// Quantize the weights of the text encoders to this type while loading; this changes the image.
     #[arg(long, alias = "text-precision", value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
     text_encoder_weight_type: Storage,
+    /// Hold weights in 8 bits where nothing else fits, or where that makes the run notably faster or smaller, as
+    /// `--optimize-for` says; this may change the image.
+    #[arg(long)]
+    allow_8_bit: bool,
     /// Decode the image in tiles of this many latents per side; chosen automatically by default.
     #[arg(long, alias = "tile", value_name = "LATENTS", value_parser = clap::value_parser!(u32).range(1..))]
     vae_tile_size: Option<u32>,
@@ -138,6 +142,7 @@ impl MemoryArgs {
             autoencoder: self.vae_placement,
             denoiser_precision: self.weight_type,
             text_precision: self.text_encoder_weight_type,
+            may_use_8_bit: self.allow_8_bit,
             residents: self.resident_blocks,
             prefetch: self.prefetch,
             min_free_vram: self.min_free_vram,
@@ -182,10 +187,10 @@ mod tests {
         let arguments = "--offload layer_streaming --optimize-for speed --card RTX-3060 --vram-budget 7.5 \
             --ram-budget 900MB --min-free-vram 0 --prefetch 3 --text-encoder-placement on-demand \
             --denoiser-placement streamed --vae-placement staged --vae-tile-size 32 --weight-type fp8 \
-            --text-encoder-weight-type q4_k --estimate dryrun --keep-loaded all --resident-blocks first";
+            --text-encoder-weight-type q4_k --allow-8-bit --estimate dryrun --keep-loaded all --resident-blocks first";
         let former = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
             --min-free-vram 0 --prefetch 3 --text-encoder on-demand --denoiser streamed --vae staged --tile 32 \
-            --precision fp8 --text-precision q4_k --estimate dryrun --keep all --residents first";
+            --precision fp8 --text-precision q4_k --allow-8-bit --estimate dryrun --keep all --residents first";
         let [arguments, former] = [arguments, former].map(|text| text.split_whitespace().collect::<Vec<_>>());
         let expected = MemoryPreferences {
             mode: OffloadMode::LayerStreaming,
@@ -195,6 +200,7 @@ mod tests {
             autoencoder: Some(Residence::Staged),
             denoiser_precision: Storage::Fp8,
             text_precision: Storage::Q4K,
+            may_use_8_bit: true,
             residents: Residents::First,
             prefetch: Some(3),
             min_free_vram: 0,

@@ -11,6 +11,7 @@ mod correction;
 mod flow;
 mod footprint;
 mod forecast;
+mod lower_precision;
 mod machine;
 mod outcome;
 mod pareto;
@@ -37,6 +38,7 @@ pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of
 pub use correction::{Correction, correct};
 pub use footprint::{BlockFootprint, BytesByDtype, Footprint, Held, PartFootprint, part_names};
 pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};
+pub use lower_precision::with_allowed_precision;
 pub use machine::{Link, Machine};
 pub use outcome::{Outcome, RunIdentity, RunShape, StagePeak};
 pub use plan::{BlockPlan, Bound, PartPlan, Placement, Plan, PlanError, StagePlan, Tier, UsePlan};

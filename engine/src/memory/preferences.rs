@@ -119,6 +119,9 @@ pub struct MemoryPreferences {
     pub denoiser_precision: Storage,
     /// What those of the text encoders are held as. It also changes the image.
     pub text_precision: Storage,
+    /// Whether the automatic mode may hold matrices in 8 bits where that helps. Like a chosen storage, it may change the
+    /// image.
+    pub may_use_8_bit: bool,
     /// Which blocks stay where not all of them do.
     pub residents: Residents,
     /// Blocks that are on their way while another one computes; the planner's choice if absent.
@@ -152,6 +155,7 @@ impl Default for MemoryPreferences {
             autoencoder: None,
             denoiser_precision: Storage::default(),
             text_precision: Storage::default(),
+            may_use_8_bit: false,
             residents: Residents::default(),
             prefetch: None,
             min_free_vram: DEFAULT_MIN_FREE_VRAM,

@@ -1,10 +1,10 @@
 //! A plan in plain words.
 
 use super::{
-    Alternative, Bound, Footprint, Machine, OffloadMode, Placement, Plan, PlanError, Residence, StageKind,
-    StagePlan, UsePlan,
+    Alternative, Bound, Footprint, Machine, MemoryPreferences, OffloadMode, Placement, Plan, PlanError,
+    Residence, StageKind, StagePlan, UsePlan,
 };
-use crate::{checkpoint::Role, units};
+use crate::{checkpoint::Role, precision::Storage, units};
 
 /// What the plan does, why, and what it takes. Where there is no plan: by how much the request does not fit, and what
 /// would make it fit.
@@ -43,6 +43,16 @@ pub fn remedy(machine: &Machine, error: &PlanError, least: Option<u64>, mode: Of
         (None, OffloadMode::Auto) => "Use a smaller image or batch.".to_owned(),
         (None, _) => "Use a smaller image or batch, or choose the automatic offload mode.".to_owned(),
     }
+}
+
+/// That weights are held in 8 bits, as the user allows.
+pub(super) fn in_8_bits(preferences: &MemoryPreferences) -> String {
+    let [denoiser, text] = preferences.precisions();
+    let (storage, whose) = match denoiser {
+        Storage::Stored => (text, "The text encoders' weights"),
+        storage => (storage, "Weights"),
+    };
+    format!("{whose} are held in 8 bits ({}), which changes the image slightly.", storage.title())
 }
 
 /// What another row would give.

@@ -9,7 +9,8 @@ use super::{
     part::Part,
     planner::{Planner, SPARE},
     search::Search,
-    sentence::{offer, sentence},
+    sentence::{in_8_bits, offer, sentence},
+    with_allowed_precision,
 };
 use crate::precision::Storage;
 
@@ -38,12 +39,13 @@ const OTHERS: [Strategy; 5] = [
 type Smaller = (&'static str, &'static str, Storage, OffloadMode);
 
 /// Those that are held smaller than they are stored.
-const SMALLER: [Smaller; 8] = [
+const SMALLER: [Smaller; 9] = [
     ("fp8", "FP8, no offload", Storage::Fp8, OffloadMode::None),
     ("fp8_model_offload", "FP8, model offload", Storage::Fp8, OffloadMode::Aggressive),
     ("fp8_layer_streaming", "FP8, layer streaming", Storage::Fp8, OffloadMode::LayerStreaming),
     ("int8", "INT8, no offload", Storage::Int8, OffloadMode::None),
     ("int8_model_offload", "INT8, model offload", Storage::Int8, OffloadMode::Aggressive),
+    ("int8_layer_streaming", "INT8, layer streaming", Storage::Int8, OffloadMode::LayerStreaming),
     ("nf4", "NF4, no offload", Storage::Nf4, OffloadMode::None),
     ("nf4_model_offload", "NF4, model offload", Storage::Nf4, OffloadMode::Aggressive),
     ("nf4_layer_streaming", "NF4, layer streaming", Storage::Nf4, OffloadMode::LayerStreaming),
@@ -171,6 +173,9 @@ pub fn forecast(
     preferences: &MemoryPreferences,
     accuracy: Option<Accuracy>,
 ) -> Forecast {
+    let allowed = with_allowed_precision(footprint, workload, machine, preferences);
+    let is_smaller = allowed.precisions() != preferences.precisions();
+    let preferences = &allowed;
     let held = footprint.held_as(preferences);
     let table = Table::new(&held, workload, machine, preferences);
     let planner = Planner::over(Rc::clone(&table.search), preferences);
@@ -178,6 +183,9 @@ pub fn forecast(
     let least_device = planner.least().map(|(bytes, _)| bytes);
     let alternatives = rows(footprint, &table);
     let mut sentence = sentence(&held, machine, &plan, least_device, preferences.mode);
+    if is_smaller {
+        sentence += &format!(" {}", in_8_bits(preferences));
+    }
     if let Some(row) = worth_saying(&alternatives, &plan, workload, machine, preferences) {
         sentence += &format!(" {}", offer(row));
     }

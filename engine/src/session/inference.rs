@@ -16,6 +16,7 @@ use super::{
     options::Library,
     outcomes::Outcomes,
     protocol::CARD_LOST,
+    sizes::KnownSizes,
     threads::Emitter,
 };
 use crate::{
@@ -55,6 +56,7 @@ pub struct InferenceThread {
     outcomes: Outcomes,
     library: Arc<Library>,
     probe: Probe,
+    sizes: KnownSizes,
     current: Option<Current>,
     ends_with_card: bool,
 }
@@ -73,6 +75,7 @@ impl InferenceThread {
             outcomes,
             library,
             probe: Probe::new(),
+            sizes: KnownSizes::default(),
             current: None,
             ends_with_card: false,
         }
@@ -147,6 +150,7 @@ impl InferenceThread {
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
         let sinks = files.open().map_err(PipelineError::from)?;
         let target = self.target(job)?;
+        let job = &unmetered(|| self.with_allowed_precision(job, &target))?;
         let request =
             &unmetered(|| pipeline::with_named_adapters(&job.request, &self.library.adapter_folders))?;
         unmetered(|| self.load(job, &target))?;
@@ -187,6 +191,21 @@ impl InferenceThread {
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
         Ok(self.save(job, &resolved.request, &current.summary, rendered.media, options.journal.into_inner()))
+    }
+
+    /// The job with the storage of weights that its memory preferences allow and its run is to use.
+    fn with_allowed_precision(&mut self, job: &Job, target: &Target) -> Result<Job, PipelineError> {
+        if !job.memory.may_use_8_bit {
+            return Ok(job.clone());
+        }
+        let model = self.library.models.of(&job.request)?;
+        let request = pipeline::with_named_adapters(&job.request, &self.library.adapter_folders)?;
+        let resolved = pipeline::resolve(&model, &request, target)?.with_tile(job.memory.tile);
+        let sizes = self.sizes.of(&model, None, &resolved, target.computes())?;
+        let target = target.clone().computing_in(sizes.footprint.dtype);
+        let memory =
+            memory::with_allowed_precision(&sizes.footprint, &sizes.workload, &target.machine, &job.memory);
+        Ok(Job { memory, ..job.clone() })
     }
 
     /// Applies a job's adapters to the current model, and removes those of the previous job.

@@ -40,6 +40,12 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     residence(ui, "Autoencoder", &mut preferences.autoencoder);
     precision(ui, "Denoiser weights", &mut preferences.denoiser_precision);
     precision(ui, "Text encoder weights", &mut preferences.text_precision);
+    ui.add_enabled_ui(automatic, |ui| {
+        ui.checkbox(&mut preferences.may_use_8_bit, "May use 8-bit weights").on_hover_text(
+            "The automatic mode may hold weights in 8 bits where nothing else fits, or where that makes the run \
+             notably faster or smaller. This changes the image slightly.",
+        );
+    });
     let keeps = Keep::ALL.iter().copied();
     widgets::choice_row(ui, "Keep loaded", &mut preferences.keep, keeps, keep_name)
         .on_hover_text("What stays in memory after a run, so that the next one starts sooner.");

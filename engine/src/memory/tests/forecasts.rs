@@ -1,7 +1,10 @@
 //! Strategies, sentences and forecasts.
 
 use super::{models::*, *};
-use crate::memory::{Alternative, PlanError, Quality, alternatives, forecast, plan, sentence};
+use crate::memory::{
+    Alternative, PlanError, Quality, alternatives, forecast, least_device_budget, plan, sentence,
+    with_allowed_precision,
+};
 
 fn row<'a>(rows: &'a [Alternative], id: &str) -> &'a Alternative {
     rows.iter().find(|row| row.id == id).unwrap()
@@ -43,6 +46,43 @@ fn a_storage_that_changes_nothing_has_no_row() {
     let fp8 = MemoryPreferences::default().with_precision(Storage::Fp8);
     let rows = alternatives(&footprint, &workload, &machine, &fp8);
     assert!(row(&rows, "everything").quality <= Quality::Blended);
+}
+
+#[test]
+fn weights_in_8_bits_serve_the_wish_where_they_are_allowed() {
+    let (footprint, workload) = even(20);
+    let chosen = |budget: u64, wish, may_use_8_bit| {
+        let machine = card(budget, 64 * GIB, 12.0);
+        let wanted = MemoryPreferences { wish, may_use_8_bit, ..MemoryPreferences::default() };
+        let allowed = with_allowed_precision(&footprint, &workload, &machine, &wanted);
+        let forecast = forecast(&footprint, &workload, &machine, &wanted, None);
+        assert_eq!(
+            forecast.sentence.contains("are held in 8 bits"),
+            allowed.precisions() != wanted.precisions()
+        );
+        allowed.precisions()
+    };
+    let (stored, int8) = ([Storage::Stored; 2], [Storage::Int8; 2]);
+    for &wish in Wish::ALL {
+        assert_eq!(chosen(8 * GIB, wish, false), stored, "{wish:?}");
+    }
+    // The link is slower than the computation, and a step waits for it.
+    assert_eq!(chosen(8 * GIB, Wish::Quality, true), stored);
+    assert_eq!(chosen(8 * GIB, Wish::Speed, true), int8);
+    assert_eq!(chosen(8 * GIB, Wish::Balanced, true), int8);
+    assert_ne!(chosen(8 * GIB, Wish::Memory, true), stored);
+    // Everything fits.
+    assert_eq!(chosen(80 * GIB, Wish::Speed, true), stored);
+    assert_eq!(chosen(80 * GIB, Wish::Balanced, true), stored);
+    // Nothing else fits.
+    let least = |preferences: &MemoryPreferences| {
+        least_device_budget(&footprint, &workload, &card(GIB, 64 * GIB, 12.0), preferences).unwrap()
+    };
+    let small = MemoryPreferences::default().with_precision(Storage::Int8);
+    let between = (least(&MemoryPreferences::default()) + least(&small)) / 2;
+    if least(&small) < between {
+        assert_ne!(chosen(between, Wish::Quality, true), stored);
+    }
 }
 
 #[test]
