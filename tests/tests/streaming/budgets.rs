@@ -102,7 +102,8 @@ fn plans_of_all_families_hold_at_first_sight_within_any_budget() {
                     let of = format!("{id} in {}, {measured_device} of {predicted_device}", dtype.name());
                     assert_eq!(ran.replanned(), Vec::<String>::new(), "{of}");
                     assert!(measured_device <= budget.min(predicted_device + predicted_device / 50), "{of}");
-                    let is_near = measured_device >= predicted_device / 100 * 95;
+                    // In models this small the scratch memory of each thread counts, and not all threads take part.
+                    let is_near = measured_device >= predicted_device / 100 * 80;
                     assert!(is_near || number == 1, "{of}, within {budget}");
                 }
             }

@@ -283,9 +283,9 @@ pub fn half_way(window: &mut Window, job: JobId) {
 /// An error.
 pub fn failure() -> Failure {
     Failure {
-        message: "The decoder needs 1.9 GB more than the card has free while it turns latents into pixels."
+        message: "The decoder needs 1.9 GB more than the GPU has free while it turns latents into pixels."
             .to_owned(),
-        advice: Some("Choose a smaller size, or close other programs that use the card.".to_owned()),
+        advice: Some("Choose a smaller size, or close other programs that use the GPU.".to_owned()),
     }
 }
 

@@ -20,30 +20,49 @@ const ROW: f32 = 46.0;
 const BARS: f32 = 122.0;
 const NUMBER: f32 = 52.0;
 
-/// Draws the table. Clicking a selectable row applies its preferences.
-pub fn show(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
+/// Which lists below the first are open.
+#[derive(Debug, Default)]
+pub struct OpenLists {
+    too_large: bool,
+    comparison: bool,
+}
+
+/// Draws the table: what fits, and what is in use; below that, closed at first, the rest. Clicking a selectable row
+/// applies its preferences.
+pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences: &mut MemoryPreferences) {
     let chosen = chosen(forecast, preferences);
     let (mut possible, others): (Vec<&Alternative>, Vec<_>) =
         forecast.alternatives.iter().partition(|alternative| alternative.available);
     possible.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
+    let (first, too_large): (Vec<_>, Vec<_>) =
+        possible.into_iter().partition(|row| fits(row) || chosen == Some(row.id.as_str()));
     ui.spacing_mut().item_spacing.y = 2.0;
     heading(ui, "Memory strategies", &forecast.machine);
-    for alternative in possible {
-        let used = chosen == Some(alternative.id.as_str());
-        let row = row(ui, alternative, &forecast.machine, used);
-        if let Some(wanted) = &alternative.preferences
-            && row.clicked()
-        {
-            *preferences = wanted.clone();
+    let mut clicked = None;
+    let mut rows = |ui: &mut Ui, alternatives: &[&Alternative]| {
+        for alternative in alternatives {
+            let used = chosen == Some(alternative.id.as_str());
+            if row(ui, alternative, &forecast.machine, used).clicked() {
+                clicked.clone_from(&alternative.preferences);
+            }
         }
+    };
+    rows(ui, &first);
+    if !too_large.is_empty() {
+        let title = format!("Does not fit ({})", too_large.len());
+        widgets::fold(ui, &title, &mut open.too_large, |ui| rows(ui, &too_large));
     }
     if !others.is_empty() {
-        ui.add_space(space::S);
-        heading(ui, "For comparison", &forecast.machine);
-        for alternative in others {
-            row(ui, alternative, &forecast.machine, false);
-        }
+        let title = format!("For comparison ({})", others.len());
+        widgets::fold(ui, &title, &mut open.comparison, |ui| rows(ui, &others));
     }
+    if let Some(wanted) = clicked {
+        *preferences = wanted;
+    }
+}
+
+fn fits(alternative: &Alternative) -> bool {
+    alternative.device_short == 0 && alternative.host_short == 0
 }
 
 /// Sorts the recommendation first, then what fits from fast to slow, then the rest by memory.

@@ -23,6 +23,7 @@ use crate::units;
 #[derive(Debug, Default)]
 pub struct PlanPanel {
     advanced: bool,
+    lists: alternatives::OpenLists,
 }
 
 /// Draws the panel.
@@ -59,7 +60,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 && !forecast.alternatives.is_empty()
             {
                 ui.add_space(space::S);
-                alternatives::show(ui, forecast, &mut preferences);
+                alternatives::show(ui, forecast, &mut panel.lists, &mut preferences);
             }
             ui.add_space(space::S);
             advanced::show(ui, state, &mut panel.advanced, &mut preferences);

@@ -52,7 +52,7 @@ fn a_storage_that_changes_nothing_has_no_row() {
 fn weights_in_8_bits_serve_the_wish_where_they_are_allowed() {
     let (footprint, workload) = even(20);
     let chosen = |budget: u64, wish, may_use_8_bit| {
-        let machine = card(budget, 64 * GIB, 12.0);
+        let machine = card(budget, 64 * GIB, 1.0);
         let wanted = MemoryPreferences { wish, may_use_8_bit, ..MemoryPreferences::default() };
         let allowed = with_allowed_precision(&footprint, &workload, &machine, &wanted);
         let forecast = forecast(&footprint, &workload, &machine, &wanted, None);
