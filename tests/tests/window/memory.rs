@@ -132,6 +132,7 @@ fn a_row_of_the_table_is_taken_over_and_goes_with_the_job() {
     let scene = Scene::streamed();
     let mut window = planned(&scene);
     let row = scene.forecast.alternatives.iter().find(|row| row.id == "model_offload").unwrap();
+    window.click_what_says("Does not fit (");
     window.click_what_says(&format!("{}, ", row.name));
     assert_eq!(Some(preferences(&window)), row.preferences);
     window.click("Generate");
@@ -144,10 +145,14 @@ fn rows_that_cannot_be_chosen_say_why_and_do_nothing() {
     let mut window = planned(&scene);
     let row = scene.forecast.alternatives.iter().find(|row| row.id == "sequential").unwrap();
     assert!(!row.available);
+    assert!(!window.shows(&format!("{}, ", row.name)), "the list is closed at first");
+    window.click_what_says("For comparison (");
     window.click_what_says(&format!("{}, ", row.name));
     assert_eq!(preferences(&window), MemoryPreferences::default());
     assert!(window.shows("diffusers only"));
-    let short = scene.forecast.alternatives.iter().find(|row| row.device_short > 0).unwrap();
+    let short = scene.forecast.alternatives.iter().find(|row| row.available && row.device_short > 0).unwrap();
+    assert!(!window.shows(&format!("{}, ", short.name)), "the list is closed at first");
+    window.click_what_says("Does not fit (");
     assert!(window.shows(&format!("{}, ", short.name)));
     assert!(window.shows(" VRAM too much"));
 }
