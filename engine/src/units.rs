@@ -92,6 +92,11 @@ fn memory_rounded(bytes: u64, round: fn(f64) -> f64) -> String {
     }
 }
 
+/// A number of things by their name in the singular: `1 step`, `12 steps`.
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A number of weights, in units of 1000: `6.15 B` is six billion.
 pub fn count(count: u64) -> String {
     const UNITS: [&str; 4] = ["k", "M", "B", "T"];
@@ -215,6 +220,11 @@ mod tests {
         assert_eq!(memory_needed((2 << 30) + 1), "2.1 GB");
         assert_eq!(memory_needed((20 << 20) + 1), "21 MB");
         assert_eq!(memory_needed(1), "0.1 MB");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "slot")), ["0 slots", "1 slot", "2 slots"]);
     }
 
     #[test]

@@ -23,23 +23,20 @@ pub(super) fn summary(path: &Path) -> anyhow::Result<Option<AdapterSummary>> {
 pub(super) fn describe(summary: &AdapterSummary) -> String {
     let targets = summary.targets.iter();
     let targets: Vec<String> =
-        targets.map(|(target, layers)| format!("{target} ({})", counted(*layers, "layer"))).collect();
+        targets.map(|(target, layers)| format!("{target} ({})", units::counted(*layers, "layer"))).collect();
     let mut lines = vec![
         summary.name.clone(),
         format!("  kind    {}", summary.kind),
         format!("  rank    {}", summary.ranks.map_or_else(|| "none".to_owned(), rank_in_words)),
         format!("  for     {}", summary.family.as_deref().unwrap_or("unknown")),
         format!("  changes {}", targets.join(", ")),
-        format!("  size    {} in {}", units::bytes(summary.bytes), counted(summary.keys, "key")),
+        format!("  size    {} in {}", units::bytes(summary.bytes), units::counted(summary.keys, "key")),
     ];
     if let Some(first) = summary.unknown.first() {
-        lines.push(format!("  unknown {}, for example {first}", counted(summary.unknown.len(), "key")));
+        lines
+            .push(format!("  unknown {}, for example {first}", units::counted(summary.unknown.len(), "key")));
     }
     lines.join("\n")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// How much of an adapter was applied in a run.

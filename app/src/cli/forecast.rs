@@ -142,8 +142,10 @@ fn blocks(part_use: &UsePlan) -> String {
         parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
     let slots = match slots {
         0 => String::new(),
-        1 => format!(", through 1 slot of {}", units::memory(*slot_bytes)),
-        slots => format!(", through {slots} slots of {}", units::memory(*slot_bytes)),
+        slots => {
+            let slots = units::counted(*slots as usize, "slot");
+            format!(", through {slots} of {}", units::memory(*slot_bytes))
+        }
     };
     let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of {side}×{side} latents"));
     format!("{}{slots}{tiles}", parts.collect::<Vec<_>>().join(", "))
@@ -352,6 +354,13 @@ mod tests {
                 time: Some(ErrorSpread { median: 0.04, worst: 0.09 }),
             }),
         }
+    }
+
+    #[test]
+    fn one_slot_is_no_plural_and_150_megabytes_are_no_tenth_of_a_gigabyte() {
+        let mut part_use = plan().stages[0].uses[0].clone();
+        (part_use.slots, part_use.slot_bytes) = (1, 150 << 20);
+        assert!(blocks(&part_use).ends_with(", through 1 slot of 150 MB"), "{}", blocks(&part_use));
     }
 
     #[test]

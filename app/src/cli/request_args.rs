@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use sluice_engine::{
     request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler},
     session::Defaults,
+    units,
 };
 
 use super::{guidance_args::GuidanceArgs, names::named};
@@ -100,8 +101,7 @@ impl RequestArgs {
 pub(super) fn in_words(request: &Request) -> String {
     let Request { width, height, frames, steps, guidance, batch, .. } = request;
     let what = match (batch, frames) {
-        (1, 1) => "1 image".to_owned(),
-        (_, 1) => format!("{batch} images"),
+        (_, 1) => units::counted(*batch as usize, "image"),
         (1, _) => format!("1 video of {frames} frames"),
         _ => format!("{batch} videos of {frames} frames each"),
     };
@@ -109,7 +109,7 @@ pub(super) fn in_words(request: &Request) -> String {
         0.0 => String::new(),
         threshold => format!(", step cache {threshold}"),
     };
-    let steps = if *steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+    let steps = units::counted(*steps as usize, "step");
     format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}")
 }
 

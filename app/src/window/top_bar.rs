@@ -281,7 +281,8 @@ fn queue_row(ui: &mut Ui, job: &QueuedJob, actions: &mut Vec<Action>) {
     };
     let request = &job.request;
     let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
-    let detail = format!("{phase} · {} × {} · {} steps", request.width, request.height, request.steps);
+    let steps = units::counted(request.steps as usize, "step");
+    let detail = format!("{phase} · {} × {} · {steps}", request.width, request.height);
     ui.horizontal(|ui| {
         let width = ui.available_width() - size::CONTROL - space::S;
         let (rect, row) = ui.allocate_exact_size(vec2(width, 44.0), egui::Sense::hover());

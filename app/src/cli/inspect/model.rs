@@ -17,17 +17,20 @@ pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
         format!("  family  {family_name} ({family})"),
         format!("  layout  {layout}"),
         format!(
-            "  default {}×{}, {} steps, guidance {} (sizes are multiples of {size_multiple})",
-            defaults.width, defaults.height, defaults.steps, defaults.guidance
+            "  default {}×{}, {}, guidance {} (sizes are multiples of {size_multiple})",
+            defaults.width,
+            defaults.height,
+            units::counted(defaults.steps as usize, "step"),
+            defaults.guidance
         ),
         String::new(),
     ];
     lines.extend(component_table(components));
     for component in components {
-        let (role, blocks) = (role_name(component), component.blocks.len());
+        let (role, blocks) = (role_name(component), units::counted(component.blocks.len(), "block"));
         lines.push(String::new());
         let from = from_files(&component.files);
-        lines.push(format!("{role}: {blocks} {}{from}", if blocks == 1 { "block" } else { "blocks" }));
+        lines.push(format!("{role}: {blocks}{from}"));
         lines.extend(block_table(&component.blocks, every_block).into_iter().map(|line| format!("  {line}")));
     }
     lines.join("\n")

@@ -106,7 +106,7 @@ fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
 /// The largest error of earlier predictions as text.
 pub fn accuracy_of(accuracy: &Accuracy) -> String {
     let Accuracy { runs, memory, time } = *accuracy;
-    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    let runs = units::counted(runs as usize, "run");
     let time = time.map_or_else(String::new, |time| format!(", {} time", units::percent(time.worst)));
     format!("Off by at most {} memory{time} in {runs}", units::percent(memory.worst))
 }

@@ -125,7 +125,7 @@ fn recent_caption(recent: &Recent, size: Vec2) -> String {
     let mut parts = vec![format!("{} × {}", size.x, size.y)];
     if let Some(request) = &recent.request {
         parts.push(format!("seed {}", request.seed));
-        parts.push(format!("{} steps", request.steps));
+        parts.push(units::counted(request.steps as usize, "step"));
         parts.push(format!("guidance {}", units::number(request.guidance)));
     }
     if let Some(seconds) = recent.seconds {

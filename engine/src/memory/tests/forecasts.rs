@@ -2,7 +2,7 @@
 
 use super::{models::*, *};
 use crate::memory::{
-    Alternative, PlanError, Quality, alternatives, forecast, least_device_budget, plan, sentence,
+    Alternative, PlanError, Quality, alternatives, forecast, least_device_budget, plan, remedy, sentence,
     with_allowed_precision,
 };
 
@@ -212,6 +212,23 @@ proptest! {
         prop_assert!(forecast.alternatives.iter().filter(|row| row.recommended).count() <= 1);
         for row in forecast.alternatives.iter().filter(|row| row.recommended) {
             prop_assert!(row.available && row.device <= machine.device_budget);
+        }
+    }
+}
+
+#[test]
+fn only_a_mode_that_somebody_chose_is_to_be_changed() {
+    let machine = card(8 * GIB, 64 * GIB, 12.0);
+    let (needed, budget) = (9 * GIB, 8 * GIB);
+    let [what, device, stage] = ["the plan", "GPU", "denoise"].map(str::to_owned);
+    let refused =
+        [PlanError::Device { what, device, stage, needed, budget }, PlanError::Host { needed, budget }];
+    for error in &refused {
+        for least in [None, Some(GIB), Some(9 * GIB)] {
+            for mode in OffloadMode::ALL {
+                let advice = remedy(&machine, error, least, *mode);
+                assert_eq!(advice.contains("automatic"), *mode != OffloadMode::Auto, "{advice}");
+            }
         }
     }
 }
