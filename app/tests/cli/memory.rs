@@ -95,6 +95,21 @@ fn a_well_known_model_can_be_planned_before_it_is_there() {
 }
 
 #[test]
+fn a_plan_says_so_if_it_holds_weights_in_8_bits() {
+    let folder = TempDir::new().unwrap();
+    let planned = |more: &[&str]| {
+        let asked = ["plan", "--model", "flux.1-dev", "--card", "rtx-4060", "--ram", "64"];
+        let small = ["--width", "512", "--height", "512", "--optimize-for", "memory"];
+        let output = run(folder.path(), &[&asked[..], &small, more].concat());
+        assert_fine(&output);
+        stdout(&output).to_owned()
+    };
+    let words = "Weights are held in 8 bits (INT8), which changes the image slightly.";
+    assert!(planned(&["--allow-8-bit"]).contains(words), "{}", planned(&["--allow-8-bit"]));
+    assert!(!planned(&[]).contains(words));
+}
+
+#[test]
 fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
     let folder = TempDir::new().unwrap();
     let planned = |model: &str| {

@@ -15,7 +15,8 @@ const EIGHT_BITS: [Storage; 2] = [Storage::Int8, Storage::Fp8];
 ///
 /// That is the chosen storage, unless weights in 8 bits are [allowed](MemoryPreferences::may_use_8_bit), none is
 /// chosen and the mode is automatic. Then weights in 8 bits are used where nothing else fits, where they make a
-/// balanced or fast run notably faster, and where they make a small one notably smaller. The text encoders alone are
+/// balanced or fast run notably faster, and where they make the smallest one notably smaller, or faster in the same
+/// memory. The text encoders alone are
 /// tried first. The best quality uses them only where nothing else fits.
 pub fn with_allowed_precision(
     footprint: &Footprint,
@@ -38,14 +39,15 @@ pub fn with_allowed_precision(
     let chosen = match (&stored, preferences.wish) {
         (None, _) => plans.next(),
         (Some(_), Wish::Quality) => None,
-        (Some(stored), Wish::Memory) => {
-            plans.find(|(plan, _)| (plan.peak_device() as f64) < NOTABLE * stored.peak_device() as f64)
-        }
+        (Some(stored), Wish::Memory) => plans.find(|(plan, _)| {
+            let (now, before) = (plan.peak_device(), stored.peak_device());
+            (now as f64) < NOTABLE * before as f64 || (now <= before && is_faster(plan, stored))
+        }),
         (Some(stored), Wish::Speed | Wish::Balanced) if !streams(stored) => None,
         (Some(stored), wish) => plans.find(|(plan, _)| {
             let comfortable = machine.device_budget - machine.device_budget.div_ceil(SPARE);
             let has_room = wish == Wish::Speed || plan.peak_device() <= comfortable;
-            has_room && plan.seconds_per_step < NOTABLE * stored.seconds_per_step
+            has_room && is_faster(plan, stored)
         }),
     };
     chosen.map_or_else(|| preferences.clone(), |(_, smaller)| smaller)
@@ -59,6 +61,11 @@ fn nearest(footprint: &Footprint) -> Storage {
     };
     let [first, second] = EIGHT_BITS;
     if error(second) < error(first) { second } else { first }
+}
+
+/// Whether a step is notably faster.
+fn is_faster(plan: &Plan, stored: &Plan) -> bool {
+    plan.seconds_per_step < NOTABLE * stored.seconds_per_step
 }
 
 /// Whether any blocks pass through the device.

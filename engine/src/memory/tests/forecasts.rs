@@ -70,6 +70,7 @@ fn weights_in_8_bits_serve_the_wish_where_they_are_allowed() {
     assert_eq!(chosen(8 * GIB, Wish::Quality, true), stored);
     assert_eq!(chosen(8 * GIB, Wish::Speed, true), int8);
     assert_eq!(chosen(8 * GIB, Wish::Balanced, true), int8);
+    assert_ne!(chosen(8 * GIB, Wish::Memory, true), stored);
     // Everything fits.
     assert_eq!(chosen(80 * GIB, Wish::Speed, true), stored);
     assert_eq!(chosen(80 * GIB, Wish::Balanced, true), stored);
