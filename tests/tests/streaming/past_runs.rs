@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences},
+    memory::{DeviceChoice, MemoryPreferences, Residence, Wish},
+    precision::Storage,
     request::{ComputeDtype, ModelSource, Request},
     session::SessionOptions,
 };
@@ -62,5 +63,22 @@ fn runs_of_a_model_in_a_folder_of_the_same_name_move_no_other_forecast() {
     assert_eq!(forecast(&runner, &bf16, &memory()).accuracy, None, "computed in another format");
     for same in [small, moved] {
         assert_eq!(forecast(&runner, &same, &memory()).accuracy.unwrap().runs, 3);
+    }
+}
+
+#[test]
+fn runs_with_weights_in_8_bits_that_were_allowed_are_compared_with_such_runs() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut runner, request) = (remembering(data.path()), starter(32, 3));
+    let memory = MemoryPreferences {
+        may_use_8_bit: true,
+        wish: Wish::Memory,
+        denoiser: Some(Residence::Resident),
+        ..memory()
+    };
+    for runs in 1..=3 {
+        let ran = run(&mut runner, &request, &memory);
+        assert_ne!(ran.outcome.run.unwrap().precisions, [Storage::Stored; 2]);
+        assert_eq!(forecast(&runner, &request, &memory).accuracy.unwrap().runs, runs);
     }
 }
