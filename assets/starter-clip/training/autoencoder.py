@@ -47,7 +47,8 @@ compiled = {}
 
 
 def use_compiler():
-    """Compiles the normalisation, which takes most of the time otherwise: once for each width."""
+    """Compiles the normalisation, which takes much of the time otherwise: once for each width and kind of view."""
+    torch._dynamo.config.recompile_limit = 64
     compiled["norm_silu"] = torch.compile(norm_silu_plain)
 
 
