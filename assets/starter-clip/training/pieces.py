@@ -1,6 +1,6 @@
 """Trains the tokenizer: `python pieces.py DATA` writes DATA/tokenizer/.
 
-A SentencePiece unigram model of T5's kind, with the 256 bytes as pieces so that any text works.
+A SentencePiece unigram model of T5's kind. Characters that no caption has become the unknown piece in T5Tokenizer.
 """
 import argparse
 import io
