@@ -110,7 +110,7 @@ impl Layout {
     pub fn whole(part: &Part<'_>, copies: u64, keeps: bool) -> Self {
         let mut blocks = on_disk(part.costs.iter().map(|cost| used(cost, Placement::Resident)));
         if keeps {
-            give_copies(part, &mut blocks, copies, |_, _| true);
+            give_copies(part, &mut blocks, (copies, true), |_, _| true);
         }
         Self::at(part, blocks)
     }
@@ -132,7 +132,7 @@ impl Layout {
     ) -> Self {
         let mut blocks = on_disk(placements);
         let comes_again = |cost: &BlockCost| cost.passes > 1 || cost.reads > 1;
-        give_copies(part, &mut blocks, copies, |cost, plan| match plan.placement {
+        give_copies(part, &mut blocks, (copies, keeps), |cost, plan| match plan.placement {
             Placement::Resident => keeps && part.bytes <= copies,
             Placement::Streamed | Placement::Leaves => keeps || comes_again(cost),
         });
@@ -228,12 +228,12 @@ fn on_disk(placements: impl Iterator<Item = Placement>) -> Vec<BlockPlan> {
 /// Gives those of the used blocks that are `wanted` a copy in the host's memory. Where there is not room for all, they
 /// are spread evenly.
 ///
-/// What room is left goes to blocks that were encoded, so that it is done once although the device's own goes
-/// after the run.
+/// If copies are kept for the next run, what room is left goes to blocks that were encoded, so that it is done once
+/// although the device's own goes after the run.
 fn give_copies(
     part: &Part<'_>,
     blocks: &mut [BlockPlan],
-    room: u64,
+    (room, keeps): (u64, bool),
     wanted: impl Fn(&BlockCost, &BlockPlan) -> bool,
 ) {
     let room = if part.machine.unified { 0 } else { room };
@@ -269,7 +269,7 @@ fn give_copies(
     if total > all {
         fill(&wants);
     }
-    if part.encodes {
+    if part.encodes && keeps {
         fill(&|cost, _| cost.passes > 0 && cost.encoding > 0.0);
     }
 }

@@ -203,8 +203,11 @@ impl InferenceThread {
         let resolved = pipeline::resolve(&model, &request, target)?.with_tile(job.memory.tile);
         let sizes = self.sizes.of(&model, None, &resolved, target.computes())?;
         let target = target.clone().computing_in(sizes.footprint.dtype);
+        let run = pipeline::run_identity(model.identity(), &resolved, &job.memory);
+        let correction = memory::correct(&self.outcomes.all(), Some(&run), &target.machine);
+        let workload = sizes.workload.clone().scaled(correction.activation_factor);
         let memory =
-            memory::with_allowed_precision(&sizes.footprint, &sizes.workload, &target.machine, &job.memory);
+            memory::with_allowed_precision(&sizes.footprint, &workload, &correction.machine, &job.memory);
         Ok(Job { memory, ..job.clone() })
     }
 

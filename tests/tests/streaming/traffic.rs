@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_engine::{
-    memory::{Keep, MemoryPreferences, OffloadMode, Tier},
+    memory::{Keep, MemoryPreferences, OffloadMode, Residence, Tier},
+    precision::Storage,
     request::Request,
     telemetry::BlockRecord,
 };
 use sluice_tests::runner::Runner;
 
-use super::support::{Ran, SMALL, Tiny, forecast, half_streamed, mode, passing_through, run, starter};
+use super::support::{
+    Ran, SMALL, Tiny, attempt, card, forecast, half_streamed, mode, passing_through, run, starter,
+};
 
 const TEXT: u8 = 0;
 const DENOISER: u8 = 1;
@@ -126,4 +129,63 @@ fn a_run_that_keeps_nothing_copies_only_what_comes_again() {
     };
     assert_eq!(host(Keep::None, OffloadMode::Aggressive), 0);
     assert!(host(Keep::Auto, OffloadMode::Aggressive) > 0);
+}
+
+#[test]
+fn everything_that_is_kept_is_in_the_forecast_but_not_beside_the_only_part_in_use() {
+    let tiny = Tiny::new();
+    for offload in [OffloadMode::CondDiffusion, OffloadMode::LayerStreaming, OffloadMode::Aggressive] {
+        let mut runner = Runner::start().unwrap();
+        let memory = MemoryPreferences { keep: Keep::All, ..mode(offload) };
+        for number in 1..=2 {
+            let request = Request { prompt: format!("prompt {number}"), ..tiny.request.clone() };
+            let outcome = run(&mut runner, &request, &memory).outcome;
+            let (predicted, measured) = (outcome.predicted_device, outcome.measured_device);
+            assert!(measured <= predicted, "{measured} of {predicted} with {offload:?}, prompt {number}");
+        }
+    }
+    let runner = Runner::start().unwrap();
+    let kept = |offload| {
+        let memory = MemoryPreferences { keep: Keep::All, ..mode(offload) };
+        let plan = forecast(&runner, &tiny.request, &memory).plan.unwrap();
+        plan.stages.iter().map(|stage| stage.kept).max().unwrap()
+    };
+    assert!(kept(OffloadMode::CondDiffusion) > 0);
+    assert_eq!(kept(OffloadMode::Aggressive), 0);
+}
+
+/// Copies of encoded blocks that stay would be of use to the next run alone.
+#[test]
+fn weights_in_8_bits_are_not_copied_either_if_nothing_is_kept() {
+    let tiny = Tiny::new();
+    let runner = Runner::start().unwrap();
+    let half = half_streamed(&runner, &tiny.request).with_precision(Storage::Int8);
+    let host = |keep| {
+        let memory = MemoryPreferences { keep, ..half.clone() };
+        forecast(&runner, &tiny.request, &memory).plan.unwrap().peak_host()
+    };
+    let (kept, single) = (host(Keep::Auto), host(Keep::None));
+    assert!(single < kept, "{single} and {kept} bytes");
+}
+
+/// Only in 8 bits does it fit, so the run holds its weights in 8 bits if that is allowed.
+#[test]
+fn a_run_uses_8_bits_where_nothing_else_fits_and_they_are_allowed() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let whole = MemoryPreferences {
+        text_encoder: Some(Residence::Resident),
+        denoiser: Some(Residence::Resident),
+        autoencoder: Some(Residence::Resident),
+        ..card()
+    };
+    let least = |memory: &MemoryPreferences| forecast(&runner, &tiny.request, memory).least_device.unwrap();
+    let (stored, small) = (least(&whole), least(&whole.with_precision(Storage::Int8)));
+    assert!(small < stored, "{small} and {stored} bytes");
+    let tight = MemoryPreferences { vram_budget: Some((small + stored) / 2), ..whole };
+    assert!(attempt(&mut runner, &tiny.request, &tight).failure().is_ok());
+    let allowed = MemoryPreferences { may_use_8_bit: true, ..tight };
+    let ran = run(&mut runner, &tiny.request, &allowed);
+    assert!(ran.outcome.measured_device <= (small + stored) / 2);
+    assert_ne!(ran.outcome.run.unwrap().precisions, [Storage::Stored; 2]);
 }
