@@ -23,13 +23,13 @@ pub struct Technique {
     pub keeps: bool,
 }
 
-/// More blocks on their way than this gain nothing.
-const MOST_PREFETCH: u32 = 15;
+/// More slots than this gain nothing. A power of two.
+pub(super) const MOST_SLOTS: usize = 16;
 
 impl Technique {
     /// Everything that the planner tries: up to three blocks on their way, or exactly `prefetch`.
     pub fn new(prefetch: Option<u32>) -> Self {
-        let slots = prefetch.map(|prefetch| prefetch.min(MOST_PREFETCH) + 1);
+        let slots = prefetch.map(|prefetch| prefetch.saturating_add(1).min(MOST_SLOTS as u32));
         Self {
             fewest_slots: slots.unwrap_or(1),
             most_slots: slots.unwrap_or(4),

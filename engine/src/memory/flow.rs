@@ -1,6 +1,9 @@
 //! Disk, link and device at work on one use of a block after the other.
 
-use super::part::{Use, Way};
+use super::{
+    candidate::MOST_SLOTS,
+    part::{Use, Way},
+};
 
 /// Uses one after the other. Those whose weights are there are only time before the next.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +73,7 @@ impl Flow {
     }
 
     /// One use. Returns when its weights were there.
+    #[inline]
     pub fn pass(&mut self, block_use: &Use) -> f64 {
         let &Use { way, before, compute, disk, link } = block_use;
         self.compute_free += before;
@@ -137,30 +141,30 @@ impl Flow {
     }
 }
 
-/// Times of things that are used in turn.
+/// Times of things that are used in turn, at most [`MOST_SLOTS`].
 #[derive(Debug, Clone, Default)]
 struct Ring {
-    times: Vec<f64>,
+    times: [f64; MOST_SLOTS],
+    count: usize,
     next: usize,
 }
 
 impl Ring {
     fn reset(&mut self, count: u32) {
-        self.times.clear();
-        self.times.resize(count.max(1) as usize, 0.0);
-        self.next = 0;
+        *self = Self { count: (count as usize).clamp(1, MOST_SLOTS), ..Self::default() };
     }
 
     fn oldest(&self) -> f64 {
-        self.times[self.next]
+        self.times[self.next % MOST_SLOTS]
     }
 
     fn replace(&mut self, time: f64) {
-        self.times[self.next] = time;
-        self.next = if self.next + 1 == self.times.len() { 0 } else { self.next + 1 };
+        self.times[self.next % MOST_SLOTS] = time;
+        self.next = if self.next + 1 == self.count { 0 } else { self.next + 1 };
     }
 
     fn in_order(&self) -> impl Iterator<Item = f64> {
-        self.times[self.next..].iter().chain(&self.times[..self.next]).copied()
+        let times = &self.times[..self.count];
+        times[self.next..].iter().chain(&times[..self.next]).copied()
     }
 }

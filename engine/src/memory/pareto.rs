@@ -112,8 +112,8 @@ struct Candidates<'a> {
     room: HostRoom,
     /// Blocks that are used and have weights.
     moving: Vec<usize>,
-    /// Which blocks stay in the layouts so far.
-    seen: HashSet<Vec<bool>>,
+    /// Which blocks stay in the layouts so far, one bit for each.
+    seen: HashSet<Vec<u64>>,
     drafts: Vec<Draft>,
     found: Vec<Rc<Candidate>>,
     player: Player,
@@ -167,8 +167,8 @@ impl Candidates<'_> {
     }
 
     fn add_residents(&mut self, stays: &[bool]) {
-        if !self.seen.contains(stays) {
-            self.seen.insert(stays.to_vec());
+        let bits = |stays: &[bool]| stays.iter().rev().fold(0, |bits, &stays| bits << 1 | u64::from(stays));
+        if self.seen.insert(stays.chunks(64).map(bits).collect()) {
             self.add_all(self.with_residents(stays), self.technique.fewest_slots..=self.technique.most_slots);
         }
     }

@@ -207,6 +207,8 @@ struct Table<'a> {
     machine: &'a Machine,
     wanted: &'a MemoryPreferences,
     search: Rc<Search<'a>>,
+    /// As if the host's memory had no end.
+    roomy: Rc<Search<'a>>,
 }
 
 impl<'a> Table<'a> {
@@ -217,7 +219,8 @@ impl<'a> Table<'a> {
         wanted: &'a MemoryPreferences,
     ) -> Self {
         let search = Rc::new(Search::new(footprint, workload, machine, wanted));
-        Self { footprint, workload, machine, wanted, search }
+        let roomy = Rc::new(search.with_host_budget(u64::MAX));
+        Self { footprint, workload, machine, wanted, search, roomy }
     }
 
     /// The person's preferences with another mode, which alone places the parts.
@@ -235,16 +238,15 @@ impl<'a> Table<'a> {
     /// The plan of a mode; where there is none, the one that takes least; where the host lacks memory, as if
     /// it did not.
     fn plan(&self, preferences: &MemoryPreferences) -> Option<Plan> {
-        let within = |search: Rc<Search<'a>>| {
-            let planner = Planner::over(search, preferences);
+        let within = |search: &Rc<Search<'a>>| {
+            let planner = Planner::over(Rc::clone(search), preferences);
             let fits = planner.plan(self.machine.device_budget);
             match fits {
                 Err(PlanError::Device { .. }) => planner.plan(planner.least()?.0).ok(),
                 fits => fits.ok(),
             }
         };
-        let with_more_memory = || within(Rc::new(self.search.with_host_budget(u64::MAX)));
-        within(Rc::clone(&self.search)).or_else(with_more_memory)
+        within(&self.search).or_else(|| within(&self.roomy))
     }
 
     fn own(&self, id: &str, name: &str, plan: &Plan, preferences: MemoryPreferences) -> Alternative {
