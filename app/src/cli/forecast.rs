@@ -242,7 +242,7 @@ fn past(accuracy: &Accuracy, machine: &Machine) -> String {
 mod tests {
     use sluice_engine::{
         checkpoint::Role,
-        memory::{Link, OffloadMode, PartPlan, PlanError, Residence, Stage, StageKind},
+        memory::{Keep, Link, OffloadMode, PartPlan, PlanError, Residence, Stage, StageKind},
         request::ComputeDtype,
     };
 
@@ -279,7 +279,12 @@ mod tests {
             bound,
         };
         let block = |placement, home| BlockPlan { placement, home };
-        let part = |name: &str, role, residence| PartPlan { name: name.to_owned(), role, residence };
+        let part = |name: &str, role, residence| PartPlan {
+            name: name.to_owned(),
+            role,
+            residence,
+            keep: Keep::Auto,
+        };
         let denoiser = UsePlan {
             part: 0,
             blocks: vec![

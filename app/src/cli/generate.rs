@@ -15,6 +15,7 @@ use super::{
     memory_args::MemoryArgs,
     model_folders::ModelFolderArgs,
     names::named,
+    part_args,
     request_args::{RequestArgs, in_words},
     source_args::SourceArgs,
     stdout,
@@ -102,6 +103,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let engine = Engine::start(args.threads.map(usize::from), &args.folders, &args.request.lora_folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
+    part_args::check(&args.memory.preferences(), &summary)?;
     let request = args.request(&summary);
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {

@@ -1,17 +1,20 @@
 //! Memory options, for every command that generates or plans.
 
+use std::collections::BTreeMap;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sluice_engine::{
     hardware::cards,
     memory::{
-        DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, Residence,
-        Residents, Wish,
+        DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice,
+        Residence, Residents, Wish,
     },
     precision::Storage,
 };
 
 use super::{
     names::{explained, named},
+    part_args::{ForPart, PartParser, for_all},
     size,
 };
 
@@ -46,14 +49,15 @@ pub(super) struct MemoryArgs {
     #[arg(long, alias = "residents", value_name = "NAME", default_value = Residents::default().name(), value_parser = explained(Residents::ALL, Residents::name, residents_help))]
     resident_blocks: Residents,
     /// Where to keep the text encoders, whatever the offload mode.
-    #[arg(long, alias = "text-encoder", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
-    text_encoder_placement: Option<Residence>,
+    /// With several, also for one: `t5=on-demand,clip_l=resident`.
+    #[arg(long, alias = "text-encoder", value_name = "[PART=]PLACEMENT", value_delimiter = ',', value_parser = PartParser(explained(Residence::ALL, Residence::name, placement_help)))]
+    text_encoder_placement: Vec<ForPart<Residence>>,
     /// Where to keep the denoiser, whatever the offload mode.
-    #[arg(long, alias = "denoiser", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
-    denoiser_placement: Option<Residence>,
+    #[arg(long, alias = "denoiser", value_name = "[PART=]PLACEMENT", value_delimiter = ',', value_parser = PartParser(explained(Residence::ALL, Residence::name, placement_help)))]
+    denoiser_placement: Vec<ForPart<Residence>>,
     /// Where to keep the VAE, whatever the offload mode.
-    #[arg(long, alias = "vae", value_name = "PLACEMENT", value_parser = explained(Residence::ALL, Residence::name, placement_help))]
-    vae_placement: Option<Residence>,
+    #[arg(long, alias = "vae", value_name = "[PART=]PLACEMENT", value_delimiter = ',', value_parser = PartParser(explained(Residence::ALL, Residence::name, placement_help)))]
+    vae_placement: Vec<ForPart<Residence>>,
     /// Quantize the weights of the denoiser to this type while loading; this changes the image.
     #[arg(long, alias = "precision", value_name = "TYPE", default_value = Storage::default().name(), value_parser = named(Storage::ALL, Storage::name))]
     weight_type: Storage,
@@ -70,9 +74,9 @@ pub(super) struct MemoryArgs {
     /// How to predict the memory of activations.
     #[arg(long, value_name = "NAME", default_value = Estimate::default().name(), value_parser = explained(Estimate::ALL, Estimate::name, estimate_help))]
     estimate: Estimate,
-    /// What to keep loaded for the next prompt.
-    #[arg(long, alias = "keep", value_name = "NAME", default_value = Keep::default().name(), value_parser = explained(Keep::ALL, Keep::name, keep_help))]
-    keep_loaded: Keep,
+    /// What to keep loaded for the next prompt. Also for single parts: `text_encoders=none,denoiser=all`.
+    #[arg(long, alias = "keep", value_name = "[PART=]NAME", value_delimiter = ',', default_value = Keep::default().name(), value_parser = PartParser(explained(Keep::ALL, Keep::name, keep_help)))]
+    keep_loaded: Vec<ForPart<Keep>>,
 }
 
 fn mode_help(mode: OffloadMode) -> &'static str {
@@ -133,13 +137,29 @@ fn card_names() -> impl TypedValueParser<Value = String> {
 }
 
 impl MemoryArgs {
+    /// What was chosen for single parts.
+    fn parts(&self) -> BTreeMap<String, PartChoice> {
+        let mut parts = BTreeMap::<String, PartChoice>::new();
+        let placements = [&self.text_encoder_placement, &self.denoiser_placement, &self.vae_placement];
+        for ForPart { part, value } in placements.into_iter().flatten() {
+            let choice = part.as_ref().map(|part| parts.entry(part.clone()).or_default());
+            choice.into_iter().for_each(|choice| choice.residence = Some(*value));
+        }
+        for ForPart { part, value } in &self.keep_loaded {
+            let choice = part.as_ref().map(|part| parts.entry(part.clone()).or_default());
+            choice.into_iter().for_each(|choice| choice.keep = Some(*value));
+        }
+        parts
+    }
+
     pub fn preferences(&self) -> MemoryPreferences {
         MemoryPreferences {
             mode: self.offload,
             wish: self.optimize_for,
-            text_encoder: self.text_encoder_placement,
-            denoiser: self.denoiser_placement,
-            autoencoder: self.vae_placement,
+            text_encoder: for_all(&self.text_encoder_placement),
+            denoiser: for_all(&self.denoiser_placement),
+            autoencoder: for_all(&self.vae_placement),
+            parts: self.parts(),
             denoiser_precision: self.weight_type,
             text_precision: self.text_encoder_weight_type,
             may_use_8_bit: self.allow_8_bit,
@@ -154,7 +174,7 @@ impl MemoryArgs {
                 None if self.cpu => DeviceChoice::Processor,
                 None => DeviceChoice::Auto,
             },
-            keep: self.keep_loaded,
+            keep: for_all(&self.keep_loaded).unwrap_or_default(),
             estimate: self.estimate,
         }
     }
@@ -198,6 +218,7 @@ mod tests {
             text_encoder: Some(Residence::OnDemand),
             denoiser: Some(Residence::Streamed),
             autoencoder: Some(Residence::Staged),
+            parts: BTreeMap::new(),
             denoiser_precision: Storage::Fp8,
             text_precision: Storage::Q4K,
             may_use_8_bit: true,
@@ -215,6 +236,27 @@ mod tests {
         assert_eq!(preferences(&former).unwrap(), expected, "scripts may use the former names");
         assert_eq!(preferences(&["--cpu"]).unwrap().device, DeviceChoice::Processor);
         assert!(preferences(&["--cpu", "--card", "rtx-3060"]).is_err());
+    }
+
+    #[test]
+    fn placements_and_what_is_kept_can_be_given_for_single_parts() {
+        let given = preferences(&[
+            "--text-encoder-placement",
+            "staged,t5=on-demand,clip_l=resident",
+            "--keep-loaded",
+            "t5=none,denoiser=all",
+        ]);
+        let given = given.unwrap();
+        assert_eq!((given.text_encoder, given.keep), (Some(Residence::Staged), Keep::Auto));
+        let choice = |residence, keep| PartChoice { residence, keep };
+        let expected = [
+            ("clip_l", choice(Some(Residence::Resident), None)),
+            ("denoiser", choice(None, Some(Keep::All))),
+            ("t5", choice(Some(Residence::OnDemand), Some(Keep::None))),
+        ];
+        assert_eq!(given.parts, expected.map(|(name, choice)| (name.to_owned(), choice)).into());
+        let wrong = preferences(&["--keep-loaded", "t5=some"]).unwrap_err().to_string();
+        assert!(wrong.contains("some") && wrong.contains("[possible values: auto, none, all]"), "{wrong}");
     }
 
     #[test]

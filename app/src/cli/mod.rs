@@ -16,6 +16,7 @@ mod memory_args;
 mod model_folders;
 mod names;
 mod offload_log;
+mod part_args;
 mod plan;
 mod probe;
 mod progress;

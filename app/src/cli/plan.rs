@@ -19,6 +19,7 @@ use super::{
     memory_args::MemoryArgs,
     model_folders::ModelFolderArgs,
     names::nearest,
+    part_args,
     request_args::{RequestArgs, in_words},
     size,
     source_args::SourceArgs,
@@ -81,6 +82,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (request, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
+            part_args::check(&memory, &summary)?;
             (Request { model, ..args.request.request(&summary.defaults) }, PlanSubject::Model)
         }
         Subject::Known(known) => {

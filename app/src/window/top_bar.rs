@@ -172,8 +172,8 @@ fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
     let mut lines = vec![summary.layout.clone()];
     for component in &summary.components {
         let (weights, size) = (units::count(component.parameters), units::memory(component.bytes));
-        let role = component.role.replace('_', " ");
-        lines.push(format!("{role}: {}, {weights} parameters, {size}", component.architecture));
+        let (role, architecture) = (component.role, &component.architecture);
+        lines.push(format!("{role}: {architecture}, {weights} parameters, {size}"));
     }
     lines.join("\n")
 }

@@ -1,7 +1,8 @@
 //! Which weights are quantized and which keep their precision. The same rule applies to converted files and
 //! to models held in fewer bits than stored.
 //!
-//! Matrices of the repeating blocks are quantized. Norms, biases, embeddings, modulations, and the first and
+//! Matrices of the repeating blocks are quantized, and with formats that need no scales along rows also kernels of
+//! convolutions. Norms, biases, embeddings, modulations, and the first and
 //! last projections keep their precision: they are small, and their errors reach everything. diffusers'
 //! layerwise casting skips what it calls `norm`, `pos_embed`, `patch_embed`, the outermost `proj_in` and
 //! `proj_out`, and layers named by each model (`t_embedder`, `cap_embedder`, `x_embedder`,
@@ -37,6 +38,10 @@ const KEPT: [&str; 22] = [
     "lm_head",
 ];
 
+/// Name parts of kernels that are kept besides: those of autoencoders, and the outermost of UNets.
+const KEPT_KERNELS: [&str; 7] =
+    ["encoder.", "decoder.", "quant_conv.", "conv_in.", "conv_out.", "input_blocks.0.0.", "model.out.2."];
+
 /// The outermost projections of diffusers' transformers. Projections inside blocks have a prefix.
 const OUTERMOST: [&str; 2] = ["proj_in.", "proj_out."];
 
@@ -49,11 +54,20 @@ pub fn keeps_precision(name: &str) -> bool {
 
 /// The encoding under `storage` of the tensor with this full name; `None` if it is not converted.
 pub fn encoding_of(storage: Storage, name: &str, tensor: &StoredTensor) -> Option<Encoding> {
-    let &[rows, columns] = tensor.shape() else { return None };
-    if rows < 2 || !tensor.is_stored_as_matrix() || keeps_precision(name) {
+    if keeps_precision(name) {
         return None;
     }
-    storage.encoding(rows, columns)
+    match *tensor.shape() {
+        [rows, columns] if rows > 1 && tensor.is_stored_as_matrix() => storage.encoding(rows, columns),
+        [rows, .., _] if rows > 1 && storage.holds_kernels() && !is_kept_kernel(name) => {
+            storage.encoding(rows, tensor.shape().iter().skip(1).product())
+        }
+        _ => None,
+    }
+}
+
+fn is_kept_kernel(name: &str) -> bool {
+    KEPT_KERNELS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
@@ -85,6 +99,23 @@ mod tests {
         ] {
             for name in names {
                 assert_eq!(keeps_precision(name), kept, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_of_unets_are_quantized_and_those_of_autoencoders_are_not() {
+        for (kept, names) in [
+            (false, ["down_blocks.0.resnets.1.conv1.weight", "input_blocks.2.0.in_layers.2.weight"]),
+            (true, ["conv_in.weight", "model.diffusion_model.input_blocks.0.0.weight"]),
+            (true, ["conv_out.weight", "model.diffusion_model.out.2.weight"]),
+            (
+                true,
+                ["decoder.up_blocks.0.resnets.0.conv1.weight", "first_stage_model.decoder.conv_in.weight"],
+            ),
+        ] {
+            for name in names {
+                assert_eq!(is_kept_kernel(name), kept, "{name}");
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::MemoryPreferences;
+use super::{MemoryPreferences, PublishedBlocks};
 use crate::{
     checkpoint::{Errors, Role},
     precision::{Format, Storage},
@@ -42,6 +42,9 @@ pub struct PartFootprint {
     pub architecture: String,
     /// In the order in which they run.
     pub blocks: Vec<BlockFootprint>,
+    /// The blocks that other programs move.
+    #[serde(default)]
+    pub published: PublishedBlocks,
     /// What its weights lose in storages that it was measured for.
     #[serde(default)]
     pub errors: Errors,
@@ -103,6 +106,15 @@ impl Footprint {
     /// `S_block`: bytes of the largest block.
     pub fn largest_block(&self) -> u64 {
         self.parts.iter().map(PartFootprint::largest_block).max().unwrap_or(0)
+    }
+
+    /// Bytes of the largest group of so many blocks as the networks' authors have them.
+    pub fn largest_group(&self, blocks: usize) -> u64 {
+        let of_part = |part: &PartFootprint| match part.published.largest_group(blocks) {
+            Some(share) => (share * part.bytes() as f64).ceil() as u64,
+            None => part.largest_block().saturating_mul(blocks as u64).min(part.bytes()),
+        };
+        self.parts.iter().map(of_part).max().unwrap_or(0)
     }
 
     /// `S_leaf`: bytes of the largest tensor.

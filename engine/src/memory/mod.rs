@@ -16,10 +16,12 @@ mod machine;
 mod outcome;
 mod pareto;
 mod part;
+mod part_choice;
 mod plan;
 mod planner;
 mod preferences;
 mod presets;
+mod published_blocks;
 mod refit;
 mod search;
 mod sentence;
@@ -41,6 +43,7 @@ pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};
 pub use lower_precision::with_allowed_precision;
 pub use machine::{Link, Machine};
 pub use outcome::{Outcome, RunIdentity, RunShape, StagePeak};
+pub use part_choice::{PartChoice, answers_to, short_name};
 pub use plan::{BlockPlan, Bound, PartPlan, Placement, Plan, PlanError, StagePlan, Tier, UsePlan};
 pub use planner::{least_device_budget, plan};
 pub use preferences::{
@@ -48,6 +51,7 @@ pub use preferences::{
     Residents, Wish,
 };
 pub use presets::{CardPreset, PresetModel, card_presets};
+pub use published_blocks::PublishedBlocks;
 pub use refit::{Measured, leading_prefix, place, refit};
 pub use sentence::{remedy, sentence};
 pub use simulate::{BlockUse, Simulation, simulate, trace};

@@ -47,6 +47,9 @@ pub struct PartPlan {
     pub role: Role,
     /// How it is placed as a whole.
     pub residence: Residence,
+    /// What stays of it for the next run.
+    #[serde(default)]
+    pub keep: Keep,
 }
 
 /// The use of one part in a stage.
@@ -157,16 +160,14 @@ impl Plan {
         self.stages.iter().find(|plan| plan.stage.kind == kind)
     }
 
-    /// Whether parts stay on the device beside others if everything is to be kept.
-    pub fn keeps_beside(&self, keep: Keep) -> bool {
-        keep == Keep::All && self.mode != OffloadMode::Aggressive
+    /// Whether a part stays on the device beside others because everything of it is to be kept.
+    pub fn keeps_beside(&self, part: &PartPlan) -> bool {
+        part.keep == Keep::All && self.mode != OffloadMode::Aggressive
     }
 
     /// The same plan with the weights that parts keep beside others between runs.
-    pub(super) fn keeping(mut self, footprint: &Footprint, keep: Keep) -> Self {
-        if !self.keeps_beside(keep) {
-            return self;
-        }
+    pub(super) fn keeping(mut self, footprint: &Footprint) -> Self {
+        let stays: Vec<bool> = self.parts.iter().map(|part| self.keeps_beside(part)).collect();
         let resident = |part_use: &UsePlan| -> u64 {
             let blocks = footprint.parts[part_use.part].blocks.iter().zip(&part_use.blocks);
             let stays = blocks.filter(|(_, plan)| plan.placement == Placement::Resident);
@@ -191,10 +192,8 @@ impl Plan {
                 }
                 stage.weights = stage.weights - stage.kept + kept.max(stage.kept);
                 stage.kept = kept.max(stage.kept);
-                let used = stage
-                    .uses
-                    .iter()
-                    .filter(|part_use| self.parts[part_use.part].residence != Residence::Resident);
+                let used = stage.uses.iter().filter(|part_use| stays[part_use.part]);
+                let used = used.filter(|own| self.parts[own.part].residence != Residence::Resident);
                 used.for_each(|part_use| here[part_use.part] = resident(part_use));
             }
         }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{
-    Footprint, Keep, Machine, MemoryPreferences, OffloadMode, Plan, PlanError, Residence, Technique, Wish,
-    Workload,
+    Footprint, Machine, MemoryPreferences, OffloadMode, PartFootprint, Plan, PlanError, Residence, Technique,
+    Wish, Workload,
     search::{Merit, Row, Search, Shape, Solution},
 };
 use crate::checkpoint::Role;
@@ -101,7 +101,6 @@ pub(super) struct Planner<'a> {
     technique: Technique,
     mode: OffloadMode,
     wish: Wish,
-    keep: Keep,
     rows: Vec<Row>,
 }
 
@@ -118,24 +117,15 @@ impl<'a> Planner<'a> {
     /// Asks a search that was made for the same tiles.
     pub(super) fn over(search: Rc<Search<'a>>, preferences: &MemoryPreferences) -> Self {
         let rows = rows(search.footprint(), preferences);
-        let technique = Technique::new(preferences.prefetch)
-            .with_choice(preferences.residents)
-            .with_keeps(preferences.keep != Keep::None);
-        Self {
-            search,
-            technique,
-            mode: preferences.mode,
-            wish: preferences.wish,
-            keep: preferences.keep,
-            rows,
-        }
+        let technique = Technique::new(preferences.prefetch).with_choice(preferences.residents);
+        Self { search, technique, mode: preferences.mode, wish: preferences.wish, rows }
     }
 
     /// A plan within this many bytes of the device.
     pub(super) fn plan(&self, budget: u64) -> Result<Plan, PlanError> {
         let solution = self.solve(budget).ok_or_else(|| self.error(budget))?;
         let plan = self.search.plan(&solution, self.mode);
-        Ok(Plan { device_budget: budget, ..plan }.keeping(self.search.footprint(), self.keep))
+        Ok(Plan { device_budget: budget, ..plan }.keeping(self.search.footprint()))
     }
 
     fn solve(&self, budget: u64) -> Option<Solution> {
@@ -269,8 +259,8 @@ fn rows(footprint: &Footprint, preferences: &MemoryPreferences) -> Vec<Row> {
         PRESETS.iter().find(|(mode, _)| *mode == preferences.mode).map_or(&[][..], |(_, presets)| presets);
     let mut rows: Vec<Row> = Vec::new();
     for preset in presets {
-        let residence = |role: Role| preferences.residence(role).unwrap_or(preset.of(role));
-        let row: Row = footprint.parts.iter().map(|part| residence(part.role)).collect();
+        let residence = |part: &PartFootprint| preferences.residence(part).unwrap_or(preset.of(part.role));
+        let row: Row = footprint.parts.iter().map(residence).collect();
         if !rows.contains(&row) {
             rows.push(row);
         }

@@ -1,7 +1,10 @@
 //! Memory settings: modes, wishes and overrides.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::{PartChoice, PartFootprint, part_choice};
 use crate::{checkpoint::Role, precision::Storage};
 
 /// A preset over the plan.
@@ -115,6 +118,9 @@ pub struct MemoryPreferences {
     pub denoiser: Option<Residence>,
     /// Overrides the mode for the autoencoder.
     pub autoencoder: Option<Residence>,
+    /// What was chosen for single parts, which comes before the choices for all of a kind. The key is one of the
+    /// [names](part_choice::answers_to) of a part; parts that a model does not have are ignored.
+    pub parts: BTreeMap<String, PartChoice>,
     /// What the denoiser's matrices are held as. Unlike the other settings, it changes the image.
     pub denoiser_precision: Storage,
     /// What those of the text encoders are held as. It also changes the image.
@@ -153,6 +159,7 @@ impl Default for MemoryPreferences {
             text_encoder: None,
             denoiser: None,
             autoencoder: None,
+            parts: BTreeMap::new(),
             denoiser_precision: Storage::default(),
             text_precision: Storage::default(),
             may_use_8_bit: false,
@@ -190,13 +197,19 @@ impl MemoryPreferences {
         Self { denoiser_precision: storage, text_precision: storage, ..self.clone() }
     }
 
-    /// The override for a component, if there is one.
-    pub fn residence(&self, role: Role) -> Option<Residence> {
-        match role {
+    /// How a part is to be placed whatever the mode, if that was chosen.
+    pub fn residence(&self, part: &PartFootprint) -> Option<Residence> {
+        let of_kind = match part.role {
             Role::TextEncoder => self.text_encoder,
             Role::Denoiser => self.denoiser,
             Role::Autoencoder => self.autoencoder,
-        }
+        };
+        part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)
+    }
+
+    /// What stays of a part for the next job.
+    pub fn keep(&self, part: &PartFootprint) -> Keep {
+        part_choice::of(&self.parts, part, |choice| choice.keep).unwrap_or(self.keep)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::{cell::RefCell, cmp::Reverse, collections::HashMap, ops::Range, rc::Rc};
 
 use super::{
-    BlockCost, Bound, BytesByDtype, Candidate, Footprint, HostRoom, Machine, MemoryPreferences, OffloadMode,
-    PartPlan, PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique, Tier, UsePlan,
-    Work, Workload, block_costs,
+    BlockCost, Bound, BytesByDtype, Candidate, Footprint, HostRoom, Keep, Machine, MemoryPreferences,
+    OffloadMode, PartPlan, PartUse, Plan, Residence, Simulation, Stage, StageKind, StagePlan, Technique,
+    Tier, UsePlan, Work, Workload, block_costs,
     candidate::Layout,
     footprint::most_of_each,
     pareto::{placements, times},
@@ -53,6 +53,8 @@ pub(super) struct Search<'a> {
     machine: &'a Machine,
     tile: Option<u32>,
     host_budget: u64,
+    /// What stays of each part for the next run.
+    keep: Rc<[Keep]>,
     /// In the workload's order; everywhere else they are known by their numbers in this list.
     uses: Rc<[Use<'a>]>,
     fronts: RefCell<HashMap<Key, Front>>,
@@ -76,16 +78,23 @@ impl<'a> Search<'a> {
             machine,
             tile: preferences.tile,
             host_budget: if machine.unified { u64::MAX } else { machine.host_budget },
+            keep: footprint.parts.iter().map(|part| preferences.keep(part)).collect(),
             uses: workload.stages.iter().enumerate().flat_map(of_stage).collect(),
             fronts: RefCell::default(),
             nothing: Work { tile: None, carried: 0, blocks: Vec::new() },
         }
     }
 
+    /// The same search where parts keep for the next run what they keep under a plan.
+    pub(super) fn keeping_as(self, plan: &Plan) -> Self {
+        Self { keep: plan.parts.iter().map(|part| part.keep).collect(), ..self }
+    }
+
     /// The same search with other memory in the host.
     pub(super) fn with_host_budget(&self, host_budget: u64) -> Self {
         Self {
             host_budget,
+            keep: Rc::clone(&self.keep),
             uses: Rc::clone(&self.uses),
             fronts: RefCell::default(),
             nothing: self.nothing.clone(),
@@ -208,9 +217,15 @@ impl<'a> Search<'a> {
         needed.fold(BytesByDtype::default(), most_of_each).iter().sum()
     }
 
+    /// Whether the part that is used keeps copies in the host's memory for the next run.
+    pub(super) fn keeps_copies(&self, number: usize) -> bool {
+        self.keep[self.part(number)] != Keep::None
+    }
+
     /// Every placement of a use that is worth its bytes, from the fewest bytes to the most.
     pub(super) fn front(&self, number: usize, shape: &Shape, room: HostRoom, technique: Technique) -> Front {
         let residence = shape.row[self.part(number)];
+        let technique = technique.with_keeps(self.keeps_copies(number));
         let key = (number, residence, self.way(number, shape.level), room, technique);
         if let Some(known) = self.fronts.borrow().get(&key) {
             return Rc::clone(known);
@@ -363,9 +378,13 @@ impl<'a> Search<'a> {
 
     /// The plan that follows a solution.
     pub(super) fn plan(&self, solution: &Solution, mode: OffloadMode) -> Plan {
-        let parts = self.footprint.parts.iter().zip(&solution.shape.row);
-        let parts =
-            parts.map(|(part, &residence)| PartPlan { name: part.name.clone(), role: part.role, residence });
+        let parts = self.footprint.parts.iter().zip(&solution.shape.row).zip(&*self.keep);
+        let parts = parts.map(|((part, &residence), &keep)| PartPlan {
+            name: part.name.clone(),
+            role: part.role,
+            residence,
+            keep,
+        });
         let stages: Vec<StagePlan> = self.stages().map(|stage| self.stage_plan(solution, stage)).collect();
         Plan {
             mode,

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{
-    Candidate, Footprint, Machine, MemoryPreferences, Placement, Plan, Residence, StagePlan, Technique, Tier,
-    UsePlan, Workload,
+    Candidate, Footprint, Machine, MemoryPreferences, Plan, Residence, StagePlan, Technique, UsePlan,
+    Workload,
     candidate::Layout,
     part::Part,
     refit::as_candidate,
@@ -35,13 +35,13 @@ pub fn step_down(
     let own = current.stages.get(stage)?;
     let limit = own.device().checked_sub(short_by)?.min(machine.device_budget);
     let any_tiles = MemoryPreferences::default();
-    let search = Search::new(footprint, workload, machine, &any_tiles);
+    let search = Search::new(footprint, workload, machine, &any_tiles).keeping_as(current);
     let uses: Vec<&UsePlan> = current.uses().collect();
     if current.parts.len() != search.parts().len() || uses.len() != search.uses().len() {
         return None;
     }
     let level = uses.iter().map(|part_use| part_use.way).max().unwrap_or(0);
-    for concession in concessions(own, keeps_copies(current)) {
+    for concession in concessions(own) {
         let smaller = if concession.smaller_tiles { level + 1..search.levels() } else { 0..0 };
         for level in [level].into_iter().chain(smaller) {
             for row in rows(current, own) {
@@ -58,21 +58,10 @@ pub fn step_down(
     None
 }
 
-/// Whether blocks keep copies that only the next run has use for.
-fn keeps_copies(plan: &Plan) -> bool {
-    let mut blocks = plan.uses().flat_map(|part_use| &part_use.blocks);
-    blocks.any(|block| block.placement == Placement::Resident && block.home == Tier::Host)
-}
-
-fn concessions(stage: &StagePlan, keeps: bool) -> [Concession; 4] {
+fn concessions(stage: &StagePlan) -> [Concession; 4] {
     let slots = stage.uses.iter().map(|part_use| part_use.slots);
     let slots = slots.max().filter(|&slots| slots > 0).unwrap_or(2);
-    let same = Technique {
-        fewest_slots: slots,
-        most_slots: slots,
-        leaves: false,
-        ..Technique::new(None).with_keeps(keeps)
-    };
+    let same = Technique { fewest_slots: slots, most_slots: slots, leaves: false, ..Technique::new(None) };
     let fewer = Technique { fewest_slots: 1, ..same };
     [
         Concession { smaller_tiles: false, technique: same },
@@ -130,7 +119,8 @@ impl Replacing<'_> {
                 as_candidate(&costs, search.machine(), self.uses[number]).map(Rc::new)
             } else {
                 let part = Part::new(&costs, search.machine(), search.denoises(number));
-                Some(Rc::new(Layout::whole(&part, rooms[number].copies, technique.keeps).played(&part, 0)))
+                let keeps = search.keeps_copies(number);
+                Some(Rc::new(Layout::whole(&part, rooms[number].copies, keeps).played(&part, 0)))
             }
         };
         search.uses().map(choose).collect()

@@ -1,10 +1,10 @@
 //! Every strategy that users of diffusion models know, and what it would take; and Sluice's own plans.
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
     Accuracy, Alternative, BlockCost, Candidate, Footprint, Forecast, Machine, MemoryPreferences,
-    OffloadMode, Placement, Plan, PlanError, Quality, Wish, Workload,
+    OffloadMode, PartChoice, Placement, Plan, PlanError, Quality, Wish, Workload,
     candidate::{Layout, used},
     part::Part,
     planner::{Planner, SPARE},
@@ -17,19 +17,45 @@ use crate::precision::Storage;
 /// How weights come to the device in strategies of others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Movement {
-    /// The block in use is there; with a stream the next is on its way meanwhile.
-    Blocks { stream: bool },
+    /// The group of so many blocks in use is there; with a stream the next is on its way meanwhile.
+    Blocks { group: usize, stream: Option<Stream> },
     /// The tensor in use is there; with a stream the next is on its way meanwhile.
     Tensors { stream: bool },
+}
+
+/// How a stream copies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    /// From pinned copies of all weights, waiting for each copy.
+    Waiting,
+    /// The same with `record_stream`: nobody waits, and memory is freed one group later.
+    Recorded,
+    /// With `low_cpu_mem_usage`: from a pinned buffer that each tensor is first copied to.
+    Unpinned,
 }
 
 /// A strategy of others.
 type Strategy = (&'static str, &'static str, Movement);
 
-/// Those that this program cannot do. Groups are of one block.
-const OTHERS: [Strategy; 5] = [
-    ("block_groups", "Group offload, block level", Movement::Blocks { stream: false }),
-    ("block_groups_stream", "Group offload, block level, stream", Movement::Blocks { stream: true }),
+/// Those that this program cannot do, with the names of the options in diffusers' guide.
+const OTHERS: [Strategy; 8] = [
+    ("block_groups", "Group offload, block level", Movement::Blocks { group: 1, stream: None }),
+    ("block_groups_4", "Group offload, 4 blocks per group", Movement::Blocks { group: 4, stream: None }),
+    (
+        "block_groups_stream",
+        "Group offload, block level, stream",
+        Movement::Blocks { group: 1, stream: Some(Stream::Waiting) },
+    ),
+    (
+        "block_groups_stream_record",
+        "Group offload, block level, record_stream",
+        Movement::Blocks { group: 1, stream: Some(Stream::Recorded) },
+    ),
+    (
+        "block_groups_stream_unpinned",
+        "Group offload, block level, low_cpu_mem_usage",
+        Movement::Blocks { group: 1, stream: Some(Stream::Unpinned) },
+    ),
     ("leaf_groups", "Group offload, leaf level", Movement::Tensors { stream: false }),
     ("leaf_groups_stream", "Group offload, leaf level, stream", Movement::Tensors { stream: true }),
     ("sequential", "Sequential offload", Movement::Tensors { stream: false }),
@@ -75,6 +101,9 @@ const NOTABLE: f64 = 0.9;
 /// Copies of the weights that groups with a stream keep in the host's memory, in tenths: diffusers takes 2.5
 /// to 3.
 const STREAM_COPIES: u64 = 25;
+
+/// Bytes per second that are copied to freshly pinned memory: an assumption.
+const PINNED_BYTES_PER_SECOND: f64 = 5e9;
 
 /// Every strategy with what it would take. Those that do not fit say by how much; those that are not in this
 /// program are marked. On a unified device there are no strategies that move weights between two memories.
@@ -230,9 +259,16 @@ impl<'a> Table<'a> {
             text_encoder: None,
             denoiser: None,
             autoencoder: None,
+            parts: self.kept_parts(),
             vram_budget: vram_budget.or(self.wanted.vram_budget),
             ..self.wanted.clone()
         }
+    }
+
+    /// What was chosen to be kept of single parts.
+    fn kept_parts(&self) -> BTreeMap<String, PartChoice> {
+        let kept = self.wanted.parts.iter().filter(|(_, choice)| choice.keep.is_some());
+        kept.map(|(name, choice)| (name.clone(), PartChoice { residence: None, ..*choice })).collect()
     }
 
     /// The plan of a mode; where there is none, the one that takes least; where the host lacks memory, as if
@@ -368,8 +404,8 @@ impl<'a> Table<'a> {
 
     fn device_of(&self, movement: Movement, level: usize) -> u64 {
         let weights = match movement {
-            Movement::Blocks { stream } => {
-                self.footprint.largest_block().saturating_mul(1 + u64::from(stream))
+            Movement::Blocks { group, stream } => {
+                self.footprint.largest_group(group).saturating_mul(slots(stream).into())
             }
             Movement::Tensors { stream } => {
                 self.footprint.largest_tensor().saturating_mul(1 + u64::from(stream))
@@ -382,13 +418,20 @@ impl<'a> Table<'a> {
 
     fn host_of(&self, movement: Movement) -> u64 {
         match movement {
-            Movement::Blocks { stream: true } | Movement::Tensors { stream: true } => {
-                self.footprint.total() / 10 * STREAM_COPIES
-            }
-            Movement::Blocks { stream: false } | Movement::Tensors { stream: false } => {
-                self.footprint.total()
-            }
+            Movement::Blocks { stream: Some(Stream::Waiting | Stream::Recorded), .. }
+            | Movement::Tensors { stream: true } => self.footprint.total() / 10 * STREAM_COPIES,
+            Movement::Blocks { stream: Some(Stream::Unpinned) | None, .. }
+            | Movement::Tensors { stream: false } => self.footprint.total(),
         }
+    }
+}
+
+/// Groups on the device at once.
+fn slots(stream: Option<Stream>) -> u32 {
+    match stream {
+        None => 1,
+        Some(Stream::Waiting | Stream::Unpinned) => 2,
+        Some(Stream::Recorded) => 3,
     }
 }
 
@@ -401,12 +444,19 @@ fn is_same(one: &Plan, other: &Plan) -> bool {
 /// pass.
 fn arrange(movement: Movement, costs: &[BlockCost], machine: &Machine) -> Candidate {
     let costs: Vec<BlockCost> = costs.iter().map(|cost| BlockCost { reads: 1, ..*cost }).collect();
+    let mut machine = machine.clone();
     let (placement, slots) = match movement {
-        Movement::Blocks { stream } => (Placement::Streamed, 1 + u32::from(stream)),
+        Movement::Blocks { stream, .. } => {
+            if stream == Some(Stream::Unpinned) {
+                let link = &mut machine.link.bytes_per_second;
+                *link = 1.0 / (1.0 / *link + 1.0 / PINNED_BYTES_PER_SECOND);
+            }
+            (Placement::Streamed, slots(stream))
+        }
         Movement::Tensors { stream: true } => (Placement::Streamed, 2),
         Movement::Tensors { stream: false } => (Placement::Leaves, 0),
     };
-    let part = Part::new(&costs, machine, true);
+    let part = Part::new(&costs, &machine, true);
     let placements = costs.iter().map(|cost| used(cost, placement));
     Layout::through(&part, placements, u64::MAX, true).played(&part, slots)
 }

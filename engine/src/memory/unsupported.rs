@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 pub use self::formula::RequestShape;
 use self::formula::{Polynomial, Tokens};
-use super::{BlockFootprint, Footprint, Held, PartFootprint, part_names};
+use super::{BlockFootprint, Footprint, Held, PartFootprint, PublishedBlocks, part_names};
 use crate::{
     checkpoint::{Errors, Role},
     precision::Storage,
@@ -146,6 +146,7 @@ impl UnsupportedModel {
             role: component.role,
             architecture: component.architecture.clone(),
             blocks: component.blocks.iter().map(block).collect(),
+            published: PublishedBlocks::default(),
             errors: Errors::new(),
         };
         Footprint {

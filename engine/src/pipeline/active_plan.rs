@@ -152,7 +152,7 @@ impl ActivePlan {
         let bytes_per_second = self.observed.bytes / self.observed.load;
         let technique = Technique::new(self.preferences.prefetch)
             .with_choice(self.preferences.residents)
-            .with_keeps(self.preferences.keep != Keep::None);
+            .with_keeps(self.plan.parts[part].keep != Keep::None);
         let technique = match self.plan.residence(current) {
             Residence::OnDemand => technique.without_residents(),
             _ => technique,

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
     memory::{
-        BlockFootprint, BlockWork, Footprint, Held, MemoryPreferences, PartFootprint, PartUse, RunIdentity,
-        RunShape, StageWork, Work, Workload,
+        BlockFootprint, BlockWork, Footprint, Held, MemoryPreferences, PartFootprint, PartUse,
+        PublishedBlocks, RunIdentity, RunShape, StageWork, Work, Workload,
     },
     models::{
         Conditioning, Denoise, DenoiserInput, Denoising, LatentShape, Model, ModelPart, PrepareInput,
@@ -89,11 +89,17 @@ fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFoot
             }
         }
     }
+    let tensors = |block: &Block| {
+        let prefix = block.prefix.clone();
+        let places = BlockLayout::new(block, dtype).tensors.into_iter();
+        places.map(move |place| (format!("{prefix}{}", place.name), place.bytes()))
+    };
     PartFootprint {
         name,
         role: component.role,
         architecture: component.architecture.to_owned(),
         blocks,
+        published: PublishedBlocks::new(component.blocks.iter().flat_map(tensors)),
         errors: Errors::new(),
     }
 }

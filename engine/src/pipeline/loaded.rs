@@ -137,33 +137,32 @@ impl LoadedModel {
         }
     }
 
-    /// Makes room for a part in a stage: evicts what the plan keeps on the device only for other parts. If everything
-    /// is to be kept, what fits beside stays, unless only the part in use is to be there.
-    pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize, keep: Keep) {
-        self.evict(plan, stage, keep, |other| other != index);
+    /// Makes room for a part in a stage: evicts what the plan keeps on the device only for other parts. Of parts of
+    /// which everything is to be kept, what fits beside stays, unless only the part in use is to be there.
+    pub(super) fn enter(&self, plan: &Plan, stage: usize, index: usize) {
+        self.evict(plan, stage, |other| other != index);
         if let Some(part_use) = plan.use_from(stage, index) {
             self.stores[index].follow(part_use);
         }
     }
 
     /// Applies a plan that needs less memory in a stage that is under way.
-    pub(super) fn step_down(&self, plan: &Plan, stage: usize, keep: Keep) {
+    pub(super) fn step_down(&self, plan: &Plan, stage: usize) {
         self.follow(plan, stage);
         let is_used = |part: usize| plan.stages.get(stage).is_some_and(|stage| stage.use_of(part).is_some());
-        self.evict(plan, stage, keep, |other| !is_used(other));
+        self.evict(plan, stage, |other| !is_used(other));
     }
 
     /// Evicts those of the parts that do not stay on the device in all stages.
-    fn evict(&self, plan: &Plan, stage: usize, keep: Keep, of: impl Fn(usize) -> bool) {
+    fn evict(&self, plan: &Plan, stage: usize, of: impl Fn(usize) -> bool) {
         let needed = plan.stages.get(stage).map_or(0, StagePlan::needed);
-        let stays = plan.keeps_beside(keep);
         let mut room = plan.device_budget.saturating_sub(needed);
         for (other, (store, part)) in self.stores.iter().zip(&plan.parts).enumerate() {
             if !of(other) || part.residence == Residence::Resident {
                 continue;
             }
             let here = store.resident_bytes();
-            if stays && here <= room {
+            if plan.keeps_beside(part) && here <= room {
                 room -= here;
                 store.rest();
             } else {
@@ -173,15 +172,16 @@ impl LoadedModel {
     }
 
     /// Ends a run: evicts what does not stay for the next one.
-    pub(super) fn end(&self, plan: &Plan, keep: Keep) {
+    pub(super) fn end(&self, plan: &Plan) {
         for (store, part) in self.stores.iter().zip(&plan.parts) {
-            match keep {
+            match part.keep {
                 Keep::None => store.leave_memory(),
                 Keep::Auto if part.residence != Residence::Resident => leave(store, part.residence),
                 Keep::Auto | Keep::All => store.rest(),
             }
         }
-        if keep == Keep::None {
+        let mut encoders = plan.parts.iter().filter(|part| part.role == Role::TextEncoder);
+        if encoders.all(|part| part.keep == Keep::None) {
             self.prompts.borrow_mut().clear();
         }
     }

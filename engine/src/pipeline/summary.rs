@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    checkpoint::{Block, CheckpointError, Component, read_toml},
-    models::Model,
+    checkpoint::{Block, CheckpointError, Role, read_toml},
+    models::{Model, ModelPart},
     request::ModelSource,
 };
 
@@ -44,8 +44,10 @@ pub struct ModelSummary {
 /// One part of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComponentSummary {
-    /// `text_encoder`, `denoiser` or `autoencoder`.
-    pub role: String,
+    /// Its name in the model, such as `text_encoder_2`.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
     /// The architecture, such as `Qwen3`.
     pub architecture: String,
     /// Number of weights.
@@ -111,7 +113,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         family: model.family.id().to_owned(),
         family_name: model.family.name().to_owned(),
         layout: model.layout.name().to_owned(),
-        components: model.components().map(component_summary).collect(),
+        components: model.parts.iter().map(component_summary).collect(),
         size_multiple: model.size_multiple(),
         longest_side: model.longest_side(),
         defaults: Defaults {
@@ -126,13 +128,14 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
     })
 }
 
-fn component_summary(component: &Component) -> ComponentSummary {
+fn component_summary(ModelPart { name, component, .. }: &ModelPart) -> ComponentSummary {
     let mut dtypes = BTreeMap::new();
     for (_, tensor) in component.blocks.iter().flat_map(|block| &block.tensors) {
         *dtypes.entry(tensor.dtype_name()).or_default() += tensor.stored_bytes();
     }
     ComponentSummary {
-        role: component.role.id().to_owned(),
+        name: name.clone(),
+        role: component.role,
         architecture: component.architecture.to_owned(),
         parameters: component.blocks.iter().map(Block::parameters).sum(),
         bytes: component.blocks.iter().map(Block::stored_bytes).sum(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Encoding, Format};
 
-/// How the matrices of a component are held. Tensors that are not matrices, and those that
+/// How the matrices of a component are held, and in FP8 also kernels of convolutions. Other tensors, and those that
 /// [`checkpoint`](crate::checkpoint) excludes, are held as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,6 +78,11 @@ impl Storage {
             Self::Fp8 | Self::Fp8E5m2 | Self::Int8 | Self::Q8_0 => Some(8),
             Self::Nf4 | Self::Q4K => Some(4),
         }
+    }
+
+    /// Whether kernels of convolutions can be held this way: where no scales go along rows.
+    pub fn holds_kernels(self) -> bool {
+        matches!(self, Self::Fp8 | Self::Fp8E5m2)
     }
 
     /// The encoding of a matrix `[rows, columns]`; `None` if it cannot be stored this way.

@@ -149,8 +149,9 @@ fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
     match (encoding.format, shape) {
         (Format::F16, _) if compute == DType::F32 && is_widened_in_use => (DType::F16, None),
         (Format::Bf16, _) if compute == DType::F32 && is_widened_in_use => (DType::BF16, None),
-        (format, &[_, columns]) if !format.is_wide() && columns.is_multiple_of(format.block().0) => {
-            (DType::U8, Some(encoding))
+        (format, [_, row @ ..]) if !format.is_wide() && is_widened_in_use => {
+            let fits = row.iter().product::<usize>().is_multiple_of(format.block().0);
+            if fits { (DType::U8, Some(encoding)) } else { (compute, None) }
         }
         _ => (compute, None),
     }

@@ -19,6 +19,7 @@ use super::{
     options::{Library, SessionOptions},
     outcomes::Outcomes,
     planning::{self, Answer, Knowledge},
+    read_ahead::NextJob,
     sizes::KnownSizes,
     threads::{COMMANDS, EVENTS, Emitter, spawn},
 };
@@ -71,11 +72,13 @@ impl Session {
             models: OpenedModels::new(options.model_folders),
             adapter_folders: options.adapter_folders,
         });
+        let next_job = NextJob::default();
         let worker = InferenceThread::new(
             emitter.clone(),
             Arc::clone(&account),
             outcomes.clone(),
             Arc::clone(&library),
+            next_job.clone(),
         );
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
         threads.push(spawn("sluice-inference", move || {
@@ -89,6 +92,7 @@ impl Session {
             work,
             emitter,
             queue: VecDeque::new(),
+            next_job,
             running: None,
             unloading: false,
             probe: None,
@@ -162,6 +166,7 @@ struct Dispatcher {
     work: Sender<Assignment>,
     emitter: Emitter,
     queue: VecDeque<Job>,
+    next_job: NextJob,
     running: Option<(JobId, CancelToken)>,
     unloading: bool,
     /// Opened when the first query needs it.
@@ -259,6 +264,7 @@ impl Dispatcher {
                 let before = self.queue.len();
                 self.queue.retain(|queued| queued.id != job);
                 if self.queue.len() < before {
+                    self.next_job.set(self.queue.front().map(|job| &job.request));
                     self.emitter.emit(Event::Cancelled { job });
                 }
             }
@@ -267,9 +273,13 @@ impl Dispatcher {
 
     /// Gives the worker something to do if it is idle.
     fn next(&mut self) {
-        if self.running.is_some() {
-            return;
+        if self.running.is_none() {
+            self.start_next();
         }
+        self.next_job.set(self.queue.front().map(|job| &job.request));
+    }
+
+    fn start_next(&mut self) {
         if std::mem::take(&mut self.unloading) {
             self.assign(Assignment::Unload);
         }

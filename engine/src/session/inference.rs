@@ -16,6 +16,7 @@ use super::{
     options::Library,
     outcomes::Outcomes,
     protocol::CARD_LOST,
+    read_ahead::{NextJob, ReadAhead},
     sizes::KnownSizes,
     threads::Emitter,
 };
@@ -58,6 +59,8 @@ pub struct InferenceThread {
     probe: Probe,
     sizes: KnownSizes,
     current: Option<Current>,
+    next_job: NextJob,
+    read_ahead: RefCell<Option<ReadAhead>>,
     ends_with_card: bool,
 }
 
@@ -68,6 +71,7 @@ impl InferenceThread {
         account: Arc<MemoryAccount>,
         outcomes: Outcomes,
         library: Arc<Library>,
+        next_job: NextJob,
     ) -> Self {
         Self {
             emitter,
@@ -77,6 +81,8 @@ impl InferenceThread {
             probe: Probe::new(),
             sizes: KnownSizes::default(),
             current: None,
+            next_job,
+            read_ahead: RefCell::default(),
             ends_with_card: false,
         }
     }
@@ -122,6 +128,8 @@ impl InferenceThread {
 
     fn generate(&mut self, job: &Job, cancel: CancelToken) -> Event {
         let started = Instant::now();
+        // This job reads its files itself from here on.
+        self.read_ahead.take();
         match self.images(job, cancel) {
             Ok(pictures) => {
                 Event::Finished { job: job.id, pictures, seconds: started.elapsed().as_secs_f64() }
@@ -176,8 +184,18 @@ impl InferenceThread {
             journal: RefCell::new(journal),
         };
         let sampler = self.watch(job, &recorder, sinks)?;
-        let mut observer =
-            Reporter { job: job.id, previews: job.previews, emitter: &self.emitter, counted: None, done: 0 };
+        let read_ahead = || {
+            let started = ReadAhead::start(&self.next_job, current.loaded.model(), &self.library);
+            *self.read_ahead.borrow_mut() = started;
+        };
+        let mut observer = Reporter {
+            job: job.id,
+            previews: job.previews,
+            emitter: &self.emitter,
+            counted: None,
+            done: 0,
+            read_ahead: &read_ahead,
+        };
         let rendered = current.loaded.render(&resolved, &options, &mut observer);
         let reported = sampler.finish();
         let rendered = rendered?;
@@ -350,12 +368,16 @@ struct Reporter<'a> {
     counted: Option<(Instant, u32)>,
     /// The number of steps done.
     done: u32,
+    /// Reads files for the next job.
+    read_ahead: &'a dyn Fn(),
 }
 
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
-        if stage.kind == StageKind::Denoise {
-            self.counted = Some((Instant::now(), self.done));
+        match stage.kind {
+            StageKind::Denoise => self.counted = Some((Instant::now(), self.done)),
+            StageKind::Decode => unmetered(self.read_ahead),
+            _ => {}
         }
         self.emitter.emit(Event::StageStarted { job: self.job, stage: stage.clone() });
     }

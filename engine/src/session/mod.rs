@@ -13,6 +13,7 @@ mod planning;
 mod precisions;
 mod process;
 mod protocol;
+mod read_ahead;
 mod serve;
 mod sizes;
 mod supervisor;

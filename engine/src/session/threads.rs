@@ -16,7 +16,10 @@ pub(super) const COMMANDS: usize = 256;
 pub(super) const EVENTS: usize = 1024;
 
 /// Starts a named thread.
-pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+pub(super) fn spawn<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
     thread::Builder::new().name(name.to_owned()).spawn(body)
 }
 

@@ -2,7 +2,8 @@
 
 use sluice_engine::{
     checkpoint::Role,
-    memory::{StageKind, Work, Workload},
+    memory::{Footprint, MemoryPreferences, PartFootprint, StageKind, Work, Workload},
+    precision::Storage,
     request::Request,
 };
 use sluice_tests::known::{request, sizes};
@@ -28,6 +29,35 @@ fn modulations_of_flux_are_a_quarter_of_its_weights_and_run_once() {
             assert_eq!(work.passes, 28, "{}", block.name);
         }
     }
+}
+
+#[test]
+fn fp8_halves_a_unet_with_its_convolutions() {
+    for (model, most) in [("sd1.5", 0.55), ("sdxl", 0.55), ("flux.1-dev", 0.65)] {
+        let (footprint, _) = sizes(model, &request(model).unwrap()).unwrap();
+        let denoiser = |footprint: &Footprint| {
+            let part = footprint.parts.iter().find(|part| part.role == Role::Denoiser);
+            part.map_or(0, PartFootprint::bytes) as f64
+        };
+        let preferences =
+            MemoryPreferences { denoiser_precision: Storage::Fp8, ..MemoryPreferences::default() };
+        let share = denoiser(&footprint.held_as(&preferences)) / denoiser(&footprint);
+        assert!((0.5..most).contains(&share), "{model}: {share}");
+    }
+}
+
+#[test]
+fn a_block_of_the_published_network_has_its_modulation() {
+    let (footprint, _) = sizes("flux.1-dev", &request("flux.1-dev").unwrap()).unwrap();
+    let transformer = footprint.parts.iter().find(|part| part.role == Role::Denoiser).unwrap();
+    let group = transformer.published.largest_group(1).unwrap() * transformer.bytes() as f64;
+    // For image and text each, a double block has 4 matrices of 3072×3072 for attention, 8 for the MLP and 6 for modulation.
+    let block = 2.0 * 3072.0_f64.powi(2) * (2.0 * 12.0 + 12.0);
+    // In no block are the projections of latents and text, the embedders of timestep, guidance and text, and the last norm.
+    let embedders = 2.0 * (256.0 + 3072.0) + 768.0 + 3072.0;
+    let outside = 2.0 * 3072.0 * (64.0 + 4096.0 + embedders + 2.0 * 3072.0 + 64.0);
+    assert!((group - block - outside).abs() < 0.01 * block, "{group} instead of {}", block + outside);
+    assert!(group > footprint.largest_block() as f64);
 }
 
 #[test]

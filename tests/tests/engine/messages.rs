@@ -6,6 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
     adapters::AdapterReport,
+    checkpoint::Role,
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
@@ -168,7 +169,8 @@ fn forecasts() -> [Forecast; 2] {
 fn summary() -> ModelSummary {
     let block = BlockSummary { name: "layers.0".to_owned(), tensors: 3, parameters: 4, bytes: 8 };
     let component = ComponentSummary {
-        role: "denoiser".to_owned(),
+        name: "denoiser".to_owned(),
+        role: Role::Denoiser,
         architecture: "Z-Image transformer".to_owned(),
         parameters: 1 << 40,
         bytes: 1 << 41,

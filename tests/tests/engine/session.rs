@@ -207,7 +207,7 @@ fn loading_describes_a_model() {
     assert_eq!((summary.family.as_str(), summary.family_name.as_str()), ("z_image", "Z-Image"));
     assert_eq!(summary.size_multiple, 16);
     let parameters: Vec<_> =
-        summary.components.iter().map(|part| (part.role.as_str(), part.parameters, part.bytes)).collect();
+        summary.components.iter().map(|part| (part.role.id(), part.parameters, part.bytes)).collect();
     let expected = [("text_encoder", 148_512_u64), ("denoiser", 1_883_008), ("autoencoder", 1_420_547)];
     for (role, weights) in expected {
         assert!(parameters.contains(&(role, weights, 4 * weights)), "{role} in {parameters:?}");

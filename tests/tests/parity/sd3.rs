@@ -83,7 +83,7 @@ fn a_summary_names_every_part() {
     runner.send(Command::Load { model: ModelSource::Path(model) }).unwrap();
     let Event::ModelLoaded(summary) = runner.event().unwrap() else { panic!("it does not load") };
     let parts: Vec<(&str, &str)> =
-        summary.components.iter().map(|part| (part.role.as_str(), part.architecture.as_str())).collect();
+        summary.components.iter().map(|part| (part.role.id(), part.architecture.as_str())).collect();
     let expected = [
         ("text_encoder", "CLIP-L"),
         ("text_encoder", "CLIP-L"),

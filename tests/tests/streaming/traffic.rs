@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_engine::{
-    memory::{Keep, MemoryPreferences, OffloadMode, Residence, Tier},
+    memory::{Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Tier},
     precision::Storage,
     request::Request,
     telemetry::BlockRecord,
@@ -81,6 +81,25 @@ fn what_stays_for_the_next_job_is_what_was_asked_for() {
             after.blocks().iter().filter(|block| block.component == DENOISER && block.walk == 0).count();
         assert_eq!(from(&after, first), blocks, "with {}", keep.name());
     }
+}
+
+#[test]
+fn what_stays_can_be_chosen_for_single_parts() {
+    let tiny = Tiny::new();
+    let mut runner = Runner::start().unwrap();
+    let kept = |keep| PartChoice { keep: Some(keep), residence: None };
+    let parts = [("text_encoders", kept(Keep::None)), ("denoiser", kept(Keep::All))];
+    let parts = parts.map(|(name, choice)| (name.to_owned(), choice)).into();
+    let memory = MemoryPreferences { parts, ..mode(OffloadMode::CondDiffusion) };
+    run(&mut runner, &tiny.request, &memory);
+    let other_prompt = Request { prompt: "another".to_owned(), ..tiny.request.clone() };
+    let after = run(&mut runner, &other_prompt, &memory);
+    let tiers = |component: u8| -> BTreeSet<Tier> {
+        let blocks = after.blocks().into_iter().filter(|block| block.walk == 0);
+        blocks.filter(|block| block.component == component).map(|block| block.tier).collect()
+    };
+    assert_eq!(tiers(TEXT), BTreeSet::from([Tier::Disk]));
+    assert_eq!(tiers(DENOISER), BTreeSet::from([Tier::Device]));
 }
 
 #[test]

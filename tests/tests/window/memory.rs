@@ -4,7 +4,7 @@ use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Shown};
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences, OffloadMode, Residence, card_presets},
+    memory::{DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, card_presets},
     output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
     session::{Command, Event, Failure, JobId, PlanSubject, Serving},
@@ -200,6 +200,19 @@ fn an_engine_for_cards_offers_the_card_and_the_processor() {
     window.click("This computer (CPU)");
     assert_eq!(preferences(&window).device, DeviceChoice::Processor);
     assert!(!window.shows("Simulated: this GPU's memory and link"));
+}
+
+#[test]
+fn each_part_of_the_model_can_be_placed_and_kept_on_its_own() {
+    let mut window = planned(&Scene::streamed());
+    window.click("Advanced");
+    window.click("Each part");
+    window.click("Qwen3");
+    window.click("Streamed from disk");
+    window.click("Keep Qwen3");
+    window.click("Nothing");
+    let expected = PartChoice { residence: Some(Residence::OnDemand), keep: Some(Keep::None) };
+    assert_eq!(preferences(&window).parts, [("text_encoder".to_owned(), expected)].into());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use sluice::window::{
     link::ChannelLink,
 };
 use sluice_engine::{
+    checkpoint::Role,
     hardware::{GpuSample, HardwareSample},
     output::{Image, Media},
     request::ModelSource,
@@ -177,8 +178,9 @@ impl egui::DroppedFile for Dropped {
 
 /// The engine's summary of the starter model.
 pub fn starter() -> ModelSummary {
-    let component = |role: &str, architecture: &str, parameters: u64| ComponentSummary {
-        role: role.to_owned(),
+    let component = |role: Role, architecture: &str, parameters: u64| ComponentSummary {
+        name: role.id().to_owned(),
+        role,
         architecture: architecture.to_owned(),
         parameters,
         bytes: 2 * parameters,
@@ -193,9 +195,9 @@ pub fn starter() -> ModelSummary {
         family_name: "Z-Image".to_owned(),
         layout: "folder of diffusers".to_owned(),
         components: vec![
-            component("text_encoder", "Qwen3", 3_000_000),
-            component("denoiser", "ZImageTransformer2DModel", 12_000_000),
-            component("autoencoder", "AutoencoderKL", 2_000_000),
+            component(Role::TextEncoder, "Qwen3", 3_000_000),
+            component(Role::Denoiser, "ZImageTransformer2DModel", 12_000_000),
+            component(Role::Autoencoder, "AutoencoderKL", 2_000_000),
         ],
         size_multiple: 16,
         longest_side: 16_384,

@@ -38,7 +38,7 @@ pub(super) fn describe(summary: &ModelSummary, every_block: bool) -> String {
 
 /// The role of a component for display: `text encoder`.
 fn role_name(component: &ComponentSummary) -> String {
-    component.role.replace('_', " ")
+    component.role.to_string()
 }
 
 fn component_table(components: &[ComponentSummary]) -> Vec<String> {
@@ -170,7 +170,8 @@ mod tests {
 
     fn summary() -> ModelSummary {
         let denoiser = ComponentSummary {
-            role: "denoiser".to_owned(),
+            name: "denoiser".to_owned(),
+            role: Role::Denoiser,
             architecture: "Z-Image".to_owned(),
             parameters: 6_154_908_736,
             bytes: 12_309_866_400,
@@ -184,7 +185,8 @@ mod tests {
             files: Vec::new(),
         };
         let autoencoder = ComponentSummary {
-            role: "autoencoder".to_owned(),
+            name: "autoencoder".to_owned(),
+            role: Role::Autoencoder,
             architecture: "AutoencoderKL".to_owned(),
             parameters: 83_819_683,
             bytes: 167_639_366,

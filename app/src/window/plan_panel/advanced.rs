@@ -1,11 +1,12 @@
 //! All memory preferences, for advanced users.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use egui::{Response, Ui};
 use sluice_engine::{
-    memory::{Estimate, Keep, MemoryPreferences, OffloadMode, Residence, Wish},
+    memory::{Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
     precision::Storage,
+    session::ComponentSummary,
 };
 
 use crate::window::{
@@ -20,12 +21,20 @@ const MOST_GB: f64 = 1024.0;
 /// Tile sides to choose from, in latents.
 const TILES: [u32; 6] = [16, 32, 48, 64, 96, 128];
 
-/// Draws the section.
-pub fn show(ui: &mut Ui, state: &State, open: &mut bool, preferences: &mut MemoryPreferences) {
-    widgets::fold(ui, "Advanced", open, |ui| opened(ui, state, preferences));
+/// Which folds are open.
+#[derive(Debug, Default)]
+pub struct Open {
+    section: bool,
+    parts: bool,
 }
 
-fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
+/// Draws the section.
+pub fn show(ui: &mut Ui, state: &State, open: &mut Open, preferences: &mut MemoryPreferences) {
+    let Open { section, parts } = open;
+    widgets::fold(ui, "Advanced", section, |ui| opened(ui, state, parts, preferences));
+}
+
+fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut MemoryPreferences) {
     let modes = OffloadMode::ALL.iter().copied();
     widgets::choice_row(ui, "Mode", &mut preferences.mode, modes, mode_name)
         .on_hover_text("Which parts of the model stay on the GPU.");
@@ -49,6 +58,13 @@ fn opened(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let keeps = Keep::ALL.iter().copied();
     widgets::choice_row(ui, "Keep loaded", &mut preferences.keep, keeps, keep_name)
         .on_hover_text("What stays in memory after a run, so that the next one starts sooner.");
+    if let Some(summary) = state.summary() {
+        widgets::fold(ui, "Each part", parts, |ui| {
+            for part in &summary.components {
+                ui.push_id(&part.name, |ui| single_part(ui, part, &mut preferences.parts));
+            }
+        });
+    }
     let estimates = Estimate::ALL.iter().copied();
     widgets::choice_row(ui, "Estimate", &mut preferences.estimate, estimates, |estimate| match estimate {
         Estimate::Formula => "Calculated",
@@ -109,6 +125,22 @@ fn gigabytes(
         *bytes = value.map(|gigabytes| (gigabytes * GB).round() as u64);
     }
     response
+}
+
+/// The choices for one part of the model.
+fn single_part(ui: &mut Ui, part: &ComponentSummary, choices: &mut BTreeMap<String, PartChoice>) {
+    let before = choices.get(&part.name).copied().unwrap_or_default();
+    let mut choice = before;
+    residence(ui, &part.architecture, &mut choice.residence);
+    let keeps = std::iter::once(None).chain(Keep::ALL.iter().copied().map(Some));
+    let title = format!("Keep {}", part.architecture);
+    widgets::choice_row(ui, &title, &mut choice.keep, keeps, |keep| keep.map_or("Default", keep_name))
+        .on_hover_text("What stays of it in memory after a run.");
+    if choice == PartChoice::default() {
+        choices.remove(&part.name);
+    } else if choice != before {
+        choices.insert(part.name.clone(), choice);
+    }
 }
 
 fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {

@@ -22,7 +22,7 @@ use crate::units;
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
 pub struct PlanPanel {
-    advanced: bool,
+    advanced: advanced::Open,
     lists: alternatives::OpenLists,
 }
 

@@ -20,6 +20,12 @@ fn strategies_take_what_their_formulas_say() {
     let groups = row(&rows, "block_groups_stream");
     assert_eq!(groups.device - row(&rows, "block_groups").device, footprint.largest_block());
     assert!(groups.seconds_per_step < row(&rows, "block_groups").seconds_per_step);
+    let [four, recorded, unpinned] =
+        ["block_groups_4", "block_groups_stream_record", "block_groups_stream_unpinned"]
+            .map(|id| row(&rows, id));
+    assert_eq!(four.device - row(&rows, "block_groups").device, 3 * footprint.largest_block());
+    assert!(recorded.device > groups.device && recorded.seconds_per_step <= groups.seconds_per_step);
+    assert!(unpinned.host < groups.host && unpinned.seconds_per_step > groups.seconds_per_step);
     assert!(groups.host > 2 * footprint.total() && !groups.available && groups.preferences.is_none());
     assert!(row(&rows, "sequential").device < row(&rows, "block_groups").device);
     let (fp8, nf4) = (row(&rows, "fp8"), row(&rows, "nf4"));

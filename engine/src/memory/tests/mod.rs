@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::{
     BlockFootprint, BlockWork, Footprint, Held, Link, Machine, MemoryPreferences, OffloadMode, PartFootprint,
-    PartUse, Residence, StageKind, StageWork, Wish, Work, Workload, part_names,
+    PartUse, PublishedBlocks, Residence, StageKind, StageWork, Wish, Work, Workload, part_names,
 };
 use crate::{
     checkpoint::{Errors, Role},
@@ -87,6 +87,7 @@ fn any_part(role: Role) -> impl Strategy<Value = (PartFootprint, Vec<Work>)> {
             role,
             architecture: "random".to_owned(),
             blocks: footprints.collect(),
+            published: PublishedBlocks::default(),
             errors: Errors::new(),
         };
         (part, (0..ways).map(way).collect())

@@ -10,6 +10,7 @@ fn part(role: Role, blocks: Vec<(BlockFootprint, BlockWork)>, carried: u64) -> (
         role,
         architecture: "transformer".to_owned(),
         blocks,
+        published: PublishedBlocks::default(),
         errors: Errors::new(),
     };
     (footprint, vec![way])

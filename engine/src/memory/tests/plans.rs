@@ -2,7 +2,8 @@
 
 use super::{models::*, *};
 use crate::memory::{
-    Bound, Placement, Plan, PlanError, Residents, Tier, least_device_budget, plan, step_down,
+    Bound, PartChoice, PartUse, Placement, Plan, PlanError, Residents, Tier, least_device_budget, plan,
+    step_down,
 };
 
 fn wishing(wish: Wish) -> MemoryPreferences {
@@ -120,6 +121,31 @@ fn overrides_win_over_modes() {
             let plan = plan(&footprint, &workload, &machine, &preferences).unwrap();
             assert_eq!(plan.parts[0].residence, residence, "{mode:?}");
         }
+    }
+}
+
+#[test]
+fn a_single_part_is_placed_as_chosen() {
+    let (mut footprint, mut workload) = even(20);
+    let second = PartFootprint {
+        name: "text_encoder_2".to_owned(),
+        architecture: "T5 encoder".to_owned(),
+        ..footprint.parts[0].clone()
+    };
+    footprint.parts.push(second);
+    let also = PartUse { part: 3, ..workload.stages[0].uses[0].clone() };
+    workload.stages[0].uses.push(also);
+    let machine = card(80 * GIB, 64 * GIB, 12.0);
+    let on_demand = PartChoice { residence: Some(Residence::OnDemand), keep: None };
+    for &mode in OffloadMode::ALL {
+        let preferences = MemoryPreferences {
+            text_encoder: Some(Residence::Resident),
+            parts: [("t5".to_owned(), on_demand)].into(),
+            ..in_mode(mode)
+        };
+        let plan = plan(&footprint, &workload, &machine, &preferences).unwrap();
+        let residences = [plan.parts[0].residence, plan.parts[3].residence];
+        assert_eq!(residences, [Residence::Resident, Residence::OnDemand], "{mode:?}");
     }
 }
 

@@ -116,7 +116,7 @@ impl LoadedModel {
         let mut plan = run.plan.into_inner();
         plan.observe_reads(&self.stores);
         self.account.set_budget(None);
-        self.end(&plan.plan, options.memory.keep);
+        self.end(&plan.plan);
         self.account.give_back();
         let media = media?;
         dump.write()?;
@@ -319,7 +319,7 @@ impl Run<'_> {
             match work().map_err(|error| error.told_apart(&self.loaded.account)) {
                 Err(RunError::OutOfMemory(error)) => {
                     let reason = unmetered(|| self.plan.borrow_mut().step_down(stage, error))?;
-                    self.loaded.step_down(&self.plan.borrow().plan, stage, self.options.memory.keep);
+                    self.loaded.step_down(&self.plan.borrow().plan, stage);
                     self.loaded.account.settle();
                     self.loaded.account.take_refusal();
                     self.tell(&reason);
@@ -341,7 +341,7 @@ impl Run<'_> {
     fn enter(&self, stage: usize, part: usize) -> (&WeightStore, Executor) {
         let number = {
             let plan = &self.plan.borrow().plan;
-            self.loaded.enter(plan, stage, part, self.options.memory.keep);
+            self.loaded.enter(plan, stage, part);
             plan.use_number(stage, part).unwrap_or_default()
         };
         self.loaded.account.settle();
