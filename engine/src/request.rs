@@ -1,6 +1,7 @@
 //! What to generate.
 
 mod canvas;
+mod clip;
 mod error;
 mod guidance;
 mod refiner;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::{CheckpointError, starter_folder};
 pub use canvas::Canvas;
+pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 

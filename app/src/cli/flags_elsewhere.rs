@@ -68,7 +68,7 @@ const TABLE: &[(&str, &str, Here)] = &[
     ("--sampling-method", SD_CPP, Name("--sampler")),
     ("--init-img", SD_CPP, Name("--init-image")),
     ("--batch-count", SD_CPP, Name("--batch-size")),
-    ("--video-frames", SD_CPP, Near("use `--frames` of `sluice plan`; videos cannot be generated yet")),
+    ("--video-frames", SD_CPP, Name("--frames")),
     ("-H", SD_CPP, Name("--height")),
     ("-W", SD_CPP, Name("--width")),
     ("-n", SD_CPP, Name("--negative-prompt")),

@@ -1,9 +1,9 @@
-//! `sluice generate`: generates images.
+//! `sluice generate`: generates images and clips.
 
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::Output,
+    output::{Codec, Output},
     request::{ModelSource, Request, Schedule},
     session::{Command, Event, Job, JobId, ModelSummary, Reports},
 };
@@ -19,6 +19,7 @@ use super::{
     request_args::{RequestArgs, in_words},
     source_args::SourceArgs,
     stdout,
+    unsaved::{self, ModelNames},
 };
 use crate::{folders::pictures_folder, seed::random_seed};
 
@@ -36,10 +37,12 @@ Examples:
       Inpaints the white area of window.png and leaves every other pixel unchanged.
   sluice generate --model ~/models/flux --prompt \"a fox <lora:ink:0.8>\" --lora ~/loras/film.safetensors:0.5
       Uses two LoRAs; the one in the prompt is found by its name in a folder next to the model.
+  sluice generate --model ~/models/wan2.2 --prompt \"a boat at sea\" --frames 81 --fps 16 --output boat.mp4
+      Generates a clip; boat.webp, boat.gif or a folder such as frames/ would work too.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'
       Prints one line of JSON for each step.";
 
-/// Generate images.
+/// Generate images and clips.
 ///
 /// If you leave out an option, the model's default applies. The names of the files are written to the standard output,
 /// progress to the standard error. Ctrl-C cancels the run; pressing it twice ends the program at once.
@@ -57,10 +60,14 @@ pub(super) struct Args {
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// The PNG file to write; an existing file is replaced. Without it, the image is saved under a new name in the
-    /// folder Sluice of your pictures folder.
+    /// The file to write; an existing file is replaced. Images are written as PNG. Clips are written as MP4, WebP, GIF
+    /// or animated PNG, as the extension says, or as a folder of PNG images. Without it, the image or clip is saved
+    /// under a new name in the folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The video codec of a clip. All but h264 need the program ffmpeg.
+    #[arg(long, value_name = "NAME", default_value = Codec::default().name(), value_parser = named(&Codec::ALL, Codec::name))]
+    codec: Codec,
     /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -115,17 +122,23 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
             ));
         }
     }
+    let names = ModelNames { model: summary.name.clone(), family: summary.family.clone() };
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
     let jobs = args.jobs(&request);
-    let ids = jobs.iter().map(|job| job.id).collect();
-    for job in jobs {
-        engine.send(Command::Generate(Box::new(job)))?;
+    for job in &jobs {
+        engine.send(Command::Generate(Box::new(job.clone())))?;
     }
-    follow(&engine, ids, &mut listener)
+    follow(&engine, &jobs, &names, &mut listener)
 }
 
 /// Follows the jobs until all have ended. When one fails, the others still run.
-fn follow(engine: &Engine, mut open: Vec<JobId>, listener: &mut Listener) -> anyhow::Result<Outcome> {
+fn follow(
+    engine: &Engine,
+    jobs: &[Job],
+    names: &ModelNames,
+    listener: &mut Listener,
+) -> anyhow::Result<Outcome> {
+    let mut open: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let mut outcome = Outcome::Done;
     let mut not_saved = Vec::new();
     while !open.is_empty() {
@@ -148,6 +161,9 @@ fn follow(engine: &Engine, mut open: Vec<JobId>, listener: &mut Listener) -> any
                     }
                 }
                 not_saved.drain(..).for_each(|failure| exit::complain(&failure));
+                if let Some(job) = jobs.iter().find(|other| other.id == job) {
+                    unsaved::rescue(&pictures, job, names);
+                }
                 open.retain(|&other| other != job);
             }
             Event::NotSaved { failure, .. } => {
@@ -196,6 +212,7 @@ impl Args {
                 let request = Request { prompt: prompt.clone(), ..request.clone() };
                 Job {
                     output: Some(output),
+                    codec: self.codec,
                     initial_latents: self.initial_latents.clone(),
                     dump: self.dump.as_ref().map(name),
                     memory: self.memory.preferences(),

@@ -72,7 +72,7 @@ fn json_line(event: &Event) -> anyhow::Result<String> {
     };
     let pictures = pictures.iter().map(|Picture { media, seed, path }| {
         let image = media.first().map(|image| json!({ "width": image.width, "height": image.height }));
-        json!({ "image": image, "seed": seed, "path": path })
+        json!({ "image": image, "frames": media.frames().len(), "seed": seed, "path": path })
     });
     let pictures: Vec<_> = pictures.collect();
     Ok(json!({ "event": "finished", "job": job, "pictures": pictures, "seconds": seconds }).to_string())

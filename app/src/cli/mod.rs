@@ -25,6 +25,7 @@ mod size;
 mod source_args;
 mod stdout;
 mod table;
+mod unsaved;
 mod worker;
 
 use std::{

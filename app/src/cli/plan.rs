@@ -60,9 +60,6 @@ pub(super) struct Args {
     /// The negative prompt; only its length matters.
     #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
     negative_prompt: String,
-    /// Number of frames of a video.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
-    frames: Option<u32>,
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
@@ -89,11 +86,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let KnownDefaults { width, height, frames, steps, guidance } = defaults;
             let request = args.request.request(&Defaults { width, height, steps, guidance });
+            let frames = args.request.frames().unwrap_or(frames);
             (Request { frames, ..request }, PlanSubject::Known(known.id.clone()))
         }
     };
     let request = Request {
-        frames: args.frames.unwrap_or(request.frames),
         prompt: args.prompt.clone(),
         negative_prompt: args.negative_prompt.clone(),
         source: args.source.source(),

@@ -19,6 +19,12 @@ pub(super) struct RequestArgs {
     /// Height in pixels.
     #[arg(long, value_name = "PIXELS")]
     height: Option<u32>,
+    /// Number of frames of a clip, for models that generate videos; 1 is an image.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    frames: Option<u32>,
+    /// Frames per second of a clip, from 1 to 60.
+    #[arg(long, value_name = "NUMBER", default_value_t = Request::default().frame_rate)]
+    fps: f32,
     /// Number of denoising steps.
     #[arg(long, value_name = "COUNT")]
     steps: Option<u32>,
@@ -76,11 +82,18 @@ impl RequestArgs {
         self.dtype
     }
 
+    /// The number of frames, if one was given.
+    pub fn frames(&self) -> Option<u32> {
+        self.frames
+    }
+
     /// A request with these settings, and the defaults of the model for the rest.
     pub fn request(&self, defaults: &Defaults) -> Request {
         Request {
             width: self.width.unwrap_or(defaults.width),
             height: self.height.unwrap_or(defaults.height),
+            frames: self.frames.unwrap_or(Request::default().frames),
+            frame_rate: self.fps,
             steps: self.steps.unwrap_or(defaults.steps),
             guidance: self.guidance.unwrap_or(defaults.guidance),
             batch: self.batch_size,

@@ -12,9 +12,9 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
     output::Image,
-    request::ModelSource,
+    request::{FrameRange, ModelSource, SourceClip},
     session::Failure,
-    source,
+    source::{self, ClipError, ClipInfo, read_clip},
 };
 
 use super::{
@@ -31,6 +31,10 @@ const RESULTS: usize = 16;
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 /// Extensions of input images.
 const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+/// Extensions of clips whose first frame can be shown.
+const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
+/// Extensions of what Sluice saves.
+const SAVED_EXTENSIONS: [&str; 2] = ["png", "mp4"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
@@ -276,6 +280,7 @@ impl Reporter {
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))
             }
+            Task::Take(path) if has_extension(&path, &CLIP_EXTENSIONS) => self.say(dropped_clip(path)),
             Task::Take(path) => self.say(match read_input(&path) {
                 Ok(image) => FileEvent::Dropped { settings: settings_inside(&path), path, image },
                 Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
@@ -341,7 +346,7 @@ impl Reporter {
     }
 }
 
-/// The newest images of a folder, newest first. A missing folder has none.
+/// The newest images and clips of a folder, newest first. A missing folder has none.
 fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
@@ -353,7 +358,7 @@ fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let mut images: Vec<(SystemTime, PathBuf)> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
-        .filter(|path| has_extension(path, &["png"]))
+        .filter(|path| has_extension(path, &SAVED_EXTENSIONS))
         .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
         .collect();
     images.sort_by(|a, b| b.cmp(a));
@@ -389,6 +394,32 @@ fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     Ok(ColorImage::from_rgb(size, &read.pixels))
 }
 
+/// A clip is only good for its settings.
+fn dropped_clip(path: PathBuf) -> FileEvent {
+    let title = "This clip cannot be used";
+    match (read_image_settings(&path), first_frame(&path)) {
+        (Ok(settings), Ok(image)) => FileEvent::Dropped { settings: Some(Box::new(settings)), path, image },
+        (Err(failure), _) | (_, Err(failure)) => FileEvent::Failed { title, failure },
+    }
+}
+
+/// The first frame of a clip.
+fn first_frame(path: &Path) -> Result<ColorImage, Failure> {
+    let explained =
+        |error: ClipError| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) };
+    let Some(ClipInfo { width, height, .. }) = ClipInfo::open(path).map_err(explained)? else {
+        return Err(Failure {
+            message: format!("{} is not an MP4 file", path.display()),
+            advice: Some("Choose an MP4 file.".to_owned()),
+        });
+    };
+    let range = FrameRange { start: 0, end: Some(1) };
+    let clip = SourceClip { path: path.to_owned(), range, ..SourceClip::default() };
+    let frames = read_clip(&clip, None, (width, height)).map_err(explained)?;
+    let pixels = frames.first().map(|frame| frame.pixels.as_slice()).unwrap_or_default();
+    Ok(ColorImage::from_rgb([width as usize, height as usize], pixels))
+}
+
 /// Saves a mask under a new name.
 fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
@@ -403,6 +434,9 @@ fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
 }
 
 fn read_pixels(path: &Path) -> Result<ColorImage, Failure> {
+    if has_extension(path, &CLIP_EXTENSIONS) {
+        return first_frame(path);
+    }
     let failure = |error: &dyn std::fmt::Display| Failure {
         message: format!("{} cannot be read: {error}", path.display()),
         advice: Some("Check that the file still exists and is a complete PNG image.".to_owned()),

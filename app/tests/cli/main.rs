@@ -199,6 +199,7 @@ fn a_picture_that_cannot_be_written_is_known_before_the_run() {
         ("a.jpg", "a.jpg does not end in .png", "Choose a file name that ends in .png."),
         (".", ". is a folder", "Add a file name that ends in .png."),
         ("file/a.png", "file is a file", "Choose a folder that you can write to."),
+        ("a.mp4", "a.mp4 does not end in .png", "Choose a file name that ends in .png."),
     ] {
         let failed = draw(folder.path(), &["--output", output]);
         assert_fails(&failed, what, help);
@@ -208,6 +209,45 @@ fn a_picture_that_cannot_be_written_is_known_before_the_run() {
         let failed = draw(folder.path(), &["--output", "/proc/self/a.png"]);
         assert_fails(&failed, "the folder /proc/self is not writable", "Choose a folder");
     }
+}
+
+#[test]
+fn a_clip_that_cannot_be_written_is_known_before_the_run() {
+    let folder = TempDir::new().unwrap();
+    let fails = |arguments: &[&str], what: &str, help: &str| {
+        let failed = draw(folder.path(), &[&["--frames", "9", "--fps", "8"], arguments].concat());
+        assert_fails(&failed, what, help);
+        assert!(!stderr(&failed).contains("encode"), "{}", stderr(&failed));
+    };
+    let help = "Choose one of these, or the name of a folder for a PNG of each frame.";
+    fails(&["--output", "a.avi"], "a.avi does not end in .mp4, .m4v, .webp, .gif or .png", help);
+    let help = "Choose one of these, or another codec.";
+    fails(&["--codec", "prores", "--output", "a.mp4"], "a.mp4 does not end in .mov or .mkv", help);
+    // The starter generates images.
+    let failed = draw(folder.path(), &["--frames", "9", "--output", "frames/"]);
+    assert!(stderr(&failed).contains("this model generates images, not clips"), "{}", stderr(&failed));
+}
+
+#[test]
+fn the_settings_of_an_image_are_shown() {
+    let folder = TempDir::new().unwrap();
+    assert_fine(&draw(folder.path(), &["--output", "a.png"]));
+    let shown = run(folder.path(), &["inspect", "a.png"]);
+    assert_fine(&shown);
+    assert!(
+        stdout(&shown).starts_with("a.png, settings by Sluice\n\na red circle\nSteps: 2, "),
+        "{}",
+        stdout(&shown)
+    );
+    let shown = run(folder.path(), &["inspect", "a.png", "--json"]);
+    let json: Value = serde_json::from_str(stdout(&shown)).unwrap();
+    assert_eq!(json["request"]["prompt"], "a red circle");
+    fs::write(folder.path().join("b.mp4"), "nothing").unwrap();
+    assert_fails(
+        &run(folder.path(), &["inspect", "b.mp4"]),
+        "b.mp4 is not a PNG, WebP, GIF or MP4 file",
+        "Choose an image made by Sluice",
+    );
 }
 
 #[test]

@@ -86,6 +86,12 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Whether a text ends with a line of settings, and is not just any text.
+pub(super) fn has_settings(text: &str) -> bool {
+    let last = text.trim().lines().last().unwrap_or_default();
+    read_pairs(last).len() >= FEWEST_PAIRS
+}
+
 /// Never fails: what cannot be parsed keeps its default, and the notes say so.
 pub(super) fn parse(text: &str) -> RestoredSettings {
     let text = text.trim();

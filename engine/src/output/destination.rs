@@ -1,4 +1,4 @@
-//! Where images are written.
+//! Where images and clips are written.
 
 use std::{
     env, fs,
@@ -8,11 +8,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Date, Media, OutputError, Settings,
-    png_file::{folder_of, temporary_file, write_new_png, write_png},
+    Codec, Date, Media, OutputError, Settings, clip_file, ffmpeg,
+    file::{Existing, folder_of, temporary_file},
+    format::Format,
+    sequence,
 };
 
-/// Where images are written.
+/// Where images and clips are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
@@ -26,20 +28,21 @@ pub enum Output {
 const ATTEMPTS: u32 = 100;
 
 impl Output {
-    /// Creates the folder and tries to write to it, so that a long run does not end with an image that cannot be saved.
-    pub fn prepare(&self) -> Result<(), OutputError> {
+    /// Creates the folder and tries to write to it, so that a long run does not end with an image or a clip that cannot
+    /// be saved. `codec` is that of clips.
+    pub fn prepare(&self, is_clip: bool, codec: Codec) -> Result<(), OutputError> {
         let folder = match self {
             Self::File(path) => {
-                if path.is_dir() {
-                    return Err(OutputError::IsFolder { path: path.clone() });
-                }
-                if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-                    return Err(OutputError::Extension { path: path.clone() });
+                if Format::of(path, is_clip, codec)? == Format::Frames {
+                    sequence::check(path, Existing::Replace)?;
                 }
                 folder_of(path)
             }
             Self::Folder(folder) => folder,
         };
+        if is_clip && codec != Codec::H264 && ffmpeg::find().is_none() {
+            return Err(OutputError::NoFfmpeg { codec });
+        }
         if !folder.is_dir() {
             if folder.exists() {
                 return Err(OutputError::NotAFolder { path: folder.to_owned() });
@@ -52,8 +55,8 @@ impl Output {
         Ok(())
     }
 
-    /// The path for image `index` of a batch. In a folder it is the next free name.
-    pub fn path_for(&self, index: u32, seed: u64, date: Date) -> PathBuf {
+    /// The path for image or clip `index` of a batch. In a folder it is the next free name with this extension.
+    pub(super) fn path_for(&self, index: u32, seed: u64, date: Date, extension: &str) -> PathBuf {
         match self {
             Self::File(path) if index == 0 => path.clone(),
             Self::File(path) => {
@@ -66,27 +69,30 @@ impl Output {
                 path.with_file_name(name)
             }
             Self::Folder(folder) => {
-                folder.join(format!("{date}-{:04}-{seed}.png", highest_number(folder, date) + 1))
+                folder.join(format!("{date}-{:04}-{seed}.{extension}", highest_number(folder, date) + 1))
             }
         }
     }
 
-    /// Writes image `index` of a batch and returns its path. If that fails, the image goes to [`fallback_folder`] and the
-    /// error is [`OutputError::KeptElsewhere`].
+    /// Writes image or clip `index` of a batch and returns its path. Clips use the codec. If that fails, it goes to
+    /// [`fallback_folder`] as PNG or MP4, and the error is [`OutputError::KeptElsewhere`].
     pub fn save(
         &self,
         index: u32,
         media: &Media,
         settings: &Settings,
+        codec: Codec,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
-        self.write(index, media, settings, date).map_err(|cause| {
+        self.write(index, media, settings, codec, date).map_err(|cause| {
             let fallback = Self::Folder(fallback_folder());
-            let kept = fallback.prepare().and_then(|()| fallback.write(index, media, settings, date));
+            let kept = fallback
+                .prepare(media.is_clip(), Codec::H264)
+                .and_then(|()| fallback.write(index, media, settings, Codec::H264, date));
             match kept {
                 Ok(path) => OutputError::KeptElsewhere { path, cause: Box::new(cause) },
                 Err(error) => {
-                    tracing::warn!(%error, "the image could not be saved elsewhere either");
+                    tracing::warn!(%error, "it could not be saved elsewhere either");
                     cause
                 }
             }
@@ -98,17 +104,22 @@ impl Output {
         index: u32,
         media: &Media,
         settings: &Settings,
+        codec: Codec,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
+        let extension = match media {
+            Media::Image(_) => "png",
+            Media::Clip(_) => codec.extensions()[0],
+        };
+        let existing = match self {
+            Self::File(_) => Existing::Replace,
+            Self::Folder(_) => Existing::Keep,
+        };
         let mut attempts = 0;
         loop {
-            let path = self.path_for(index, settings.seed, date);
+            let path = self.path_for(index, settings.seed, date, extension);
             attempts += 1;
-            let result = match self {
-                Self::File(_) => write_png(&path, media, settings),
-                Self::Folder(_) => write_new_png(&path, media, settings),
-            };
-            match result {
+            match clip_file::write(&path, media, settings, codec, existing) {
                 Err(OutputError::Exists { .. }) if attempts < ATTEMPTS => {}
                 result => return result.map(|()| path),
             }
@@ -116,12 +127,12 @@ impl Output {
     }
 }
 
-/// The folder for images that could not be written where they should.
+/// The folder for images and clips that could not be written where they should.
 pub fn fallback_folder() -> PathBuf {
     env::temp_dir().join("sluice-pictures")
 }
 
-/// The highest number of an image of this day in the folder. A folder that cannot be read has none; the write that
+/// The highest number of an image or a clip of this day in the folder. A folder that cannot be read has none; the write that
 /// follows reports why.
 fn highest_number(folder: &Path, date: Date) -> u64 {
     let prefix = format!("{date}-");

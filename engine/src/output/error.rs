@@ -1,9 +1,11 @@
-//! Errors about image files that Sluice writes or reads settings from.
+//! Errors about the files of images and clips that Sluice writes or reads settings from.
 
 use std::{
     io,
     path::{Path, PathBuf},
 };
+
+use super::Codec;
 
 /// Why an image could not be written or its settings could not be read. [`OutputError::advice`] says what to do
 /// about it.
@@ -14,6 +16,52 @@ pub enum OutputError {
     Extension {
         /// The name.
         path: PathBuf,
+    },
+    /// The file name does not end in an extension for clips with this codec.
+    #[error("{} does not end in {}", path.display(), endings(*codec))]
+    ClipExtension {
+        /// The name.
+        path: PathBuf,
+        /// The codec.
+        codec: Codec,
+    },
+    /// The folder for the frames of a clip has other files in it.
+    #[error("the folder {} has other files in it", path.display())]
+    OtherFiles {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The frames are larger than the format allows.
+    #[error("frames of {width}×{height} pixels are too large for {}", path.display())]
+    ClipTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// The frames cannot be encoded.
+    #[error("{} cannot be encoded: {detail}", path.display())]
+    Encoder {
+        /// The file.
+        path: PathBuf,
+        /// The details.
+        detail: String,
+    },
+    /// The codec needs a program that is not there.
+    #[error("the codec {} needs the program ffmpeg, which is not on the PATH", codec.name())]
+    NoFfmpeg {
+        /// The codec.
+        codec: Codec,
+    },
+    /// That program failed.
+    #[error("ffmpeg could not write {}: {detail}", path.display())]
+    Ffmpeg {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        detail: String,
     },
     /// There is a folder where the image should go.
     #[error("{} is a folder, not a file name", path.display())]
@@ -73,8 +121,8 @@ pub enum OutputError {
         /// Bytes of pixels.
         bytes: usize,
     },
-    /// The image could not be saved where it should go, and was saved elsewhere.
-    #[error("{cause}; the image was saved as {} instead", path.display())]
+    /// The image or clip could not be saved where it should go, and was saved elsewhere.
+    #[error("{cause}; it was saved as {} instead", path.display())]
     KeptElsewhere {
         /// Where it is now.
         path: PathBuf,
@@ -89,9 +137,9 @@ pub enum OutputError {
         /// The system error.
         cause: io::Error,
     },
-    /// The file is not a PNG.
-    #[error("{} is not a PNG image", path.display())]
-    NotPng {
+    /// The file is of a kind that has no settings.
+    #[error("{} is not a PNG, WebP, GIF or MP4 file", path.display())]
+    NotMedia {
         /// The file.
         path: PathBuf,
     },
@@ -109,15 +157,15 @@ pub enum OutputError {
         /// The details.
         detail: String,
     },
-    /// The text chunk with the settings is larger than any settings.
-    #[error("the text chunk {keyword:?} in {} is too large for settings", path.display())]
+    /// The part of the file with the settings is larger than any settings.
+    #[error("the part {keyword:?} of {} is too large for settings", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The keyword of the chunk.
+        /// Its name.
         keyword: &'static str,
     },
-    /// The image has no settings.
+    /// The file has no settings.
     #[error("{} contains no generation settings", path.display())]
     NoSettings {
         /// The file.
@@ -148,17 +196,30 @@ impl OutputError {
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
             Self::Extension { .. } => "Choose a file name that ends in .png.",
+            Self::ClipExtension { codec: Codec::H264, .. } => {
+                "Choose one of these, or the name of a folder for a PNG of each frame."
+            }
+            Self::ClipExtension { .. } => "Choose one of these, or another codec.",
+            Self::OtherFiles { .. } => "Choose a new folder for the frames.",
+            Self::ClipTooLarge { .. } => {
+                "Save the frames as a folder of PNG images, or generate a smaller clip."
+            }
+            Self::Encoder { .. } => "Save the clip in another format, such as a folder of PNG images.",
+            Self::NoFfmpeg { .. } => "Install ffmpeg, or use the codec h264.",
+            Self::Ffmpeg { .. } => "Install a build of ffmpeg with this encoder, or use the codec h264.",
             Self::IsFolder { .. } => "Add a file name that ends in .png.",
             Self::NotAFolder { .. } | Self::CreateFolder { .. } | Self::NotWritable { .. } => {
                 "Choose a folder that you can write to."
             }
             Self::DiskFull { .. } => "Free some disk space, or choose a folder on another disk.",
-            Self::Write { .. } => "Choose another folder for the image.",
+            Self::Write { .. } => "Choose another folder.",
             Self::Exists { .. } => "Choose another file name.",
             Self::KeptElsewhere { .. } => {
-                "Move the image to a safe place: the system deletes temporary files from time to time."
+                "Move it to a safe place: the system deletes temporary files from time to time."
             }
-            Self::NotPng { .. } => "Choose a PNG image made by Sluice or AUTOMATIC1111's web UI.",
+            Self::NotMedia { .. } => {
+                "Choose an image made by Sluice or AUTOMATIC1111's web UI, or a clip made by Sluice, ComfyUI, Wan2GP or SwarmUI."
+            }
             Self::Truncated { .. } | Self::Damaged { .. } => {
                 "Use the original file: this copy may be the result of an interrupted transfer."
             }
@@ -168,5 +229,16 @@ impl OutputError {
             Self::NewerVersion { .. } => "Update Sluice.",
             Self::Pixels { .. } | Self::Read { .. } => return None,
         })
+    }
+}
+
+/// The extensions of clips with a codec: `.mp4, .webp or .gif`.
+fn endings(codec: Codec) -> String {
+    let others: &[&str] = if codec == Codec::H264 { &["webp", "gif", "png"] } else { &[] };
+    let all: Vec<String> =
+        codec.extensions().iter().chain(others).map(|extension| format!(".{extension}")).collect();
+    match all.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => all.concat(),
     }
 }

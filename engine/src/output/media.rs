@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Image;
+use super::{Image, OutputError};
 
 /// What a run generates for one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,5 +42,28 @@ impl Media {
     /// The image, or the first frame of a clip.
     pub fn first(&self) -> Option<&Image> {
         self.frames().first()
+    }
+
+    /// Whether it is a clip.
+    pub fn is_clip(&self) -> bool {
+        matches!(self, Self::Clip(_))
+    }
+
+    /// The first frame, if there is one and all have its size and as many bytes as that takes.
+    pub(super) fn checked(&self) -> Result<&Image, OutputError> {
+        let Some(first) = self.first() else {
+            return Err(OutputError::Pixels { width: 0, height: 0, bytes: 0 });
+        };
+        let (width, height) = (first.width, first.height);
+        let expected = u64::from(width) * u64::from(height) * 3;
+        let fits = |frame: &Image| {
+            (frame.width, frame.height) == (width, height)
+                && expected > 0
+                && expected == frame.pixels.len() as u64
+        };
+        match self.frames().iter().find(|frame| !fits(frame)) {
+            Some(frame) => Err(OutputError::Pixels { width, height, bytes: frame.pixels.len() }),
+            None => Ok(first),
+        }
     }
 }

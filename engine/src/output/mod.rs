@@ -1,23 +1,39 @@
-//! Images and clips as PNG files that contain the settings they were generated with.
+//! Images and clips as files that contain the settings they were generated with: PNG, MP4, WebP, GIF and folders of PNG.
 
 mod a1111;
 mod chunks;
+mod clip_file;
 mod date;
 mod destination;
+mod elsewhere;
 mod error;
+mod exif;
+pub(crate) mod ffmpeg;
+mod file;
+mod format;
+mod gif_file;
+mod h264;
 mod media;
+pub(crate) mod mp4;
 mod png_file;
+mod read;
+mod sequence;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod webp;
 
 use serde::{Deserialize, Serialize};
 
+pub use clip_file::write_media;
 pub use date::Date;
 pub use destination::{Output, fallback_folder};
 pub use error::OutputError;
+pub use format::Codec;
+pub(crate) use h264::Sps;
 pub use media::{Clip, Media};
-pub use png_file::{read_settings, write_png};
+pub use png_file::write_png;
+pub use read::read_settings;
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 
 /// 8-bit RGB pixels, row by row.

@@ -7,6 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::a1111;
 use crate::{
     precision::Storage,
     request::{ModelSource, Request, SourceImage},
@@ -80,6 +81,11 @@ impl Settings {
         Request { seed: self.seed, batch: 1, ..self.request.clone() }
     }
 
+    /// The settings in the format of A1111's web UI.
+    pub fn parameters(&self) -> String {
+        a1111::write(self)
+    }
+
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let mut settings = self.clone();
         let home = env::home_dir();
@@ -129,6 +135,25 @@ pub enum Origin {
     /// A1111's web UI or a compatible program: the model is only a name, so [`Request::model`] means nothing, and
     /// missing settings have their defaults.
     A1111,
+    /// ComfyUI's graph, as far as it can be read; the rest as for [`Origin::A1111`].
+    ComfyUi,
+    /// Wan2GP; the rest as for [`Origin::A1111`].
+    Wan2Gp,
+    /// SwarmUI; the rest as for [`Origin::A1111`].
+    SwarmUi,
+}
+
+impl Origin {
+    /// The name of the program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sluice => "Sluice",
+            Self::A1111 => "A1111's web UI or a compatible program",
+            Self::ComfyUi => "ComfyUI",
+            Self::Wan2Gp => "Wan2GP",
+            Self::SwarmUi => "SwarmUI",
+        }
+    }
 }
 
 /// Settings that were read from an image.

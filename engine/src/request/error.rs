@@ -1,6 +1,6 @@
 //! What is wrong with a request.
 
-use super::{GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Schedule, WIDEST_BLUR};
+use super::{FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Schedule, WIDEST_BLUR};
 
 /// Why a request is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -71,6 +71,9 @@ pub enum RequestError {
     /// The schedule has no noise levels for this kind of model.
     #[error("the schedule {} is not available for this model", .0.title())]
     NoSuchLevels(Schedule),
+    /// A range without frames.
+    #[error("the frames {0} are none; the second number must be larger than the first")]
+    FrameRange(FrameRange),
     /// A denoising strength out of range.
     #[error("denoising strength {0} is invalid; use a value above 0, up to 1")]
     Strength(f64),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     memory::MemoryPreferences,
-    output::Output,
+    output::{Codec, Output},
     request::{ModelSource, Request},
 };
 
@@ -50,8 +50,11 @@ pub struct Job {
     pub id: JobId,
     /// What to generate.
     pub request: Request,
-    /// Where to save the images; `None` keeps them in memory only.
+    /// Where to save the images or clips; `None` keeps them in memory only.
     pub output: Option<Output>,
+    /// The codec of clips.
+    #[serde(default)]
+    pub codec: Codec,
     /// Whether to send previews during the run.
     pub previews: bool,
     /// A safetensors file whose tensor `latents` replaces the seed's noise.
@@ -110,6 +113,7 @@ impl Job {
             id,
             request,
             output: None,
+            codec: Codec::default(),
             previews: false,
             initial_latents: None,
             dump: None,

@@ -152,7 +152,7 @@ impl InferenceThread {
 
     fn images(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
         if let Some(output) = &job.output {
-            output.prepare()?;
+            output.prepare(job.request.frames > 1, job.codec)?;
         }
         let files =
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
@@ -301,7 +301,7 @@ impl InferenceThread {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }
             let path = job.output.as_ref().and_then(|output| {
-                output.save(index as u32, &media, &settings, today).map_or_else(
+                output.save(index as u32, &media, &settings, job.codec, today).map_or_else(
                     |error| {
                         let failure = failure(&error, error.advice());
                         self.emitter.emit(Event::NotSaved { job: job.id, failure });

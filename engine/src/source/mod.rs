@@ -1,5 +1,6 @@
-//! Input images and masks: reading their files, fitting them to the requested size, pasting unmasked pixels back.
+//! Input images, masks and clips: reading their files, fitting them to the requested size, pasting unmasked pixels back.
 
+mod clip;
 mod error;
 mod mask;
 mod resample;
@@ -16,6 +17,7 @@ use crate::{
 use mask::Mask;
 use resample::Side;
 
+pub use clip::{ClipError, ClipInfo, MOST_FRAMES, read_clip};
 pub use error::SourceError;
 
 /// The input image of a request and its mask, in the requested size.

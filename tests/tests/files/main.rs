@@ -8,4 +8,5 @@ mod formats_flux;
 mod inventory;
 mod likeness;
 mod parts;
+mod players;
 mod published;

@@ -1,6 +1,7 @@
 //! `sluice inspect`: shows what a model consists of, or what files are.
 
 mod files;
+mod media;
 mod model;
 
 use std::path::Path;
@@ -25,11 +26,11 @@ use super::{
 /// Show what a model consists of, or what files are.
 ///
 /// For the folder or file of a model, this lists all its parts. For any other file, such as a LoRA, it says what the
-/// file is. For a folder with several models, it lists the files. It reads only headers, so it is quick for models of
-/// any size.
+/// file is. For an image or a clip, it shows the settings inside. For a folder with several models, it lists the files.
+/// It reads only headers, so it is quick for models of any size.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder or file of a model, a folder of files, or `starter` for the built-in model.
+    /// The folder or file of a model, an image or a clip, a folder of files, or `starter` for the built-in model.
     #[arg(value_name = "PATH")]
     model: ModelSource,
     #[command(flatten)]
@@ -70,6 +71,10 @@ fn model(args: &Args) -> anyhow::Result<Outcome> {
 /// Describes an adapter as such, and a file with a denoiser as a model. If the model lacks a part, the file itself is
 /// described first.
 fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    if media::is_media(path) {
+        let restored = media::read(path)?;
+        return say(args, &restored.settings, || media::describe(path, &restored));
+    }
     if let Some(summary) = adapter::summary(path)? {
         return say(args, &summary, || adapter::describe(&summary));
     }

@@ -1,5 +1,7 @@
 //! Shared helpers for the tests of image files.
 
+mod clips;
+mod elsewhere;
 mod files;
 mod parameters;
 mod places;

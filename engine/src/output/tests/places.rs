@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::{DAY, image, pixels, settings};
-use crate::output::{Image, Media, Output, OutputError, fallback_folder, read_settings, write_png};
+use crate::output::{Codec, Image, Media, Output, OutputError, fallback_folder, read_settings, write_png};
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -19,9 +19,9 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn pictures_of_a_batch_get_numbers() {
     let output = Output::File("out/a.b.png".into());
-    assert_eq!(output.path_for(0, 7, DAY), Path::new("out/a.b.png"));
-    assert_eq!(output.path_for(1, 8, DAY), Path::new("out/a.b-2.png"));
-    assert_eq!(output.path_for(u32::MAX, 8, DAY), Path::new("out/a.b-4294967296.png"));
+    assert_eq!(output.path_for(0, 7, DAY, "png"), Path::new("out/a.b.png"));
+    assert_eq!(output.path_for(1, 8, DAY, "png"), Path::new("out/a.b-2.png"));
+    assert_eq!(output.path_for(u32::MAX, 8, DAY, "png"), Path::new("out/a.b-4294967296.png"));
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_folder_gets_new_names_only() {
         fs::write(folder.path().join(name), "kept").unwrap();
     }
     for index in 0..2 {
-        output.save(index, &image(2, 2), &settings("x", ""), DAY).unwrap();
+        output.save(index, &image(2, 2), &settings("x", ""), Codec::H264, DAY).unwrap();
     }
     let expected = [
         "2026-11-20-0099-1.png",
@@ -53,7 +53,7 @@ fn pictures_saved_at_the_same_time_do_not_meet() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let output = Output::Folder(folder.path().to_owned());
-                output.save(0, &image(2, 2), &settings("x", ""), DAY).unwrap()
+                output.save(0, &image(2, 2), &settings("x", ""), Codec::H264, DAY).unwrap()
             });
         }
     });
@@ -86,8 +86,8 @@ fn a_picture_has_the_rights_of_any_new_file() {
 fn prepare_makes_folders_and_leaves_nothing_in_them() {
     let folder = TempDir::new().unwrap();
     let deep = folder.path().join("a/b");
-    Output::Folder(deep.clone()).prepare().unwrap();
-    Output::File(deep.join("c/x.PNG")).prepare().unwrap();
+    Output::Folder(deep.clone()).prepare(false, Codec::H264).unwrap();
+    Output::File(deep.join("c/x.PNG")).prepare(false, Codec::H264).unwrap();
     assert_eq!(names(&deep), ["c"]);
     assert_eq!(names(&deep.join("c")), [""; 0]);
 }
@@ -97,7 +97,7 @@ fn prepare_names_what_is_in_the_way() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("file.png");
     fs::write(&file, "").unwrap();
-    let check = |output: Output| output.prepare().unwrap_err();
+    let check = |output: Output| output.prepare(false, Codec::H264).unwrap_err();
     assert!(matches!(check(Output::Folder(file.clone())), OutputError::NotAFolder { .. }));
     assert!(matches!(check(Output::Folder(file.join("below"))), OutputError::CreateFolder { .. }));
     assert!(matches!(check(Output::File(file.join("a.png"))), OutputError::NotAFolder { .. }));
@@ -111,7 +111,7 @@ fn prepare_names_what_is_in_the_way() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_unwritable_folder_is_found_before_the_run() {
-    let error = Output::Folder("/proc/self".into()).prepare().unwrap_err();
+    let error = Output::Folder("/proc/self".into()).prepare(false, Codec::H264).unwrap_err();
     assert!(matches!(error, OutputError::NotWritable { .. }), "{error}");
     assert!(error.to_string().starts_with("the folder /proc/self is not writable: "));
     assert_eq!(error.advice(), Some("Choose a folder that you can write to."));
@@ -121,7 +121,7 @@ fn an_unwritable_folder_is_found_before_the_run() {
 fn a_picture_that_cannot_be_saved_is_kept_elsewhere() {
     let folder = TempDir::new().unwrap();
     let gone = Output::File(folder.path().join("gone/a.png"));
-    let error = gone.save(0, &image(2, 2), &settings("kept", ""), DAY).unwrap_err();
+    let error = gone.save(0, &image(2, 2), &settings("kept", ""), Codec::H264, DAY).unwrap_err();
     let OutputError::KeptElsewhere { path, .. } = &error else { panic!("{error}") };
     assert!(path.starts_with(fallback_folder()));
     assert_eq!(read_settings(path).unwrap().settings.request.prompt, "kept");
@@ -134,7 +134,7 @@ fn a_picture_that_cannot_be_saved_is_kept_elsewhere() {
 #[test]
 fn a_full_disk_is_named() {
     let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
-    let error = crate::output::png_file::write_error(Path::new("/full/a.png"), error);
+    let error = crate::output::file::write_error(Path::new("/full/a.png"), error);
     assert_eq!(error.to_string(), "/full/a.png cannot be written: the disk is full");
 }
 

@@ -1,0 +1,35 @@
+//! Images and clips: the settings inside.
+
+use std::path::Path;
+
+use sluice_engine::output::{RestoredSettings, read_settings};
+
+use crate::cli::exit::refuse;
+
+/// Extensions of images and clips.
+const EXTENSIONS: [&str; 8] = ["gif", "m4v", "mkv", "mov", "mp4", "png", "webm", "webp"];
+
+/// Whether the extension is that of an image or a clip.
+pub(super) fn is_media(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_lowercase);
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+}
+
+pub(super) fn read(path: &Path) -> anyhow::Result<RestoredSettings> {
+    read_settings(path)
+        .map_err(|error| refuse(error.to_string(), error.advice().unwrap_or_default().to_owned()))
+}
+
+/// The settings in A1111's format, who wrote them, and what could not be read.
+pub(super) fn describe(path: &Path, restored: &RestoredSettings) -> String {
+    let name =
+        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+    let mut lines = vec![format!("{name}, settings by {}", restored.origin.name())];
+    lines.push(String::new());
+    lines.push(restored.settings.parameters());
+    if !restored.notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(restored.notes.iter().cloned());
+    }
+    lines.join("\n")
+}

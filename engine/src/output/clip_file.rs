@@ -1,0 +1,106 @@
+//! Writes an image or a clip in the format that its path asks for.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+};
+
+use super::{
+    Clip, Codec, Image, Media, OutputError, Settings, a1111, ffmpeg,
+    file::{Existing, write_error, write_whole},
+    format::Format,
+    gif_file::{self, GifError},
+    h264::{self, H264Error},
+    mp4::{
+        self,
+        tags::{COMMENT, Key, TOOL},
+    },
+    png_file, sequence,
+    webp::{self, WebPError},
+};
+
+/// Frames per second have three decimals in files.
+const THOUSANDTHS: f32 = 1000.0;
+
+/// Writes an image or a clip with its settings, in the format that the extension of `path` names. An existing file is
+/// replaced; until everything is on the disk the file has another name. The same frames and settings give the same bytes.
+pub fn write_media(path: &Path, media: &Media, settings: &Settings, codec: Codec) -> Result<(), OutputError> {
+    write(path, media, settings, codec, Existing::Replace)
+}
+
+pub(super) fn write(
+    path: &Path,
+    media: &Media,
+    settings: &Settings,
+    codec: Codec,
+    existing: Existing,
+) -> Result<(), OutputError> {
+    let format = Format::of(path, media.is_clip(), codec)?;
+    let Media::Clip(clip) = media else { return png_file::write(path, media, settings, existing) };
+    let first = media.checked()?;
+    let bytes = match format {
+        Format::Png => return png_file::write(path, media, settings, existing),
+        Format::Frames => return sequence::write(path, clip, settings, existing),
+        Format::Ffmpeg(codec) => return ffmpeg::write(path, clip, first, settings, codec, existing),
+        // An encoder that panics must not cost the frames.
+        Format::Mp4 => caught(path, || as_mp4(path, clip, first, settings)),
+        Format::WebP => caught(path, || as_webp(path, clip, first, settings)),
+        Format::Gif => caught(path, || as_gif(path, clip, first, settings)),
+    }?;
+    write_whole(path, &bytes, existing)
+}
+
+fn caught(
+    path: &Path,
+    encode: impl FnOnce() -> Result<Vec<u8>, OutputError>,
+) -> Result<Vec<u8>, OutputError> {
+    catch_unwind(AssertUnwindSafe(encode)).unwrap_or_else(|_| {
+        let detail = "an internal error occurred in the encoder".to_owned();
+        Err(OutputError::Encoder { path: path.to_owned(), detail })
+    })
+}
+
+/// The settings as JSON, and in A1111's format.
+fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], OutputError> {
+    let json = settings.to_json().map_err(|error| write_error(path, error.into()))?;
+    Ok([json, a1111::write(settings).replace('\0', " ")])
+}
+
+fn as_mp4(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
+    let rate = (clip.rate * THOUSANDTHS).round() as u32;
+    let stream = h264::encode(&clip.frames, rate).map_err(|error| match error {
+        H264Error::TooLarge => too_large(path, first),
+        H264Error::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
+    })?;
+    let [json, parameters] = texts(path, settings)?;
+    let tool = format!("Sluice {}", settings.sluice_version);
+    let tags = [
+        (Key::Named("parameters"), parameters.as_str()),
+        (Key::Named("comment"), &parameters),
+        (Key::Named("sluice"), &json),
+        // Not JSON here: Wan2GP would take it for its own.
+        (Key::ITunes(COMMENT), &parameters),
+        (Key::ITunes(TOOL), &tool),
+    ];
+    Ok(mp4::mux(&stream, [first.width, first.height], rate, &tags))
+}
+
+fn as_webp(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
+    let [json, parameters] = texts(path, settings)?;
+    webp::encode(clip, &json, &parameters).map_err(|error| match error {
+        WebPError::TooLarge => too_large(path, first),
+        WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
+    })
+}
+
+fn as_gif(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
+    let [json, parameters] = texts(path, settings)?;
+    gif_file::encode(clip, &json, &parameters).map_err(|error| match error {
+        GifError::TooLarge => too_large(path, first),
+        GifError::Encoder(error) => OutputError::Encoder { path: path.to_owned(), detail: error.to_string() },
+    })
+}
+
+fn too_large(path: &Path, first: &Image) -> OutputError {
+    OutputError::ClipTooLarge { path: path.to_owned(), width: first.width, height: first.height }
+}
