@@ -486,7 +486,7 @@ fn pictures_whose_folder_vanishes_are_kept() {
     let kept: Vec<_> = stdout(&output).lines().collect();
     assert_eq!(kept.len(), 2);
     for path in kept {
-        assert!(rest.contains(&format!("; the image was saved as {path} instead\n")), "{rest}");
+        assert!(rest.contains(&format!("; it was saved as {path} instead\n")), "{rest}");
         assert_eq!(read_settings(Path::new(path)).unwrap().settings.request.prompt, "x");
     }
 }
