@@ -35,15 +35,25 @@ pub(super) fn rescue(pictures: &[Picture], job: &Job, names: &ModelNames) {
         let saved = if io::stdin().is_terminal() && io::stderr().is_terminal() {
             ask(&mut io::stdin().lock(), save)
         } else {
-            let name = format!("sluice-{}.{extension}", picture.seed);
             let folders = [Some(PathBuf::from(".")), env::home_dir()];
-            folders.into_iter().flatten().map(|folder| folder.join(&name)).find(|path| save(path).is_ok())
+            let mut names =
+                folders.into_iter().flatten().map(|folder| new_name(&folder, picture.seed, extension));
+            names.find(|path| save(path).is_ok())
         };
         stderr_line(&match saved {
             Some(path) => format!("saved as {}", path.display()),
             None => "it was not saved".to_owned(),
         });
     }
+}
+
+/// A name that is free in a folder.
+fn new_name(folder: &Path, seed: u64, extension: &str) -> PathBuf {
+    let named = |number: u32| match number {
+        1 => folder.join(format!("sluice-{seed}.{extension}")),
+        _ => folder.join(format!("sluice-{seed}-{number}.{extension}")),
+    };
+    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
 /// Asks for names until a file can be written or the answer is empty.
@@ -65,6 +75,14 @@ fn ask(answers: &mut impl BufRead, save: impl Fn(&Path) -> Result<(), String>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sluice-7.mp4"), "mine").unwrap();
+        assert_eq!(new_name(folder.path(), 7, "mp4"), folder.path().join("sluice-7-2.mp4"));
+        assert_eq!(new_name(folder.path(), 8, "mp4"), folder.path().join("sluice-8.mp4"));
+    }
 
     #[test]
     fn names_are_asked_for_until_one_works() {
