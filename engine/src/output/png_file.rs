@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use png::{BitDepth, ColorType, Encoder, EncodingError, SrgbRenderingIntent};
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, SrgbRenderingIntent};
 use tempfile::NamedTempFile;
 
 use super::{
@@ -35,13 +35,13 @@ pub(super) fn write(
         Media::Image(_) => None,
         Media::Clip(clip) => Some(clip.rate),
     };
-    let file = written(path, media.frames(), first, rate, settings)?;
+    let file = written(path, media.frames(), first, rate, None, settings)?;
     persist(file, path, existing)
 }
 
-/// Writes one frame of a clip into a folder that is not in place yet.
+/// Writes one frame of a clip into a folder that is not in place yet: quickly, because there are many.
 pub(super) fn write_frame(path: &Path, frame: &Image, settings: &Settings) -> Result<(), OutputError> {
-    let file = written(path, std::slice::from_ref(frame), frame, None, settings)?;
+    let file = written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), settings)?;
     persist(file, path, Existing::Replace)
 }
 
@@ -50,10 +50,11 @@ fn written(
     frames: &[Image],
     first: &Image,
     rate: Option<f32>,
+    compression: Option<Compression>,
     settings: &Settings,
 ) -> Result<NamedTempFile, OutputError> {
     let mut file = temporary_file(folder_of(path)).map_err(|cause| write_error(path, cause))?;
-    encode(&mut file, frames, first, rate, settings).map_err(|error| match error {
+    encode(&mut file, frames, first, rate, compression, settings).map_err(|error| match error {
         EncodingError::IoError(cause) => write_error(path, cause),
         other => write_error(path, io::Error::other(other)),
     })?;
@@ -65,6 +66,7 @@ fn encode(
     frames: &[Image],
     first: &Image,
     rate: Option<f32>,
+    compression: Option<Compression>,
     settings: &Settings,
 ) -> Result<(), EncodingError> {
     let mut file = BufWriter::new(file);
@@ -72,6 +74,9 @@ fn encode(
     if let Some(rate) = rate {
         encoder.set_animated(frames.len() as u32, 0)?;
         encoder.set_frame_delay(MILLISECONDS, (rate * f32::from(MILLISECONDS)).round() as u16)?;
+    }
+    if let Some(compression) = compression {
+        encoder.set_compression(compression);
     }
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);

@@ -116,6 +116,9 @@ pub fn read(path: &Path) -> Result<Image, SourceError> {
 
 /// An image in another size, fitted as in diffusers' resize modes.
 fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
+    if (picture.width, picture.height) == (width, height) {
+        return picture.clone();
+    }
     let [own_width, own_height] = [picture.width, picture.height].map(u64::from);
     let (wide, high) = (u64::from(width), u64::from(height));
     let wider = own_width * high > wide * own_height;

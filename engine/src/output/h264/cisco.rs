@@ -1,4 +1,5 @@
-//! Cisco's encoder, with the cargo feature `openh264`.
+//! Cisco's encoder, with the cargo feature `openh264`. It has no frames with a side below 16 pixels; those are left to
+//! the encoder in Rust.
 
 use openh264::{
     OpenH264API,
@@ -6,10 +7,11 @@ use openh264::{
     formats::YUVSlices,
 };
 
-use super::{GROUP, GroupEncoder, H264Error, Planes, Setup};
+use super::{GROUP, GroupEncoder, H264Error, Planes, Setup, rust};
 
 /// The same quality for every frame.
 const QUANTIZER: u8 = 20;
+const SHORTEST_SIDE: u32 = 16;
 /// No limit in practice: the quantizer decides.
 const BITS_PER_SECOND: u32 = 100_000_000;
 
@@ -18,6 +20,9 @@ pub(super) struct Encoder(pub Setup);
 impl GroupEncoder for Encoder {
     fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, H264Error> {
         let Setup { width, height, rate, .. } = self.0;
+        if width.min(height) < SHORTEST_SIDE {
+            return rust::Encoder(self.0).encode(frames);
+        }
         let config = EncoderConfig::new()
             .profile(Profile::High)
             .bitrate(BitRate::from_bps(BITS_PER_SECOND))

@@ -10,6 +10,8 @@ mod tests;
 
 use std::{collections::BTreeMap, fs::File, path::Path};
 
+use rayon::prelude::*;
+
 use super::fitted;
 use crate::{
     output::{Image, ffmpeg},
@@ -22,6 +24,8 @@ pub use error::ClipError;
 
 /// Most frames that are read at once.
 pub const MOST_FRAMES: u32 = 20_000;
+/// Frames that are resized at once.
+const BATCH: usize = 8;
 /// Largest change of the pixels' aspect that is ignored.
 const SQUARE: f64 = 0.01;
 
@@ -97,9 +101,22 @@ pub fn read_clip(
     distinct.sort_unstable();
     distinct.dedup();
     let mut decoded = BTreeMap::new();
+    let mut waiting = Vec::with_capacity(BATCH);
+    // Resizing takes longer than decoding, and frames do not depend on each other there.
+    let mut resize = |waiting: &mut Vec<(usize, Image)>| {
+        let resized: Vec<(usize, Image)> = waiting
+            .par_drain(..)
+            .map(|(number, frame)| (number, fitted(&track.upright(frame), wanted.fit, width, height)))
+            .collect();
+        decoded.extend(resized);
+    };
     let result = decode::decode(path, &mut file, &track, &distinct, |number, frame| {
-        decoded.insert(number, fitted(&track.upright(frame), wanted.fit, width, height));
+        waiting.push((number, frame));
+        if waiting.len() == BATCH {
+            resize(&mut waiting);
+        }
     });
+    resize(&mut waiting);
     match result {
         Ok(()) => {}
         Err(Stopped::Unsupported) => {
