@@ -207,6 +207,19 @@ impl Request {
         Canvas { width: self.width, height: self.height, frames: self.frames }
     }
 
+    /// Checks the number of frames for a model of which the frames after the first are a multiple of `multiple`.
+    pub fn validate_frames(&self, multiple: u32) -> Result<(), RequestError> {
+        if self.frames > 1 && self.source.is_some() {
+            return Err(RequestError::TextOnly);
+        }
+        let (frames, more) = (self.frames, self.frames.saturating_sub(1));
+        if more.is_multiple_of(multiple) {
+            return Ok(());
+        }
+        let below = more / multiple * multiple + 1;
+        Err(RequestError::FramesNotMultiple { frames, multiple, below, above: below + multiple })
+    }
+
     /// Checks everything that can be checked without the model. `multiple` is what sizes must be a multiple
     /// of, `longest` the longest side the model can generate.
     pub fn validate(&self, multiple: u32, longest: u32) -> Result<(), RequestError> {

@@ -18,7 +18,7 @@ LONG = (
 
 @dataclass
 class Run:
-    """One call of a pipeline. `sampler` is "euler", "heun" or "ddim".
+    """One call of a pipeline. `sampler` is "euler", "heun", "ddim" or "uni_pc".
 
     With a `refiner`, the case of another checkpoint, the pipeline stops after the fraction `refiner_switch` of the
     schedule, and the refiner takes the remaining steps.
@@ -36,6 +36,7 @@ class Run:
     true_cfg: float = 1.0
     refiner: str | None = None
     refiner_switch: float = 1.0
+    frames: int = 1
 
 
 @dataclass
@@ -63,6 +64,14 @@ class Checkpoint:
     options: dict = field(default_factory=dict)
     scales: dict = field(default_factory=dict)
 
+
+# A causal autoencoder of another shape than the published one.
+WAN_OTHER = {
+    "base_dim": 6, "decoder_base_dim": 10, "z_dim": 8, "dim_mult": [1, 3, 4], "num_res_blocks": 1,
+    "temperal_downsample": [True, False], "scale_factor_temporal": 2, "scale_factor_spatial": 4,
+    "latents_mean": [0.3, -0.2, 0.1, 0.0, -0.5, 0.7, 0.25, -0.1],
+    "latents_std": [1.3, 0.8, 2.0, 1.1, 0.9, 1.6, 0.7, 1.2],
+}  # fmt: skip
 
 FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_out|net\.2|samplers", 1e-3)]
 FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
@@ -355,6 +364,47 @@ CASES = {
             scales={"text_encoder": [(r"embedding|out_proj|fc2", 1e-3)], "unet": FAINT_UNET, "vae": FAINT_VAE},
         ),
     },
+    "wan": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 5.0, 32, 48, max_tokens=24, sampler="uni_pc", frames=9),
+                "still": Run(LONG, "", 4, 4.0, 48, 32, max_tokens=24, sampler="uni_pc"),
+                "unguided": Run("dance monkey", "blurry", 1, 1.0, 32, 32, max_tokens=16, sampler="uni_pc", frames=5),
+            },
+        ),
+        "euler": Checkpoint(
+            salt="euler",
+            options={"kind": "FlowMatchEulerDiscreteScheduler"},
+            runs={"batch": Run(HORSE, "", 2, 3.0, 16, 32, batch=2, max_tokens=20, frames=5)},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_attention_heads": 3, "attention_head_dim": 26, "num_layers": 3, "ffn_dim": 80, "freq_dim": 64,
+                    "eps": 1e-3, "cross_attn_norm": False,
+                },
+                "text": {
+                    "width": 80, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "vae": WAN_OTHER,
+                "scheduler": {"flow_shift": 1.7},
+            },
+            runs={
+                "odd": Run("ein Fuchs im Schnee", "низкое качество", 5, 2.5, 48, 32, max_tokens=100, sampler="uni_pc", frames=7),
+                "still": Run("dance monkey", "", 2, 1.5, 16, 32, batch=2, max_tokens=16, sampler="uni_pc"),
+            },
+        ),
+        "faint": Checkpoint(
+            salt="faint",
+            runs={"small": Run(HORSE, "blurry", 2, 2.0, 16, 32, max_tokens=20, sampler="uni_pc", frames=5)},
+            scales={
+                "text_encoder": [(r"shared|\.o\.|wo\.", 1e-3)],
+                "transformer": [(r"patch_embedding|text_embedder|to_out|to_[qk]\.|net\.2|proj_out", 1e-3)],
+            },
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={
@@ -418,6 +468,9 @@ TINY_AUTOENCODERS = {
         "num_encoder_blocks": (1,) * 3, "num_decoder_blocks": (2, 1, 2),
     },
 }
+
+# The same of clips.
+CAUSAL_AUTOENCODERS = {"wan": {}, "wan_other": WAN_OTHER}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

@@ -25,7 +25,7 @@ class Tiny:
 
     pipeline: diffusers.DiffusionPipeline
     tokenizers: dict[str, Callable[[str], None]]  # component -> function that writes its folder
-    latents: Callable[[int, int, int], tuple]  # (batch, height, width) -> shape of the first noise
+    latents: Callable[..., tuple]  # (batch, height, width[, frames]) -> shape of the first noise
 
 
 def family(function):
@@ -85,6 +85,22 @@ def t5(tokenizer, width=64, blocks=2, heads=4, head_width=16, inner=128, eps=1e-
         relative_attention_max_distance=distance, layer_norm_epsilon=eps, tie_word_embeddings=False,
     )  # fmt: skip
     return transformers.T5EncoderModel(config)
+
+
+def umt5(tokenizer, width=64, blocks=2, heads=4, head_width=16, inner=128, eps=1e-6, buckets=32, distance=128):
+    """A UMT5 encoder: every block has its own position bias."""
+    config = transformers.UMT5Config(
+        vocab_size=padded(tokenizer), d_model=width, d_kv=head_width, d_ff=inner, num_layers=blocks, num_heads=heads,
+        feed_forward_proj="gated-gelu", relative_attention_num_buckets=buckets,
+        relative_attention_max_distance=distance, layer_norm_epsilon=eps, tie_word_embeddings=False,
+    )  # fmt: skip
+    return transformers.UMT5EncoderModel(config)
+
+
+def autoencoder_wan(**options):
+    """Wan's causal autoencoder of clips."""
+    usual = dict(base_dim=8, z_dim=16, dim_mult=[1, 2, 4, 4], num_res_blocks=2, temperal_downsample=[False, True, True])
+    return diffusers.AutoencoderKLWan(**{**usual, **options})
 
 
 @family
@@ -265,3 +281,31 @@ def z_image(transformer=None, text=None, vae=None, scheduler=None):
         tokenizers={"tokenizer": save_tokenizer},
         latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
     )
+
+
+@family
+def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler"):
+    """Wan 2.1: UMT5, a transformer of one sequence of patches that attends to the prompt, a causal autoencoder."""
+    tokenizer, save_tokenizer = t5_tokenizer.make()
+    text_encoder, vae = umt5(tokenizer, **(text or {})), autoencoder_wan(**(vae or {}))
+    options = dict(
+        patch_size=(1, 2, 2), num_attention_heads=2, attention_head_dim=128, in_channels=vae.config.z_dim,
+        out_channels=vae.config.z_dim, text_dim=text_encoder.config.d_model, freq_dim=256, ffn_dim=96, num_layers=2,
+    )  # fmt: skip
+    flow = dict(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=3.0)
+    usual = flow if kind == "UniPCMultistepScheduler" else {"shift": 3.0}
+    pipeline = diffusers.WanPipeline(
+        transformer=diffusers.WanTransformer3DModel(**{**options, **(transformer or {})}),
+        vae=vae,
+        scheduler=getattr(diffusers, kind)(**{**usual, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    times, scale = vae.config.scale_factor_temporal, vae.config.scale_factor_spatial
+
+    def latents(batch, height, width, frames=1):
+        """Images have no axis for frames."""
+        clip = [(frames - 1) // times + 1] if frames > 1 else []
+        return (batch, vae.config.z_dim, *clip, height // scale, width // scale)
+
+    return Tiny(pipeline, tokenizers={"tokenizer": save_tokenizer}, latents=latents)

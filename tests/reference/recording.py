@@ -8,10 +8,14 @@ import quiet  # noqa: F401  (has to come first)
 
 import diffusers
 import torch
+from diffusers.pipelines.wan import pipeline_wan
 
 import hash_weights
 import pictures
 from samplers import FlowHeun, WideEuler
+
+# Repairs of broken text, which a tiny tokenizer does not need; diffusers does without the package in other pipelines.
+pipeline_wan.ftfy = SimpleNamespace(fix_text=lambda text: text)
 
 
 class Recorder:
@@ -151,6 +155,28 @@ def by_prompt(tensors):
     return tidied
 
 
+def by_clip(tensors, batch):
+    """What Wan's pipeline gives, by the names of other pipelines. Clips of one frame are images, without an axis for
+    frames."""
+    tidied = {}
+    for name, value in tensors.items():
+        kind, _, number = name.rpartition(".")
+        if name == "scheduler.timesteps" or (name == "output" and value.shape[1] > 1):
+            continue  # Rounded for the network alone; the pixels of `vae.decode.out`.
+        if name == "vae.decode.out" and value.numel() > 20_000:
+            continue  # Shorter clips and the autoencoder alone are compared.
+        if name == "output":
+            tidied[name] = value[:, 0]
+        elif kind == "encode_prompt.0":
+            tidied[f"{name}.0"] = value[0]
+        elif kind in ("transformer.0.out", "transformer.1.out"):
+            first = 0 if kind == "transformer.0.out" else batch
+            tidied.update({f"transformer.0.out.0.{first + index}": clip for index, clip in enumerate(value)})
+        else:
+            tidied[name] = value.squeeze(2) if value.dim() == 5 else value
+    return tidied
+
+
 class Patches:
     """Pipelines that denoise a sequence of patches: what is recorded has the shape of latents all the same."""
 
@@ -193,11 +219,13 @@ class Patches:
 
 def describe(name, salt, tiny, run):
     """What request.json says about a run."""
-    shape = tiny.latents(run.batch, run.height, run.width)
+    shape = tiny.latents(run.batch, run.height, run.width, *([run.frames] if run.frames > 1 else []))
     latents = {"name": hash_weights.salted(salt, f"{name}.latents"), "shape": list(shape)}
     described = {"family": name, **vars(run), "latents": latents}
     if run.true_cfg == 1:
         del described["true_cfg"]
+    if run.frames == 1:
+        del described["frames"]
     if not run.refiner:
         del described["refiner"], described["refiner_switch"]
     if "source" in described:
@@ -229,7 +257,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     recorder = Recorder()
-    recorder.watch(pipeline, calls=1 + len(extra))
+    makes_clips = kind == "WanPipeline"
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if makes_clips else len(extra)))
     recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
     # This pipeline forgets what the autoencoder's latents are moved by.
     is_forgetful = kind == "StableDiffusion3InpaintPipeline"
@@ -255,13 +284,21 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         with pictures.drawn(pipeline, request):
             output = pipeline(**options, **pictures.options(source, files))
     else:
-        output = pipeline(**options, latents=patches.pack(latents) if patches else latents)
+        if makes_clips:
+            given = latents if latents.dim() == 5 else latents[:, :, None]
+            options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
+            options.update(num_frames=getattr(wanted, "frames", 1), latents=given)
+        else:
+            options["latents"] = patches.pack(latents) if patches else latents
+        output = pipeline(**options)
     recorder.add_schedule(pipeline.scheduler, started_late=bool(source), stopped_early=refined)
-    images = output.images
+    images = output.frames if makes_clips else output.images
     if refined:
         images, tensors = refine(pipeline.vae, refiner, wanted, images)
         recorder.tensors.update(tensors)
     recorder.add_picture("output", images)
+    if makes_clips:
+        return by_clip(recorder.tensors, wanted.batch)
     if patches:
         return patches.tidy(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors

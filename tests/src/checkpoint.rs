@@ -205,6 +205,8 @@ struct RunRequest {
     sampler: Sampler,
     latents: HashNoise,
     true_cfg: Option<f32>,
+    /// Frames of a clip.
+    frames: Option<u32>,
     source: Option<RunSource>,
     /// The case of the refiner that takes the last steps.
     refiner: Option<String>,
@@ -254,6 +256,7 @@ impl Run {
             negative_prompt: own.negative.clone(),
             width: own.width,
             height: own.height,
+            frames: own.frames.unwrap_or(1),
             steps: own.steps,
             guidance: own.guidance,
             batch: own.batch,
@@ -344,6 +347,15 @@ impl Kind {
             }
             Some("transformer") if has("pos_embed.pos_embed") => {
                 ("diffusion_models/tiny_sd3", DENOISER, original_names::sd3(&tensors)?)
+            }
+            Some("transformer") if has("condition_embedder.time_proj.weight") => {
+                ("diffusion_models/tiny_wan", DENOISER, original_names::wan(&tensors))
+            }
+            Some("text_encoder") if has("shared.weight") => {
+                ("text_encoders/umt5_xxl", "text_encoders.umt5xxl.transformer.", tensors)
+            }
+            Some("vae") if has("decoder.norm_out.gamma") => {
+                ("vae/wan_2.1_vae", "vae.", original_names::causal_autoencoder(&tensors))
             }
             Some("transformer") => {
                 ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)

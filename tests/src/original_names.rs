@@ -302,6 +302,79 @@ pub fn autoencoder(diffusers: &Tensors) -> Result<Tensors> {
     Ok(original)
 }
 
+/// Layers of a Wan transformer: the original name and diffusers'.
+const WAN: [(&str, &str); 16] = [
+    ("time_embedding.0.", "condition_embedder.time_embedder.linear_1."),
+    ("time_embedding.2.", "condition_embedder.time_embedder.linear_2."),
+    ("text_embedding.0.", "condition_embedder.text_embedder.linear_1."),
+    ("text_embedding.2.", "condition_embedder.text_embedder.linear_2."),
+    ("time_projection.1.", "condition_embedder.time_proj."),
+    ("head.head.", "proj_out."),
+    ("self_attn.", "attn1."),
+    ("cross_attn.", "attn2."),
+    (".o.", ".to_out.0."),
+    (".q.", ".to_q."),
+    (".k.", ".to_k."),
+    (".v.", ".to_v."),
+    ("ffn.0.", "ffn.net.0.proj."),
+    ("ffn.2.", "ffn.net.2."),
+    // The norm between the attentions is the third one there.
+    (".norm3.", ".norm2."),
+    (".modulation", ".scale_shift_table"),
+];
+
+/// A Wan transformer under its original names.
+pub fn wan(diffusers: &Tensors) -> Tensors {
+    let renamed = |name: &String| match name.as_str() {
+        "scale_shift_table" => "head.modulation".to_owned(),
+        name => WAN.iter().fold(name.to_owned(), |name, (theirs, own)| name.replace(own, theirs)),
+    };
+    diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
+}
+
+/// Layers of Wan's autoencoder: the original name and diffusers'.
+const CAUSAL: [(&str, &str); 15] = [
+    ("decoder.middle.0", "decoder.mid_block.resnets.0"),
+    ("decoder.middle.1", "decoder.mid_block.attentions.0"),
+    ("decoder.middle.2", "decoder.mid_block.resnets.1"),
+    ("encoder.middle.0", "encoder.mid_block.resnets.0"),
+    ("encoder.middle.1", "encoder.mid_block.attentions.0"),
+    ("encoder.middle.2", "encoder.mid_block.resnets.1"),
+    ("coder.conv1.", "coder.conv_in."),
+    ("coder.head.0.", "coder.norm_out."),
+    ("coder.head.2.", "coder.conv_out."),
+    (".residual.0.", ".norm1."),
+    (".residual.2.", ".conv1."),
+    (".residual.3.", ".norm2."),
+    (".residual.6.", ".conv2."),
+    (".shortcut.", ".conv_shortcut."),
+    ("encoder.downsamples.", "encoder.down_blocks."),
+];
+
+/// Wan's autoencoder under its original names: the decoder's blocks are numbered without levels.
+pub fn causal_autoencoder(diffusers: &Tensors) -> Tensors {
+    let has = |name: &str| diffusers.keys().any(|own| own.starts_with(name));
+    let mut numbered: Vec<(String, String)> = Vec::new();
+    for level in (0..).map(|level| format!("decoder.up_blocks.{level}.")).take_while(|level| has(level)) {
+        let resnets = (0..).map(|layer| format!("{level}resnets.{layer}.")).take_while(|layer| has(layer));
+        for own in resnets.chain([format!("{level}upsamplers.0.")]) {
+            numbered.push((format!("decoder.upsamples.{}.", numbered.len()), own));
+        }
+    }
+    let renamed = |name: &String| match name.split_once("quant_conv.") {
+        Some(("post_", parameter)) => format!("conv2.{parameter}"),
+        Some((_, parameter)) => format!("conv1.{parameter}"),
+        None => {
+            let name = numbered.iter().fold(name.clone(), |name, (theirs, own)| name.replace(own, theirs));
+            let is_resnet =
+                [".resnets.", "down_blocks.", "upsamples."].iter().any(|part| name.contains(part));
+            let renamed = CAUSAL.iter().filter(|(theirs, _)| is_resnet || !theirs.starts_with(".residual"));
+            renamed.fold(name, |name, (theirs, own)| name.replace(own, theirs))
+        }
+    };
+    diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
+}
+
 fn up_block(level: usize) -> String {
     format!("decoder.up_blocks.{level}.resnets.0.conv1.weight")
 }

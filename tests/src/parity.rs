@@ -45,10 +45,12 @@ pub fn check_case(family: &str, case: &str) -> Result<()> {
 pub fn check_run(runner: &mut Runner, run: &Run, model: &Path) -> Result<()> {
     let (pictures, dump) = runner.repeat(run, model)?;
     check(run, &dump)?;
-    check_pixels(
-        &dump["output"],
-        &pictures.iter().flat_map(|picture| picture.media.frames()).collect::<Vec<_>>(),
-    )
+    let frames: Vec<&Image> = pictures.iter().flat_map(|picture| picture.media.frames()).collect();
+    let output = &dump["output"];
+    if output.rank() == 5 {
+        return check_pixels(&output.transpose(1, 2)?.flatten(0, 1)?, &frames);
+    }
+    check_pixels(output, &frames)
 }
 
 fn check(run: &Run, dump: &Tensors) -> Result<()> {

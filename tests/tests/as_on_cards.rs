@@ -62,6 +62,11 @@ fn z_image() {
     check_family("z_image");
 }
 
+#[test]
+fn wan() {
+    check_family("wan");
+}
+
 fn packed(written: &Written) -> Weight {
     let Written { encoding, shape, bytes } = written.clone();
     // In the middle of a slot, at an odd offset.

@@ -85,9 +85,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         Subject::Known(known) => {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let KnownDefaults { width, height, frames, steps, guidance } = defaults;
-            let request = args.request.request(&Defaults { width, height, steps, guidance });
-            let frames = args.request.frames().unwrap_or(frames);
-            (Request { frames, ..request }, PlanSubject::Known(known.id.clone()))
+            let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
+            (args.request.request(&defaults), PlanSubject::Known(known.id.clone()))
         }
     };
     let request = Request {

@@ -23,8 +23,8 @@ pub(super) struct RequestArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     frames: Option<u32>,
     /// Frames per second of a clip, from 1 to 60.
-    #[arg(long, value_name = "NUMBER", default_value_t = Request::default().frame_rate)]
-    fps: f32,
+    #[arg(long, value_name = "NUMBER")]
+    fps: Option<f32>,
     /// Number of denoising steps.
     #[arg(long, value_name = "COUNT")]
     steps: Option<u32>,
@@ -34,9 +34,9 @@ pub(super) struct RequestArgs {
     /// Number of images to generate at once; each one has the next seed.
     #[arg(long, alias = "batch", value_name = "COUNT", default_value_t = 1)]
     batch_size: u32,
-    /// The sampling method.
-    #[arg(long, value_name = "NAME", default_value = Sampler::default().name(), value_parser = named(&Sampler::ALL, Sampler::name))]
-    sampler: Sampler,
+    /// The sampling method. By default that of the model.
+    #[arg(long, value_name = "NAME", value_parser = named(&Sampler::ALL, Sampler::name))]
+    sampler: Option<Sampler>,
     /// Data type of the computation. By default f32 on the CPU, and on a GPU the 16-bit type that suits the
     /// model.
     #[arg(long, value_name = "NAME", value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
@@ -82,22 +82,17 @@ impl RequestArgs {
         self.dtype
     }
 
-    /// The number of frames, if one was given.
-    pub fn frames(&self) -> Option<u32> {
-        self.frames
-    }
-
     /// A request with these settings, and the defaults of the model for the rest.
     pub fn request(&self, defaults: &Defaults) -> Request {
         Request {
             width: self.width.unwrap_or(defaults.width),
             height: self.height.unwrap_or(defaults.height),
-            frames: self.frames.unwrap_or(Request::default().frames),
-            frame_rate: self.fps,
+            frames: self.frames.unwrap_or(defaults.frames),
+            frame_rate: self.fps.unwrap_or(defaults.frame_rate),
             steps: self.steps.unwrap_or(defaults.steps),
             guidance: self.guidance.unwrap_or(defaults.guidance),
             batch: self.batch_size,
-            sampler: self.sampler,
+            sampler: self.sampler.unwrap_or(defaults.sampler),
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
             adapters: self.loras.clone(),

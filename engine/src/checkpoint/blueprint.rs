@@ -59,6 +59,13 @@ impl BlockSpec {
         self.scale(name, width).tensor(format!("{name}.bias"), &[width])
     }
 
+    /// Adds a convolution over time and space with bias; `kernel` is its frames, rows and columns.
+    pub fn conv3d(self, name: &str, outputs: usize, inputs: usize, kernel: [usize; 3]) -> Self {
+        let [frames, rows, columns] = kernel;
+        self.tensor(format!("{name}.weight"), &[outputs, inputs, frames, rows, columns])
+            .tensor(format!("{name}.bias"), &[outputs])
+    }
+
     /// Adds a square convolution with bias.
     pub fn conv(self, name: &str, outputs: usize, inputs: usize, side: usize) -> Self {
         self.tensor(format!("{name}.weight"), &[outputs, inputs, side, side])

@@ -16,11 +16,9 @@ pub enum AdapterMark {
 use AdapterMark::{Name, PromptWidth};
 
 /// Families that Sluice does not support but whose adapters people have.
-const OTHERS: [(&str, AdapterMark); 4] = [
+const OTHERS: [(&str, AdapterMark); 2] = [
     ("Qwen-Image", Name("transformer_blocks_0_txt_mlp")),
     ("Qwen-Image", Name("transformer_blocks_0_img_mod")),
-    ("Wan", Name("blocks_0_cross_attn")),
-    ("Wan", Name("blocks_0_self_attn")),
 ];
 /// Suffix of the names of layers whose inputs are the prompt embeddings.
 const READS_PROMPT: &str = "attn2_to_k";

@@ -145,6 +145,11 @@ pub trait Denoiser: Send + Sync {
         false
     }
 
+    /// Frames of a clip after the first must be a multiple of this.
+    fn frame_multiple(&self) -> u32 {
+        1
+    }
+
     /// Input channels beyond those of the latents. Networks trained to inpaint have one for the mask, which
     /// is 1 where the image is regenerated, and those of the latents of the masked image. Without
     /// [`DenoiserInput::beside`] they regenerate everything.
@@ -184,12 +189,13 @@ pub trait Denoiser: Send + Sync {
     fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor>;
 
     /// The outputs of a run's first prediction, with their names and shapes in diffusers. By default, each
-    /// image of each branch is separate and has an axis for frames.
+    /// image or clip of each branch is separate and has an axis for frames.
     fn recorded(&self, outputs: &[Tensor]) -> nn::Result<Vec<(String, Tensor)>> {
         let mut named = Vec::new();
         for output in outputs {
             for index in 0..output.dim(0)? {
-                let alone = output.get(index)?.unsqueeze(1)?;
+                let alone = output.get(index)?;
+                let alone = if output.rank() == 4 { alone.unsqueeze(1)? } else { alone };
                 named.push((format!("transformer.0.out.0.{}", named.len()), alone));
             }
         }

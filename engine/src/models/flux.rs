@@ -308,6 +308,7 @@ impl Family for Flux {
                 steps,
                 guidance,
                 on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
             },
         };
         Ok(Model::new(&Flux, checkpoint, opened))

@@ -18,6 +18,7 @@ pub mod sdxl;
 pub mod stable_diffusion;
 mod stages;
 pub mod unet;
+pub mod wan;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
@@ -35,4 +36,4 @@ pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] =
-    &[&z_image::ZImage, &flux::Flux, &sd3::Sd3, &sdxl::Sdxl, &stable_diffusion::StableDiffusion];
+    &[&z_image::ZImage, &flux::Flux, &sd3::Sd3, &sdxl::Sdxl, &stable_diffusion::StableDiffusion, &wan::Wan];

@@ -6,7 +6,7 @@ use super::{Denoiser, Family, Task};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, Request, RequestError},
+    request::{ComputeDtype, Request, RequestError, Sampler},
     sampling::Training,
     text::{Manner, TextEncoder, Tokens},
     vae::Autoencoder,
@@ -244,6 +244,8 @@ impl Model {
         if request.frames > 1 && !self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips()) {
             return Err(RequestError::OneFrameOnly(request.frames));
         }
+        let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
+        request.validate_frames(multiples.max().unwrap_or(1))?;
         match &request.source {
             Some(source) if self.steps(request) == 0 => {
                 let (strength, steps) = (source.strength, request.steps);
@@ -337,6 +339,19 @@ pub struct ModelDefaults {
     pub guidance: f32,
     /// The 16-bit float format that it is computed in on GPUs: the one that it was published for.
     pub on_cards: ComputeDtype,
+    /// Frames of a clip; 1 for images.
+    pub frames: u32,
+    /// Frames per second of a clip.
+    pub frame_rate: f32,
+    /// Sampling method.
+    pub sampler: Sampler,
+}
+
+impl Default for ModelDefaults {
+    fn default() -> Self {
+        let Request { width, height, frames, frame_rate, steps, guidance, sampler, .. } = Request::default();
+        Self { width, height, steps, guidance, on_cards: ComputeDtype::Bf16, frames, frame_rate, sampler }
+    }
 }
 
 /// A tokenized prompt, with everything else that determines the text encoders' outputs.

@@ -395,6 +395,7 @@ impl Family for Sd3 {
                 steps,
                 guidance,
                 on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
             },
         };
         Ok(Model::new(&Sd3, checkpoint, opened))

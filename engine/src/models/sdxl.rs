@@ -132,6 +132,7 @@ impl Family for Sdxl {
                 steps: 30,
                 guidance: 5.0,
                 on_cards: ComputeDtype::F16,
+                ..ModelDefaults::default()
             },
         };
         Ok(Model::new(&Sdxl, checkpoint, opened))

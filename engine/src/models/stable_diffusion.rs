@@ -84,6 +84,7 @@ impl Family for StableDiffusion {
                 steps: 30,
                 guidance: 7.5,
                 on_cards: ComputeDtype::F16,
+                ..ModelDefaults::default()
             },
         };
         Ok(Model::new(&StableDiffusion, checkpoint, opened))

@@ -307,6 +307,7 @@ impl Family for ZImage {
                 steps: 9,
                 guidance: 0.0,
                 on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
             },
         };
         Ok(Model::new(&ZImage, checkpoint, opened))

@@ -4,7 +4,8 @@
 use rayon::current_num_threads;
 
 use super::computed::{
-    SCORES, attention_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes, unpacked_scratch_bytes,
+    SCORES, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
+    unpacked_scratch_bytes,
 };
 
 /// The bytes a function needs while it runs, the bytes its result keeps, and its floating-point operations.
@@ -101,6 +102,18 @@ impl Costs {
             }
             // One of the tensors after a function or a gate.
             Computes::Card => self.composed(values, values, operations),
+        }
+    }
+
+    /// A norm over the channels of `[batch, channels, pixels]`.
+    pub fn channel_norm(self, [batch, channels, pixels]: [usize; 3]) -> Cost {
+        let values = batch * channels * pixels;
+        match self.computes {
+            Computes::Processor => {
+                let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
+                self.function(values, values, scratch, 8.0 * values as f64)
+            }
+            Computes::Card => self.pointwise(values, 1),
         }
     }
 

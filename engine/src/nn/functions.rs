@@ -189,6 +189,16 @@ pub fn group_norm_silu(
     })
 }
 
+/// `√channels · x / ‖x‖ · weight` over the channels of each pixel of `x` `[batch, channels, …]`, followed by
+/// [`silu`] if asked for; `weight` is `[channels]`.
+pub fn channel_norm(x: &Tensor, weight: &Tensor, silu: bool) -> Result<Tensor> {
+    let dims = x.dims().to_vec();
+    let &[batch, channels, ..] = dims.as_slice() else { bail!("a norm over channels got {dims:?}") };
+    let pixels = dims[2..].iter().product();
+    let take = |costs: Costs| (costs.channel_norm([batch, channels, pixels]), dims);
+    apply("channel_norm", [x, weight], take, |[x, weight]| computed::channel_norm(x, weight, silu))
+}
+
 /// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
 pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     pointwise("modulate", [x, scale], 1, |[x, scale]| computed::modulate(x, scale))
@@ -288,6 +298,16 @@ impl Rope {
     pub fn from_exact_angles(angles: &[f64], tokens: usize, pairs: usize, device: &Device) -> Result<Self> {
         let cos = angles.iter().map(|angle| angle.cos() as f32).collect();
         let sin = angles.iter().map(|angle| angle.sin() as f32).collect();
+        Self::of(cos, sin, (tokens, pairs), device)
+    }
+
+    /// Builds from cosines and sines in row-major order, `tokens` rows of `pairs` columns.
+    pub fn from_cosines_and_sines(
+        [cos, sin]: [Vec<f32>; 2],
+        tokens: usize,
+        pairs: usize,
+        device: &Device,
+    ) -> Result<Self> {
         Self::of(cos, sin, (tokens, pairs), device)
     }
 

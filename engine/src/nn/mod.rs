@@ -19,10 +19,11 @@ pub use computed::{Conv2d, Mask, compute_as_on_cards};
 pub use cost::{Computes, Cost, Costs};
 pub use dryrun::{DryRun, Meter};
 pub use functions::{
-    Rope, add, attention, attention_with_bias, gated_add, geglu, gelu, gelu_tanh, gelu_tanh_mul, group_norm,
-    group_norm_silu, layer_norm, layer_norm_modulated, linear, modulate, on_host, quick_gelu, rms_norm,
-    rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu, silu_mul, upsample_nearest_2x,
+    Rope, add, attention, attention_with_bias, channel_norm, gated_add, geglu, gelu, gelu_tanh,
+    gelu_tanh_mul, group_norm, group_norm_silu, layer_norm, layer_norm_modulated, linear, modulate, on_host,
+    quick_gelu, rms_norm, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu, silu_mul,
+    upsample_nearest_2x,
 };
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
-pub use weight::{LowRank, TracedWeight, Weight, conv2d, linear_with};
+pub use weight::{LowRank, TracedWeight, Weight, conv2d, conv3d, linear_with};

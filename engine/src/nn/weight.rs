@@ -76,6 +76,25 @@ impl TracedWeight {
 }
 
 impl Weight {
+    /// Its shape.
+    pub fn dims(&self) -> &[usize] {
+        match self {
+            Self::Computed(weight) => weight.dims(),
+            Self::Traced(weight) => &weight.dims,
+        }
+    }
+
+    /// The same values in another shape with as many.
+    pub fn reshaped(&self, dims: &[usize]) -> Result<Self> {
+        if self.dims().iter().product::<usize>() != dims.iter().product::<usize>() {
+            bail!("a weight of shape {:?} cannot be reshaped to {dims:?}", self.dims());
+        }
+        match self {
+            Self::Computed(weight) => Ok(Self::Computed(weight.reshaped(dims)?)),
+            Self::Traced(weight) => Ok(Self::Traced(TracedWeight { dims: dims.to_vec(), ..weight.clone() })),
+        }
+    }
+
     /// The weight as a tensor of `dtype`.
     pub fn widened(&self, dtype: DType) -> Result<Tensor> {
         match self {
@@ -137,6 +156,34 @@ pub fn conv2d(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>, conv
         }
         Kind::Traced(traced) => trace_conv(traced, weight.traced()?, bias, conv),
     }
+}
+
+/// Convolves frames over time: the result is that of the last frame. `frames` are `[batch, in, height, width]`,
+/// the oldest first and at most as many as the kernel spans; earlier frames count as zeros. `weight` is `[out, in,
+/// frames, rows, columns]`, `bias` is `[out]`.
+///
+/// This is [`conv2d`] over the channels of all frames.
+pub fn conv3d(frames: &[&Tensor], weight: &Weight, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
+    let (&[outputs, inputs, span, rows, columns], Some(newest)) = (weight.dims(), frames.last()) else {
+        bail!("a convolution of {} frames with a kernel of shape {:?}", frames.len(), weight.dims());
+    };
+    let count = frames.len();
+    if count > span {
+        bail!("a convolution over {span} frames got {count}");
+    }
+    let dims = [outputs, inputs * count, rows, columns];
+    let kernel = if count < span {
+        let kernel = weight.widened(newest.dtype())?.narrow(2, span - count, count)?.contiguous()?;
+        Weight::from(&kernel.reshape(&dims)?)
+    } else {
+        weight.reshaped(&dims)?
+    };
+    if count == 1 {
+        return conv2d(newest, kernel, bias, conv);
+    }
+    let (batch, _, height, width) = newest.dims4()?;
+    let joined = Tensor::stack(frames, 2)?.reshape((batch, inputs * count, height, width))?;
+    conv2d(&joined, kernel, bias, conv)
 }
 
 fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {

@@ -302,7 +302,7 @@ fn tilings(shape: LatentShape, chosen: Option<u32>) -> Vec<Option<Tiling>> {
     }
 }
 
-/// What decoding a batch takes, one image or clip after the other.
+/// What decoding a batch takes, one image or clip after the other. The bytes of pixels are not counted.
 pub fn decode_work(
     autoencoder: &dyn Autoencoder,
     blocks: &TracedBlocks,
@@ -315,11 +315,23 @@ pub fn decode_work(
     let scaled = autoencoder.unscale(&latents.to_dtype(blocks.blocks().dtype())?)?;
     let carried = trace.live();
     trace.take();
-    let image = autoencoder.decode(blocks.blocks(), &scaled.narrow(0, 0, 1)?, tiling)?;
-    if trace.computes() == Computes::Processor {
-        let finished = finish(image)?;
-        // The values of pixels, one after the other.
-        finished.neg()?;
+    let one = scaled.narrow(0, 0, 1)?;
+    let on_processor = trace.computes() == Computes::Processor;
+    if shape.frames > 1 {
+        autoencoder.decode_clip(blocks.blocks(), &one, tiling, &mut |piece| {
+            for frame in piece.frames.into_iter().filter(|_| on_processor) {
+                // The values of pixels, one after the other.
+                frame.to_dtype(DType::F32)?.neg()?;
+            }
+            Ok(())
+        })?;
+    } else {
+        let image = autoencoder.decode(blocks.blocks(), &one, tiling)?;
+        if on_processor {
+            let finished = finish(image)?;
+            // The same.
+            finished.neg()?;
+        }
     }
     let each = blocks.take().into_iter().map(|block| BlockWork {
         passes: block.passes * batch as u32,

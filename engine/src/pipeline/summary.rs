@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checkpoint::{Block, CheckpointError, Role, read_toml},
     models::{Model, ModelPart},
-    request::ModelSource,
+    request::{ModelSource, Request, Sampler},
 };
 
 /// The parts and default settings of a model.
@@ -77,6 +77,7 @@ pub struct BlockSummary {
 
 /// Default settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Defaults {
     /// Pixels.
     pub width: u32,
@@ -86,6 +87,19 @@ pub struct Defaults {
     pub steps: u32,
     /// Guidance.
     pub guidance: f32,
+    /// Frames of a clip; 1 for images.
+    pub frames: u32,
+    /// Frames per second of a clip.
+    pub frame_rate: f32,
+    /// Sampling method.
+    pub sampler: Sampler,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        let Request { width, height, frames, frame_rate, steps, guidance, sampler, .. } = Request::default();
+        Self { width, height, steps, guidance, frames, frame_rate, sampler }
+    }
 }
 
 /// A model folder's own description, in `sluice.toml` or, for the starter, `starter.toml`.
@@ -97,6 +111,9 @@ struct Notes {
     height: Option<u32>,
     steps: Option<u32>,
     guidance: Option<f32>,
+    frames: Option<u32>,
+    frame_rate: Option<f32>,
+    sampler: Option<Sampler>,
     examples: Vec<String>,
 }
 
@@ -121,6 +138,9 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
             height: notes.height.unwrap_or(model.defaults.height),
             steps: notes.steps.unwrap_or(model.defaults.steps),
             guidance: notes.guidance.unwrap_or(model.defaults.guidance),
+            frames: notes.frames.unwrap_or(model.defaults.frames),
+            frame_rate: notes.frame_rate.unwrap_or(model.defaults.frame_rate),
+            sampler: notes.sampler.unwrap_or(model.defaults.sampler),
         },
         examples: notes.examples,
         reads_clip_skip: model.reads_clip_skip(),

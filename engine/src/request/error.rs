@@ -38,6 +38,23 @@ pub enum RequestError {
     /// More than one frame from a model that generates images.
     #[error("this model generates images, not clips; use 1 frame instead of {0}")]
     OneFrameOnly(u32),
+    /// The model's latents do not divide into this number of frames.
+    #[error(
+        "this model generates 1 frame and multiples of {multiple} more, not {frames}; use {below} or {above}"
+    )]
+    FramesNotMultiple {
+        /// The requested value.
+        frames: u32,
+        /// The multiple.
+        multiple: u32,
+        /// The next smaller valid number.
+        below: u32,
+        /// The next larger valid number.
+        above: u32,
+    },
+    /// An input image for a clip, in a model that starts only from text.
+    #[error("this model generates clips from text only; remove the input image, or use 1 frame")]
+    TextOnly,
     /// A frame rate that no player has.
     #[error("{0} frames per second are invalid; use a value from 1 to 60")]
     FrameRate(f32),

@@ -66,6 +66,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Calls `work` with each number below `times`. The cost of traced work must not depend on the number: it is
+    /// traced once.
+    pub fn repeat(
+        self,
+        times: usize,
+        mut work: impl FnMut(usize) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        match self.0 {
+            Source::Stored(..) => (0..times).try_for_each(work),
+            Source::Traced(_) if times == 0 => Ok(()),
+            Source::Traced(blocks) => blocks.repeat(times as u32, || work(0)),
+        }
+    }
+
     /// Rows `[rows.len(), width]` of the table `name` of a block. Tables are only looked up and never leased.
     pub fn rows(self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
         match self.0 {
@@ -209,6 +223,17 @@ impl TracedBlocks {
         let known = Known { dims: result.dims().to_vec(), dtype: result.dtype(), passed };
         self.known.borrow_mut().insert(x.dims().to_vec(), known);
         Ok(result)
+    }
+
+    fn repeat(&self, times: u32, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        self.end_gap();
+        let outside = self.passed.replace(vec![BlockWork::UNUSED; self.blocks.len()]);
+        work()?;
+        let once = self.passed.replace(outside);
+        for (all, once) in self.passed.borrow_mut().iter_mut().zip(once) {
+            all.join(&BlockWork { passes: once.passes * times, ..once });
+        }
+        Ok(())
     }
 
     fn end_gap(&self) {

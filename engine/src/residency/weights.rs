@@ -220,13 +220,35 @@ impl Weights {
         bias: Option<&Tensor>,
         conv: nn::Conv2d,
     ) -> Result<Tensor> {
+        nn::conv2d(x, self.kernel(name)?, bias, conv)
+    }
+
+    /// The kernel of the convolution `name`, with all low-rank terms added.
+    fn kernel(&self, name: &str) -> Result<Weight> {
         let full = format!("{name}.weight");
-        let weight = if self.terms(&full)?.is_empty() {
-            self.held(&full)?.ok_or_else(|| nn::Error::CannotFindTensor { path: full })?
-        } else {
-            Weight::from(&self.get(&full)?)
-        };
-        nn::conv2d(x, weight, bias, conv)
+        if self.terms(&full)?.is_empty() {
+            return self.held(&full)?.ok_or_else(|| nn::Error::CannotFindTensor { path: full });
+        }
+        Ok(Weight::from(&self.get(&full)?))
+    }
+
+    /// Applies the convolution over time `name`, with its bias, to the last of `frames`; see [`nn::conv3d`].
+    pub fn conv3d(&self, name: &str, frames: &[&Tensor], conv: nn::Conv2d) -> Result<Tensor> {
+        nn::conv3d(frames, &self.kernel(name)?, self.find(&format!("{name}.bias"))?.as_ref(), conv)
+    }
+
+    /// Applies the convolution `name`, whose kernel covers its stride, to patches `[batch, patches, values]`: a
+    /// linear layer over the values of a kernel in their order.
+    pub fn patches(&self, name: &str, x: &Tensor) -> Result<Tensor> {
+        let weight = self.kernel(name)?;
+        let outputs = weight.dims().first().copied().unwrap_or_default();
+        let matrix = weight.reshaped(&[outputs, x.dim(nn::D::Minus1)?])?;
+        nn::linear_with(x, &matrix, self.find(&format!("{name}.bias"))?.as_ref(), &[])
+    }
+
+    /// Applies the norm over channels `name`, and SiLU if asked for, to `x`.
+    pub fn channel_norm(&self, name: &str, x: &Tensor, silu: bool) -> Result<Tensor> {
+        nn::channel_norm(x, &self.get(&format!("{name}.gamma"))?, silu)
     }
 }
 

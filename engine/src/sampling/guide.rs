@@ -54,13 +54,14 @@ impl Guide {
     }
 }
 
-/// The standard deviation of each image of a batch, `[batch, 1, 1, 1]`, up to a factor that depends only on
+/// The standard deviation of each image of a batch, `[batch, 1, …]`, up to a factor that depends only on
 /// the number of values.
 fn deviation(x: &Tensor) -> Result<Tensor> {
-    let (batch, ..) = x.dims4()?;
+    let mut shape = vec![1; x.rank()];
+    shape[0] = x.dim(0)?;
     let values = x.flatten_from(1)?;
     let centred = values.broadcast_sub(&values.mean_keepdim(1)?)?;
-    centred.sqr()?.mean_keepdim(1)?.sqrt()?.reshape((batch, 1, 1, 1))
+    centred.sqr()?.mean_keepdim(1)?.sqrt()?.reshape(shape)
 }
 
 #[cfg(test)]

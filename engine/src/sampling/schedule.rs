@@ -7,6 +7,7 @@ use serde::Deserialize;
 #[serde(default)]
 pub struct FlowShift {
     /// The constant shift.
+    #[serde(alias = "flow_shift")]
     pub shift: f64,
     /// Whether the model's own schedule depends on the image size.
     pub use_dynamic_shifting: bool,
@@ -32,6 +33,8 @@ pub enum LastLevel {
     /// The lowest level in training. With a constant shift, diffusers' scheduler has already shifted it, so
     /// that the shift is applied to it twice.
     Lowest,
+    /// One step above the lowest level in training, as in diffusers' UniPC. The first level is a millionth below 1.
+    BeforeLowest,
 }
 
 /// A shift of a known amount.
@@ -83,6 +86,7 @@ impl FlowShift {
         match self.last {
             LastLevel::Reciprocal => shift.sigmas(steps),
             LastLevel::Lowest => shift.sigmas_to_lowest(steps),
+            LastLevel::BeforeLowest => shift.sigmas_before_lowest(steps),
         }
     }
 
@@ -120,7 +124,6 @@ impl Shift {
 
     /// The same for steps that end at [`LastLevel::Lowest`].
     pub fn sigmas_to_lowest(self, steps: usize) -> Vec<f32> {
-        const LOWEST: f64 = 1e-3;
         let last = match self {
             Self::Static(_) => self.at(LOWEST),
             Self::Exponential(_) => LOWEST,
@@ -128,7 +131,18 @@ impl Shift {
         let step = (last - 1.0) / steps.saturating_sub(1).max(1) as f64;
         (0..steps).map(|index| self.at(1.0 + step * index as f64) as f32).chain([0.0]).collect()
     }
+
+    /// The same for steps that end at [`LastLevel::BeforeLowest`].
+    pub fn sigmas_before_lowest(self, steps: usize) -> Vec<f32> {
+        const HIGHEST: f64 = 1.0 - 1e-6;
+        let step = (LOWEST - 1.0) / steps as f64;
+        let level = |index: usize| self.at(1.0 + step * index as f64).min(HIGHEST) as f32;
+        (0..steps).map(level).chain([0.0]).collect()
+    }
 }
+
+/// The lowest of a thousand levels in training.
+const LOWEST: f64 = 1e-3;
 
 /// Element `index` of `count` even steps from `start` to `end`, rounded as in PyTorch: computed from the
 /// nearer end.
@@ -149,6 +163,12 @@ mod tests {
     #[test]
     fn steps_to_the_lowest_trained_level_are_those_of_diffusers() {
         let fixed = FlowShift { last: LastLevel::Lowest, ..FlowShift::fixed(3.0) };
+        let even = FlowShift { last: LastLevel::BeforeLowest, ..fixed.clone() };
+        // From UniPCMultistepScheduler with use_flow_sigmas.
+        let wanted = [0.999_999, 0.900_075, 0.750_187_4, 0.500_749_2, 0.0];
+        for (wanted, found) in wanted.into_iter().zip(even.sigmas(even.constant(), 4)) {
+            assert!((wanted - found).abs() <= 1e-6, "got {found}, expected {wanted}");
+        }
         let cases = [
             (fixed.constant(), 1, vec![1.0, 0.0]),
             (fixed.constant(), 4, vec![1.0, 0.857_692_3, 0.602_150_56, 0.008_928_572, 0.0]),

@@ -14,6 +14,7 @@ mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;
 mod tokens;
+mod umt5_names;
 
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};

@@ -1,10 +1,11 @@
-//! The encoder of T5 1.1 (Raffel et al. 2020, arXiv:1910.10683; Shazeer 2020, arXiv:2002.05202).
+//! The encoders of T5 1.1 (Raffel et al. 2020, arXiv:1910.10683; Shazeer 2020, arXiv:2002.05202) and of UMT5 (Chung et
+//! al. 2023, arXiv:2304.09151), whose layers each have their own position bias.
 //!
 //! The residual stream is always f32, because it exceeds the range of f16.
 
 use serde::Deserialize;
 
-use super::{Encoded, T5Tokenizer, TextEncoder, Tokens};
+use super::{Encoded, T5Tokenizer, TextEncoder, Tokens, umt5_names};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{DType, Result, Tensor, attention_with_bias, gelu_tanh_mul},
@@ -15,6 +16,9 @@ use crate::{
 const EMBEDDINGS: usize = 0;
 const TOKENS: &str = "shared.weight";
 const BIAS: &str = "layer.0.SelfAttention.relative_attention_bias.weight";
+
+/// `model_type` of UMT5.
+const UMT5: &str = "umt5";
 
 /// The shape of a T5 encoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -40,6 +44,8 @@ pub struct T5Config {
     pub layer_norm_epsilon: f64,
     /// The kind of feed-forward layers: `gated-gelu`.
     pub feed_forward_proj: String,
+    /// `t5` or `umt5`.
+    pub model_type: String,
 }
 
 impl Default for T5Config {
@@ -55,6 +61,7 @@ impl Default for T5Config {
             relative_attention_max_distance: 128,
             layer_norm_epsilon: 1e-6,
             feed_forward_proj: "gated-gelu".to_owned(),
+            model_type: "t5".to_owned(),
         }
     }
 }
@@ -62,8 +69,14 @@ impl Default for T5Config {
 impl T5Config {
     /// Infers the shape from the tensors, for files without a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let shape = |name: &str| {
+            let tensor = tensors.get(name).or_else(|| tensors.get(&umt5_names::original_name(name)));
+            tensor.map(|tensor| tensor.shape().to_vec())
+        };
         let table = shape(TOKENS).or_else(|| shape("encoder.embed_tokens.weight"))?;
+        let has_layer =
+            |layer: &usize| shape(&format!("encoder.block.{layer}.layer.0.SelfAttention.q.weight"));
+        let has_second_bias = shape(&format!("encoder.block.1.{BIAS}")).is_some();
         let bias = shape(&format!("encoder.block.0.{BIAS}"))?;
         let heads = *bias.get(1)?;
         let inner = *shape("encoder.block.0.layer.0.SelfAttention.q.weight")?.first()?;
@@ -72,9 +85,10 @@ impl T5Config {
             d_model: *table.get(1)?,
             d_kv: inner.checked_div(heads)?,
             d_ff: *shape("encoder.block.0.layer.1.DenseReluDense.wi_0.weight")?.first()?,
-            num_layers: tensors.keys().filter(|name| name.ends_with(".SelfAttention.q.weight")).count(),
+            num_layers: (0..).take_while(|layer| has_layer(layer).is_some()).count(),
             num_heads: heads,
             relative_attention_num_buckets: *bias.first()?,
+            model_type: if has_second_bias { UMT5 } else { "t5" }.to_owned(),
             ..Self::default()
         })
     }
@@ -113,7 +127,7 @@ impl T5Config {
                 .matrix("layer.1.DenseReluDense.wi_0", inner, width)
                 .matrix("layer.1.DenseReluDense.wi_1", inner, width)
                 .matrix("layer.1.DenseReluDense.wo", width, inner);
-            if index > 0 {
+            if index > 0 && !self.is_umt5() {
                 return block;
             }
             block.tensor(BIAS, &[self.relative_attention_num_buckets, self.num_heads])
@@ -122,6 +136,11 @@ impl T5Config {
         blocks.extend((0..self.num_layers).map(layer));
         blocks.push(BlockSpec::stem("head").scale("encoder.final_layer_norm", width));
         blocks
+    }
+
+    /// Whether each layer has its own position bias, and padding is invisible.
+    pub fn is_umt5(&self) -> bool {
+        self.model_type == UMT5
     }
 
     /// The bucket of a distance from query to key: one per position nearby, then ever wider ones.
@@ -152,8 +171,9 @@ impl T5 {
 
     /// Width of the encoder in `tensors`, if there is one.
     pub fn width(tensors: &TensorTable) -> Option<usize> {
-        let norm = tensors.get("encoder.final_layer_norm.weight")?;
-        tensors.contains_key(&format!("encoder.block.0.{BIAS}")).then_some(*norm.shape().first()?)
+        let get = |name: &str| tensors.get(name).or_else(|| tensors.get(&umt5_names::original_name(name)));
+        let norm = get("encoder.final_layer_norm.weight")?;
+        get(&format!("encoder.block.0.{BIAS}")).and_then(|_| norm.shape().first().copied())
     }
 
     /// For each prompt, the normalized last hidden states `[tokens, d_model]`.
@@ -169,7 +189,7 @@ impl T5 {
         let mut biases = Vec::new();
         let (first, last) = (EMBEDDINGS + 1, EMBEDDINGS + 1 + self.config.num_layers);
         blocks.walk(first..last + 1, |index, w| {
-            if index == first {
+            if index == first || (index < last && self.config.is_umt5()) {
                 biases = prompts.iter().map(|ids| self.bias(w, ids.len())).collect::<Result<_>>()?;
             }
             for (x, bias) in states.iter_mut().zip(&biases) {
@@ -239,13 +259,15 @@ impl T5Encoder {
     ) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(T5Config::from_shapes)?;
         config.check(part)?;
-        let original = |name: &str| {
-            let other = if name == TOKENS { "encoder.embed_tokens.weight" } else { name };
-            StoredName::whole(other)
+        let is_original = part.tensors.contains_key("token_embedding.weight");
+        let original = |name: &str| match name {
+            _ if is_original => StoredName::whole(umt5_names::original_name(name)),
+            TOKENS => StoredName::whole("encoder.embed_tokens.weight"),
+            _ => StoredName::whole(name),
         };
         let component = Component::bind(
             Role::TextEncoder,
-            "T5 encoder",
+            if config.is_umt5() { "UMT5 encoder" } else { "T5 encoder" },
             &config.blueprint(),
             &part.tensors,
             original,
@@ -261,7 +283,8 @@ impl TextEncoder for T5Encoder {
         self.model.config.d_model
     }
 
-    /// Pads shorter prompts, because the models that use T5 were trained with padding.
+    /// Pads shorter prompts, because the models that use T5 were trained with padding. UMT5 does not see the padding;
+    /// zeros take the place of its states, as in Wan.
     fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
         self.tokenizer.tokens(prompt, longest.min(self.length))
     }
@@ -272,8 +295,15 @@ impl TextEncoder for T5Encoder {
         sequences: &[&[u32]],
         _: u32,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        let states = self.model.encode(blocks, sequences)?;
-        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+        let is_umt5 = self.model.config.is_umt5();
+        let seen = |ids: &&[u32]| if is_umt5 { self.tokenizer.without_padding(ids) } else { ids.len() };
+        let read: Vec<&[u32]> = sequences.iter().map(|ids| &ids[..seen(ids)]).collect();
+        let states = self.model.encode(blocks, &read)?;
+        let padded = states.into_iter().zip(sequences).map(|(states, ids)| {
+            let missing = ids.len() - states.dim(0)?;
+            Ok(Encoded { states: states.pad_with_zeros(0, 0, missing)?, pooled: None })
+        });
+        Ok(padded.collect::<Result<_>>()?)
     }
 }
 

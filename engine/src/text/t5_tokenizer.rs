@@ -14,6 +14,8 @@ use crate::checkpoint::{Checkpoint, CheckpointError, Part, read_vocabulary};
 const FILE: &str = "tokenizer.json";
 /// The file that the authors publish.
 const PIECES: &str = "spiece.model";
+/// The same as a tensor of the encoder's own file, as in ComfyUI's files of UMT5.
+const PIECES_TENSOR: &str = "spiece_model";
 /// The tokenizer of the published models, in the assets.
 const PUBLISHED_PIECES: &str = "tokenizers/t5/spiece.model.gz";
 /// Number of tokens of the published models; their encoders have a few extra, unused embeddings.
@@ -43,7 +45,8 @@ impl T5Tokenizer {
         let has = |folder: &Path| folder.join(FILE).is_file() || folder.join(PIECES).is_file();
         let found = if let Some(folder) = find_folder(checkpoint, encoder, name, has) {
             Self::load(&folder, vocab_size)?
-        } else if PUBLISHED_TOKENS.contains(&vocab_size) {
+        } else if PUBLISHED_TOKENS.contains(&vocab_size) || encoder.is_hollow() {
+            // Of a model without files, only the number of tokens matters.
             Self::published()?
         } else {
             Self::carried(encoder, vocab_size)?.ok_or_else(|| missing(checkpoint, name, FILE))?
@@ -78,6 +81,10 @@ impl T5Tokenizer {
         if !encoder.path.is_file() {
             return Ok(None);
         }
+        if let Some(model) = encoder.tensors.get(PIECES_TENSOR) {
+            let pieces = Pieces::parse(&model.read_raw()?);
+            return Self::of_pieces(pieces, vocab_size, encoder.path.clone()).map(Some);
+        }
         let Some(vocabulary) = read_vocabulary(&encoder.path)? else { return Ok(None) };
         let pieces = Pieces::from_vocabulary(vocabulary);
         Self::of_pieces(pieces, vocab_size, encoder.path.clone()).map(Some)
@@ -102,6 +109,11 @@ impl T5Tokenizer {
     /// The underlying tokenizer.
     pub fn inner(&self) -> &Tokenizer {
         &self.tokenizer
+    }
+
+    /// The number of tokens without the padding at the end.
+    pub fn without_padding(&self, ids: &[u32]) -> usize {
+        ids.iter().rposition(|id| *id != self.padding).map_or(0, |last| last + 1)
     }
 
     /// A prompt with the end token, truncated or padded to `length`. `BREAK` is removed, because there are no

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::Tiling;
+use super::{Show, Tiling};
 use crate::{
-    nn::{Result, Tensor},
+    nn::{Result, Tensor, bail},
     residency::{Blocks, RunError},
 };
 
@@ -21,6 +21,11 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
     /// Pixels per latent, in each direction.
     fn scale(&self) -> usize;
 
+    /// Frames per latent frame of a clip, after the first.
+    fn frames_per_latent(&self) -> usize {
+        1
+    }
+
     /// Converts latents from the scale of diffusion to that of [`decode`](Self::decode).
     fn unscale(&self, latents: &Tensor) -> Result<Tensor>;
 
@@ -29,7 +34,8 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
 
     /// Decodes latents `[batch, channels, height, width]` to images
     /// `[batch, 3, scale · height, scale · width]` in −1…1. With a tiling, decodes overlapping tiles and
-    /// blends their borders; this takes less memory, and changes pixels near the borders slightly.
+    /// blends their borders; this takes less memory, and changes pixels near the borders slightly. Autoencoders of clips
+    /// also decode one clip, `[1, channels, frames, height, width]`, whole.
     fn decode(
         &self,
         blocks: Blocks<'_>,
@@ -37,9 +43,27 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
         tiling: Option<Tiling>,
     ) -> std::result::Result<Tensor, RunError>;
 
+    /// Decodes the latents of one clip, `[1, channels, frames, height, width]`, and hands over its frames as they are
+    /// finished, so that memory does not grow with their number. With a tiling, these are frames of overlapping
+    /// tiles, which [`Seams`](super::Seams) blends.
+    ///
+    /// # Errors
+    /// When the autoencoder is one of images.
+    fn decode_clip(
+        &self,
+        _blocks: Blocks<'_>,
+        latents: &Tensor,
+        _tiling: Option<Tiling>,
+        _show: Show<'_>,
+    ) -> std::result::Result<(), RunError> {
+        let refuse =
+            || -> Result<()> { bail!("an autoencoder of images got a clip of shape {:?}", latents.dims()) };
+        Ok(refuse()?)
+    }
+
     /// Encodes images `[batch, 3, height, width]` in −1…1 to mean and log variance of their latents,
     /// `[batch, channels, height / scale, width / scale]` each. With a tiling, encodes overlapping tiles like
-    /// [`decode`](Self::decode).
+    /// [`decode`](Self::decode). Autoencoders of clips also encode one clip, `[1, 3, frames, height, width]`.
     fn encode(
         &self,
         blocks: Blocks<'_>,

@@ -4,11 +4,18 @@ mod autoencoder;
 mod autoencoder_kl;
 mod config;
 mod original_names;
+mod pieces;
 mod tiling;
 mod tiny;
+mod wan;
+mod wan_config;
+mod wan_names;
 
 pub use autoencoder::Autoencoder;
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::{AutoencoderKlConfig, LatentScaling};
+pub use pieces::{Piece, Place, Seams, Show, Values};
 pub use tiling::Tiling;
 pub use tiny::{TinyDecoder, TinyDecoderError};
+pub use wan::WanAutoencoder;
+pub use wan_config::WanAutoencoderConfig;

@@ -54,7 +54,8 @@ impl Tiling {
         [from, to]: [usize; 2],
         mut work: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        let (_, _, height, width) = x.dims4().map_err(E::from)?;
+        let (rows_at, columns_at) = (x.rank() - 2, x.rank() - 1);
+        let (height, width) = (x.dim(rows_at)?, x.dim(columns_at)?);
         let (tile, step) = (self.tile * from, self.step() * from);
         if height <= tile && width <= tile {
             return work(x);
@@ -68,25 +69,27 @@ impl Tiling {
             for left in (0..width).step_by(step) {
                 let mut tile = work(&crop(x, top, left, tile, tile)?)?;
                 if let Some(above) = above.get(row.len()) {
-                    tile = fade(above, &tile, 2, blend)?;
+                    tile = fade(above, &tile, rows_at, blend)?;
                 }
                 if let Some(before) = row.last() {
-                    tile = fade(before, &tile, 3, blend)?;
+                    tile = fade(before, &tile, columns_at, blend)?;
                 }
                 kept.push(crop(&tile, 0, 0, limit, limit)?);
                 row.push(tile);
             }
-            rows.push(Tensor::cat(&kept, 3)?);
+            rows.push(Tensor::cat(&kept, columns_at)?);
             above = row;
         }
-        Ok(Tensor::cat(&rows, 2)?)
+        Ok(Tensor::cat(&rows, rows_at)?)
     }
 }
 
 /// The part of `x` starting at `(top, left)`, at most `height` by `width`.
 fn crop(x: &Tensor, top: usize, left: usize, height: usize, width: usize) -> Result<Tensor> {
-    let (_, _, rows, columns) = x.dims4()?;
-    x.narrow(2, top, height.min(rows - top))?.narrow(3, left, width.min(columns - left))?.contiguous()
+    let (rows_at, columns_at) = (x.rank() - 2, x.rank() - 1);
+    let (rows, columns) = (x.dim(rows_at)?, x.dim(columns_at)?);
+    let rows = x.narrow(rows_at, top, height.min(rows - top))?;
+    rows.narrow(columns_at, left, width.min(columns - left))?.contiguous()
 }
 
 /// Blends the end of `before` along `dim` into the start of `after`.
@@ -96,11 +99,11 @@ fn fade(before: &Tensor, after: &Tensor, dim: usize, extent: usize) -> Result<Te
     if extent == 0 {
         return Ok(after.clone());
     }
-    let mut shape = [1; 4];
+    let mut shape = vec![1; after.rank()];
     shape[dim] = extent;
     let rising: Vec<f32> = (0..extent).map(|index| index as f32 / extent as f32).collect();
     let falling: Vec<f32> = (0..extent).map(|index| (1.0 - index as f64 / extent as f64) as f32).collect();
-    let weights = |values| Tensor::from_vec(values, &shape, &after.device());
+    let weights = |values| Tensor::from_vec(values, shape.clone(), &after.device());
     let end = before.narrow(dim, length_before - extent, extent)?.to_dtype(DType::F32)?;
     let start = after.narrow(dim, 0, extent)?.to_dtype(DType::F32)?;
     let blended = (end.broadcast_mul(&weights(falling)?)? + start.broadcast_mul(&weights(rising)?)?)?;

@@ -187,7 +187,7 @@ fn summary() -> ModelSummary {
         components: vec![component],
         size_multiple: 16,
         longest_side: 16_384,
-        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
+        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0, ..Defaults::default() },
         examples: vec!["a hill".to_owned()],
         reads_clip_skip: true,
         takes_refiner: true,

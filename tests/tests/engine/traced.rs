@@ -16,10 +16,9 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 5] = ["z_image", "flux", "sd3", "stable_diffusion", "sdxl"];
+const FAMILIES: [&str; 6] = ["z_image", "flux", "sd3", "stable_diffusion", "sdxl", "wan"];
 
 /// The forward pass uses every weight that a blueprint declares, and no other: what is not declared cannot be
-/// leased.
 /// leased.
 #[test]
 fn blueprints_are_what_forward_passes_ask_for() {

@@ -21,4 +21,5 @@ mod stable_diffusion;
 mod tables;
 mod tokenizers;
 mod walks;
+mod wan;
 mod z_image;

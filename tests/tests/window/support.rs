@@ -201,7 +201,7 @@ pub fn starter() -> ModelSummary {
         ],
         size_multiple: 16,
         longest_side: 16_384,
-        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0 },
+        defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0, ..Defaults::default() },
         examples: [
             "a small red boat on a calm sea at sunset",
             "three green hills under a yellow moon",

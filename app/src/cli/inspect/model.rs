@@ -203,7 +203,7 @@ mod tests {
             components: vec![denoiser, autoencoder],
             size_multiple: 16,
             longest_side: 16_384,
-            defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0 },
+            defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0, ..Defaults::default() },
             examples: Vec::new(),
             reads_clip_skip: false,
             takes_refiner: false,

@@ -92,8 +92,9 @@ impl Draft {
 
     /// Applies the defaults of a model.
     pub fn adopt(&mut self, defaults: &Defaults) {
-        let Defaults { width, height, steps, guidance } = *defaults;
-        self.request = Request { width, height, steps, guidance, ..std::mem::take(&mut self.request) };
+        let Defaults { width, height, steps, guidance, frames, frame_rate, sampler } = *defaults;
+        let request = std::mem::take(&mut self.request);
+        self.request = Request { width, height, steps, guidance, frames, frame_rate, sampler, ..request };
     }
 
     /// Rounds both sides to the nearest sizes that a model can generate.

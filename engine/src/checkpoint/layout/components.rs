@@ -103,13 +103,16 @@ pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
 
 /// The role of a set of weights, from names common to all of a kind; denoisers have none in common.
 fn role_of_names(tensors: &TensorTable) -> Option<Role> {
+    /// The decoder's first layer, under diffusers' and under Wan's names, and the encoder's.
+    const FIRST: [&str; 4] =
+        ["decoder.conv_in.weight", "encoder.conv_in.weight", "decoder.conv1.weight", "encoder.conv1.weight"];
     const TOKENS: [&str; 2] = ["embed_tokens.weight", "token_embedding.weight"];
     let is_encoder =
         |name: &String| name == "shared.weight" || TOKENS.iter().any(|tokens| name.ends_with(tokens));
     let is_autoencoder = |name: &&str| tensors.contains_key(*name);
     if tensors.keys().any(is_encoder) {
         Some(Role::TextEncoder)
-    } else if ["decoder.conv_in.weight", "encoder.conv_in.weight"].iter().any(is_autoencoder) {
+    } else if FIRST.iter().any(is_autoencoder) {
         Some(Role::Autoencoder)
     } else {
         None

@@ -386,8 +386,11 @@ impl StoredTensor {
         }
     }
 
-    /// The bytes of its values.
-    pub(super) fn read_raw(&self) -> Result<Vec<u8>, CheckpointError> {
+    /// The bytes of its values as they are in the file.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn read_raw(&self) -> Result<Vec<u8>, CheckpointError> {
         let mut bytes = vec![0; (self.range.end - self.range.start) as usize];
         self.file.read_at(&mut bytes, self.range.start)?;
         Ok(bytes)

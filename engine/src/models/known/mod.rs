@@ -121,8 +121,8 @@ impl KnownModel {
         Ok(match self.open()? {
             KnownAs::Model(model) => {
                 let defaults = model.defaults;
-                let (width, height) = (defaults.width, defaults.height);
-                KnownDefaults { width, height, frames: 1, steps: defaults.steps, guidance: defaults.guidance }
+                let (width, height, frames) = (defaults.width, defaults.height, defaults.frames);
+                KnownDefaults { width, height, frames, steps: defaults.steps, guidance: defaults.guidance }
             }
             KnownAs::Unsupported(model) => model.defaults,
         })

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use super::super::{
     diffusers_name, flux::FluxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
-    z_image::ZImageConfig,
+    wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
     text::{ClipConfig, Qwen3Config, T5Config},
-    vae::AutoencoderKlConfig,
+    vae::{AutoencoderKlConfig, WanAutoencoderConfig},
 };
 
 /// What weights are published in: 16 bits. Forecasts do not differ between bf16 and f16.
@@ -138,7 +138,17 @@ impl PublishedPart {
             "AutoencoderKL" => stored(&self.read::<AutoencoderKlConfig>()?.blueprint(), whole),
             "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
-            "T5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
+            "WanTransformer3DModel" => stored(&self.read::<WanConfig>()?.blueprint(), whole),
+            "AutoencoderKLWan" => {
+                let config = self.read::<WanAutoencoderConfig>()?;
+                if config.is_residual {
+                    return Ok(None);
+                }
+                let mut tensors = stored(&config.blueprint(), whole);
+                tensors.iter_mut().for_each(over_frames);
+                tensors
+            }
+            "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
             "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
             _ => return Ok(None),
         }))
@@ -186,6 +196,19 @@ fn as_convolution((name, shape): &mut (String, Vec<usize>)) {
     let is_projection = [".proj_in.weight", ".proj_out.weight"].iter().any(|end| name.ends_with(end));
     if is_projection && shape.len() == 2 {
         shape.extend([1, 1]);
+    }
+}
+
+/// The norms and layers of an autoencoder of clips are stored for frames, rows and columns; those of its attention,
+/// which sees one frame at a time, for rows and columns.
+fn over_frames((name, shape): &mut (String, Vec<usize>)) {
+    let dimensions = if name.contains(".attentions.") { 2 } else { 3 };
+    if name.ends_with(".gamma") {
+        shape.extend(vec![1; dimensions]);
+    } else if name.ends_with(".weight") && shape.len() < 4 {
+        shape.extend(vec![1; dimensions]);
+    } else if name.ends_with("quant_conv.weight") || name.ends_with("conv_shortcut.weight") {
+        shape.push(1);
     }
 }
 

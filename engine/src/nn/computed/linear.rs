@@ -64,6 +64,24 @@ impl Weight {
         }
     }
 
+    /// Its shape.
+    pub fn dims(&self) -> &[usize] {
+        match self {
+            Self::Floats(tensor) => tensor.dims(),
+            Self::Packed { shape, .. } => shape,
+        }
+    }
+
+    /// The same values in another shape.
+    pub fn reshaped(&self, dims: &[usize]) -> Result<Self> {
+        match self {
+            Self::Floats(tensor) => Ok(Self::Floats(tensor.reshape(dims)?)),
+            Self::Packed { bytes, encoding, .. } => {
+                Ok(Self::Packed { bytes: bytes.clone(), encoding: *encoding, shape: dims.to_vec() })
+            }
+        }
+    }
+
     /// The weight as a tensor of `dtype`.
     pub fn widened(&self, dtype: DType) -> Result<Tensor> {
         match self {

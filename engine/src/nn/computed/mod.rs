@@ -6,6 +6,7 @@
 mod activation;
 mod addition;
 mod attention;
+mod channel_norm;
 #[cfg(test)]
 mod check;
 mod conv;
@@ -24,6 +25,8 @@ pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub(in crate::nn) use attention::{SCORES, scratch_bytes as attention_scratch_bytes};
+pub use channel_norm::channel_norm;
+pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub(in crate::nn) use conv::scratch_bytes as conv_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub use cpu::compute_as_on_cards;

@@ -1,19 +1,21 @@
-//! Decodes latents to images.
+//! Decodes latents to images and clips.
 
-use candle_core::{Device, Error, Tensor};
+use std::sync::Arc;
 
-use super::{Dump, PipelineError, Run};
+use candle_core::{Device, Tensor};
+
+use super::{Dump, PipelineError, Run, clip::Decoded};
 use crate::{
     hardware::unmetered,
     models::Used,
-    output::{Clip, Image, Media},
+    output::{Image, Media},
     pipeline::{dump::aside, estimate::finish},
     residency::Blocks,
     vae::Autoencoder,
 };
 
 impl Run<'_> {
-    /// Decodes latents one image at a time, so that only one image's activations are in memory.
+    /// Decodes latents one image or clip at a time, so that only the activations of one are in memory.
     pub(super) fn decode(
         &self,
         stage: usize,
@@ -28,6 +30,17 @@ impl Run<'_> {
         let mut made = Vec::new();
         for index in 0..latents.dim(0)? {
             let latents = latents.narrow(0, index, 1)?;
+            if latents.rank() == 5 {
+                let used = Used { part: *part, network: Arc::clone(autoencoder) };
+                let Decoded { media, values } =
+                    self.decode_clip(stage, &used, &latents, dump.is_recording())?;
+                if let Some(values) = values {
+                    finished.push(unmetered(|| finish(values.clone().into())?.into_computed())?);
+                    decoded.push(values);
+                }
+                made.push(media);
+                continue;
+            }
             let image = self.within_memory(stage, || {
                 let latents = latents.to_device(store.device())?.into();
                 let blocks = Blocks::stored(&executor, store);
@@ -41,7 +54,7 @@ impl Run<'_> {
             }
             drop(image);
             self.check_finite(&scaled)?;
-            made.push(self.media(&scaled)?);
+            made.extend(to_images(&scaled)?.into_iter().map(Media::Image));
         }
         if dump.is_recording() {
             let join = |parts: &[Tensor]| unmetered(|| Tensor::cat(parts, 0));
@@ -55,16 +68,6 @@ impl Run<'_> {
         Ok(made)
     }
 
-    /// Converts pixels `[1, 3, height, width]`, or `[1, 3, frames, height, width]` for a clip, in 0…1.
-    fn media(&self, pixels: &Tensor) -> candle_core::Result<Media> {
-        if pixels.rank() == 4 {
-            let mut images = to_images(pixels)?;
-            return images.pop().map(Media::Image).ok_or_else(|| Error::msg("nothing was decoded"));
-        }
-        let frames = to_images(&pixels.squeeze(0)?.transpose(0, 1)?)?;
-        Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate }))
-    }
-
     fn check_finite(&self, image: &Tensor) -> Result<(), PipelineError> {
         let sum = image.sum_all()?.to_scalar::<f32>()?;
         if sum.is_finite() {
@@ -75,15 +78,19 @@ impl Run<'_> {
     }
 }
 
+/// The byte of a value in 0…1. Values between two bytes are rounded half to even, as in the reference.
+pub(super) fn byte(value: f32) -> u8 {
+    (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8
+}
+
 /// Converts pixels `[batch, 3, height, width]` in 0…1 to images with bytes in 0…255. Values outside are
-/// clamped, and values between two bytes are rounded half to even as in the reference.
+/// clamped.
 pub(super) fn to_images(pixels: &Tensor) -> candle_core::Result<Vec<Image>> {
     let (batch, channels, height, width) = pixels.dims4()?;
     (0..batch)
         .map(|index| {
             let values = pixels.get(index)?.flatten_all()?.to_vec1::<f32>()?;
             let plane = height * width;
-            let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8;
             let bytes = (0..plane)
                 .flat_map(|place| (0..channels).map(move |channel| channel * plane + place))
                 .map(|place| byte(values[place]));

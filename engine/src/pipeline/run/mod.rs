@@ -1,5 +1,6 @@
 //! One run: the stages of a request.
 
+mod clip;
 mod decode;
 mod denoise;
 mod encode;

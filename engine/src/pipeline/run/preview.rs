@@ -46,7 +46,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Converts denoised latents `[batch, channels, height, width]` to images. Returns none if a tiny
+    /// Converts denoised latents to images; of a clip, the frame in the middle. Returns none if a tiny
     /// decoder's file has become unreadable.
     pub(super) fn preview(
         &self,
@@ -54,6 +54,10 @@ impl Run<'_> {
         part: usize,
         latents: &Tensor,
     ) -> Result<Vec<Image>, PipelineError> {
+        let latents = &match latents.rank() {
+            5 => latents.narrow(2, latents.dim(2)? / 2, 1)?.squeeze(2)?,
+            _ => latents.clone(),
+        };
         let Some((decoder, tile)) = self.tiny_decoder(stage, part) else {
             return match self.loaded.preview.borrow().as_ref() {
                 Some(preview) => Ok(to_images(&preview.picture(latents)?)?),

@@ -8,7 +8,6 @@ mod causal_autoencoder;
 mod outline;
 mod qwen_vl;
 mod tokenizers;
-mod wan;
 
 use std::{
     fs, io,
@@ -23,11 +22,7 @@ use sluice_engine::{
     units,
 };
 
-use self::{
-    causal_autoencoder::CausalAutoencoderConfig,
-    qwen_vl::Qwen25VlConfig,
-    wan::{Umt5Config, WanConfig},
-};
+use self::{causal_autoencoder::CausalAutoencoderConfig, qwen_vl::Qwen25VlConfig};
 use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
 
 /// Bytes besides the weights: configurations and tokenizers.
@@ -256,8 +251,6 @@ fn tensors(part: &PublishedPart) -> Result<Vec<RandomTensor>, LikenessError> {
     }
     Ok(match part.class.as_str() {
         "Qwen2_5_VLForConditionalGeneration" => read::<Qwen25VlConfig>(part)?.tensors(),
-        "WanTransformer3DModel" => read::<WanConfig>(part)?.tensors(),
-        "UMT5EncoderModel" => read::<Umt5Config>(part)?.tensors(),
         "AutoencoderKLQwenImage" | "AutoencoderKLWan" => read::<CausalAutoencoderConfig>(part)?.tensors(),
         other => return Err(damaged(part, format!("{other} is unknown"))),
     })

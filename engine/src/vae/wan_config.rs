@@ -1,0 +1,295 @@
+//! The shape of a [`WanAutoencoder`](super::WanAutoencoder).
+
+use serde::Deserialize;
+
+use crate::checkpoint::{BlockSpec, CheckpointError, Part, TensorTable};
+
+/// A kernel over frames, rows and columns.
+pub(super) const CUBE: [usize; 3] = [3; 3];
+/// A kernel over frames alone.
+const TIME: [usize; 3] = [3, 1, 1];
+
+/// The shape of the autoencoder, as in its `config.json`. Its words are those of diffusers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct WanAutoencoderConfig {
+    /// Width at full resolution.
+    pub base_dim: usize,
+    /// The same of the decoder, if it differs.
+    pub decoder_base_dim: Option<usize>,
+    /// Channels of the latents.
+    pub z_dim: usize,
+    /// Widths from full resolution down to the smallest, in multiples of `base_dim`.
+    pub dim_mult: Vec<usize>,
+    /// Residual blocks per level; the decoder has one more.
+    pub num_res_blocks: usize,
+    /// Levels with attention.
+    pub attn_scales: Vec<f64>,
+    /// For each level but the last, whether the number of frames is halved there too.
+    pub temperal_downsample: Vec<bool>,
+    /// Subtracted from the channels of the latents before diffusion.
+    pub latents_mean: Vec<f64>,
+    /// What the channels of the latents are then divided by.
+    pub latents_std: Vec<f64>,
+    /// Whether levels have shortcuts around their resampling, as in Wan 2.2 5B.
+    pub is_residual: bool,
+    /// Channels of the encoder's input.
+    pub in_channels: usize,
+    /// Channels of the decoder's output.
+    pub out_channels: usize,
+    /// Side of the square patches of pixels that are the channels of the network, if it has any.
+    pub patch_size: Option<usize>,
+}
+
+impl Default for WanAutoencoderConfig {
+    fn default() -> Self {
+        Self {
+            base_dim: 96,
+            decoder_base_dim: None,
+            z_dim: 16,
+            dim_mult: vec![1, 2, 4, 4],
+            num_res_blocks: 2,
+            attn_scales: Vec::new(),
+            temperal_downsample: vec![false, true, true],
+            latents_mean: vec![
+                -0.7571, -0.7089, -0.9113, 0.1075, -0.1745, 0.9653, -0.1517, 1.5508, 0.4134, -0.0715, 0.5517,
+                -0.3632, -0.1922, -0.9497, 0.2503, -0.2921,
+            ],
+            latents_std: vec![
+                2.8184, 1.4541, 2.3275, 2.6558, 1.2196, 1.7708, 2.6052, 2.0743, 3.2687, 2.1526, 2.8652,
+                1.5579, 1.6382, 1.1253, 2.8251, 1.9160,
+            ],
+            is_residual: false,
+            in_channels: 3,
+            out_channels: 3,
+            patch_size: None,
+        }
+    }
+}
+
+/// One level of the encoder or the decoder: its residual blocks, then its resampling.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Level {
+    /// Width of its input.
+    pub inputs: usize,
+    /// Width of its residual blocks.
+    pub width: usize,
+    /// The names of its residual blocks.
+    pub resnets: Vec<String>,
+    /// How it ends; the last level keeps the size.
+    pub sampler: Option<Sampler>,
+}
+
+/// The end of a level, where the resolution changes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sampler {
+    /// Its name.
+    pub name: String,
+    /// Width of its result.
+    pub outputs: usize,
+    /// Whether the number of frames changes too.
+    pub in_time: bool,
+}
+
+impl WanAutoencoderConfig {
+    /// Infers the shape from tensors under their original or diffusers names, for files without a configuration.
+    /// The scaling of the latents is that of the published model.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape =
+            |names: [&str; 2]| names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape());
+        let input = shape(["encoder.conv1.weight", "encoder.conv_in.weight"])?;
+        let base_dim = *input.first()?;
+        let decoder_dim = *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.get(1)?;
+        let kernel = |number: usize, original: &str, own: &str| {
+            let names = [
+                format!("encoder.downsamples.{number}.{original}.weight"),
+                format!("encoder.down_blocks.{number}.{own}.weight"),
+            ];
+            shape([&names[0], &names[1]])
+        };
+        let (mut dim_mult, mut in_time, mut resnets, mut width) = (Vec::new(), Vec::new(), 0, base_dim);
+        for number in 0.. {
+            if let Some(kernel) = kernel(number, "residual.6", "conv2") {
+                width = *kernel.first()?;
+                resnets += usize::from(dim_mult.is_empty());
+            } else if kernel(number, "resample.1", "resample.1").is_some() {
+                dim_mult.push(width / base_dim);
+                in_time.push(kernel(number, "time_conv", "time_conv").is_some());
+            } else {
+                break;
+            }
+        }
+        dim_mult.push(width / base_dim);
+        Some(Self {
+            base_dim,
+            decoder_base_dim: Some(decoder_dim / dim_mult.first()?.max(&1)),
+            z_dim: *shape(["decoder.conv1.weight", "decoder.conv_in.weight"])?.get(1)?,
+            dim_mult,
+            num_res_blocks: resnets,
+            temperal_downsample: in_time,
+            in_channels: *input.get(1)?,
+            out_channels: *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.first()?,
+            ..Self::default()
+        })
+    }
+
+    /// Rejects values that no model can have, and those of models that are not supported.
+    pub fn check(&self, part: &Part) -> Result<(), CheckpointError> {
+        let levels = self.dim_mult.len();
+        if self.base_dim == 0 || self.dim_mult.is_empty() || self.dim_mult.contains(&0) {
+            return part.refuse("dim_mult", format!("{:?}", self.dim_mult), "every width must be at least 1");
+        }
+        if self.temperal_downsample.len() + 1 < levels {
+            let value = format!("{:?}", self.temperal_downsample);
+            return part.refuse("temperal_downsample", value, format!("it must have {} values", levels - 1));
+        }
+        if !self.attn_scales.is_empty() {
+            let value = format!("{:?}", self.attn_scales);
+            return part.refuse("attn_scales", value, "attention in levels is not supported");
+        }
+        if self.is_residual || self.patch_size.is_some_and(|side| side != 1) {
+            return part.refuse(
+                "is_residual",
+                self.is_residual,
+                "the autoencoder of Wan 2.2 5B is not supported",
+            );
+        }
+        for (field, values) in [("latents_mean", &self.latents_mean), ("latents_std", &self.latents_std)] {
+            let wrong = |value: &f64| !value.is_finite() || (field == "latents_std" && *value == 0.0);
+            if values.len() != self.z_dim || values.iter().any(wrong) {
+                let reason = format!("it must be {} finite numbers, and no deviation may be 0", self.z_dim);
+                return part.refuse(field, format!("{values:?}"), reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pixels per latent, in each direction.
+    pub fn scale(&self) -> usize {
+        1 << (self.dim_mult.len() - 1)
+    }
+
+    /// Frames per latent frame after the first.
+    pub fn frames_per_latent(&self) -> usize {
+        let in_time = self.temperal_downsample.iter().take(self.dim_mult.len() - 1);
+        1 << in_time.filter(|halves| **halves).count()
+    }
+
+    fn decoder_dim(&self) -> usize {
+        self.decoder_base_dim.unwrap_or(self.base_dim)
+    }
+
+    /// The levels of the encoder, from full resolution down.
+    pub(super) fn down_levels(&self) -> Vec<Level> {
+        let widths = self.dim_mult.iter().map(|times| times * self.base_dim);
+        let (mut inputs, mut number) = (self.base_dim, 0);
+        let level = |(level, width): (usize, usize)| {
+            let resnets = (0..self.num_res_blocks).map(|block| (number + block).to_string()).collect();
+            number += self.num_res_blocks;
+            let sampler = (level + 1 < self.dim_mult.len()).then(|| Sampler {
+                name: number.to_string(),
+                outputs: width,
+                in_time: self.temperal_downsample[level],
+            });
+            number += usize::from(sampler.is_some());
+            Level { inputs: std::mem::replace(&mut inputs, width), width, resnets, sampler }
+        };
+        widths.enumerate().map(level).collect()
+    }
+
+    /// The levels of the decoder, from the smallest up.
+    pub(super) fn up_levels(&self) -> Vec<Level> {
+        let widths: Vec<usize> = self.dim_mult.iter().rev().map(|times| times * self.decoder_dim()).collect();
+        let mut inputs = widths.first().copied().unwrap_or_default();
+        let level = |(level, &width): (usize, &usize)| {
+            let sampler = (level + 1 < widths.len()).then(|| Sampler {
+                name: "upsamplers.0".to_owned(),
+                outputs: width / 2,
+                in_time: self.temperal_downsample[widths.len() - 2 - level],
+            });
+            let resnets = (0..=self.num_res_blocks).map(|block| format!("resnets.{block}")).collect();
+            let next = sampler.as_ref().map_or(width, |sampler| sampler.outputs);
+            Level { inputs: std::mem::replace(&mut inputs, next), width, resnets, sampler }
+        };
+        widths.iter().enumerate().map(level).collect()
+    }
+
+    /// The encoder's blocks, then the decoder's.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let [down, up] = [self.down_levels(), self.up_levels()];
+        let (Some(smallest), Some(first), Some(last)) = (down.last(), up.first(), up.last()) else {
+            return Vec::new();
+        };
+        let moments = 2 * self.z_dim;
+        let mut blocks = vec![BlockSpec::stem("encoder.in").conv3d(
+            "encoder.conv_in",
+            self.base_dim,
+            self.in_channels,
+            CUBE,
+        )];
+        for (index, level) in down.iter().enumerate() {
+            let name = format!("encoder.levels.{index}");
+            let spec = BlockSpec { prefix: "encoder.down_blocks.".to_owned(), ..BlockSpec::new(name) };
+            blocks.push(level_spec(spec, level, 1));
+        }
+        blocks.push(mid_block("encoder.mid_block", smallest.width));
+        blocks.push(
+            BlockSpec::stem("encoder.out")
+                .tensor("encoder.norm_out.gamma", &[smallest.width])
+                .conv3d("encoder.conv_out", moments, smallest.width, CUBE)
+                .conv("quant_conv", moments, moments, 1),
+        );
+        blocks.push(BlockSpec::stem("decoder.in").conv("post_quant_conv", self.z_dim, self.z_dim, 1).conv3d(
+            "decoder.conv_in",
+            first.inputs,
+            self.z_dim,
+            CUBE,
+        ));
+        blocks.push(mid_block("decoder.mid_block", first.inputs));
+        for (index, level) in up.iter().enumerate() {
+            blocks.push(level_spec(BlockSpec::new(format!("decoder.up_blocks.{index}")), level, 2));
+        }
+        blocks.push(BlockSpec::stem("decoder.out").tensor("decoder.norm_out.gamma", &[last.width]).conv3d(
+            "decoder.conv_out",
+            self.out_channels,
+            last.width,
+            CUBE,
+        ));
+        blocks
+    }
+
+    /// Index of the decoder's first block; all blocks before it are the encoder's.
+    pub(super) fn first_decoder_block(&self) -> usize {
+        self.dim_mult.len() + 3
+    }
+}
+
+/// A level whose resampling makes `frames` of each frame, if it changes their number.
+fn level_spec(mut spec: BlockSpec, level: &Level, frames: usize) -> BlockSpec {
+    for (index, name) in level.resnets.iter().enumerate() {
+        spec = resnet(spec, name, if index == 0 { level.inputs } else { level.width }, level.width);
+    }
+    let Some(Sampler { name, outputs, in_time }) = &level.sampler else { return spec };
+    let spec = spec.conv(&format!("{name}.resample.1"), *outputs, level.width, 3);
+    match in_time {
+        true => spec.conv3d(&format!("{name}.time_conv"), frames * level.width, level.width, TIME),
+        false => spec,
+    }
+}
+
+fn mid_block(name: &str, width: usize) -> BlockSpec {
+    let spec = resnet(BlockSpec::new(name), "resnets.0", width, width)
+        .tensor("attentions.0.norm.gamma", &[width])
+        .linear("attentions.0.to_qkv", 3 * width, width)
+        .linear("attentions.0.proj", width, width);
+    resnet(spec, "resnets.1", width, width)
+}
+
+fn resnet(spec: BlockSpec, name: &str, inputs: usize, outputs: usize) -> BlockSpec {
+    let spec = spec
+        .tensor(format!("{name}.norm1.gamma"), &[inputs])
+        .conv3d(&format!("{name}.conv1"), outputs, inputs, CUBE)
+        .tensor(format!("{name}.norm2.gamma"), &[outputs])
+        .conv3d(&format!("{name}.conv2"), outputs, outputs, CUBE);
+    if inputs == outputs { spec } else { spec.conv(&format!("{name}.conv_shortcut"), outputs, inputs, 1) }
+}
