@@ -21,7 +21,7 @@ pub struct Piece {
     pub place: Place,
     /// The number of its first frame in the clip.
     pub first: usize,
-    /// Its frames `[1, 3, height, width]` in −1…1.
+    /// Its frames `[1, 3, height, width]`. Values beyond −1…1 are limited after blending.
     pub frames: Vec<Tensor>,
 }
 

@@ -111,8 +111,7 @@ impl WanAutoencoder {
                 1 => middle(w, &past, frames)?,
                 _ if index == last => {
                     let frames = each(frames, |frame| w.channel_norm("decoder.norm_out", &frame, true))?;
-                    let frames = past.convolve(w, "decoder.conv_out", frames)?;
-                    each(frames, |frame| frame.clamp(-1.0, 1.0))?
+                    past.convolve(w, "decoder.conv_out", frames)?
                 }
                 level => up(w, &past, &levels[level - 2], frames)?,
             };
@@ -398,12 +397,13 @@ impl Autoencoder for WanAutoencoder {
             Ok(stacked(frames, 1 + (clip.dim(2)? - 1) * self.frames_per_latent())?)
         };
         let latents = latents.to_dtype(blocks.dtype())?;
-        match tiling {
+        let decoded = match tiling {
             Some(tiling) => {
-                tiling.decode(&latents, self.scale(), |tile| blocks.by_shape(tile, |tile| whole(tile)))
+                tiling.decode(&latents, self.scale(), |tile| blocks.by_shape(tile, |tile| whole(tile)))?
             }
-            None => whole(&latents),
-        }
+            None => whole(&latents)?,
+        };
+        Ok(decoded.clamp(-1.0, 1.0)?)
     }
 
     fn decode_clip(

@@ -134,7 +134,9 @@ impl Opened {
                     let start = ((channel * frames + number) * height + place.top * scale + row) * width;
                     let start = start + place.left * scale;
                     if row < kept {
-                        canvas[start..start + wide].copy_from_slice(&values[..wide]);
+                        let limited = values[..wide].iter().map(|value| value.clamp(-1.0, 1.0));
+                        let kept = canvas[start..start + wide].iter_mut();
+                        kept.zip(limited).for_each(|(kept, value)| *kept = value);
                     }
                 }
             }

@@ -380,8 +380,7 @@ impl Denoiser for WanTransformer {
         let mut prepared = Prepared::default();
         blocks.walk(0..1, |_, w| {
             prepared.modulations = self.modulations(w, sigmas, blocks)?;
-            prepared.branches =
-                branches.iter().map(|branch| embed_prompt(w, branch)).collect::<Result<_>>()?;
+            prepared.branches = embed_prompts(w, branches)?;
             Ok(())
         })?;
         Ok(prepared)
@@ -564,11 +563,16 @@ impl WanTransformer {
     }
 }
 
-/// Converts prompt embeddings `[tokens, width]` to the network's tokens `[1, tokens, dim]`.
-fn embed_prompt(w: &Weights, branch: &Conditioning) -> Result<Conditioning> {
+/// Converts prompt embeddings `[tokens, width]` to the network's tokens `[1, tokens, dim]`, layer by layer.
+fn embed_prompts(w: &Weights, branches: &[Conditioning]) -> Result<Vec<Conditioning>> {
     let name = "condition_embedder.text_embedder";
-    let h = gelu_tanh(&w.linear(&format!("{name}.linear_1"), &branch.prompt.unsqueeze(0)?)?)?;
-    Ok(Conditioning { prompt: w.linear(&format!("{name}.linear_2"), &h)?, pooled: None })
+    let inner = |branch: &Conditioning| {
+        gelu_tanh(&w.linear(&format!("{name}.linear_1"), &branch.prompt.unsqueeze(0)?)?)
+    };
+    let inner = branches.iter().map(inner).collect::<Result<Vec<_>>>()?;
+    let token =
+        |h: &Tensor| Ok(Conditioning { prompt: w.linear(&format!("{name}.linear_2"), h)?, pooled: None });
+    inner.iter().map(token).collect()
 }
 
 /// The patches of an image's or a clip's latents.

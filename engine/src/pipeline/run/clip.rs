@@ -104,7 +104,8 @@ impl Canvas {
             pixels.zip(values).for_each(|(pixel, value)| *pixel = byte(value * 0.5 + 0.5));
             if let Some(all) = &mut self.values {
                 let start = (channel * count + number) * width * height + start;
-                all[start..start + columns].copy_from_slice(values);
+                let limited = values.iter().map(|value| value.clamp(-1.0, 1.0));
+                all[start..start + columns].iter_mut().zip(limited).for_each(|(kept, value)| *kept = value);
             }
         }
     }
