@@ -203,9 +203,7 @@ fn as_convolution((name, shape): &mut (String, Vec<usize>)) {
 /// which sees one frame at a time, for rows and columns.
 fn over_frames((name, shape): &mut (String, Vec<usize>)) {
     let dimensions = if name.contains(".attentions.") { 2 } else { 3 };
-    if name.ends_with(".gamma") {
-        shape.extend(vec![1; dimensions]);
-    } else if name.ends_with(".weight") && shape.len() < 4 {
+    if name.ends_with(".gamma") || (name.ends_with(".weight") && shape.len() < 4) {
         shape.extend(vec![1; dimensions]);
     } else if name.ends_with("quant_conv.weight") || name.ends_with("conv_shortcut.weight") {
         shape.push(1);
