@@ -73,6 +73,14 @@ WAN_OTHER = {
     "latents_std": [1.3, 0.8, 2.0, 1.1, 0.9, 1.6, 0.7, 1.2],
 }  # fmt: skip
 
+# One with shortcuts and patches of pixels, as that of Wan 2.2 5B.
+WAN_2_2 = {
+    "base_dim": 8, "decoder_base_dim": 12, "z_dim": 10, "dim_mult": [1, 2, 4, 4], "is_residual": True, "in_channels": 12,
+    "out_channels": 12, "patch_size": 2, "scale_factor_spatial": 16, "num_res_blocks": 1,
+    "latents_mean": [0.3, -0.2, 0.1, 0.0, -0.5, 0.7, 0.25, -0.1, 0.4, -0.3],
+    "latents_std": [1.3, 0.8, 2.0, 1.1, 0.9, 1.6, 0.7, 1.2, 0.5, 1.4],
+}  # fmt: skip
+
 FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_out|net\.2|samplers", 1e-3)]
 FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
 
@@ -396,6 +404,16 @@ CASES = {
                 "still": Run("dance monkey", "", 2, 1.5, 16, 32, batch=2, max_tokens=16, sampler="uni_pc"),
             },
         ),
+        "experts": Checkpoint(
+            salt="experts",
+            options={"boundary": 0.875, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}},
+            runs={"both": Run(HORSE, "blurry", 5, 3.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5)},
+        ),
+        "wide": Checkpoint(
+            salt="wide",
+            options={"vae": WAN_2_2, "expand": True, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}},
+            runs={"clip": Run(HORSE, "", 2, 5.0, 32, 64, max_tokens=16, sampler="uni_pc", frames=5)},
+        ),
         "faint": Checkpoint(
             salt="faint",
             runs={"small": Run(HORSE, "blurry", 2, 2.0, 16, 32, max_tokens=20, sampler="uni_pc", frames=5)},
@@ -470,7 +488,7 @@ TINY_AUTOENCODERS = {
 }
 
 # The same of clips.
-CAUSAL_AUTOENCODERS = {"wan": {}, "wan_other": WAN_OTHER}
+CAUSAL_AUTOENCODERS = {"wan": {}, "wan_other": WAN_OTHER, "wan_2_2": WAN_2_2}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

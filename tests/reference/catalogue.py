@@ -67,25 +67,11 @@ def autoencoder(network):
     return ("autoencoder", network, {})
 
 
-# Sizes, steps and guidance are those of the models' cards or of their pipelines in diffusers. Wan 2.2's experts
-# take turns at a noise level of 0.875, which the authors' shift of 12 reaches after 63 % of the steps.
+# Sizes, steps and guidance are those of the models' cards or of their pipelines in diffusers.
 MODELS = [
     model(
         "qwen-image", "Qwen-Image", ["qwenimage"], "Qwen/Qwen-Image", (16, 8, 1, 2), added(5), picture(1328, 1328, 50, 4.0),
         [encoder("qwen2.5-vl-7b", added(39)), denoiser("qwen-image"), autoencoder("qwen-image-vae")],
-    ),
-    model(
-        "wan-2.2-5b", "Wan 2.2 5B", ["wan-5b", "wan2.2-5b", "wan-2.2-ti2v-5b"], "Wan-AI/Wan2.2-TI2V-5B-Diffusers", (48, 16, 4, 2), fixed(512),
-        picture(1280, 704, 50, 5.0, frames=121),
-        [encoder("umt5-xxl", fixed(512)), denoiser("wan-2.2-5b"), autoencoder("wan-2.2-vae")],
-    ),
-    model(
-        "wan-2.2-14b", "Wan 2.2 14B", ["wan-14b", "wan2.2-14b", "wan-2.2-t2v-a14b"], "Wan-AI/Wan2.2-T2V-A14B-Diffusers", (16, 8, 4, 2), fixed(512),
-        picture(1280, 720, 40, 4.0, frames=81),
-        [
-            encoder("umt5-xxl", fixed(512)), denoiser("wan-2.2-14b", 0.63), denoiser("wan-2.2-14b", 0.37),
-            autoencoder("wan-2.1-vae"),
-        ],
     ),
     model(
         "ltx-video", "LTX-Video 2B", ["ltx", "ltx-2b", "ltx-video-2b"], "Lightricks/LTX-Video", (128, 32, 8, 1), fixed(128),

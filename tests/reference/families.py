@@ -284,8 +284,9 @@ def z_image(transformer=None, text=None, vae=None, scheduler=None):
 
 
 @family
-def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler"):
-    """Wan 2.1: UMT5, a transformer of one sequence of patches that attends to the prompt, a causal autoencoder."""
+def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler", boundary=None, expand=False):
+    """Wan 2.1: UMT5, a transformer of one sequence of patches that attends to the prompt, a causal autoencoder. Wan 2.2 has
+    a second transformer below the `boundary`, or `expand`s its timesteps to one for each patch."""
     tokenizer, save_tokenizer = t5_tokenizer.make()
     text_encoder, vae = umt5(tokenizer, **(text or {})), autoencoder_wan(**(vae or {}))
     options = dict(
@@ -294,8 +295,12 @@ def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultis
     )  # fmt: skip
     flow = dict(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=3.0)
     usual = flow if kind == "UniPCMultistepScheduler" else {"shift": 3.0}
+    options.update(transformer or {})
     pipeline = diffusers.WanPipeline(
-        transformer=diffusers.WanTransformer3DModel(**{**options, **(transformer or {})}),
+        transformer=diffusers.WanTransformer3DModel(**options),
+        transformer_2=diffusers.WanTransformer3DModel(**options) if boundary else None,
+        boundary_ratio=boundary,
+        expand_timesteps=expand,
         vae=vae,
         scheduler=getattr(diffusers, kind)(**{**usual, **(scheduler or {})}),
         text_encoder=text_encoder,

@@ -13,7 +13,7 @@ import transformers
 CONFIGURATIONS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..", "presets", "configurations.json"
 )
-MODELS = ("qwen-image", "wan-2.2-5b")
+MODELS = ("qwen-image",)
 
 
 def configuration(parts, name):

@@ -108,8 +108,10 @@ def autoencoder(vae):
 def causal_autoencoder(vae):
     """Encoder, decoder and tiled decoder of an autoencoder of clips on hash noise; a clip and an image."""
     channels, scale, times = vae.config.z_dim, vae.config.scale_factor_spatial, vae.config.scale_factor_temporal
-    clip = tensor("autoencoder.clip", 1, 3, 1 + 3 * times, 2 * scale, 2 * scale).clamp(-1, 1)
-    latents, wide = tensor("autoencoder.frames", 1, channels, 5, 2, 2), tensor("autoencoder.wide", 1, channels, 2, 4, 5)
+    # Pixels in patches are blended in patches there.
+    rows, frames, is_tiled = (1, 3, False) if vae.config.patch_size else (2, 5, True)
+    clip = tensor("autoencoder.clip", 1, 3, 1 + (frames - 2) * times, rows * scale, 2 * scale).clamp(-1, 1)
+    latents, wide = tensor("autoencoder.frames", 1, channels, frames, rows, 2), tensor("autoencoder.wide", 1, channels, 2, 4, 5)
     parameters, first = vae.encode(clip).latent_dist, vae.encode(clip[:, :, :1]).latent_dist
     result = {
         "encode.in": clip,
@@ -119,8 +121,10 @@ def causal_autoencoder(vae):
         "decode.in": latents,
         "decode.out": vae.decode(latents).sample,
         "decode_image.out": vae.decode(latents[:, :, :1]).sample[:, :, 0],
-        "tiled.in": wide,
     }
+    if not is_tiled:
+        return result
+    result["tiled.in"] = wide
     vae.enable_tiling(3 * scale, 3 * scale, 2 * scale, 2 * scale)
     result["tiled.out"] = vae.decode(wide).sample
     return result

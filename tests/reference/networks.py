@@ -105,22 +105,6 @@ def qwen_image():
     )  # fmt: skip
 
 
-def wan(heads, inner, layers, channels):
-    """Wan 2.2. The prompt is embedded once."""
-    return denoiser(
-        "Wan 2.2 transformer",
-        lambda: diffusers.WanTransformer3DModel(
-            num_attention_heads=heads, ffn_dim=inner, num_layers=layers, in_channels=channels, out_channels=channels
-        ),
-        lambda a, b, t: {
-            "hidden_states": new(1, channels, 2, 2 * a, b), "timestep": new(1),
-            "encoder_hidden_states": new(1, t, 4096),
-        },
-        apart={r"condition_embedder\.text_embedder": "prompt embedder"},
-        once=("prompt embedder",),
-    )  # fmt: skip
-
-
 def ltx(layers, head_width):
     """LTX-Video. The prompt is embedded once."""
     return denoiser(
@@ -168,15 +152,6 @@ MIDDLE = {
 }  # fmt: skip
 
 
-def wan_22_vae():
-    """The autoencoder of Wan 2.2 5B."""
-    config = dict(
-        base_dim=160, decoder_base_dim=256, z_dim=48, is_residual=True, in_channels=12, out_channels=12,
-        patch_size=2, scale_factor_spatial=16, latents_mean=[0.0] * 48, latents_std=[1.0] * 48,
-    )  # fmt: skip
-    return video_autoencoder("Wan 2.2 autoencoder", lambda: diffusers.AutoencoderKLWan(**config), 48)
-
-
 def ltx_097_vae():
     """The autoencoder of LTX-Video 0.9.5 and later."""
     config = dict(
@@ -193,18 +168,13 @@ def ltx_097_vae():
 
 NETWORKS = {
     "t5-xxl": t5("T5-XXL encoder", transformers.T5EncoderModel, transformers.T5Config, 32128),
-    "umt5-xxl": t5("umT5-XXL encoder", transformers.UMT5EncoderModel, transformers.UMT5Config, 256384),
     "qwen2.5-vl-7b": qwen25_vl_7b(),
     "qwen-image": qwen_image(),
-    "wan-2.2-5b": wan(heads=24, inner=14336, layers=30, channels=48),
-    "wan-2.2-14b": wan(heads=40, inner=13824, layers=40, channels=16),
     "ltx-2b": ltx(layers=28, head_width=64),
     "ltx-13b": ltx(layers=48, head_width=128),
     "qwen-image-vae": picture_autoencoder(
         "Qwen-Image autoencoder", lambda: diffusers.AutoencoderKLQwenImage(), 16, frame=(1,)
     ),
-    "wan-2.1-vae": video_autoencoder("Wan 2.1 autoencoder", lambda: diffusers.AutoencoderKLWan(), 16),
-    "wan-2.2-vae": wan_22_vae(),
     "ltx-vae": video_autoencoder("LTX-Video autoencoder", lambda: diffusers.AutoencoderKLLTXVideo(), 128),
     "ltx-0.9.7-vae": ltx_097_vae(),
 }

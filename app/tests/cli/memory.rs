@@ -117,17 +117,20 @@ fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
         assert_fine(&output);
         stdout(&output).to_owned()
     };
-    let wan = planned("wan-2.2-5b");
+    let ltx = planned("ltx-video");
     assert!(
-        wan.ends_with("Sluice cannot generate with Wan 2.2 5B yet. Its sizes are from a table.\n"),
-        "{wan}"
+        ltx.ends_with("Sluice cannot generate with LTX-Video 2B yet. Its sizes are from a table.\n"),
+        "{ltx}"
     );
     assert!(!planned("sdxl").contains("cannot generate"));
     let help = run(folder.path(), &["plan", "--help"]);
     let (supported, unsupported) =
         stdout(&help).split_once("Sluice cannot generate with these yet:").unwrap();
-    assert!(supported.contains("  sdxl ") && !supported.contains("  wan-2.2-14b "), "{supported}");
-    assert!(unsupported.contains("  wan-2.2-14b ") && unsupported.contains("  qwen-image "), "{unsupported}");
+    assert!(supported.contains("  sdxl ") && !supported.contains("  ltx-video-13b "), "{supported}");
+    assert!(
+        unsupported.contains("  ltx-video-13b ") && unsupported.contains("  qwen-image "),
+        "{unsupported}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::StoredTensor;
 use crate::precision::{Encoding, Storage};
 
 /// Name parts of matrices that are kept, as in diffusers, transformers and the original files.
-const KEPT: [&str; 22] = [
+const KEPT: [&str; 24] = [
     "embed",
     "label_emb",
     "emb_layers",
@@ -31,6 +31,8 @@ const KEPT: [&str; 22] = [
     "img_in",
     "txt_in",
     "final_layer",
+    "time_projection",
+    "head.head",
     "shared.",
     "relative_attention_bias",
     "text_projection",
@@ -79,6 +81,9 @@ mod tests {
         for (kept, names) in [
             (true, ["time_text_embed.timestep_embedder.linear_1.weight", "time_in.in_layer.weight"]),
             (true, ["context_embedder.weight", "txt_in.weight"]),
+            (true, ["condition_embedder.time_proj.weight", "time_projection.1.weight"]),
+            (true, ["proj_out.weight", "head.head.weight"]),
+            (false, ["blocks.3.ffn.net.2.weight", "blocks.3.ffn.2.weight"]),
             (true, ["x_embedder.weight", "img_in.weight"]),
             (true, ["proj_out.weight", "final_layer.linear.weight"]),
             (true, ["norm_out.linear.weight", "final_layer.adaLN_modulation.1.weight"]),

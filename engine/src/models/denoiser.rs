@@ -150,6 +150,11 @@ pub trait Denoiser: Send + Sync {
         1
     }
 
+    /// The timestep below which the model's next denoiser takes over, in models whose denoisers take turns.
+    fn hands_over_below(&self) -> Option<f32> {
+        None
+    }
+
     /// Input channels beyond those of the latents. Networks trained to inpaint have one for the mask, which
     /// is 1 where the image is regenerated, and those of the latents of the masked image. Without
     /// [`DenoiserInput::beside`] they regenerate everything.

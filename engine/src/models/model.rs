@@ -129,6 +129,19 @@ impl Model {
         }
     }
 
+    /// This model with a denoiser that takes over from its own one.
+    pub fn with_second_denoiser(mut self, denoising: Denoising, component: Component) -> Self {
+        let last = self.parts.iter().rposition(|part| matches!(part.network, Network::Denoiser(_)));
+        let part = ModelPart {
+            name: format!("{}_2", Role::Denoiser.id()),
+            component,
+            network: Network::Denoiser(Arc::new(denoising)),
+            takes_adapters: true,
+        };
+        self.parts.insert(last.map_or(0, |last| last + 1), part);
+        self
+    }
+
     /// The stages of a run for this request.
     pub fn stages(&self, request: &Request) -> Vec<Task> {
         self.family.stages(self, request)

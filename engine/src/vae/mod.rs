@@ -10,6 +10,7 @@ mod tiny;
 mod wan;
 mod wan_config;
 mod wan_names;
+mod wan_patches;
 
 pub use autoencoder::Autoencoder;
 pub use autoencoder_kl::AutoencoderKl;

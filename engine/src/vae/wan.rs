@@ -1,4 +1,4 @@
-//! The causal autoencoder of Wan 2.1 (Team Wan 2025, arXiv:2503.20314, section 4.1).
+//! The causal autoencoders of Wan 2.1 (Team Wan 2025, arXiv:2503.20314, section 4.1) and of Wan 2.2 5B.
 //!
 //! It works through a clip one latent frame at a time. Each convolution over time keeps the last frames that it has
 //! seen, so memory does not grow with the length of the clip.
@@ -7,6 +7,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use super::{
     Autoencoder, Piece, Show, Tiling, WanAutoencoderConfig, wan_config::Level, wan_names::original_name,
+    wan_patches,
 };
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, TensorTable},
@@ -46,7 +47,7 @@ impl WanAutoencoder {
             "AutoencoderKLWan",
             &config.blueprint(),
             &part.tensors,
-            |name| original_name(name, config.num_res_blocks),
+            |name| original_name(name, config.num_res_blocks, config.is_residual),
             &part.path,
         )?;
         Ok((Self { config }, component))
@@ -111,7 +112,8 @@ impl WanAutoencoder {
                 1 => middle(w, &past, frames)?,
                 _ if index == last => {
                     let frames = each(frames, |frame| w.channel_norm("decoder.norm_out", &frame, true))?;
-                    past.convolve(w, "decoder.conv_out", frames)?
+                    let frames = past.convolve(w, "decoder.conv_out", frames)?;
+                    each(frames, |frame| wan_patches::joined(&frame, self.config.patch()))?
                 }
                 level => up(w, &past, &levels[level - 2], frames)?,
             };
@@ -130,7 +132,10 @@ impl WanAutoencoder {
         let mut encode = |index: usize| -> std::result::Result<(), RunError> {
             past.begin(index + 1 == count);
             let (first, length) = if index == 0 { (0, 1) } else { (1 + (index - 1) * step, step) };
-            let frame = |place| clip.narrow(2, place, 1)?.squeeze(2)?.contiguous();
+            let frame = |place| {
+                let frame = clip.narrow(2, place, 1)?.squeeze(2)?.contiguous()?;
+                wan_patches::split(&frame, self.config.patch())
+            };
             let group = (first..first + length).map(frame).collect::<Result<_>>()?;
             moments.extend(self.encode_frames(blocks, group, &past)?);
             Ok(())
@@ -244,6 +249,7 @@ fn stacked(mut frames: Frames, count: usize) -> Result<Tensor> {
 }
 
 fn up(w: &Weights, past: &OfBlock<'_>, level: &Level, mut x: Frames) -> Result<Frames> {
+    let inputs = if level.has_shortcut { x.clone() } else { Vec::new() };
     for name in &level.resnets {
         x = resnet(w, past, name, x)?;
     }
@@ -252,7 +258,15 @@ fn up(w: &Weights, past: &OfBlock<'_>, level: &Level, mut x: Frames) -> Result<F
         x = doubled(w, past, &format!("{}.time_conv", sampler.name), x)?;
     }
     let name = format!("{}.resample.1", sampler.name);
-    each(x, |frame| w.conv2d(&name, &upsample_nearest_2x(&frame)?, Conv2d::SAME_3X3))
+    let x = each(x, |frame| w.conv2d(&name, &upsample_nearest_2x(&frame)?, Conv2d::SAME_3X3))?;
+    if !level.has_shortcut {
+        return Ok(x);
+    }
+    // Of the very first frame there is only one, the last of those that repeat it.
+    let times = if sampler.in_time { 2 } else { 1 };
+    let repeated = wan_patches::repeated(&inputs, sampler.outputs, times)?;
+    let skipped = repeated.len() - x.len();
+    x.into_iter().zip(&repeated[skipped..]).map(|(frame, shortcut)| add(&frame, shortcut)).collect()
 }
 
 /// Makes two frames of each. The very first one stays alone, and what follows does not see it.
@@ -278,13 +292,28 @@ fn doubled(w: &Weights, past: &OfBlock<'_>, name: &str, x: Frames) -> Result<Fra
 }
 
 fn down(w: &Weights, past: &OfBlock<'_>, level: &Level, mut x: Frames) -> Result<Frames> {
+    let (side, times) = match &level.sampler {
+        Some(sampler) => (2, if sampler.in_time { 2 } else { 1 }),
+        None => (1, 1),
+    };
+    let shortcut = match level.has_shortcut {
+        true => wan_patches::averaged(&x, level.width, times, side)?,
+        false => Vec::new(),
+    };
     for name in &level.resnets {
         x = resnet(w, past, name, x)?;
     }
-    let Some(sampler) = &level.sampler else { return Ok(x) };
-    let name = format!("{}.resample.1", sampler.name);
-    x = each(x, |frame| w.conv2d(&name, &frame, Conv2d::HALVE_3X3_TRAILING))?;
-    if sampler.in_time { halved(w, past, &format!("{}.time_conv", sampler.name), x) } else { Ok(x) }
+    if let Some(sampler) = &level.sampler {
+        let name = format!("{}.resample.1", sampler.name);
+        x = each(x, |frame| w.conv2d(&name, &frame, Conv2d::HALVE_3X3_TRAILING))?;
+        if sampler.in_time {
+            x = halved(w, past, &format!("{}.time_conv", sampler.name), x)?;
+        }
+    }
+    if !level.has_shortcut {
+        return Ok(x);
+    }
+    x.into_iter().zip(&shortcut).map(|(frame, shortcut)| add(&frame, shortcut)).collect()
 }
 
 /// Makes one frame of two and the one before them. The very first one stays as it is.
@@ -355,7 +384,7 @@ impl Autoencoder for WanAutoencoder {
     }
 
     fn image_channels(&self) -> usize {
-        self.config.in_channels
+        self.config.in_channels / (self.config.patch() * self.config.patch())
     }
 
     fn scale(&self) -> usize {

@@ -1,4 +1,6 @@
 //! The shape of a [`WanAutoencoder`](super::WanAutoencoder).
+//!
+//! That of Wan 2.2 5B has shortcuts around its levels, and patches of pixels as channels.
 
 use serde::Deserialize;
 
@@ -67,6 +69,54 @@ impl Default for WanAutoencoderConfig {
     }
 }
 
+/// What the tensors of an encoder say about its levels.
+struct Levels {
+    dim_mult: Vec<usize>,
+    in_time: Vec<bool>,
+    resnets: usize,
+}
+
+impl Levels {
+    /// Of an encoder whose layers are numbered in one sequence.
+    fn in_sequence<'a>(shape: &impl Fn([&str; 2]) -> Option<&'a [usize]>, base_dim: usize) -> Option<Self> {
+        let kernel = |number: usize, original: &str, own: &str| {
+            let original = format!("encoder.downsamples.{number}.{original}.weight");
+            shape([&original, &format!("encoder.down_blocks.{number}.{own}.weight")])
+        };
+        let (mut dim_mult, mut in_time, mut resnets, mut width) = (Vec::new(), Vec::new(), 0, base_dim);
+        for number in 0.. {
+            if let Some(kernel) = kernel(number, "residual.6", "conv2") {
+                width = *kernel.first()?;
+                resnets += usize::from(dim_mult.is_empty());
+            } else if kernel(number, "resample.1", "resample.1").is_some() {
+                dim_mult.push(width.checked_div(base_dim)?);
+                in_time.push(kernel(number, "time_conv", "time_conv").is_some());
+            } else {
+                break;
+            }
+        }
+        dim_mult.push(width.checked_div(base_dim)?);
+        Some(Self { dim_mult, in_time, resnets })
+    }
+
+    /// Of an encoder whose layers are numbered within levels.
+    fn nested<'a>(shape: &impl Fn([&str; 2]) -> Option<&'a [usize]>, base_dim: usize) -> Option<Self> {
+        let resnet = |level: usize, layer: usize| {
+            let original = format!("encoder.downsamples.{level}.downsamples.{layer}.residual.6.weight");
+            shape([&original, &format!("encoder.down_blocks.{level}.resnets.{layer}.conv2.weight")])
+        };
+        let resnets = (0..).take_while(|layer| resnet(0, *layer).is_some()).count();
+        let width = |level: usize| resnet(level, 0)?.first()?.checked_div(base_dim);
+        let dim_mult: Vec<usize> = (0..).map_while(width).collect();
+        let in_time = |level: usize| {
+            let original = format!("encoder.downsamples.{level}.downsamples.{resnets}.time_conv.weight");
+            shape([&original, &format!("encoder.down_blocks.{level}.downsampler.time_conv.weight")]).is_some()
+        };
+        let in_time = (0..dim_mult.len().saturating_sub(1)).map(in_time).collect();
+        Some(Self { dim_mult, in_time, resnets })
+    }
+}
+
 /// One level of the encoder or the decoder: its residual blocks, then its resampling.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Level {
@@ -78,6 +128,8 @@ pub(super) struct Level {
     pub resnets: Vec<String>,
     /// How it ends; the last level keeps the size.
     pub sampler: Option<Sampler>,
+    /// Whether there is a shortcut around it.
+    pub has_shortcut: bool,
 }
 
 /// The end of a level, where the resolution changes.
@@ -100,37 +152,63 @@ impl WanAutoencoderConfig {
         let input = shape(["encoder.conv1.weight", "encoder.conv_in.weight"])?;
         let base_dim = *input.first()?;
         let decoder_dim = *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.get(1)?;
-        let kernel = |number: usize, original: &str, own: &str| {
-            let names = [
-                format!("encoder.downsamples.{number}.{original}.weight"),
-                format!("encoder.down_blocks.{number}.{own}.weight"),
-            ];
-            shape([&names[0], &names[1]])
+        let has = |name: &str| tensors.contains_key(name);
+        let is_residual = [
+            "encoder.downsamples.0.downsamples.0.residual.6.weight",
+            "encoder.down_blocks.0.resnets.0.conv2.weight",
+        ]
+        .iter()
+        .any(|name| has(name));
+        let levels = if is_residual {
+            Levels::nested(&shape, base_dim)?
+        } else {
+            Levels::in_sequence(&shape, base_dim)?
         };
-        let (mut dim_mult, mut in_time, mut resnets, mut width) = (Vec::new(), Vec::new(), 0, base_dim);
-        for number in 0.. {
-            if let Some(kernel) = kernel(number, "residual.6", "conv2") {
-                width = *kernel.first()?;
-                resnets += usize::from(dim_mult.is_empty());
-            } else if kernel(number, "resample.1", "resample.1").is_some() {
-                dim_mult.push(width / base_dim);
-                in_time.push(kernel(number, "time_conv", "time_conv").is_some());
-            } else {
-                break;
-            }
-        }
-        dim_mult.push(width / base_dim);
+        let (dim_mult, in_time, resnets) = (levels.dim_mult, levels.in_time, levels.resnets);
+        let out_channels = *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.first()?;
+        let z_dim = *shape(["decoder.conv1.weight", "decoder.conv_in.weight"])?.get(1)?;
+        let scaling = if is_residual { Self::of_wan_2_2() } else { Self::default() };
         Some(Self {
             base_dim,
             decoder_base_dim: Some(decoder_dim / dim_mult.first()?.max(&1)),
-            z_dim: *shape(["decoder.conv1.weight", "decoder.conv_in.weight"])?.get(1)?,
+            z_dim,
             dim_mult,
             num_res_blocks: resnets,
             temperal_downsample: in_time,
             in_channels: *input.get(1)?,
-            out_channels: *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.first()?,
-            ..Self::default()
+            out_channels,
+            is_residual,
+            patch_size: (out_channels > 3).then(|| (out_channels / 3).isqrt()),
+            ..scaling
         })
+    }
+
+    /// The shape of Wan 2.2 5B's.
+    fn of_wan_2_2() -> Self {
+        Self {
+            base_dim: 160,
+            decoder_base_dim: Some(256),
+            z_dim: 48,
+            latents_mean: vec![
+                -0.2289, -0.0052, -0.1323, -0.2339, -0.2799, 0.0174, 0.1838, 0.1557, -0.1382, 0.0542, 0.2813,
+                0.0891, 0.157, -0.0098, 0.0375, -0.1825, -0.2246, -0.1207, -0.0698, 0.5109, 0.2665, -0.2108,
+                -0.2158, 0.2502, -0.2055, -0.0322, 0.1109, 0.1567, -0.0729, 0.0899, -0.2799, -0.123, -0.0313,
+                -0.1649, 0.0117, 0.0723, -0.2839, -0.2083, -0.052, 0.3748, 0.0152, 0.1957, 0.1433, -0.2944,
+                0.3573, -0.0548, -0.1681, -0.0667,
+            ],
+            latents_std: vec![
+                0.4765, 1.0364, 0.4514, 1.1677, 0.5313, 0.499, 0.4818, 0.5013, 0.8158, 1.0344, 0.5894,
+                1.0901, 0.6885, 0.6165, 0.8454, 0.4978, 0.5759, 0.3523, 0.7135, 0.6804, 0.5833, 1.4146,
+                0.8986, 0.5659, 0.7069, 0.5338, 0.4889, 0.4917, 0.4069, 0.4999, 0.6866, 0.4093, 0.5709,
+                0.6065, 0.6415, 0.4944, 0.5726, 1.2042, 0.5458, 1.6887, 0.3971, 1.06, 0.3943, 0.5537, 0.5444,
+                0.4089, 0.7468, 0.7744,
+            ],
+            is_residual: true,
+            in_channels: 12,
+            out_channels: 12,
+            patch_size: Some(2),
+            ..Self::default()
+        }
     }
 
     /// Rejects values that no model can have, and those of models that are not supported.
@@ -147,12 +225,19 @@ impl WanAutoencoderConfig {
             let value = format!("{:?}", self.attn_scales);
             return part.refuse("attn_scales", value, "attention in levels is not supported");
         }
-        if self.is_residual || self.patch_size.is_some_and(|side| side != 1) {
-            return part.refuse(
-                "is_residual",
-                self.is_residual,
-                "the autoencoder of Wan 2.2 5B is not supported",
-            );
+        let patch = self.patch() * self.patch();
+        for (field, channels) in [("in_channels", self.in_channels), ("out_channels", self.out_channels)] {
+            if patch == 0 || channels != 3 * patch {
+                return part.refuse(
+                    field,
+                    channels,
+                    format!("it must be 3 · {patch}, for the colours of a patch"),
+                );
+            }
+        }
+        if self.is_residual && self.has_odd_shortcuts() {
+            let reason = "the channels of a level's shortcut do not divide";
+            return part.refuse("dim_mult", format!("{:?}", self.dim_mult), reason);
         }
         for (field, values) in [("latents_mean", &self.latents_mean), ("latents_std", &self.latents_std)] {
             let wrong = |value: &f64| !value.is_finite() || (field == "latents_std" && *value == 0.0);
@@ -166,7 +251,23 @@ impl WanAutoencoderConfig {
 
     /// Pixels per latent, in each direction.
     pub fn scale(&self) -> usize {
-        1 << (self.dim_mult.len() - 1)
+        self.patch() << (self.dim_mult.len() - 1)
+    }
+
+    /// Side of the patches of pixels.
+    pub(super) fn patch(&self) -> usize {
+        self.patch_size.unwrap_or(1)
+    }
+
+    /// Whether a shortcut would have to split channels unevenly.
+    fn has_odd_shortcuts(&self) -> bool {
+        let factor =
+            |level: &Level| level.sampler.as_ref().map_or(1, |sampler| if sampler.in_time { 8 } else { 4 });
+        let odd = |level: &Level| !(level.inputs * factor(level)).is_multiple_of(level.width);
+        let odd_up = |level: &Level| {
+            level.sampler.is_some() && !(level.width * factor(level)).is_multiple_of(level.inputs)
+        };
+        self.down_levels().iter().any(odd) || self.up_levels().iter().any(odd_up)
     }
 
     /// Frames per latent frame after the first.
@@ -184,15 +285,20 @@ impl WanAutoencoderConfig {
         let widths = self.dim_mult.iter().map(|times| times * self.base_dim);
         let (mut inputs, mut number) = (self.base_dim, 0);
         let level = |(level, width): (usize, usize)| {
-            let resnets = (0..self.num_res_blocks).map(|block| (number + block).to_string()).collect();
+            let name = |block: usize| match self.is_residual {
+                true => format!("{level}.resnets.{block}"),
+                false => (number + block).to_string(),
+            };
+            let resnets = (0..self.num_res_blocks).map(name).collect();
             number += self.num_res_blocks;
             let sampler = (level + 1 < self.dim_mult.len()).then(|| Sampler {
-                name: number.to_string(),
+                name: if self.is_residual { format!("{level}.downsampler") } else { number.to_string() },
                 outputs: width,
                 in_time: self.temperal_downsample[level],
             });
             number += usize::from(sampler.is_some());
-            Level { inputs: std::mem::replace(&mut inputs, width), width, resnets, sampler }
+            let inputs = std::mem::replace(&mut inputs, width);
+            Level { inputs, width, resnets, sampler, has_shortcut: self.is_residual }
         };
         widths.enumerate().map(level).collect()
     }
@@ -203,13 +309,14 @@ impl WanAutoencoderConfig {
         let mut inputs = widths.first().copied().unwrap_or_default();
         let level = |(level, &width): (usize, &usize)| {
             let sampler = (level + 1 < widths.len()).then(|| Sampler {
-                name: "upsamplers.0".to_owned(),
-                outputs: width / 2,
+                name: if self.is_residual { "upsampler" } else { "upsamplers.0" }.to_owned(),
+                outputs: if self.is_residual { width } else { width / 2 },
                 in_time: self.temperal_downsample[widths.len() - 2 - level],
             });
             let resnets = (0..=self.num_res_blocks).map(|block| format!("resnets.{block}")).collect();
             let next = sampler.as_ref().map_or(width, |sampler| sampler.outputs);
-            Level { inputs: std::mem::replace(&mut inputs, next), width, resnets, sampler }
+            let has_shortcut = self.is_residual && sampler.is_some();
+            Level { inputs: std::mem::replace(&mut inputs, next), width, resnets, sampler, has_shortcut }
         };
         widths.iter().enumerate().map(level).collect()
     }

@@ -23,12 +23,27 @@ const OTHERS: [(&str, &str); 8] = [
     ("mid_block.resnets.1.", "middle.2."),
 ];
 
-/// The original name of a tensor, in an autoencoder whose encoder has this many residual blocks per level. There,
-/// the residual blocks and the resampling of all levels are numbered in one sequence.
-pub fn original_name(name: &str, resnets: usize) -> StoredName {
+/// The original name of a tensor, in an autoencoder whose encoder has this many residual blocks per level, with or
+/// without shortcuts around its levels. Without them, the residual blocks and the resampling of all levels are numbered
+/// in one sequence.
+pub fn original_name(name: &str, resnets: usize, has_shortcuts: bool) -> StoredName {
     let renamed = |name: &str, table: &[(&str, &str)]| {
         table.iter().fold(name.to_owned(), |name, (own, original)| name.replace(own, original))
     };
+    // In levels with shortcuts, layers are numbered within their level.
+    for (side, stack) in [("encoder.down_blocks.", "downsamples"), ("decoder.up_blocks.", "upsamples")] {
+        let Some((level, rest)) = name.strip_prefix(side).and_then(|rest| rest.split_once('.')) else {
+            continue;
+        };
+        let half = &side[..8];
+        let blocks = if stack == "upsamples" { resnets + 1 } else { resnets };
+        if let Some(rest) = rest.strip_prefix("downsampler.").or_else(|| rest.strip_prefix("upsampler.")) {
+            return StoredName::whole(format!("{half}{stack}.{level}.{stack}.{blocks}.{rest}"));
+        }
+        if has_shortcuts && let Some(rest) = rest.strip_prefix("resnets.") {
+            return StoredName::whole(renamed(&format!("{half}{stack}.{level}.{stack}.{rest}"), &RESNET));
+        }
+    }
     if let Some(rest) = name.strip_prefix("encoder.down_blocks.") {
         return StoredName::whole(renamed(&format!("encoder.downsamples.{rest}"), &RESNET));
     }
@@ -72,7 +87,31 @@ mod tests {
             ("decoder.conv_out.weight", "decoder.head.2.weight"),
         ];
         for (ours, theirs) in cases {
-            assert_eq!(original_name(ours, 2).name, theirs);
+            assert_eq!(original_name(ours, 2, false).name, theirs);
+        }
+        // Of Wan 2.2 5B.
+        let cases = [
+            (
+                "encoder.down_blocks.1.resnets.0.conv1.weight",
+                "encoder.downsamples.1.downsamples.0.residual.2.weight",
+            ),
+            (
+                "encoder.down_blocks.1.resnets.0.conv_shortcut.bias",
+                "encoder.downsamples.1.downsamples.0.shortcut.bias",
+            ),
+            (
+                "encoder.down_blocks.1.downsampler.time_conv.bias",
+                "encoder.downsamples.1.downsamples.2.time_conv.bias",
+            ),
+            ("decoder.up_blocks.0.resnets.2.norm2.gamma", "decoder.upsamples.0.upsamples.2.residual.3.gamma"),
+            (
+                "decoder.up_blocks.0.upsampler.resample.1.weight",
+                "decoder.upsamples.0.upsamples.3.resample.1.weight",
+            ),
+            ("decoder.mid_block.resnets.0.conv1.weight", "decoder.middle.0.residual.2.weight"),
+        ];
+        for (ours, theirs) in cases {
+            assert_eq!(original_name(ours, 2, true).name, theirs);
         }
     }
 }

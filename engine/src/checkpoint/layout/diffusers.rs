@@ -21,7 +21,7 @@ use crate::checkpoint::{
 pub const INDEX: &str = "model_index.json";
 /// The folders of components, in the order in which families search them.
 pub const FOLDERS: [(Role, &[&str]); 3] = [
-    (Role::Denoiser, &["transformer", "unet"]),
+    (Role::Denoiser, &["transformer", "transformer_2", "unet"]),
     (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3"]),
     (Role::Autoencoder, &["vae"]),
 ];

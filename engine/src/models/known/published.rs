@@ -140,11 +140,7 @@ impl PublishedPart {
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
             "WanTransformer3DModel" => stored(&self.read::<WanConfig>()?.blueprint(), whole),
             "AutoencoderKLWan" => {
-                let config = self.read::<WanAutoencoderConfig>()?;
-                if config.is_residual {
-                    return Ok(None);
-                }
-                let mut tensors = stored(&config.blueprint(), whole);
+                let mut tensors = stored(&self.read::<WanAutoencoderConfig>()?.blueprint(), whole);
                 tensors.iter_mut().for_each(over_frames);
                 tensors
             }

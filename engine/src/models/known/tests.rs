@@ -28,7 +28,7 @@ fn names_are_clear() {
 fn those_that_no_family_generates_with_come_last_and_are_in_the_table() {
     assert!(known_models().is_sorted_by_key(|known| !known.is_supported()));
     let supported = known_models().iter().filter(|known| known.is_supported());
-    assert_eq!(supported.count(), 11);
+    assert_eq!(supported.count(), 13);
     for published in published_models().iter().filter(|published| published.name.is_none()) {
         assert!(unsupported_models().iter().any(|model| model.id == published.id), "{}", published.id);
     }
@@ -41,7 +41,11 @@ fn families_open_their_models_without_files() {
         assert!(Arc::ptr_eq(&model, &opened(known).unwrap()), "{} is opened twice", known.id);
         assert!(model.components().all(Component::is_hollow), "{}", known.id);
         let defaults = known.defaults().unwrap();
-        let frames = if known.id.starts_with("wan") { 81 } else { 1 };
+        let frames = match known.id.as_str() {
+            "wan-2.2-5b" => 121,
+            id if id.starts_with("wan") => 81,
+            _ => 1,
+        };
         assert_eq!((defaults.width, defaults.frames), (model.defaults.width, frames), "{}", known.id);
         let prompt = &model.tokenize(&["a fox in the snow"], 512, 0).unwrap()[0];
         assert!(prompt.lengths().iter().all(|length| *length > 4), "{}: {prompt:?}", known.id);
@@ -62,7 +66,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 19] = [
+    let published: [(&str, Role, &[f64]); 22] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -78,6 +82,9 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("wan-2.1-1.3b", Denoiser, &[1.419]),
         ("wan-2.1-14b", Denoiser, &[14.29]),
         ("wan-2.1-14b", Autoencoder, &[0.1269]),
+        ("wan-2.2-5b", Denoiser, &[5.0]),
+        ("wan-2.2-5b", Autoencoder, &[0.7047]),
+        ("wan-2.2-14b", Denoiser, &[14.29, 14.29]),
         ("sdxl", Denoiser, &[2.567]),
         ("sdxl", Autoencoder, &[0.08365]),
         ("sd2.1", Denoiser, &[0.8659]),

@@ -251,7 +251,7 @@ fn tensors(part: &PublishedPart) -> Result<Vec<RandomTensor>, LikenessError> {
     }
     Ok(match part.class.as_str() {
         "Qwen2_5_VLForConditionalGeneration" => read::<Qwen25VlConfig>(part)?.tensors(),
-        "AutoencoderKLQwenImage" | "AutoencoderKLWan" => read::<CausalAutoencoderConfig>(part)?.tensors(),
+        "AutoencoderKLQwenImage" => read::<CausalAutoencoderConfig>(part)?.tensors(),
         other => return Err(damaged(part, format!("{other} is unknown"))),
     })
 }

@@ -1,0 +1,205 @@
+//! The shape of Wan's transformer, and the names of its tensors.
+
+use serde::Deserialize;
+
+use crate::checkpoint::{BlockSpec, CheckpointError, Part, StoredName, TensorTable};
+
+/// Modulations of a block: shift, scale and gate of attention, and of the feed-forward.
+pub(super) const MODULATIONS: usize = 6;
+/// Width of a head in all published models.
+const HEAD_WIDTH: usize = 128;
+/// The table that the noise level's modulation is added to.
+pub(super) const TABLE: &str = "scale_shift_table";
+
+/// Shape of the transformer, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct WanConfig {
+    /// Sides of the patches: frames, rows, columns.
+    pub patch_size: Vec<usize>,
+    /// Number of attention heads.
+    pub num_attention_heads: usize,
+    /// Width of a head.
+    pub attention_head_dim: usize,
+    /// Channels of the input.
+    pub in_channels: usize,
+    /// Channels of the output: those of the latents.
+    pub out_channels: usize,
+    /// Width of the prompt embeddings.
+    pub text_dim: usize,
+    /// Number of values in the sinusoidal embedding of the timestep.
+    pub freq_dim: usize,
+    /// Width inside the feed-forward layers.
+    pub ffn_dim: usize,
+    /// Number of blocks.
+    pub num_layers: usize,
+    /// Whether the input of the attention to the prompt is normalized.
+    pub cross_attn_norm: bool,
+    /// How queries and keys are normalized.
+    pub qk_norm: Option<String>,
+    /// Added to the variance, or the mean square, in every norm.
+    pub eps: f64,
+    /// Width of the embeddings of an image, in models that start from one.
+    pub image_dim: Option<usize>,
+}
+
+impl Default for WanConfig {
+    fn default() -> Self {
+        Self {
+            patch_size: vec![1, 2, 2],
+            num_attention_heads: 40,
+            attention_head_dim: HEAD_WIDTH,
+            in_channels: 16,
+            out_channels: 16,
+            text_dim: 4096,
+            freq_dim: 256,
+            ffn_dim: 13_824,
+            num_layers: 40,
+            cross_attn_norm: true,
+            qk_norm: Some("rms_norm_across_heads".to_owned()),
+            eps: 1e-6,
+            image_dim: None,
+        }
+    }
+}
+
+impl WanConfig {
+    /// Infers the shape from tensors with their original or diffusers names, for files without a configuration.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| {
+            let tensor = tensors.get(name).or_else(|| tensors.get(&original_name(name).name));
+            tensor.map(|tensor| tensor.shape().to_vec())
+        };
+        let kernel = shape("patch_embedding.weight")?;
+        let (dim, in_channels) = (*kernel.first()?, *kernel.get(1)?);
+        let patch_size = kernel.get(2..).filter(|sides| sides.len() == 3)?.to_vec();
+        let values: usize = patch_size.iter().product();
+        let layers = (0..).take_while(|layer| shape(&format!("blocks.{layer}.attn1.to_q.weight")).is_some());
+        Some(Self {
+            num_attention_heads: dim / HEAD_WIDTH,
+            in_channels,
+            out_channels: *shape("proj_out.weight")?.first()? / values.max(1),
+            text_dim: *shape("condition_embedder.text_embedder.linear_1.weight")?.get(1)?,
+            freq_dim: *shape("condition_embedder.time_embedder.linear_1.weight")?.get(1)?,
+            ffn_dim: *shape("blocks.0.ffn.net.0.proj.weight")?.first()?,
+            num_layers: layers.count(),
+            cross_attn_norm: shape("blocks.0.norm2.weight").is_some(),
+            image_dim: shape("condition_embedder.image_embedder.norm1.weight")
+                .and_then(|norm| norm.first().copied()),
+            patch_size,
+            ..Self::default()
+        })
+    }
+
+    /// Rejects values that no model can have, and those of models that are not supported.
+    pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let [1, rows, columns] = self.patch_size[..] else {
+            let reason = "it must be three numbers, the first of them 1";
+            return part.refuse("patch_size", format!("{:?}", self.patch_size), reason);
+        };
+        if rows != columns || rows == 0 {
+            return part.refuse("patch_size", format!("{:?}", self.patch_size), "patches must be square");
+        }
+        if self.num_attention_heads == 0 {
+            return part.refuse("num_attention_heads", 0, "it must be at least 1");
+        }
+        if self.attention_head_dim < 6 || !self.attention_head_dim.is_multiple_of(2) {
+            let reason = "it must be an even number, at least 6";
+            return part.refuse("attention_head_dim", self.attention_head_dim, reason);
+        }
+        if self.freq_dim < 2 || !self.freq_dim.is_multiple_of(2) {
+            return part.refuse("freq_dim", self.freq_dim, "it must be an even number, at least 2");
+        }
+        if let Some(norm) = self.qk_norm.as_ref().filter(|norm| *norm != "rms_norm_across_heads") {
+            return part.refuse("qk_norm", norm, "only rms_norm_across_heads is supported");
+        }
+        if self.image_dim.is_some() || self.in_channels != self.out_channels {
+            let reason = "models that start from an image are not supported yet";
+            return part.refuse("in_channels", self.in_channels, reason);
+        }
+        Ok(())
+    }
+
+    /// Width of the residual stream.
+    pub(super) fn dim(&self) -> usize {
+        self.num_attention_heads * self.attention_head_dim
+    }
+
+    /// Side of the square patches of latents.
+    pub(super) fn patch(&self) -> usize {
+        self.patch_size.last().copied().unwrap_or(1)
+    }
+
+    /// Widths of the parts of a head that are rotated by frame, row and column.
+    pub(super) fn axes(&self) -> [usize; 3] {
+        let side = 2 * (self.attention_head_dim / 6);
+        [self.attention_head_dim - 2 * side, side, side]
+    }
+
+    /// The blocks. The first depends only on prompt and noise level and is needed once per run.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (dim, inner) = (self.dim(), self.ffn_dim);
+        let embedder = "condition_embedder";
+        let conditioning = BlockSpec::stem("conditioning")
+            .linear(&format!("{embedder}.time_embedder.linear_1"), dim, self.freq_dim)
+            .linear(&format!("{embedder}.time_embedder.linear_2"), dim, dim)
+            .linear(&format!("{embedder}.time_proj"), MODULATIONS * dim, dim)
+            .linear(&format!("{embedder}.text_embedder.linear_1"), dim, self.text_dim)
+            .linear(&format!("{embedder}.text_embedder.linear_2"), dim, dim);
+        let kernel = [1, self.patch(), self.patch()];
+        let patches = BlockSpec::stem("embedder").conv3d("patch_embedding", dim, self.in_channels, kernel);
+        let block = |index: usize| {
+            let mut spec = BlockSpec::new(format!("blocks.{index}")).tensor(TABLE, &[1, MODULATIONS, dim]);
+            for attention in ["attn1", "attn2"] {
+                for layer in ["to_q", "to_k", "to_v", "to_out.0"] {
+                    spec = spec.linear(&format!("{attention}.{layer}"), dim, dim);
+                }
+                if self.qk_norm.is_some() {
+                    for norm in ["norm_q", "norm_k"] {
+                        spec = spec.scale(&format!("{attention}.{norm}"), dim);
+                    }
+                }
+            }
+            if self.cross_attn_norm {
+                spec = spec.norm("norm2", dim);
+            }
+            spec.linear("ffn.net.0.proj", inner, dim).linear("ffn.net.2", dim, inner)
+        };
+        let mut blocks = vec![conditioning, patches];
+        blocks.extend((0..self.num_layers).map(block));
+        let values = self.out_channels * self.patch() * self.patch();
+        blocks.push(BlockSpec::stem("head").tensor(TABLE, &[1, 2, dim]).linear("proj_out", values, dim));
+        blocks
+    }
+}
+
+/// Layers of the transformer: diffusers' name and the authors', which ComfyUI also uses.
+const NAMES: [(&str, &str); 15] = [
+    ("condition_embedder.time_embedder.linear_1.", "time_embedding.0."),
+    ("condition_embedder.time_embedder.linear_2.", "time_embedding.2."),
+    ("condition_embedder.text_embedder.linear_1.", "text_embedding.0."),
+    ("condition_embedder.text_embedder.linear_2.", "text_embedding.2."),
+    ("condition_embedder.time_proj.", "time_projection.1."),
+    ("condition_embedder.image_embedder.norm1.", "img_emb.proj.0."),
+    (".attn1.", ".self_attn."),
+    (".attn2.", ".cross_attn."),
+    (".to_out.0.", ".o."),
+    (".to_q.", ".q."),
+    (".to_k.", ".k."),
+    (".to_v.", ".v."),
+    (".ffn.net.0.proj.", ".ffn.0."),
+    (".ffn.net.2.", ".ffn.2."),
+    (".norm2.", ".norm3."),
+];
+
+/// The name of a tensor in the authors' files.
+pub(super) fn original_name(name: &str) -> StoredName {
+    if name == TABLE {
+        return StoredName::whole("head.modulation");
+    }
+    if let Some(parameter) = name.strip_prefix("proj_out.") {
+        return StoredName::whole(format!("head.head.{parameter}"));
+    }
+    let renamed = NAMES.iter().fold(name.to_owned(), |name, (own, original)| name.replace(own, original));
+    StoredName::whole(renamed.replace(TABLE, "modulation"))
+}

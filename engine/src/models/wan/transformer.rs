@@ -1,0 +1,326 @@
+//! The forward pass of Wan's transformer.
+
+use super::{
+    WanConfig,
+    config::{MODULATIONS, TABLE},
+};
+use crate::models::{
+    Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
+    modulated::{Waves, waves},
+    patches::{Channels, patchify, unpatchify},
+};
+use crate::{
+    nn::{
+        D, Device, Mask, Result, Rope, Tensor, add, attention, bail, gated_add, gelu_tanh,
+        layer_norm_modulated, rope_interleaved, silu,
+    },
+    request::Canvas,
+    residency::{Blocks, RunError, Weights},
+    text::Encoded,
+};
+
+/// Base of the rotary frequencies.
+const THETA: f64 = 10_000.0;
+/// Tokens that run through the feed-forward at a time: its inner values are several times as wide.
+const TOGETHER: usize = 8192;
+
+/// The transformer's shape. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct WanTransformer {
+    /// Its configuration.
+    pub config: WanConfig,
+    /// Pixels per latent, along one side.
+    pub scale: usize,
+    /// Frames per latent frame after the first.
+    pub frames: usize,
+    /// Whether timesteps are rounded down.
+    pub has_whole_times: bool,
+    /// The timestep below which the model's second transformer takes over, if it has one.
+    pub boundary: Option<f32>,
+}
+
+impl Denoiser for WanTransformer {
+    fn size_multiple(&self) -> u32 {
+        (self.scale * self.config.patch()) as u32
+    }
+
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        let frames = 1 + canvas.frames.saturating_sub(1) as usize / self.frames;
+        LatentShape { channels: self.config.out_channels, frames, height, width }
+    }
+
+    fn makes_clips(&self) -> bool {
+        true
+    }
+
+    fn frame_multiple(&self) -> u32 {
+        self.frames as u32
+    }
+
+    fn hands_over_below(&self) -> Option<f32> {
+        self.boundary
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            None => bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let mut prepared = Prepared::default();
+        blocks.walk(0..1, |_, w| {
+            prepared.modulations = self.modulations(w, sigmas, blocks)?;
+            prepared.branches = embed_prompts(w, branches)?;
+            Ok(())
+        })?;
+        Ok(prepared)
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let grid = Grid::new(input.latents.dims(), self.config.patch())?;
+        let rope = self.rope(grid, &blocks.device())?;
+        let modulation = prepared.modulation(input.sigma)?;
+        let (embedder, first) = (1, 2);
+        let last = first + self.config.num_layers;
+        let mut streams: Vec<Tensor> = Vec::new();
+        blocks.walk(embedder..last + 1, |index, w| {
+            if index == embedder {
+                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let x = w.patches("patch_embedding", &grid.patches(&latents)?)?;
+                streams = vec![x; prepared.branches.len()];
+                return Ok(());
+            }
+            for (x, branch) in streams.iter_mut().zip(&prepared.branches) {
+                *x = if index == last {
+                    self.head(w, x, &modulation[1])?
+                } else {
+                    self.block(w, x, &modulation[0], &branch.prompt, &rope)?
+                };
+            }
+            Ok(())
+        })?;
+        Ok(streams.iter().map(|x| grid.latents(x)).collect::<Result<_>>()?)
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
+    }
+}
+
+impl WanTransformer {
+    /// For each noise level, the modulation of all blocks, `[1, 6, dim]`, and that of the head, `[1, 1, dim]`, before
+    /// their tables are added.
+    fn modulations(&self, w: &Weights, sigmas: &[f32], blocks: Blocks<'_>) -> Result<Vec<Modulation>> {
+        let time = |sigma: &f32| if self.has_whole_times { (sigma * 1000.0).floor() } else { sigma * 1000.0 };
+        let times: Vec<f32> = sigmas.iter().map(time).collect();
+        let width = self.config.freq_dim;
+        let form = Waves { width, spaced: (width / 2) as f64, cosines_first: true };
+        let wave = waves(&times, form, &blocks.device())?.to_dtype(blocks.dtype())?;
+        let name = "condition_embedder.time_embedder";
+        let embedded = silu(&w.linear(&format!("{name}.linear_1"), &wave)?)?;
+        let embedded = w.linear(&format!("{name}.linear_2"), &embedded)?;
+        let projected = w.linear("condition_embedder.time_proj", &silu(&embedded)?)?;
+        let dim = self.config.dim();
+        let of_level = |(index, &sigma): (usize, &f32)| {
+            let of_blocks = projected.narrow(0, index, 1)?.reshape((1, MODULATIONS, dim))?;
+            let of_head = embedded.narrow(0, index, 1)?.reshape((1, 1, dim))?;
+            Ok(Modulation { sigma, tensors: vec![of_blocks, of_head] })
+        };
+        sigmas.iter().enumerate().map(of_level).collect()
+    }
+
+    fn block(
+        &self,
+        w: &Weights,
+        x: &Tensor,
+        modulation: &Tensor,
+        prompt: &Tensor,
+        rope: &Rope,
+    ) -> Result<Tensor> {
+        // Shift, scale and gate of attention, then of the feed-forward.
+        let modulation = (w.get(TABLE)? + modulation)?.chunk(MODULATIONS, 1)?;
+        let modulation = modulation.iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
+        let h = layer_norm_modulated(x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+        let h = self.attention(w, "attn1", h, None, Some(rope))?;
+        let x = gated_add(x, &modulation[2], &h)?;
+        drop(h);
+        let h =
+            if self.config.cross_attn_norm { w.layer_norm("norm2", &x, self.config.eps)? } else { x.clone() };
+        let x = add(&x, &self.attention(w, "attn2", h, Some(prompt), None)?)?;
+        self.feed_forward(w, &x, &modulation[3..])
+    }
+
+    /// Attention of all tokens of `x`, which is freed as early as possible, to themselves or to a prompt
+    /// `[1, tokens, dim]`.
+    fn attention(
+        &self,
+        w: &Weights,
+        name: &str,
+        x: Tensor,
+        prompt: Option<&Tensor>,
+        rope: Option<&Rope>,
+    ) -> Result<Tensor> {
+        let (heads, width) = (self.config.num_attention_heads, self.config.attention_head_dim);
+        let batch = x.dim(0)?;
+        let split = |x: Tensor| {
+            let tokens = x.dim(1)?;
+            let x = x.reshape((x.dim(0)?, tokens, heads, width))?;
+            if x.dim(0)? == batch {
+                Ok(x)
+            } else {
+                x.broadcast_as((batch, tokens, heads, width))?.contiguous()
+            }
+        };
+        let projected = |layer: &str, norm: &str, x: &Tensor| -> Result<Tensor> {
+            let h = w.linear(&format!("{name}.{layer}"), x)?;
+            if self.config.qk_norm.is_none() {
+                return split(h);
+            }
+            split(w.rms_norm(&format!("{name}.{norm}"), &h, self.config.eps)?)
+        };
+        let mut q = projected("to_q", "norm_q", &x)?;
+        let mut k = projected("to_k", "norm_k", prompt.unwrap_or(&x))?;
+        let v = split(w.linear(&format!("{name}.to_v"), prompt.unwrap_or(&x))?)?;
+        drop(x);
+        if let Some(rope) = rope {
+            q = rope_interleaved(&q, rope)?;
+            k = rope_interleaved(&k, rope)?;
+        }
+        let h = attention(&q, &k, &v, Mask::None)?;
+        drop((q, k, v));
+        w.linear(&format!("{name}.to_out.0"), &h.flatten_from(2)?)
+    }
+
+    /// The feed-forward layers, for some tokens at a time.
+    fn feed_forward(&self, w: &Weights, x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
+        let tokens = x.dim(1)?;
+        let part = |start: usize| {
+            let x = x.narrow(1, start, TOGETHER.min(tokens - start))?.contiguous()?;
+            let h = layer_norm_modulated(&x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+            let wide = w.linear("ffn.net.0.proj", &h)?;
+            drop(h);
+            let h = gelu_tanh(&wide)?;
+            drop(wide);
+            gated_add(&x, &modulation[2], &w.linear("ffn.net.2", &h)?)
+        };
+        let parts = (0..tokens).step_by(TOGETHER).map(part).collect::<Result<Vec<_>>>()?;
+        Tensor::cat(&parts, 1)
+    }
+
+    fn head(&self, w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
+        // Shift and scale.
+        let modulation = w.get(TABLE)?.broadcast_add(modulation)?.chunk(2, 1)?;
+        let modulation = modulation.iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
+        let h = layer_norm_modulated(x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+        w.linear("proj_out", &h)
+    }
+
+    /// Rotary embeddings of the patches: frame by frame, row by row.
+    fn rope(&self, grid: Grid, device: &Device) -> Result<Rope> {
+        let sides = [grid.frames, grid.rows, grid.columns];
+        let table = |(width, side): (usize, usize)| -> Vec<Vec<(f32, f32)>> {
+            let angle =
+                |place: usize, pair: usize| place as f64 / THETA.powf((2 * pair) as f64 / width as f64);
+            let pair = |place, pair| {
+                let angle: f64 = angle(place, pair);
+                (angle.cos() as f32, angle.sin() as f32)
+            };
+            (0..side).map(|place| (0..width / 2).map(|index| pair(place, index)).collect()).collect()
+        };
+        let [of_frames, of_rows, of_columns] = {
+            let mut tables = self.config.axes().into_iter().zip(sides).map(table);
+            [(); 3].map(|()| tables.next().unwrap_or_default())
+        };
+        let pairs = self.config.attention_head_dim / 2;
+        let (mut cosines, mut sines) =
+            (Vec::with_capacity(grid.count() * pairs), Vec::with_capacity(grid.count() * pairs));
+        for frame in &of_frames {
+            for row in &of_rows {
+                for column in &of_columns {
+                    for (cosine, sine) in frame.iter().chain(row).chain(column) {
+                        cosines.push(*cosine);
+                        sines.push(*sine);
+                    }
+                }
+            }
+        }
+        Rope::from_cosines_and_sines([cosines, sines], grid.count(), pairs, device)
+    }
+}
+
+/// Converts prompt embeddings `[tokens, width]` to the network's tokens `[1, tokens, dim]`, layer by layer.
+fn embed_prompts(w: &Weights, branches: &[Conditioning]) -> Result<Vec<Conditioning>> {
+    let name = "condition_embedder.text_embedder";
+    let inner = |branch: &Conditioning| {
+        gelu_tanh(&w.linear(&format!("{name}.linear_1"), &branch.prompt.unsqueeze(0)?)?)
+    };
+    let inner = branches.iter().map(inner).collect::<Result<Vec<_>>>()?;
+    let token =
+        |h: &Tensor| Ok(Conditioning { prompt: w.linear(&format!("{name}.linear_2"), h)?, pooled: None });
+    inner.iter().map(token).collect()
+}
+
+/// The patches of an image's or a clip's latents.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    batch: usize,
+    frames: usize,
+    rows: usize,
+    columns: usize,
+    /// Side of a patch.
+    side: usize,
+    /// Whether the latents have an axis for frames.
+    is_clip: bool,
+}
+
+impl Grid {
+    fn new(dims: &[usize], side: usize) -> Result<Self> {
+        let (batch, frames, height, width) = match *dims {
+            [batch, _, height, width] => (batch, 1, height, width),
+            [batch, _, frames, height, width] => (batch, frames, height, width),
+            _ => bail!("latents have the shape {dims:?}"),
+        };
+        Ok(Self { batch, frames, rows: height / side, columns: width / side, side, is_clip: dims.len() == 5 })
+    }
+
+    /// Number of patches.
+    fn count(self) -> usize {
+        self.frames * self.rows * self.columns
+    }
+
+    /// Latents as patches `[batch, patches, channels · side · side]`.
+    fn patches(self, latents: &Tensor) -> Result<Tensor> {
+        let images = if self.is_clip {
+            let dims = latents.dims().to_vec();
+            latents.transpose(1, 2)?.reshape((self.batch * self.frames, dims[1], dims[3], dims[4]))?
+        } else {
+            latents.clone()
+        };
+        let patches = patchify(&images, self.side, Channels::First)?;
+        patches.reshape((self.batch, self.count(), patches.dim(D::Minus1)?))
+    }
+
+    /// Patches as latents.
+    fn latents(self, patches: &Tensor) -> Result<Tensor> {
+        let of_frame = self.rows * self.columns;
+        let patches = patches.reshape((self.batch * self.frames, of_frame, patches.dim(D::Minus1)?))?;
+        let images = unpatchify(&patches, [self.rows, self.columns], self.side, Channels::Last)?;
+        if !self.is_clip {
+            return Ok(images);
+        }
+        let (_, channels, height, width) = images.dims4()?;
+        images.reshape((self.batch, self.frames, channels, height, width))?.transpose(1, 2)?.contiguous()
+    }
+}
