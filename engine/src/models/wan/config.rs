@@ -92,7 +92,7 @@ impl WanConfig {
     }
 
     /// Rejects values that no model can have, and those of models that are not supported.
-    pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+    pub(super) fn check(&self, part: &Part) -> Result<(), CheckpointError> {
         let [1, rows, columns] = self.patch_size[..] else {
             let reason = "it must be three numbers, the first of them 1";
             return part.refuse("patch_size", format!("{:?}", self.patch_size), reason);
