@@ -81,6 +81,15 @@ WAN_2_2 = {
     "latents_std": [1.3, 0.8, 2.0, 1.1, 0.9, 1.6, 0.7, 1.2, 0.5, 1.4],
 }  # fmt: skip
 
+# An autoencoder of LTX-Video whose decoder is like that of 0.9.5.
+LTX_OTHER = {
+    "latent_channels": 12, "block_out_channels": (6, 10, 10, 14), "layers_per_block": (2, 1, 1, 1, 2),
+    "decoder_block_out_channels": (8, 16, 32), "decoder_layers_per_block": (1, 2, 1, 1),
+    "decoder_spatio_temporal_scaling": (True, True, True), "decoder_inject_noise": (False,) * 4,
+    "upsample_residual": (True, True, False), "upsample_factor": (2, 2, 2), "timestep_conditioning": True,
+    "scaling_factor": 0.7,
+}  # fmt: skip
+
 FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_out|net\.2|samplers", 1e-3)]
 FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
 
@@ -423,6 +432,31 @@ CASES = {
             },
         ),
     },
+    "ltx": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 96, max_tokens=24, frames=9),
+                "batch": Run("dance monkey", "", 2, 2.5, 32, 64, batch=2, max_tokens=24),
+                "unguided": Run("dance monkey", "blurry", 2, 1.0, 32, 32, max_tokens=16, frames=17),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {"num_attention_heads": 3, "attention_head_dim": 26, "cross_attention_dim": 78, "num_layers": 3, "norm_eps": 1e-3},
+                "text": {
+                    "width": 80, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "vae": LTX_OTHER,
+                "scheduler": {"base_shift": 0.5, "max_shift": 1.4, "base_image_seq_len": 2, "max_image_seq_len": 40, "shift_terminal": 0.05},
+            },
+            runs={
+                "clip": Run("ein Fuchs im Schnee", "lowres", 4, 2.5, 32, 64, max_tokens=30, frames=9),
+                "still": Run(HORSE, "", 2, 1.5, 32, 32, max_tokens=16),
+            },
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={
@@ -489,6 +523,9 @@ TINY_AUTOENCODERS = {
 
 # The same of clips.
 CAUSAL_AUTOENCODERS = {"wan": {}, "wan_other": WAN_OTHER, "wan_2_2": WAN_2_2}
+
+# LTX-Video's.
+CLIP_AUTOENCODERS = {"ltx": {}, "ltx_other": LTX_OTHER}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

@@ -47,7 +47,7 @@ def make_tensors(entry):
         if dtype != "F32":
             raise ValueError(f"{key} is {dtype}")
         values = hash_weights.weight(f"{entry['seed']}.{key}", tuple(shape), *scale)
-        tensors[key] = numpy.ascontiguousarray(values)
+        tensors[key] = numpy.ascontiguousarray(values).reshape(shape)
     return tensors
 
 

@@ -314,3 +314,43 @@ def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultis
         return (batch, vae.config.z_dim, *clip, height // scale, width // scale)
 
     return Tiny(pipeline, tokenizers={"tokenizer": save_tokenizer}, latents=latents)
+
+
+def autoencoder_ltx(**options):
+    """LTX-Video's autoencoder of clips; its decoder sees later frames."""
+    usual = dict(
+        latent_channels=16, block_out_channels=(8, 12, 16, 16), layers_per_block=(1, 1, 1, 1, 1),
+        decoder_block_out_channels=(8, 12, 16, 16), decoder_layers_per_block=(1, 1, 1, 1, 1),
+    )  # fmt: skip
+    return diffusers.AutoencoderKLLTXVideo(**{**usual, **options})
+
+
+@family
+def ltx(transformer=None, text=None, vae=None, scheduler=None):
+    """LTX-Video: T5, a transformer whose tokens are latents, an autoencoder that makes 32 by 32 by 8 values one latent."""
+    tokenizer, save_tokenizer = t5_tokenizer.make()
+    text_encoder, vae = t5(tokenizer, **(text or {})), autoencoder_ltx(**(vae or {}))
+    channels = vae.config.latent_channels
+    options = dict(
+        in_channels=channels, out_channels=channels, num_attention_heads=2, attention_head_dim=32, num_layers=2,
+        cross_attention_dim=64, caption_channels=text_encoder.config.d_model,
+    )  # fmt: skip
+    usual = dict(
+        use_dynamic_shifting=True, base_shift=0.95, max_shift=2.05, base_image_seq_len=1024, max_image_seq_len=4096,
+        shift_terminal=0.1,
+    )  # fmt: skip
+    pipeline = diffusers.LTXPipeline(
+        transformer=diffusers.LTXVideoTransformer3DModel(**{**options, **(transformer or {})}),
+        vae=vae,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**usual, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    times, scale = vae.temporal_compression_ratio, vae.spatial_compression_ratio
+
+    def latents(batch, height, width, frames=1):
+        """Images have no axis for frames."""
+        clip = [(frames - 1) // times + 1] if frames > 1 else []
+        return (batch, channels, *clip, height // scale, width // scale)
+
+    return Tiny(pipeline, tokenizers={"tokenizer": save_tokenizer}, latents=latents)

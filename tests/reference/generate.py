@@ -114,6 +114,12 @@ def write_causal_autoencoder(name, options, out):
     save_tensors(modules.causal_autoencoder(vae), f"{out}/golden.safetensors")
 
 
+def write_clip_autoencoder(name, options, out):
+    """Writes configuration, manifest and tensors of one of LTX-Video's autoencoders."""
+    vae = write_module(families.autoencoder_ltx(**options), f"autoencoder.{name}", out)
+    save_tensors(modules.clip_autoencoder(vae), f"{out}/golden.safetensors")
+
+
 def write_transformer(name, network, out):
     """Writes configuration, manifest and tensors of one transformer."""
     module = getattr(diffusers, network.kind)(**network.options)
@@ -147,6 +153,9 @@ def write_all(out, names):
     for name, options in cases.CAUSAL_AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
         write_causal_autoencoder(name, options, f"{out}/autoencoder/{name}")
+    for name, options in cases.CLIP_AUTOENCODERS.items():
+        shutil.rmtree(f"{out}/autoencoder/{name}", ignore_errors=True)
+        write_clip_autoencoder(name, options, f"{out}/autoencoder/{name}")
     for name, network in cases.TRANSFORMERS.items():
         shutil.rmtree(f"{out}/transformer/{name}", ignore_errors=True)
         write_transformer(name, network, f"{out}/transformer/{name}")

@@ -130,6 +130,24 @@ def causal_autoencoder(vae):
     return result
 
 
+def clip_autoencoder(vae):
+    """Encoder and decoder of LTX-Video's autoencoder on hash noise; a clip and an image."""
+    channels, scale, times = vae.config.latent_channels, vae.spatial_compression_ratio, vae.temporal_compression_ratio
+    clip = tensor("autoencoder.clip", 1, 3, 1 + times, scale, scale).clamp(-1, 1)
+    latents = tensor("autoencoder.frames", 1, channels, 2, 1, 1)
+    time = torch.zeros(1) if vae.config.timestep_conditioning else None
+    parameters, first = vae.encode(clip).latent_dist, vae.encode(clip[:, :, :1]).latent_dist
+    return {
+        "encode.in": clip,
+        "encode.mean": parameters.mean,
+        "encode.logvar": parameters.logvar,
+        "encode_image.mean": first.mean[:, :, 0],
+        "decode.in": latents,
+        "decode.out": vae.decode(latents, time).sample[:, :, ::2],
+        "decode_image.out": vae.decode(latents[:, :, :1], time).sample[:, :, 0],
+    }
+
+
 def qwen_image(transformer, prompts):
     """Qwen-Image's transformer on hash noise: images with one and with two in a batch, at one noise level each, after two
     prompts."""

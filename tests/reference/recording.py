@@ -18,6 +18,10 @@ from samplers import FlowHeun, WideEuler
 pipeline_wan.ftfy = SimpleNamespace(fix_text=lambda text: text)
 
 
+# Frames per second that a request has unless it says otherwise.
+FRAME_RATE = 16
+
+
 class Recorder:
     """Tensors by name; each component counts its calls."""
 
@@ -177,6 +181,36 @@ def by_clip(tensors, batch):
     return tidied
 
 
+def by_packed_clip(tensors, pipeline, shape):
+    """What LTX-Video's pipeline gives, in which every latent is a token and one call serves both prompts, by the names of
+    other pipelines."""
+    frames, height, width = shape[-3:] if len(shape) == 5 else (1, *shape[-2:])
+
+    def unpack(tokens):
+        """Tokens to latents."""
+        return pipeline._unpack_latents(tokens, frames, height, width)
+
+    tidied = {}
+    for name, value in tensors.items():
+        if name.startswith("step."):
+            tidied[name] = unpack(value)
+        elif name.startswith("encode_prompt.0."):
+            number = int(name[-1])
+            if number % 2 == 0:
+                mask = tensors[f"encode_prompt.0.{number + 1}"][0].bool()
+                tidied[f"encode_prompt.0.{number // 2}.0"] = value[0][mask]
+        elif name == "transformer.0.out.0":
+            # The negative prompt comes first.
+            clips = unpack(value)
+            clips = torch.cat(clips.chunk(2)[::-1]) if len(clips) > shape[0] else clips
+            tidied.update({f"{name}.{index}": clip for index, clip in enumerate(clips)})
+        elif name == "output" and value.shape[1] > 1 or name == "vae.decode.out" and value.numel() > 20_000:
+            continue  # Shorter clips and the autoencoder alone are compared.
+        else:
+            tidied[name] = value[:, 0] if name == "output" else value
+    return {name: value.squeeze(2) if value.dim() == 5 and frames == 1 else value for name, value in tidied.items()}
+
+
 class Patches:
     """Pipelines that denoise a sequence of patches: what is recorded has the shape of latents all the same."""
 
@@ -257,8 +291,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     recorder = Recorder()
-    makes_clips = kind == "WanPipeline"
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if makes_clips else len(extra)))
+    is_packed, makes_clips = kind == "LTXPipeline", kind in ("WanPipeline", "LTXPipeline")
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind == "WanPipeline" else len(extra)))
     recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
     # This pipeline forgets what the autoencoder's latents are moved by.
     is_forgetful = kind == "StableDiffusion3InpaintPipeline"
@@ -267,7 +301,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
-    patches = Patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") else None
+    patches = Patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
 
     # A UNet's pipelines take as many tokens as there are.
     own = {"max_sequence_length": wanted.max_tokens} if hasattr(pipeline, "transformer") else {}
@@ -286,8 +320,10 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     else:
         if makes_clips:
             given = latents if latents.dim() == 5 else latents[:, :, None]
+            given = pipeline._pack_latents(given) if is_packed else given
             options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
             options.update(num_frames=getattr(wanted, "frames", 1), latents=given)
+            options.update({"frame_rate": FRAME_RATE} if is_packed else {})
         else:
             options["latents"] = patches.pack(latents) if patches else latents
         output = pipeline(**options)
@@ -297,6 +333,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         images, tensors = refine(pipeline.vae, refiner, wanted, images)
         recorder.tensors.update(tensors)
     recorder.add_picture("output", images)
+    if is_packed:
+        return by_packed_clip(recorder.tensors, pipeline, tuple(latents.shape))
     if makes_clips:
         return by_clip(recorder.tensors, wanted.batch)
     if patches:

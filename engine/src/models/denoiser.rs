@@ -1,7 +1,7 @@
 //! The interface of all denoisers.
 
 use crate::{
-    nn::{self, Tensor, bail},
+    nn::{self, Rope, Tensor, bail},
     request::{Canvas, LONGEST_SIDE, Request},
     residency::{Blocks, RunError},
     text::Encoded,
@@ -65,6 +65,8 @@ pub struct PrepareInput<'a> {
     pub latents: LatentShape,
     /// Height and width in pixels.
     pub pixels: [usize; 2],
+    /// Frames per second of a clip.
+    pub frame_rate: f32,
 }
 
 /// What is computed once per stage.
@@ -78,6 +80,8 @@ pub struct Prepared {
     /// prompt, in the order of the blocks. Empty in families whose blocks do not compute them from the prompt
     /// alone.
     pub seen: Vec<Vec<[Tensor; 2]>>,
+    /// Rotary embeddings, in families where they depend on more than the shape of the latents.
+    pub rope: Option<Rope>,
 }
 
 /// The modulation of the blocks by a timestep.
@@ -96,6 +100,7 @@ impl Prepared {
             branches: self.branches.iter().take(1).cloned().collect(),
             modulations: self.modulations.clone(),
             seen: self.seen.iter().take(1).cloned().collect(),
+            rope: self.rope.clone(),
         }
     }
 

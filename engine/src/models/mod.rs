@@ -7,6 +7,7 @@ pub mod flux;
 mod inventory;
 mod joint;
 mod known;
+pub mod ltx;
 mod model;
 mod modulated;
 mod opened;
@@ -35,5 +36,12 @@ pub use opened::OpenedModels;
 pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};
 
 /// Every family that Sluice supports.
-pub static FAMILIES: &[&dyn Family] =
-    &[&z_image::ZImage, &flux::Flux, &sd3::Sd3, &sdxl::Sdxl, &stable_diffusion::StableDiffusion, &wan::Wan];
+pub static FAMILIES: &[&dyn Family] = &[
+    &z_image::ZImage,
+    &flux::Flux,
+    &sd3::Sd3,
+    &sdxl::Sdxl,
+    &stable_diffusion::StableDiffusion,
+    &wan::Wan,
+    &ltx::Ltx,
+];

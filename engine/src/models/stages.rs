@@ -126,7 +126,8 @@ impl Steps {
     /// All steps of a request with a denoiser.
     pub fn new(denoising: &Denoising, request: &Request) -> Self {
         let multiple = denoising.denoiser.size_multiple();
-        let tokens = (request.width / multiple) as usize * (request.height / multiple) as usize;
+        let of_frame = (request.width / multiple) as usize * (request.height / multiple) as usize;
+        let tokens = of_frame * denoising.denoiser.latents(request.canvas()).frames;
         let mut sigmas = denoising.training.sigmas(request.schedule, request.steps as usize, tokens);
         // Schedules can have fewer levels than steps.
         let most = sigmas.len().saturating_sub(2);

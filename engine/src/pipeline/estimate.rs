@@ -286,6 +286,7 @@ pub fn prepare_input<'a>(
         guidance: request.guidance,
         latents: denoise.denoiser.network.denoiser.latents(request.canvas()),
         pixels: [request.height as usize, request.width as usize],
+        frame_rate: request.frame_rate,
     }
 }
 

@@ -19,6 +19,8 @@ pub struct FlowShift {
     pub base_image_seq_len: usize,
     /// Image tokens of the larger image.
     pub max_image_seq_len: usize,
+    /// Where the last level before 0 is moved to; the others are stretched with it.
+    pub shift_terminal: Option<f64>,
     /// Where the model's own schedule ends. This depends on its pipeline, not on its configuration.
     #[serde(skip)]
     pub last: LastLevel,
@@ -55,6 +57,7 @@ impl Default for FlowShift {
             max_shift: 1.15,
             base_image_seq_len: 256,
             max_image_seq_len: 4096,
+            shift_terminal: None,
             last: LastLevel::default(),
         }
     }
@@ -83,11 +86,15 @@ impl FlowShift {
     /// The noise levels of the model's own pipeline for `steps` steps under a shift: `steps + 1` values from
     /// 1 to 0.
     pub fn sigmas(&self, shift: Shift, steps: usize) -> Vec<f32> {
-        match self.last {
+        let mut sigmas = match self.last {
             LastLevel::Reciprocal => shift.sigmas(steps),
             LastLevel::Lowest => shift.sigmas_to_lowest(steps),
             LastLevel::BeforeLowest => shift.sigmas_before_lowest(steps),
+        };
+        if let Some(terminal) = self.shift_terminal {
+            stretch(&mut sigmas[..steps], terminal as f32);
         }
+        sigmas
     }
 
     /// The shift that the model's own configuration selects.
@@ -139,6 +146,13 @@ impl Shift {
         let level = |index: usize| self.at(1.0 + step * index as f64).min(HIGHEST) as f32;
         (0..steps).map(level).chain([0.0]).collect()
     }
+}
+
+/// Stretches levels that begin at 1 so that they end at `terminal`. A single level stays.
+fn stretch(sigmas: &mut [f32], terminal: f32) {
+    let Some(last) = sigmas.last().copied().filter(|last| *last < 1.0) else { return };
+    let factor = (1.0 - last) / (1.0 - terminal);
+    sigmas.iter_mut().for_each(|sigma| *sigma = 1.0 - (1.0 - *sigma) / factor);
 }
 
 /// The lowest of a thousand levels in training.

@@ -246,6 +246,8 @@ pub struct T5Encoder {
     model: T5,
     /// Prompts are truncated and padded to at most this many tokens.
     length: usize,
+    /// Whether the states of the padding are dropped.
+    drops_padding: bool,
 }
 
 impl T5Encoder {
@@ -274,7 +276,14 @@ impl T5Encoder {
             &part.path,
         )?;
         let tokenizer = T5Tokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: T5::new(config), length }, component))
+        Ok((Self { tokenizer, model: T5::new(config), length, drops_padding: false }, component))
+    }
+}
+
+impl T5Encoder {
+    /// The same for a model that does not see the states of the padding.
+    pub fn dropping_padding(self) -> Self {
+        Self { drops_padding: true, ..self }
     }
 }
 
@@ -300,6 +309,10 @@ impl TextEncoder for T5Encoder {
         let read: Vec<&[u32]> = sequences.iter().map(|ids| &ids[..seen(ids)]).collect();
         let states = self.model.encode(blocks, &read)?;
         let padded = states.into_iter().zip(sequences).map(|(states, ids)| {
+            if self.drops_padding {
+                let states = states.narrow(0, 0, self.tokenizer.without_padding(ids))?;
+                return Ok(Encoded { states, pooled: None });
+            }
             let missing = ids.len() - states.dim(0)?;
             Ok(Encoded { states: states.pad_with_zeros(0, 0, missing)?, pooled: None })
         });

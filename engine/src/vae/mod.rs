@@ -3,6 +3,8 @@
 mod autoencoder;
 mod autoencoder_kl;
 mod config;
+mod ltx;
+mod ltx_config;
 mod original_names;
 mod pieces;
 mod tiling;
@@ -15,6 +17,8 @@ mod wan_patches;
 pub use autoencoder::Autoencoder;
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::{AutoencoderKlConfig, LatentScaling};
+pub use ltx::LtxAutoencoder;
+pub use ltx_config::LtxAutoencoderConfig;
 pub use pieces::{Piece, Place, Seams, Show, Values};
 pub use tiling::Tiling;
 pub use tiny::{TinyDecoder, TinyDecoderError};

@@ -72,7 +72,14 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let blocks = traced(part);
     let shape = denoiser.latents(request.canvas());
     let pixels = [request.height as usize, request.width as usize];
-    let input = PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 3.0, latents: shape, pixels };
+    let input = PrepareInput {
+        branches: &branches,
+        sigmas: &[0.5],
+        guidance: 3.0,
+        latents: shape,
+        pixels,
+        frame_rate: 16.0,
+    };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };

@@ -12,6 +12,7 @@ mod configuration;
 mod cuda_kernels;
 mod flux;
 mod functions;
+mod ltx;
 mod prompts;
 mod qwen_image;
 mod refiner;

@@ -78,6 +78,7 @@ impl Case {
             guidance: 4.0,
             latents: LatentShape::image(channels, height, width),
             pixels: [height * SCALE, width * SCALE],
+            frame_rate: 16.0,
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
         let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None };

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    diffusers_name, flux::FluxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
-    wan::WanConfig, z_image::ZImageConfig,
+    diffusers_name, flux::FluxConfig, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config,
+    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
     text::{ClipConfig, Qwen3Config, T5Config},
-    vae::{AutoencoderKlConfig, WanAutoencoderConfig},
+    vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
 /// What weights are published in: 16 bits. Forecasts do not differ between bf16 and f16.
@@ -142,6 +142,14 @@ impl PublishedPart {
             "AutoencoderKLWan" => {
                 let mut tensors = stored(&self.read::<WanAutoencoderConfig>()?.blueprint(), whole);
                 tensors.iter_mut().for_each(over_frames);
+                tensors
+            }
+            "LTXVideoTransformer3DModel" => stored(&self.read::<LtxConfig>()?.blueprint(), whole),
+            "AutoencoderKLLTXVideo" => {
+                let config = self.read::<LtxAutoencoderConfig>()?;
+                let mut tensors = stored(&config.blueprint(), whole);
+                let statistics = ["latents_mean", "latents_std"];
+                tensors.extend(statistics.map(|name| (name.to_owned(), vec![config.latent_channels])));
                 tensors
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),

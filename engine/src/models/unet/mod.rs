@@ -174,7 +174,7 @@ impl Denoiser for Unet {
             }
             Ok(())
         })?;
-        Ok(Prepared { branches: input.branches.to_vec(), modulations, seen })
+        Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, rope: None })
     }
 
     fn predict(
