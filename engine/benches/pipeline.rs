@@ -141,8 +141,14 @@ fn step(
     let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
     let latents = model.latents(Canvas { width: pixels, height: pixels, frames: 1 });
-    let input =
-        PrepareInput { branches: &branches, sigmas: &[0.5], guidance: 0.0, latents, pixels: [8 * side; 2] };
+    let input = PrepareInput {
+        branches: &branches,
+        sigmas: &[0.5],
+        guidance: 0.0,
+        latents,
+        pixels: [8 * side; 2],
+        frame_rate: 16.0,
+    };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
