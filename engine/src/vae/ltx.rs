@@ -195,14 +195,14 @@ impl LtxAutoencoder {
         let h = each(h, |frame| normed(&frame, modulation(1)))?;
         let h = convolve(w, &format!("{name}.conv2"), h, causal)?;
         let shortcut = format!("{name}.conv_shortcut.conv");
-        let joined = x.into_iter().zip(h).map(|(frame, h)| {
-            if !w.has(&format!("{shortcut}.weight")) {
-                return add(&frame, &h);
-            }
-            let normed = layer_normed(w, &format!("{name}.norm3"), &frame, self.config.resnet_norm_eps)?;
-            add(&w.conv3d(&shortcut, &[&normed], Conv2d::POINTWISE)?, &h)
-        });
-        joined.collect()
+        let mut direct = x;
+        if w.has(&format!("{shortcut}.weight")) {
+            let (norm, eps) = (format!("{name}.norm3"), self.config.resnet_norm_eps);
+            // Layer by layer, so that each layer's weights come once where they come one by one.
+            direct = each(direct, |frame| layer_normed(w, &norm, &frame, eps))?;
+            direct = each(direct, |frame| w.conv3d(&shortcut, &[&frame], Conv2d::POINTWISE))?;
+        }
+        direct.into_iter().zip(h).map(|(direct, h)| add(&direct, &h)).collect()
     }
 
     /// The embedded timestep as `rows` rows `[rows, width]`, if the decoder is told it.
