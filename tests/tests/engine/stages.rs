@@ -21,7 +21,7 @@ use sluice_engine::{
     residency::{Blocks, CancelToken, RunError},
     telemetry::Recorder,
     text::Encoded,
-    vae::{Autoencoder, Tiling},
+    vae::{Autoencoder, Piece, Show, Tiling},
 };
 use sluice_tests::checkpoint::Fixture;
 
@@ -365,6 +365,23 @@ impl Autoencoder for Frames<dyn Autoencoder> {
     ) -> Result<Tensor, RunError> {
         let frames = by_frame(latents, |latents| Ok(vec![self.inner.decode(blocks, latents, tiling)?]))?;
         Ok(frames[0].clone())
+    }
+
+    fn decode_clip(
+        &self,
+        blocks: Blocks<'_>,
+        latents: &Tensor,
+        tiling: Option<Tiling>,
+        show: Show<'_>,
+    ) -> Result<(), RunError> {
+        let dims = latents.dims();
+        let [whole] = Tiling::places(None, [dims[3], dims[4]])[..] else { panic!("more than one tile") };
+        for first in 0..dims[2] {
+            let frame = latents.narrow(2, first, 1)?.squeeze(2)?.contiguous()?;
+            let frames = vec![self.inner.decode(blocks, &frame, tiling)?];
+            show(Piece { place: whole, first, frames })?;
+        }
+        Ok(())
     }
 
     fn encode(
