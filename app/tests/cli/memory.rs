@@ -117,9 +117,9 @@ fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
         assert_fine(&output);
         stdout(&output).to_owned()
     };
-    let ltx = planned("ltx-video");
+    let ltx = planned("ltx-13b");
     assert!(
-        ltx.ends_with("Sluice cannot generate with LTX-Video 2B yet. Its sizes are from a table.\n"),
+        ltx.ends_with("Sluice cannot generate with LTX-Video 13B yet. Its sizes are from a table.\n"),
         "{ltx}"
     );
     assert!(!planned("sdxl").contains("cannot generate"));

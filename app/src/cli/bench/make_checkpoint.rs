@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_refused_with_alternatives() {
         for (name, word) in
-            [("ltx-13b", "LTX"), ("ltx-video", "cannot write"), ("sdxxl", "there is no well-known")]
+            [("ltx-13b", "LTX"), ("ltx-video-13b", "cannot write"), ("sdxxl", "there is no well-known")]
         {
             let error = likeness(name).unwrap_err();
             let Explained(failure) = error.downcast_ref().unwrap();
