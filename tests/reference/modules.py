@@ -110,7 +110,9 @@ def causal_autoencoder(vae):
     channels, scale, times = vae.config.z_dim, vae.config.scale_factor_spatial, vae.config.scale_factor_temporal
     # Pixels in patches are blended in patches there.
     rows, frames, is_tiled = (1, 3, False) if vae.config.patch_size else (2, 5, True)
-    clip = tensor("autoencoder.clip", 1, 3, 1 + (frames - 2) * times, rows * scale, 2 * scale).clamp(-1, 1)
+    # diffusers encodes four frames at a time and drops what is left.
+    length = (frames - 2) * times // 4 * 4
+    clip = tensor("autoencoder.clip", 1, 3, 1 + length, rows * scale, 2 * scale).clamp(-1, 1)
     latents, wide = tensor("autoencoder.frames", 1, channels, frames, rows, 2), tensor("autoencoder.wide", 1, channels, 2, 4, 5)
     parameters, first = vae.encode(clip).latent_dist, vae.encode(clip[:, :, :1]).latent_dist
     result = {
