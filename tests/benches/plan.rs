@@ -1,8 +1,7 @@
 //! Times a complete plan with all rows of the strategy table, as the window requests after each edit:
 //! `cargo bench --workspace --bench plan`.
 //!
-//! Image models are opened from their published configurations, and their forward passes are traced. The video model is
-//! a row of the table of models that no family generates with.
+//! Models are opened from their published configurations, and their forward passes are traced.
 
 use std::{
     hint::black_box,
@@ -12,9 +11,7 @@ use std::{
 use anyhow::{Context, Result};
 use sluice_engine::{
     hardware::card,
-    memory::{
-        Footprint, MemoryPreferences, RequestShape, Workload, forecast, machine_of, unsupported_models,
-    },
+    memory::{Footprint, MemoryPreferences, Workload, forecast, machine_of},
     nn::{Computes, Trace},
     pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
@@ -28,12 +25,19 @@ fn main() -> Result<()> {
     // The window plans on one thread next to the engine's.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     println!("{:<24} {:>10} {:>10} {:>10}", "milliseconds", "trace", "plan", "both");
-    for (id, side) in [("sd1.5", 512), ("sdxl", 1024), ("z-image", 1024), ("flux.1-dev", 1024)] {
+    for (id, [width, height], frames) in [
+        ("sd1.5", [512, 512], 1),
+        ("sdxl", [1024, 1024], 1),
+        ("z-image", [1024, 1024], 1),
+        ("flux.1-dev", [1024, 1024], 1),
+        ("wan-2.2-14b", [832, 480], 81),
+    ] {
         let (_, model) = known::opened(id)?;
         let request = Request {
             prompt: "a red boat".to_owned(),
-            width: side,
-            height: side,
+            width,
+            height,
+            frames,
             steps: 28,
             guidance: 5.0,
             ..Request::default()
@@ -45,16 +49,9 @@ fn main() -> Result<()> {
             black_box((sizes(), work()?));
             Ok(())
         })?;
-        row(&format!("{id} {side}x{side}"), traced, &sizes(), &work()?)?;
+        row(&format!("{id} {width}x{height}"), traced, &sizes(), &work()?)?;
     }
-    let video = unsupported_models().iter().find(|model| model.id == "wan-2.2-14b");
-    let video = video.context("Wan 2.2 14B is not known")?;
-    let shape = RequestShape { width: 832, height: 480, frames: 81, ..video.request() };
-    let traced = median(|| {
-        black_box((video.footprint(2), video.workload(&shape, 2)));
-        Ok(())
-    })?;
-    row("wan-2.2-14b 81 frames", traced, &video.footprint(2), &video.workload(&shape, 2))
+    Ok(())
 }
 
 fn row(name: &str, traced: Duration, footprint: &Footprint, workload: &Workload) -> Result<()> {

@@ -123,7 +123,9 @@ const NOTES: &str = "starter.toml";
 pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
     let path = model.root.join(NOTES);
     let notes: Notes = if path.is_file() { read_toml(&path)? } else { Notes::default() };
-    let folder_name = model.path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    // A dot in the name of a folder begins no extension.
+    let stem = if model.path.is_dir() { model.path.file_name() } else { model.path.file_stem() };
+    let folder_name = stem.map(|name| name.to_string_lossy().into_owned());
     Ok(ModelSummary {
         source: source.clone(),
         name: notes.name.or(folder_name).unwrap_or_else(|| model.family.name().to_owned()),
