@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use sluice_engine::{request::ModelSource, session::JobId};
 
 use super::{
-    files::Dialog,
+    files::{ClipFormat, Dialog},
     settings::Setting,
-    state::{Draft, MaskEdit, RecentId, Shown},
+    state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
 
 /// One user action.
@@ -44,6 +44,14 @@ pub enum Action {
     AddAdapter(PathBuf),
     /// Show an image.
     Show(Shown),
+    /// Play, pause or move through the displayed clip.
+    Play(Control),
+    /// Save the displayed frame of a clip as an image.
+    SaveFrame(RecentId),
+    /// Write the range of a clip that is played into a new file.
+    Export(RecentId, ClipFormat),
+    /// Use the displayed frame of a clip as the input image.
+    UseFrame(RecentId),
     /// Restore the settings of an image.
     UseSettings(RecentId),
     /// Use an image as the input image.
@@ -58,7 +66,7 @@ pub enum Action {
     CancelMask,
     /// Use the settings of the dropped image.
     UseDroppedSettings,
-    /// Copy an image to the clipboard.
+    /// Copy an image, or the displayed frame of a clip, to the clipboard.
     CopyImage(RecentId),
     /// Copy text to the clipboard.
     CopyText(String),

@@ -154,6 +154,7 @@ impl SluiceApp {
             // The remaining time counts down between steps.
             ctx.request_repaint_after(Duration::from_secs(1));
         }
+        self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();
     }
@@ -166,8 +167,11 @@ impl SluiceApp {
         if let Some(path) = input.files.wanted(source) {
             self.request(Task::Input(path));
         }
-        let shown = self.state.images.shown_recent().filter(|recent| recent.image.is_none());
-        if let Some(path) = shown.and_then(|recent| recent.path.clone())
+        let images = &self.state.images;
+        let hovered = self.viewer.hovered_clip().and_then(|id| images.recents.get(id));
+        let mut wanted = images.shown_recent().into_iter().chain(hovered);
+        let missing = wanted.find(|recent| recent.pixels.is_none());
+        if let Some(path) = missing.and_then(|recent| recent.path.clone())
             && self.reading.as_ref() != Some(&path)
             && self.files.request(Task::Show(path.clone()))
         {

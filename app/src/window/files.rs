@@ -1,27 +1,32 @@
 //! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
+mod read;
+mod write;
+
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
-    time::SystemTime,
 };
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
-    output::Image,
-    request::{FrameRange, ModelSource, SourceClip},
+    output::{Clip, Image},
+    request::ModelSource,
     session::Failure,
-    source::{self, ClipError, ClipInfo, read_clip},
 };
 
 use super::{
-    image_settings::{ImageSettings, read_image_settings},
+    image_settings::ImageSettings,
     settings::StartupSettings,
-    state::{Recents, thumbnail},
+    state::{ClipLength, Pixels},
 };
+use read::{dropped_clip, newest_images, read_input, read_pixels, read_thumbnail, settings_inside};
+pub use write::{ClipFormat, Export};
+use write::{export_clip, save_frame, save_mask};
 
 /// Maximum number of waiting tasks, and of waiting results. Further tasks are rejected; further results wait.
 const TASKS: usize = 64;
@@ -31,9 +36,9 @@ const RESULTS: usize = 16;
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 /// Extensions of input images.
 const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
-/// Extensions of clips whose first frame can be shown.
+/// Extensions of clips that can be read.
 const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
-/// Extensions of what Sluice saves.
+/// Extensions of what Sluice saves by itself.
 const SAVED_EXTENSIONS: [&str; 2] = ["png", "mp4"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
@@ -60,6 +65,21 @@ pub enum Task {
         /// White where the image is inpainted.
         mask: Image,
     },
+    /// Writes a frame of a clip into a folder, as a PNG file.
+    SaveFrame {
+        /// The folder.
+        folder: PathBuf,
+        /// Name of the clip, without extension.
+        name: String,
+        /// The clip.
+        clip: Arc<Clip>,
+        /// The frame, from 0.
+        frame: u32,
+        /// Whether it becomes the input image.
+        is_input: bool,
+    },
+    /// Writes a part of a clip into a new file.
+    Export(Box<Export>),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Saves the settings that are needed before the window opens.
@@ -75,22 +95,33 @@ pub enum FileEvent {
         path: PathBuf,
         /// A thumbnail.
         thumbnail: ColorImage,
+        /// The length of a clip.
+        length: Option<ClipLength>,
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
-    /// An image's pixels.
+    /// The pixels of an image or a clip.
     Pixels {
         /// Its file.
         path: PathBuf,
         /// The pixels.
-        image: ColorImage,
+        pixels: Pixels,
     },
-    /// An image was dropped.
-    Dropped {
+    /// A part of a clip was written.
+    Exported(PathBuf),
+    /// A frame of a clip was saved.
+    FrameSaved {
         /// Its file.
         path: PathBuf,
         /// Its pixels.
         image: ColorImage,
+    },
+    /// An image or a clip was dropped.
+    Dropped {
+        /// Its file.
+        path: PathBuf,
+        /// Its pixels.
+        pixels: Pixels,
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
@@ -158,7 +189,7 @@ pub struct Files {
 }
 
 /// Called on the worker's threads after every result.
-pub type Wake = std::sync::Arc<dyn Fn() + Send + Sync>;
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 impl Files {
     /// Starts the worker. It ends when this is dropped.
@@ -272,7 +303,7 @@ impl Reporter {
         match task {
             Task::Scan(folder) => self.scan(&folder),
             Task::Show(path) => self.say(match read_pixels(&path) {
-                Ok(image) => FileEvent::Pixels { path, image },
+                Ok(pixels) => FileEvent::Pixels { path, pixels },
                 Err(failure) => FileEvent::Gone { path, failure },
             }),
             Task::ListAdapters(model) => self.list_adapters(&model),
@@ -282,7 +313,10 @@ impl Reporter {
             }
             Task::Take(path) if has_extension(&path, &CLIP_EXTENSIONS) => self.say(dropped_clip(path)),
             Task::Take(path) => self.say(match read_input(&path) {
-                Ok(image) => FileEvent::Dropped { settings: settings_inside(&path), path, image },
+                Ok(image) => {
+                    let pixels = Pixels::Image(Arc::new(image));
+                    FileEvent::Dropped { settings: settings_inside(&path), path, pixels }
+                }
                 Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
             }),
             Task::Input(path) => {
@@ -291,15 +325,18 @@ impl Reporter {
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),
-                Err(error) => FileEvent::Failed {
-                    title: "The mask could not be saved",
-                    failure: Failure {
-                        message: format!("{}: {error}", folder.display()),
-                        advice: Some(
-                            "Free some disk space, or start Sluice with another output folder.".to_owned(),
-                        ),
-                    },
-                },
+                Err(error) => not_saved("The mask could not be saved", &folder, &error),
+            }),
+            Task::SaveFrame { folder, name, clip, frame, is_input } => {
+                self.say(match save_frame(&folder, &name, &clip, frame) {
+                    Ok((path, _)) if is_input => FileEvent::InputChosen(path),
+                    Ok((path, image)) => FileEvent::FrameSaved { path, image },
+                    Err(error) => not_saved("The frame could not be saved", &folder, &error),
+                })
+            }
+            Task::Export(export) => self.say(match export_clip(&export) {
+                Ok(path) => FileEvent::Exported(path),
+                Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
             }),
             Task::Open(folder) => match open::that_detached(&folder) {
                 Ok(()) => Ok(()),
@@ -332,37 +369,27 @@ impl Reporter {
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {
         for path in newest_images(folder) {
-            let image = match read_pixels(&path) {
-                Ok(image) => image,
+            let (thumbnail, length) = match read_thumbnail(&path) {
+                Ok(found) => found,
                 Err(failure) => {
                     tracing::warn!(path = %path.display(), failure.message, "an image is left out");
                     continue;
                 }
             };
             let settings = settings_inside(&path);
-            self.say(FileEvent::Found { path, thumbnail: thumbnail(&image), settings })?;
+            let made = settings.as_ref().map(|settings| &settings.request);
+            let made_clip = made.filter(|request| request.frames > 1).map(ClipLength::of);
+            let length = length.or(made_clip);
+            self.say(FileEvent::Found { path, thumbnail, length, settings })?;
         }
         Ok(())
     }
 }
 
-/// The newest images and clips of a folder, newest first. A missing folder has none.
-fn newest_images(folder: &Path) -> Vec<PathBuf> {
-    let entries = match folder.read_dir() {
-        Ok(entries) => entries,
-        Err(error) => {
-            tracing::debug!(folder = %folder.display(), %error, "no images yet");
-            return Vec::new();
-        }
-    };
-    let mut images: Vec<(SystemTime, PathBuf)> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| has_extension(path, &SAVED_EXTENSIONS))
-        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .collect();
-    images.sort_by(|a, b| b.cmp(a));
-    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+fn not_saved(title: &'static str, folder: &Path, error: &io::Error) -> FileEvent {
+    let message = format!("{}: {error}", folder.display());
+    let advice = "Free some disk space, or start Sluice with another output folder.";
+    FileEvent::Failed { title, failure: Failure { message, advice: Some(advice.to_owned()) } }
 }
 
 /// Whether a path has one of these extensions, ignoring case.
@@ -374,77 +401,4 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 
 fn images(native: rfd::FileDialog) -> rfd::FileDialog {
     native.add_filter("Images", &IMAGE_EXTENSIONS).add_filter("All files", &["*"])
-}
-
-fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
-    match read_image_settings(path) {
-        Ok(settings) => Some(Box::new(settings)),
-        Err(failure) => {
-            tracing::debug!(path = %path.display(), failure.message, "no settings inside");
-            None
-        }
-    }
-}
-
-/// An image as the engine reads it.
-fn read_input(path: &Path) -> Result<ColorImage, Failure> {
-    let read = source::read(path)
-        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
-    let size = [read.width as usize, read.height as usize];
-    Ok(ColorImage::from_rgb(size, &read.pixels))
-}
-
-/// A clip is only good for its settings.
-fn dropped_clip(path: PathBuf) -> FileEvent {
-    let title = "This clip cannot be used";
-    match (read_image_settings(&path), first_frame(&path)) {
-        (Ok(settings), Ok(image)) => FileEvent::Dropped { settings: Some(Box::new(settings)), path, image },
-        (Err(failure), _) | (_, Err(failure)) => FileEvent::Failed { title, failure },
-    }
-}
-
-/// The first frame of a clip.
-fn first_frame(path: &Path) -> Result<ColorImage, Failure> {
-    let explained =
-        |error: ClipError| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) };
-    let Some(ClipInfo { width, height, .. }) = ClipInfo::open(path).map_err(explained)? else {
-        return Err(Failure {
-            message: format!("{} is not an MP4 file", path.display()),
-            advice: Some("Choose an MP4 file.".to_owned()),
-        });
-    };
-    let range = FrameRange { start: 0, end: Some(1) };
-    let clip = SourceClip { path: path.to_owned(), range, ..SourceClip::default() };
-    let frames = read_clip(&clip, None, (width, height)).map_err(explained)?;
-    let pixels = frames.first().map(|frame| frame.pixels.as_slice()).unwrap_or_default();
-    Ok(ColorImage::from_rgb([width as usize, height as usize], pixels))
-}
-
-/// Saves a mask under a new name.
-fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
-    fs::create_dir_all(folder)?;
-    let named = |number: u32| match number {
-        1 => folder.join(format!("{name} mask.png")),
-        _ => folder.join(format!("{name} mask {number}.png")),
-    };
-    let path = (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1));
-    image::save_buffer(&path, &mask.pixels, mask.width, mask.height, image::ColorType::Rgb8)
-        .map_err(io::Error::other)?;
-    Ok(path)
-}
-
-fn read_pixels(path: &Path) -> Result<ColorImage, Failure> {
-    if has_extension(path, &CLIP_EXTENSIONS) {
-        return first_frame(path);
-    }
-    let failure = |error: &dyn std::fmt::Display| Failure {
-        message: format!("{} cannot be read: {error}", path.display()),
-        advice: Some("Check that the file still exists and is a complete PNG image.".to_owned()),
-    };
-    let reader = image::ImageReader::open(path)
-        .and_then(image::ImageReader::with_guessed_format)
-        .map_err(|error| failure(&error))?;
-    let image = reader.decode().map_err(|error| failure(&error))?.into_rgb8();
-    let size = [image.width() as usize, image.height() as usize];
-    Ok(ColorImage::from_rgb(size, image.as_raw()))
 }

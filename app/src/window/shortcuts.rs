@@ -4,7 +4,7 @@ use egui::{Event, Key, KeyboardShortcut, Modifiers, Ui};
 
 use super::{
     action::Action,
-    state::{Shown, State},
+    state::{Control, Playback, Shown, State},
 };
 
 /// Queues a job.
@@ -31,15 +31,47 @@ pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<A
     if !popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(Action::CancelRunning);
     }
-    if ctx.memory(|memory| memory.focused().is_none())
-        && let Shown::Recent(id) = state.images.shown
-    {
-        for (key, step) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
+    let is_free = !popup_was_open && ctx.memory(|memory| memory.focused().is_none());
+    if is_free && let Shown::Recent(id) = state.images.shown {
+        let playback = state.player.playback(id);
+        let neighbours: &[_] = match playback {
+            Some(_) => &[(Key::ArrowUp, -1), (Key::ArrowDown, 1)],
+            None => &[(Key::ArrowUp, -1), (Key::ArrowDown, 1), (Key::ArrowLeft, -1), (Key::ArrowRight, 1)],
+        };
+        for &(key, step) in neighbours {
             if ctx.input(|input| input.key_pressed(key))
                 && let Some(next) = state.images.recents.neighbour(id, step)
             {
                 actions.push(Action::Show(Shown::Recent(next)));
             }
         }
+        if let Some(playback) = playback {
+            player(ui, playback, actions);
+        }
     }
+}
+
+/// The keys of the player.
+fn player(ui: &Ui, playback: &Playback, actions: &mut Vec<Action>) {
+    let frame = playback.frame(ui.ctx().time());
+    let (first, last) = playback.range();
+    ui.input(|input| {
+        for event in &input.events {
+            let Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { continue };
+            if modifiers.any() {
+                continue;
+            }
+            let control = match key {
+                Key::Space if !repeat => Control::Toggle,
+                Key::ArrowLeft => Control::Step(-1),
+                Key::ArrowRight => Control::Step(1),
+                Key::Home => Control::Go(first),
+                Key::End => Control::Go(last),
+                Key::I => Control::First(frame),
+                Key::O => Control::Last(frame),
+                _ => continue,
+            };
+            actions.push(Action::Play(control));
+        }
+    });
 }

@@ -1,5 +1,7 @@
 //! Images on the GPU that renders the window.
 
+mod frames;
+
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -7,15 +9,21 @@ use std::{
 };
 
 use egui::{Color32, ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
-use sluice_engine::session::JobId;
+use sluice_engine::{output::Clip, session::JobId};
 
-use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink};
+use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink, shrink_frame};
+use frames::FrameTexture;
 
-/// The textures: thumbnails, the displayed image, live previews.
+/// Longer side of the frames that the filmstrip plays.
+const HOVERED_PIXELS: usize = 160;
+
+/// The textures: thumbnails, the displayed image or frame, live previews.
 #[derive(Default)]
 pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,
     shown: Option<(RecentId, bool, TextureHandle)>,
+    frame: Option<FrameTexture>,
+    hovered: Option<(RecentId, u32, TextureHandle)>,
     live: Option<(JobId, u64, Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
     mask: Option<(Color32, u64, TextureHandle)>,
@@ -33,14 +41,44 @@ impl Textures {
         match &self.shown {
             Some((shown, shown_pixels, texture)) if (*shown, *shown_pixels) == (id, pixels) => texture.id(),
             _ => {
-                let magnification = if pixels { TextureFilter::Nearest } else { TextureFilter::Linear };
-                let options = TextureOptions { magnification, ..TextureOptions::LINEAR };
-                let texture = ctx.load_texture("image", for_gpu(ctx, image), options);
+                let texture = ctx.load_texture("image", for_gpu(ctx, image), magnified(pixels));
                 let drawn = texture.id();
                 self.shown = Some((id, pixels, texture));
                 drawn
             }
         }
+    }
+
+    /// A frame of the displayed clip, smooth or with visible pixels. The texture is the same for all frames.
+    pub fn frame(
+        &mut self,
+        ctx: &Context,
+        id: RecentId,
+        clip: &Clip,
+        index: u32,
+        pixels: bool,
+    ) -> Option<TextureId> {
+        let frame = clip.frames.get(index as usize)?;
+        let texture = self.frame.get_or_insert_with(|| FrameTexture::new(ctx));
+        Some(texture.show(ctx, (id, index), frame, magnified(pixels)))
+    }
+
+    /// A frame of the clip under the pointer in the filmstrip.
+    pub fn hovered(&mut self, ctx: &Context, id: RecentId, clip: &Clip, index: u32) -> Option<TextureId> {
+        let frame = clip.frames.get(index as usize)?;
+        let small = || shrink_frame(frame, HOVERED_PIXELS);
+        match &mut self.hovered {
+            Some((shown, at, _)) if (*shown, *at) == (id, index) => {}
+            Some((shown, at, texture)) => {
+                texture.set(small(), TextureOptions::LINEAR);
+                (*shown, *at) = (id, index);
+            }
+            None => {
+                self.hovered =
+                    Some((id, index, ctx.load_texture("hovered", small(), TextureOptions::LINEAR)));
+            }
+        }
+        self.hovered.as_ref().map(|(_, _, texture)| texture.id())
     }
 
     /// The input image or its mask.
@@ -108,11 +146,21 @@ impl Textures {
         if state.input.painting.is_none() {
             self.mask = None;
         }
+        match state.images.shown_recent() {
+            Some(recent) if recent.clip().is_some() => self.shown = None,
+            _ => self.frame = None,
+        }
         let running = state.jobs.running().map(|(job, _)| job.id);
         if self.live.as_ref().is_some_and(|(job, ..)| Some(*job) != running) {
             self.live = None;
         }
     }
+}
+
+/// How an image is enlarged: smooth, or with visible pixels.
+fn magnified(pixels: bool) -> TextureOptions {
+    let magnification = if pixels { TextureFilter::Nearest } else { TextureFilter::Linear };
+    TextureOptions { magnification, ..TextureOptions::LINEAR }
 }
 
 /// Shrinks an image to the GPU's maximum texture size.

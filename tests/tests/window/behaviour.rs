@@ -202,8 +202,9 @@ fn the_folders_images_are_listed_and_read_when_they_are_shown() {
     window.wait_for("the image", |app| !app.state().images.recents.is_empty());
     window.frames();
     window.click("found.png");
-    window
-        .wait_for("its pixels", |app| app.state().images.recents.iter().all(|recent| recent.image.is_some()));
+    window.wait_for("its pixels", |app| {
+        app.state().images.recents.iter().all(|recent| recent.pixels.is_some())
+    });
     window.frames();
     window.click("Use these settings");
     assert_eq!(window.harness.state().state().draft().request.prompt, "found");
@@ -365,7 +366,7 @@ fn every_widget_has_a_name() {
     nothing_is_unnamed(&window, "a failure");
 }
 
-fn nothing_is_unnamed(window: &Window, what: &str) {
+pub fn nothing_is_unnamed(window: &Window, what: &str) {
     let unnamed = window.harness.unnamed_widgets();
     assert_eq!(unnamed, Vec::<String>::new(), "with {what}");
     for node in window.harness.root().children_recursive() {

@@ -5,6 +5,7 @@
 mod behaviour;
 mod input_image;
 mod memory;
+mod player;
 mod prompts;
 mod real_run;
 mod runs;

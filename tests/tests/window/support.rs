@@ -18,7 +18,7 @@ use sluice::window::{
 use sluice_engine::{
     checkpoint::Role,
     hardware::{GpuSample, HardwareSample},
-    output::{Image, Media},
+    output::{Clip, Image, Media},
     request::ModelSource,
     session::{
         Command, ComponentSummary, Defaults, Event, Failure, Job, JobId, ModelSummary, Picture, PlanQuery,
@@ -269,6 +269,25 @@ pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
 /// A finished image that was not saved.
 pub fn picture(width: u32, height: u32, seed: u64) -> Picture {
     Picture { media: Media::Image(landscape(width, height, seed, 1.0)), seed, path: None }
+}
+
+/// A landscape in which the sun and the hills move.
+pub fn clip(width: u32, height: u32, frames: u32, rate: f32) -> Clip {
+    let still = landscape(width, height, 7, 1.0);
+    let shifted = |by: u32| {
+        let rows = still.pixels.chunks_exact(3 * width as usize);
+        let turned = rows.flat_map(|row| {
+            let at = 3 * (by % width) as usize;
+            [&row[at..], &row[..at]].concat()
+        });
+        Image { width, height, pixels: turned.collect() }
+    };
+    Clip { frames: (0..frames).map(|frame| shifted(frame * 2)).collect(), rate }
+}
+
+/// A finished clip that was not saved.
+pub fn moving(width: u32, height: u32, frames: u32, rate: f32) -> Picture {
+    Picture { media: Media::Clip(clip(width, height, frames, rate)), seed: 7, path: None }
 }
 
 /// Five steps of a job with previews.

@@ -3,6 +3,7 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -15,9 +16,9 @@ use sluice_engine::{
 use super::SluiceApp;
 use crate::window::{
     action::{Action, Message},
-    files::{Dialog, FileEvent, Task},
+    files::{ClipFormat, Dialog, Export, FileEvent, Task},
     settings::{Setting, StartupSettings},
-    state::{Ask, Draft, Dropped, RecentId, Shown, State, file_name},
+    state::{Ask, Draft, Dropped, Notice, Pixels, Playback, RecentId, Shown, State, file_name},
 };
 
 impl SluiceApp {
@@ -59,6 +60,10 @@ impl SluiceApp {
             }
             Action::AddAdapter(path) => settings.draft.add_adapter(path),
             Action::Show(shown) => self.show(shown),
+            Action::Play(control) => self.state.player.control(control, ctx.time()),
+            Action::SaveFrame(id) => self.save_frame(id, ctx.time(), false),
+            Action::Export(id, format) => self.export(id, format),
+            Action::UseFrame(id) => self.save_frame(id, ctx.time(), true),
             Action::UseSettings(id) => self.use_settings(id),
             Action::UseAsInput(path) => self.use_as_input(path),
             Action::PaintMask => self.state.paint_mask(),
@@ -75,9 +80,8 @@ impl SluiceApp {
                 }
             }
             Action::CopyImage(id) => {
-                let recent = self.state.images.recents.get(id);
-                if let Some(image) = recent.and_then(|recent| recent.image.as_deref()) {
-                    ctx.copy_image(image.clone());
+                if let Some(image) = self.state.displayed(id, ctx.time()) {
+                    ctx.copy_image(image);
                 }
             }
             Action::CopyText(text) => ctx.copy_text(text),
@@ -152,11 +156,34 @@ impl SluiceApp {
     fn apply_mask(&mut self) {
         let Some(painting) = self.state.input.painting.take() else { return };
         let name = painting.image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let folder = self.state.surroundings.output_folder.clone().unwrap_or_else(env::temp_dir);
+        let folder = self.output_folder();
         self.request(Task::SaveMask { folder: folder.join("masks"), name, mask: painting.to_image() });
     }
 
-    fn use_dropped_settings(&mut self, Dropped { path, image, settings }: Dropped) {
+    /// Saves the displayed frame of a clip, in a folder of its own if it becomes the input image.
+    fn save_frame(&mut self, id: RecentId, now: f64, is_input: bool) {
+        let Some((recent, frame)) = self.state.displayed_frame(id, now) else { return };
+        let Some(clip) = recent.clip().map(Arc::clone) else { return };
+        let (name, folder) = (recent.stem(), self.output_folder());
+        let folder = if is_input { folder.join("frames") } else { folder };
+        self.request(Task::SaveFrame { folder, name, clip, frame, is_input });
+    }
+
+    /// Writes the range of a clip that is played into a new file.
+    fn export(&mut self, id: RecentId, format: ClipFormat) {
+        let Some(recent) = self.state.images.recents.get(id) else { return };
+        let Some(clip) = recent.clip().map(Arc::clone) else { return };
+        let Some(range) = self.state.player.playback(id).map(Playback::range) else { return };
+        let (name, folder) = (recent.stem(), self.output_folder());
+        let (original, request) = (recent.path.clone(), recent.request.clone());
+        self.request(Task::Export(Box::new(Export { clip, range, format, folder, name, original, request })));
+    }
+
+    fn output_folder(&self) -> PathBuf {
+        self.state.surroundings.output_folder.clone().unwrap_or_else(env::temp_dir)
+    }
+
+    fn use_dropped_settings(&mut self, Dropped { path, pixels, settings }: Dropped) {
         let text = format!("Settings of {}", file_name(&path));
         let mut draft = Draft::from_request(&settings.request);
         let mut notes = settings.notes;
@@ -166,7 +193,7 @@ impl SluiceApp {
                 notes.push(format!("It was made with {}. The current model is kept.", settings.model_name));
             }
         }
-        let recent = self.state.images.recents.add(Some(path), image, Some(settings.request), None);
+        let recent = self.state.images.recents.add(Some(path), pixels, Some(settings.request), None);
         self.viewer.fit();
         self.state.images.show(Shown::Recent(recent));
         let load = self.state.restore(draft, text, notes);
@@ -202,19 +229,30 @@ impl SluiceApp {
         self.state.messages.fail(title, Failure { message, advice });
     }
 
+    fn saved(&mut self, path: &Path) {
+        let text = format!("Saved {}", file_name(path));
+        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+    }
+
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
         match event {
-            FileEvent::Found { path, thumbnail, settings } => {
+            FileEvent::Found { path, thumbnail, length, settings } => {
                 let request = settings.map(|settings| settings.request);
-                self.state.images.recents.add_found(path, thumbnail, request);
+                self.state.images.recents.add_found(path, thumbnail, length, request);
             }
-            FileEvent::Pixels { path, image } => {
-                self.state.images.recents.loaded(&path, image);
+            FileEvent::Pixels { path, pixels } => {
+                let shown = self.state.images.shown_recent().map(|recent| recent.id);
+                self.state.images.recents.loaded(&path, pixels, shown);
                 self.reading = None;
             }
-            FileEvent::Dropped { path, image, settings: Some(settings) } => {
+            FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::FrameSaved { path, image } => {
+                self.saved(&path);
+                self.state.images.recents.add(Some(path), Pixels::Image(Arc::new(image)), None, None);
+            }
+            FileEvent::Dropped { path, pixels, settings: Some(settings) } => {
                 self.state.messages.notice = None;
-                self.state.input.dropped = Some(Dropped { path, image, settings });
+                self.state.input.dropped = Some(Dropped { path, pixels, settings });
             }
             FileEvent::Dropped { path, settings: None, .. } | FileEvent::InputChosen(path) => {
                 self.use_as_input(path);

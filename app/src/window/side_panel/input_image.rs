@@ -10,7 +10,7 @@ use crate::window::{
     action::{Action, Message},
     files::Dialog,
     icons,
-    state::{Dropped, FileState, InputFiles, file_name},
+    state::{Dropped, FileState, InputFiles, Pixels, file_name},
     textures::Textures,
     tokens::{Palette, font, radius, space},
     widgets::{self, Weight},
@@ -42,7 +42,10 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, actions: &mut Vec<Action>) {
                 if widgets::button(ui, Some(icons::RESTORE), "Use settings", Weight::Plain).clicked() {
                     actions.push(Action::UseDroppedSettings);
                 }
-                if widgets::button(ui, Some(icons::IMAGE), "Use as input image", Weight::Plain).clicked() {
+                let is_image = matches!(dropped.pixels, Pixels::Image(_));
+                if is_image
+                    && widgets::button(ui, Some(icons::IMAGE), "Use as input image", Weight::Plain).clicked()
+                {
                     actions.push(Action::UseAsInput(dropped.path.clone()));
                 }
             });

@@ -8,7 +8,7 @@ use std::{
 use egui::ColorImage;
 use sluice_engine::request::SourceImage;
 
-use super::mask::MaskPainting;
+use super::{Pixels, mask::MaskPainting};
 use crate::window::image_settings::ImageSettings;
 
 /// The state of a file.
@@ -70,7 +70,7 @@ pub struct Dropped {
     /// Its file.
     pub path: PathBuf,
     /// Its pixels.
-    pub image: ColorImage,
+    pub pixels: Pixels,
     /// The settings that generated it.
     pub settings: Box<ImageSettings>,
 }

@@ -5,13 +5,17 @@ mod input_image;
 mod jobs;
 mod mask;
 mod messages;
+mod pixels;
 mod planning;
+mod playback;
+mod player;
 mod recent;
 mod sizes;
 mod watch;
 
 use std::path::PathBuf;
 
+use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
@@ -26,8 +30,11 @@ pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{FailureCard, Messages, Notice};
+pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
 pub use planning::{Answer, Ask, Planning};
-pub use recent::{Images, Recent, RecentId, Recents, Shown, color_image, file_name, shrink, thumbnail};
+pub use playback::{Control, Playback, SPEEDS};
+pub use player::Player;
+pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use watch::{Replanned, Watch, Watches};
 
@@ -90,8 +97,10 @@ pub struct State {
     pub model: Model,
     /// Unfinished jobs.
     pub jobs: Jobs,
-    /// Finished images.
+    /// Finished images and clips.
     pub images: Images,
+    /// How the clip in the viewer is played.
+    pub player: Player,
     /// The input image and its files.
     pub input: InputImage,
     /// What is known about adapters.
@@ -286,6 +295,32 @@ impl State {
                 self.leave_live();
             }
             Event::Failed { job, failure } => self.failed(job, failure),
+        }
+    }
+
+    /// Plays the clip that is shown, once its frames are in memory.
+    pub fn follow_clip(&mut self, now: f64) {
+        let shown = self.images.shown_recent();
+        let clip = shown.and_then(|recent| Some((recent.id, recent.clip()?)));
+        let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
+        self.player.follow(clip, now);
+        self.player.keep(|id| self.images.recents.get(id).is_some());
+    }
+
+    /// A clip and the frame of it that is displayed.
+    pub fn displayed_frame(&self, id: RecentId, now: f64) -> Option<(&Recent, u32)> {
+        let frame = self.player.playback(id)?.frame(now);
+        Some((self.images.recents.get(id)?, frame))
+    }
+
+    /// The pixels of an image, or of the frame of a clip that is displayed.
+    pub fn displayed(&self, id: RecentId, now: f64) -> Option<ColorImage> {
+        match self.images.recents.get(id)?.pixels.as_ref()? {
+            Pixels::Image(image) => Some((**image).clone()),
+            Pixels::Clip(clip) => {
+                let frame = self.player.playback(id).map_or(0, |playback| playback.frame(now));
+                clip.frames.get(frame as usize).and_then(color_image)
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Finished images, from this session and from the output folder, and what the viewer shows.
+//! Finished images and clips, from this session and from the output folder, and what the viewer shows.
 
 use std::{
     collections::VecDeque,
@@ -6,14 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use egui::{Color32, ColorImage};
-use sluice_engine::{output::Image, request::Request, session::Picture};
+use egui::ColorImage;
+use sluice_engine::{
+    output::{Clip, Media},
+    request::Request,
+    session::Picture,
+};
+
+use super::pixels::{ClipLength, Pixels, color_image, is_clip};
 
 /// Identifies an image during the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecentId(pub u64);
 
-/// A finished image.
+/// A finished image or clip.
 #[derive(Debug, Clone)]
 pub struct Recent {
     /// Its id.
@@ -21,8 +27,10 @@ pub struct Recent {
     /// Its file.
     pub path: Option<PathBuf>,
     /// Its pixels, while they are in memory.
-    pub image: Option<Arc<ColorImage>>,
-    /// The thumbnail.
+    pub pixels: Option<Pixels>,
+    /// The length of a clip; `None` for an image.
+    pub length: Option<ClipLength>,
+    /// The thumbnail; of a clip, its first frame.
     pub thumbnail: Arc<ColorImage>,
     /// The request that generates only this image.
     pub request: Option<Request>,
@@ -35,8 +43,37 @@ impl Recent {
     pub fn name(&self) -> String {
         match (&self.path, &self.request) {
             (Some(path), _) => file_name(path),
-            (None, Some(request)) => format!("Image with seed {}", request.seed),
-            (None, None) => format!("Image {}", self.id.0),
+            (None, Some(request)) => format!("{} with seed {}", self.kind(), request.seed),
+            (None, None) => format!("{} {}", self.kind(), self.id.0),
+        }
+    }
+
+    /// Its name without an extension.
+    pub fn stem(&self) -> String {
+        match &self.path {
+            Some(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            None => self.name(),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.length.is_some() { "Clip" } else { "Image" }
+    }
+
+    /// The frames of a clip, while they are in memory.
+    pub fn clip(&self) -> Option<&Arc<Clip>> {
+        match &self.pixels {
+            Some(Pixels::Clip(clip)) => Some(clip),
+            Some(Pixels::Image(_)) | None => None,
+        }
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> [usize; 2] {
+        match (&self.pixels, &self.request) {
+            (Some(pixels), _) => pixels.size(),
+            (None, Some(request)) => [request.width as usize, request.height as usize],
+            (None, None) => self.thumbnail.size,
         }
     }
 }
@@ -105,8 +142,10 @@ pub struct Recents {
 impl Recents {
     /// Maximum number of images.
     pub const LIMIT: usize = 60;
-    /// Maximum number of images whose pixels stay in memory; others are reloaded when they are shown.
+    /// Maximum number of images whose pixels stay in memory, and the bytes of all pixels; others are reloaded when
+    /// they are shown.
     const KEPT: usize = 12;
+    const KEPT_BYTES: usize = 1 << 30;
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Recent> {
@@ -138,12 +177,16 @@ impl Recents {
     pub fn add_finished(&mut self, request: &Request, images: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
         for made in images.into_iter().rev() {
-            let Some(image) = made.media.first().and_then(color_image) else {
+            let pixels = match made.media {
+                Media::Image(image) => color_image(&image).map(|image| Pixels::Image(Arc::new(image))),
+                Media::Clip(clip) => is_clip(&clip).then(|| Pixels::Clip(Arc::new(clip))),
+            };
+            let Some(pixels) = pixels else {
                 tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };
             let request = Request { seed: made.seed, batch: 1, ..request.clone() };
-            ids.push(self.add(made.path, image, Some(request), Some(seconds)));
+            ids.push(self.add(made.path, pixels, Some(request), Some(seconds)));
         }
         ids.reverse();
         ids
@@ -153,41 +196,64 @@ impl Recents {
     pub fn add(
         &mut self,
         path: Option<PathBuf>,
-        image: ColorImage,
+        pixels: Pixels,
         request: Option<Request>,
         seconds: Option<f64>,
     ) -> RecentId {
         if path.is_some() {
             self.list.retain(|recent| recent.path != path);
         }
-        let thumbnail = Arc::new(thumbnail(&image));
-        let id = self.new_id();
-        let image = Some(Arc::new(image));
-        self.list.push_front(Recent { id, path, image, thumbnail, request, seconds });
+        let thumbnail = Arc::new(pixels.thumbnail());
+        let (id, length) = (self.new_id(), pixels.length());
+        let pixels = Some(pixels);
+        self.list.push_front(Recent { id, path, pixels, length, thumbnail, request, seconds });
         self.list.truncate(Self::LIMIT);
-        for recent in self.list.iter_mut().skip(Self::KEPT) {
-            if recent.path.is_some() {
-                recent.image = None;
-            }
-        }
+        self.free_pixels(&[id], Self::KEPT_BYTES);
         id
     }
 
     /// Adds an image found in the folder, after the others.
-    pub fn add_found(&mut self, path: PathBuf, thumbnail: ColorImage, request: Option<Request>) {
+    pub fn add_found(
+        &mut self,
+        path: PathBuf,
+        thumbnail: ColorImage,
+        length: Option<ClipLength>,
+        request: Option<Request>,
+    ) {
         let listed = self.list.iter().any(|recent| recent.path.as_ref() == Some(&path));
         if listed || self.list.len() >= Self::LIMIT {
             return;
         }
-        let id = self.new_id();
-        let thumbnail = Arc::new(thumbnail);
-        self.list.push_back(Recent { id, path: Some(path), image: None, thumbnail, request, seconds: None });
+        let (id, path, thumbnail) = (self.new_id(), Some(path), Arc::new(thumbnail));
+        self.list.push_back(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
     }
 
-    /// Sets the reloaded pixels of an image.
-    pub fn loaded(&mut self, path: &Path, image: ColorImage) {
+    /// Sets the reloaded pixels of an image. Those of `shown` stay in memory too.
+    pub fn loaded(&mut self, path: &Path, pixels: Pixels, shown: Option<RecentId>) {
         if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
-            recent.image = Some(Arc::new(image));
+            recent.length = pixels.length();
+            recent.pixels = Some(pixels);
+            let kept: Vec<_> = shown.into_iter().chain([recent.id]).collect();
+            self.free_pixels(&kept, Self::KEPT_BYTES);
+        }
+    }
+
+    /// Frees the pixels of images that have a file, the oldest first, until the others are few enough.
+    fn free_pixels(&mut self, kept: &[RecentId], most: usize) {
+        let (mut count, mut bytes) = (0, 0);
+        for recent in self.list.iter().filter(|recent| kept.contains(&recent.id)) {
+            count += 1;
+            bytes += recent.pixels.as_ref().map_or(0, Pixels::bytes);
+        }
+        for recent in self.list.iter_mut().filter(|recent| !kept.contains(&recent.id)) {
+            let Some(pixels) = &recent.pixels else { continue };
+            let fits = count < Self::KEPT && bytes + pixels.bytes() <= most;
+            if fits || recent.path.is_none() {
+                count += 1;
+                bytes += pixels.bytes();
+            } else {
+                recent.pixels = None;
+            }
         }
     }
 
@@ -202,63 +268,15 @@ impl Recents {
     }
 }
 
-/// Converts an image for display, if the number of pixels matches its size.
-pub fn color_image(image: &Image) -> Option<ColorImage> {
-    let size = [image.width as usize, image.height as usize];
-    (image.pixels.len() == 3 * size[0] * size[1] && !image.pixels.is_empty())
-        .then(|| ColorImage::from_rgb(size, &image.pixels))
-}
-
-/// Longer side of a thumbnail in pixels: twice its size on screen, for high-density screens.
-const THUMBNAIL_PIXELS: usize = 160;
-/// Samples per thumbnail pixel in each direction.
-const TAPS: usize = 4;
-
-/// A thumbnail.
-pub fn thumbnail(image: &ColorImage) -> ColorImage {
-    shrink(image, THUMBNAIL_PIXELS)
-}
-
-/// Shrinks an image to at most `longest` pixels on its longer side. The cost depends only on the size of the
-/// result.
-pub fn shrink(image: &ColorImage, longest: usize) -> ColorImage {
-    let [width, height] = image.size;
-    let longer = width.max(height);
-    if longer <= longest {
-        return image.clone();
-    }
-    let small = [width, height].map(|side| (side * longest / longer).max(1));
-    let sample = |x: usize, y: usize| {
-        let mut sums = [0_u32; 3];
-        for tap in 0..TAPS * TAPS {
-            let source_x = (x * TAPS + tap % TAPS) * width / (small[0] * TAPS);
-            let source_y = (y * TAPS + tap / TAPS) * height / (small[1] * TAPS);
-            let color = image.pixels[source_y * width + source_x];
-            for (sum, channel) in sums.iter_mut().zip([color.r(), color.g(), color.b()]) {
-                *sum += u32::from(channel);
-            }
-        }
-        let [r, g, b] = sums.map(|sum| (sum / (TAPS * TAPS) as u32) as u8);
-        Color32::from_rgb(r, g, b)
-    };
-    let places = (0..small[1]).flat_map(|y| (0..small[0]).map(move |x| (x, y)));
-    ColorImage::new(small, places.map(|(x, y)| sample(x, y)).collect())
-}
-
 #[cfg(test)]
 mod tests {
+    use egui::Color32;
+    use sluice_engine::output::Image;
+
     use super::*;
 
-    fn grey(side: usize, value: u8) -> ColorImage {
-        ColorImage::filled([side, side], Color32::from_gray(value))
-    }
-
-    #[test]
-    fn a_thumbnail_is_small_and_keeps_the_aspect() {
-        let small = thumbnail(&ColorImage::filled([1600, 800], Color32::from_rgb(10, 200, 30)));
-        assert_eq!(small.size, [160, 80]);
-        assert!(small.pixels.iter().all(|&pixel| pixel == Color32::from_rgb(10, 200, 30)));
-        assert_eq!(thumbnail(&grey(16, 3)).size, [16, 16]);
+    fn grey(side: usize, value: u8) -> Pixels {
+        Pixels::Image(Arc::new(ColorImage::filled([side, side], Color32::from_gray(value))))
     }
 
     #[test]
@@ -268,7 +286,7 @@ mod tests {
             recents.add(Some(PathBuf::from(format!("{name}.png"))), grey(2, 0), None, None);
         }
         assert_eq!(recents.iter().count(), Recents::LIMIT);
-        assert_eq!(recents.iter().filter(|recent| recent.image.is_some()).count(), Recents::KEPT);
+        assert_eq!(recents.iter().filter(|recent| recent.pixels.is_some()).count(), Recents::KEPT);
         recents.add(Some("10.png".into()), grey(2, 9), None, None);
         assert_eq!(
             recents.iter().filter(|recent| recent.path.as_deref() == Some("10.png".as_ref())).count(),
@@ -280,9 +298,24 @@ mod tests {
     }
 
     #[test]
-    fn an_image_with_missing_pixels_is_refused() {
-        assert!(color_image(&Image { width: 2, height: 2, pixels: vec![0; 11] }).is_none());
-        assert!(color_image(&Image { width: 0, height: 2, pixels: Vec::new() }).is_none());
-        assert!(color_image(&Image { width: 2, height: 2, pixels: vec![0; 12] }).is_some());
+    fn long_clips_free_the_pixels_of_older_ones_but_never_of_what_is_shown() {
+        let image = Image { width: 4, height: 4, pixels: vec![0; 48] };
+        let clip = Pixels::Clip(Arc::new(Clip { frames: vec![image; 10], rate: 16.0 }));
+        let mut recents = Recents::default();
+        let [a, b, c] = ["a", "b", "c"].map(|name| recents.add(Some(name.into()), clip.clone(), None, None));
+        let in_memory = |recents: &Recents| {
+            [a, b, c].map(|id| recents.get(id).is_some_and(|recent| recent.pixels.is_some()))
+        };
+        recents.free_pixels(&[c], 1000);
+        assert_eq!(in_memory(&recents), [false, true, true]);
+        assert_eq!(recents.get(a).unwrap().length, Some(ClipLength { frames: 10, rate: 16.0 }));
+        recents.loaded(Path::new("a"), clip.clone(), Some(b));
+        recents.free_pixels(&[a, b], 1000);
+        assert_eq!(in_memory(&recents), [true, true, false]);
+        recents.free_pixels(&[a], 10);
+        assert_eq!(in_memory(&recents), [true, false, false]);
+        let unsaved = recents.add(None, clip, None, None);
+        recents.free_pixels(&[a], 10);
+        assert!(recents.get(unsaved).unwrap().clip().is_some(), "it could not be read again");
     }
 }

@@ -81,8 +81,14 @@ pub fn shows_pixels(zoom: f32) -> bool {
     zoom > NEAREST_ABOVE
 }
 
-/// Zooms and pans an image with the pointer. Returns its rectangle.
-pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, image: Vec2, name: &str) -> Rect {
+/// Zooms and pans an image with the pointer. Returns its rectangle, and the response of the canvas.
+pub fn interact(
+    ui: &mut Ui,
+    view: &mut View,
+    canvas: Rect,
+    image: Vec2,
+    name: &str,
+) -> (Rect, egui::Response) {
     let density = ui.pixels_per_point();
     let response = ui.interact(canvas, ui.scope_id().with("canvas"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
@@ -104,7 +110,7 @@ pub fn interact(ui: &mut Ui, view: &mut View, canvas: Rect, image: Vec2, name: &
     } else if response.hovered() && !view.is_fit() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Grab);
     }
-    view.place(image, canvas, density)
+    (view.place(image, canvas, density), response)
 }
 
 /// Draws the background of an image.

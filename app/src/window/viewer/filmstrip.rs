@@ -1,17 +1,54 @@
-//! The filmstrip of finished images.
+//! The filmstrip of finished images and clips.
 
-use egui::{Color32, CornerRadius, Rect, Ui, Vec2, vec2};
+use egui::{Align2, Color32, CornerRadius, FontId, Rect, Ui, Vec2, vec2};
 
-use crate::window::{
-    action::Action,
-    state::{Progress, QueuedJob, Shown, State},
-    textures::Textures,
-    tokens::{Palette, radius, size, space},
-    widgets,
+use super::player::repaint_at_next_frame;
+use crate::{
+    units,
+    window::{
+        action::Action,
+        icons,
+        state::{ClipLength, Playback, Progress, QueuedJob, Recent, RecentId, Shown, State},
+        textures::Textures,
+        tokens::{Palette, font, radius, size, space},
+        widgets,
+    },
 };
 
+/// The clip under the pointer, which plays.
+#[derive(Debug, Default)]
+pub struct Hovered(Option<(RecentId, Option<Playback>)>);
+
+impl Hovered {
+    /// The clip.
+    pub fn clip(&self) -> Option<RecentId> {
+        self.0.as_ref().map(|(id, _)| *id)
+    }
+
+    /// Plays a clip from its start when the pointer reaches it, or when its frames are loaded.
+    fn play(&mut self, recent: &Recent, now: f64) -> Option<&Playback> {
+        if self.clip() != Some(recent.id) {
+            self.0 = Some((recent.id, None));
+        }
+        let (_, playback) = self.0.as_mut()?;
+        let clip = recent.clip()?;
+        Some(
+            &*playback
+                .get_or_insert_with(|| Playback::new(clip.frames.len() as u32, f64::from(clip.rate), now)),
+        )
+    }
+}
+
 /// Draws the strip, with the live preview before the finished images.
-pub fn show(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    hovered: &mut Hovered,
+    textures: &mut Textures,
+    now: f64,
+    actions: &mut Vec<Action>,
+) {
+    let mut under_pointer = None;
     egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.horizontal_centered(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
@@ -24,8 +61,22 @@ pub fn show(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut V
                 let selected = state.images.shown == Shown::Recent(recent.id);
                 let visible =
                     ui.is_rect_visible(Rect::from_min_size(ui.cursor().min, Vec2::splat(size::THUMBNAIL)));
-                let texture = visible.then(|| textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail));
+                let texture = visible.then(|| match moving(ui, hovered, recent, textures, now) {
+                    Some(texture) => texture,
+                    None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
+                });
                 let tile = tile(ui, &recent.name(), texture, recent.thumbnail.size, selected);
+                if let Some(length) = recent.length {
+                    mark(ui, tile.rect, length);
+                    if tile.hovered() {
+                        under_pointer = Some(recent.id);
+                        // The first frame of a hover shows the thumbnail.
+                        if hovered.clip() != under_pointer {
+                            hovered.play(recent, now);
+                            ui.ctx().request_repaint();
+                        }
+                    }
+                }
                 let prompt =
                     recent.request.as_ref().map(|request| request.prompt.as_str()).unwrap_or_default();
                 let tip = if prompt.is_empty() { recent.name() } else { prompt.to_owned() };
@@ -35,6 +86,42 @@ pub fn show(ui: &mut Ui, state: &State, textures: &mut Textures, actions: &mut V
             }
         });
     });
+    if under_pointer.is_none() {
+        *hovered = Hovered::default();
+    }
+}
+
+/// The frame of the clip under the pointer.
+fn moving(
+    ui: &Ui,
+    hovered: &mut Hovered,
+    recent: &Recent,
+    textures: &mut Textures,
+    now: f64,
+) -> Option<egui::TextureId> {
+    if hovered.clip() != Some(recent.id) {
+        return None;
+    }
+    let clip = recent.clip()?;
+    let playback = hovered.play(recent, now)?;
+    repaint_at_next_frame(ui.ctx(), playback, now);
+    textures.hovered(ui.ctx(), recent.id, clip, playback.frame(now))
+}
+
+/// Marks a clip with its duration.
+fn mark(ui: &Ui, tile: Rect, length: ClipLength) {
+    let painter = ui.painter();
+    let words = units::seconds(length.seconds());
+    let text = painter.layout_no_wrap(words, FontId::proportional(font::TINY), Color32::WHITE);
+    let icon = font::TINY - 1.0;
+    let wanted = vec2(text.size().x + icon + 3.0 * space::XS, text.size().y + 2.0);
+    let corner = tile.right_bottom() - vec2(space::XS, space::XS);
+    let label = Rect::from_min_max(corner - wanted, corner);
+    painter.rect_filled(label, CornerRadius::same(radius::S), Color32::from_black_alpha(170));
+    let place = label.left_center() + vec2(space::XS, 0.0);
+    painter.text(place, Align2::LEFT_CENTER, icons::PLAY, font::icons(icon), Color32::WHITE);
+    let place = label.right_center() - vec2(space::XS + text.size().x, text.size().y / 2.0);
+    painter.galley(place, text, Color32::WHITE);
 }
 
 fn live_tile(

@@ -3,6 +3,8 @@
 mod canvas;
 mod filmstrip;
 mod mask_painting;
+mod player;
+mod scrub_bar;
 mod toolbar;
 mod unfinished;
 
@@ -14,13 +16,16 @@ use super::{
     action::{Action, Message},
     files::Dialog,
     icons,
-    state::{FailureCard, ModelStatus, Progress, QueuedJob, Recent, Replanned, Shown, State},
+    state::{
+        FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
+    },
     status_bar::stage_words,
     textures::Textures,
     tokens::{Palette, font, radius, shadow, size, space},
     widgets::{self, Weight},
 };
 use canvas::View;
+use filmstrip::Hovered;
 use mask_painting::Brush;
 
 /// View state of the viewer; not saved.
@@ -29,11 +34,13 @@ pub struct Viewer {
     view: View,
     brush: Brush,
     canvas: Rect,
+    hovered: Hovered,
 }
 
 impl Default for Viewer {
     fn default() -> Self {
-        Self { view: View::default(), brush: Brush::default(), canvas: Rect::ZERO }
+        let (view, brush, hovered) = (View::default(), Brush::default(), Hovered::default());
+        Self { view, brush, canvas: Rect::ZERO, hovered }
     }
 }
 
@@ -41,6 +48,11 @@ impl Viewer {
     /// Fits the image to the canvas.
     pub fn fit(&mut self) {
         self.view.fit();
+    }
+
+    /// The clip under the pointer in the filmstrip.
+    pub fn hovered_clip(&self) -> Option<RecentId> {
+        self.hovered.clip()
     }
 }
 
@@ -55,19 +67,23 @@ pub fn show(
 ) {
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
+    let Viewer { view, brush, canvas, hovered } = viewer;
     if !state.images.recents.is_empty() || state.jobs.running().is_some() {
         Panel::bottom("recent")
             .exact_size(size::THUMBNAIL + 2.0 * space::M)
             .resizable(false)
             .frame(frame)
-            .show(ui, |ui| filmstrip::show(ui, state, textures, actions));
+            .show(ui, |ui| filmstrip::show(ui, state, hovered, textures, now, actions));
     }
-    let Viewer { view, brush, canvas } = viewer;
     let bar = |name: &str| Panel::bottom(name).exact_size(size::TOOLBAR).resizable(false).frame(frame);
     if let Some(painting) = &state.input.painting {
         bar("brush").show(ui, |ui| mask_painting::toolbar(ui, painting, brush, actions));
     } else if state.images.shown != Shown::Nothing {
         bar("toolbar").show(ui, |ui| toolbar::show(ui, state, view, *canvas, now, actions));
+        let shown = state.images.shown_recent();
+        if let Some(playback) = shown.and_then(|recent| state.player.playback(recent.id)) {
+            bar("player").show(ui, |ui| player::bar(ui, playback, now, actions));
+        }
     }
     CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
         *canvas = ui.max_rect();
@@ -75,20 +91,32 @@ pub fn show(
         let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
         match painted {
             Some((mask, image)) => mask_painting::canvas(ui, mask, image, brush, textures, actions),
-            None => image(ui, state, view, textures, actions),
+            None => image(ui, state, view, textures, now, actions),
         }
     });
 }
 
 /// Draws the image or a placeholder.
-fn image(ui: &mut Ui, state: &State, view: &mut View, textures: &mut Textures, actions: &mut Vec<Action>) {
+fn image(
+    ui: &mut Ui,
+    state: &State,
+    view: &mut View,
+    textures: &mut Textures,
+    now: f64,
+    actions: &mut Vec<Action>,
+) {
     let area = ui.max_rect();
     let failures = &state.messages.failures;
     match (state.images.shown, state.jobs.running()) {
         (Shown::Live, Some((job, progress))) => live(ui, area, view, textures, job, progress),
         (Shown::Recent(_), _) => {
             if let Some(recent) = state.images.shown_recent() {
-                finished(ui, area, view, textures, recent);
+                match (recent.clip(), state.player.playback(recent.id)) {
+                    (Some(clip), Some(playback)) => {
+                        player::canvas(ui, area, view, textures, (recent, clip, playback), now, actions);
+                    }
+                    _ => finished(ui, area, view, textures, recent),
+                }
             }
         }
         (Shown::Nothing | Shown::Live, _) if failures.is_empty() => nothing(ui, area, state, actions),
@@ -115,7 +143,7 @@ fn live(
     progress: &Progress,
 ) {
     let size = vec2(job.request.width as f32, job.request.height as f32);
-    let place = canvas::interact(ui, view, area, size, "Live preview");
+    let (place, _) = canvas::interact(ui, view, area, size, "Live preview");
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
@@ -131,21 +159,17 @@ fn live(
 }
 
 fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, recent: &Recent) {
-    let size = |image: &egui::ColorImage| vec2(image.width() as f32, image.height() as f32);
-    let (shape, loaded) = match (&recent.image, &recent.request) {
-        (Some(image), _) => (size(image), Some(image)),
-        (None, Some(request)) => (vec2(request.width as f32, request.height as f32), None),
-        (None, None) => (size(&recent.thumbnail), None),
-    };
-    let place = canvas::interact(ui, view, area, shape, &recent.name());
+    let [width, height] = recent.size();
+    let shape = vec2(width as f32, height as f32);
+    let (place, _) = canvas::interact(ui, view, area, shape, &recent.name());
     canvas::paint_sheet(ui, area, place);
-    let texture = match loaded {
-        Some(image) => {
+    let texture = match &recent.pixels {
+        Some(Pixels::Image(image)) => {
             let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
             textures.shown(ui.ctx(), recent.id, image, pixels)
         }
         // Until the file is loaded.
-        None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
+        Some(Pixels::Clip(_)) | None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
     };
     canvas::paint_image(ui, area, place, texture, Color32::WHITE);
 }

@@ -1,12 +1,13 @@
 //! The toolbar under the image: name, actions and zoom.
 
-use egui::{Align, Align2, CornerRadius, Layout, Rect, RichText, Ui, Vec2, vec2};
+use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
 use super::canvas::View;
 use crate::{
     units,
     window::{
         action::Action,
+        files::ClipFormat,
         icons,
         state::{Progress, Recent, Shown, State},
         status_bar::stage_words,
@@ -32,7 +33,8 @@ pub fn show(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, a
             }
             (Shown::Recent(id), _) => match state.images.recents.get(id) {
                 Some(recent) => {
-                    let size = image_size(recent);
+                    let [width, height] = recent.size();
+                    let size = vec2(width as f32, height as f32);
                     (recent_caption(recent, size), size, Some(recent))
                 }
                 None => return,
@@ -87,12 +89,23 @@ fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
     {
         actions.push(Action::OpenFolder(folder.to_owned()));
     }
-    ui.add_enabled_ui(recent.image.is_some(), |ui| {
-        if widgets::icon_button(ui, icons::COPY, "Copy image").clicked() {
+    let is_clip = recent.length.is_some();
+    let copy = if is_clip { "Copy frame" } else { "Copy image" };
+    ui.add_enabled_ui(recent.pixels.is_some(), |ui| {
+        if widgets::icon_button(ui, icons::COPY, copy).clicked() {
             actions.push(Action::CopyImage(recent.id));
         }
+        if is_clip {
+            export(ui, recent, actions);
+            if widgets::icon_button(ui, icons::IMAGE_DOWN, "Save frame as PNG").clicked() {
+                actions.push(Action::SaveFrame(recent.id));
+            }
+            if widgets::icon_button(ui, icons::IMAGE, "Use frame as input image").clicked() {
+                actions.push(Action::UseFrame(recent.id));
+            }
+        }
     });
-    if let Some(path) = &recent.path
+    if let Some(path) = recent.path.as_ref().filter(|_| !is_clip)
         && widgets::icon_button(ui, icons::IMAGE, "Use as input image").clicked()
     {
         actions.push(Action::UseAsInput(path.clone()));
@@ -106,6 +119,19 @@ fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
     }
 }
 
+/// A menu of the kinds of files that the played range can be written to.
+fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
+    let button = widgets::icon_button(ui, icons::SCISSORS, "Export the played range");
+    Popup::menu(&button).accessible_name("Export").width(200.0).show(|ui| {
+        for format in ClipFormat::ALL {
+            if ui.selectable_label(false, format.title()).clicked() {
+                actions.push(Action::Export(recent.id, format));
+                ui.close();
+            }
+        }
+    });
+}
+
 fn live_caption(progress: &Progress, now: f64) -> String {
     let stage = stage_words(progress.stage, progress.step, progress.steps);
     match progress.seconds_left(now) {
@@ -114,22 +140,21 @@ fn live_caption(progress: &Progress, now: f64) -> String {
     }
 }
 
-fn image_size(recent: &Recent) -> Vec2 {
-    let image = recent.image.as_ref().map(|image| image.size);
-    let request = recent.request.as_ref().map(|request| [request.width as usize, request.height as usize]);
-    let [width, height] = image.or(request).unwrap_or(recent.thumbnail.size);
-    vec2(width as f32, height as f32)
-}
-
 fn recent_caption(recent: &Recent, size: Vec2) -> String {
     let mut parts = vec![format!("{} × {}", size.x, size.y)];
+    if let Some(length) = recent.length {
+        parts.push(units::counted(length.frames as usize, "frame"));
+        parts.push(format!("{} fps", units::number(length.rate)));
+        parts.push(units::seconds(length.seconds()));
+    }
     if let Some(request) = &recent.request {
         parts.push(format!("seed {}", request.seed));
         parts.push(units::counted(request.steps as usize, "step"));
         parts.push(format!("guidance {}", units::number(request.guidance)));
     }
     if let Some(seconds) = recent.seconds {
-        parts.push(units::seconds(seconds));
+        let seconds = units::seconds(seconds);
+        parts.push(if recent.length.is_some() { format!("took {seconds}") } else { seconds });
     }
     parts.join(" · ")
 }

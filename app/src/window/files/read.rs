@@ -1,0 +1,163 @@
+//! Reads images and clips.
+
+use std::{
+    fs::File,
+    io::BufReader,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use egui::ColorImage;
+use image::{
+    AnimationDecoder as _, DynamicImage, ImageError, ImageFormat, ImageReader, codecs::png::PngDecoder,
+};
+use sluice_engine::{
+    output::{Clip, Image},
+    request::{FrameRange, SourceClip},
+    session::Failure,
+    source::{self, ClipError, ClipInfo, read_clip},
+};
+
+use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
+use crate::window::{
+    image_settings::{ImageSettings, read_image_settings},
+    state::{ClipLength, Pixels, Recents, is_clip, thumbnail},
+};
+
+/// The newest images and clips of a folder, newest first. A missing folder has none.
+pub(super) fn newest_images(folder: &Path) -> Vec<PathBuf> {
+    let entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(error) => {
+            tracing::debug!(folder = %folder.display(), %error, "no images yet");
+            return Vec::new();
+        }
+    };
+    let mut images: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| has_extension(path, &SAVED_EXTENSIONS))
+        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+        .collect();
+    images.sort_by(|a, b| b.cmp(a));
+    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+}
+
+/// The settings in a file, if it contains any.
+pub(super) fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
+    match read_image_settings(path) {
+        Ok(settings) => Some(Box::new(settings)),
+        Err(failure) => {
+            tracing::debug!(path = %path.display(), failure.message, "no settings inside");
+            None
+        }
+    }
+}
+
+/// An image as the engine reads it.
+pub(super) fn read_input(path: &Path) -> Result<ColorImage, Failure> {
+    let read = source::read(path)
+        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
+    let size = [read.width as usize, read.height as usize];
+    Ok(ColorImage::from_rgb(size, &read.pixels))
+}
+
+/// The pixels of an image or, if it is a video or an animation, of a clip.
+pub(super) fn read_pixels(path: &Path) -> Result<Pixels, Failure> {
+    if has_extension(path, &CLIP_EXTENSIONS) {
+        return video(path, None).map(|clip| Pixels::Clip(Arc::new(clip)));
+    }
+    decode(path).map_err(|error| failure(path, &error))
+}
+
+/// The thumbnail of an image, or of the first frame of a clip. The length of a clip, if its header has it.
+pub(super) fn read_thumbnail(path: &Path) -> Result<(ColorImage, Option<ClipLength>), Failure> {
+    if has_extension(path, &CLIP_EXTENSIONS) {
+        let ClipInfo { frames, rate, .. } = video_info(path)?;
+        let first = Pixels::Clip(Arc::new(video(path, Some(1))?)).thumbnail();
+        return Ok((first, Some(ClipLength { frames, rate: rate as f32 })));
+    }
+    let first = open(path).and_then(ImageReader::decode).map_err(|error| failure(path, &error))?;
+    Ok((thumbnail(&still(first)), None))
+}
+
+/// A clip is only good for its settings.
+pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
+    let title = "This clip cannot be used";
+    match (read_image_settings(&path), read_pixels(&path)) {
+        (Ok(settings), Ok(pixels)) => FileEvent::Dropped { settings: Some(Box::new(settings)), path, pixels },
+        (Err(failure), _) | (_, Err(failure)) => FileEvent::Failed { title, failure },
+    }
+}
+
+/// The first frames of a video, or all of them.
+fn video(path: &Path, end: Option<u32>) -> Result<Clip, Failure> {
+    let ClipInfo { width, height, rate, .. } = video_info(path)?;
+    let range = FrameRange { start: 0, end };
+    let wanted = SourceClip { path: path.to_owned(), range, ..SourceClip::default() };
+    let frames = read_clip(&wanted, None, (width, height)).map_err(|error| explained(&error))?;
+    let clip = Clip { frames, rate: rate as f32 };
+    match is_clip(&clip) {
+        true => Ok(clip),
+        false => Err(Failure {
+            message: format!("{} has no frames", path.display()),
+            advice: Some("Choose another file.".to_owned()),
+        }),
+    }
+}
+
+fn video_info(path: &Path) -> Result<ClipInfo, Failure> {
+    let info = ClipInfo::open(path).map_err(|error| explained(&error))?;
+    info.ok_or_else(|| Failure {
+        message: format!("{} is not an MP4 file", path.display()),
+        advice: Some("Choose an MP4 file.".to_owned()),
+    })
+}
+
+fn explained(error: &ClipError) -> Failure {
+    Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) }
+}
+
+fn failure(path: &Path, error: &ImageError) -> Failure {
+    Failure {
+        message: format!("{} cannot be read: {error}", path.display()),
+        advice: Some("Check that the file still exists and is a complete PNG image.".to_owned()),
+    }
+}
+
+fn open(path: &Path) -> Result<ImageReader<BufReader<File>>, ImageError> {
+    Ok(ImageReader::open(path)?.with_guessed_format()?)
+}
+
+fn decode(path: &Path) -> Result<Pixels, ImageError> {
+    let reader = open(path)?;
+    if reader.format() == Some(ImageFormat::Png) {
+        let decoder = PngDecoder::new(reader.into_inner())?;
+        if decoder.is_apng()? {
+            let clip = frames(decoder)?;
+            if is_clip(&clip) {
+                return Ok(Pixels::Clip(Arc::new(clip)));
+            }
+        }
+    }
+    Ok(Pixels::Image(Arc::new(still(open(path)?.decode()?))))
+}
+
+fn frames(decoder: PngDecoder<BufReader<File>>) -> Result<Clip, ImageError> {
+    let mut clip = Clip { frames: Vec::new(), rate: 0.0 };
+    for frame in decoder.apng()?.into_frames() {
+        let frame = frame?;
+        let (milliseconds, divisor) = frame.delay().numer_denom_ms();
+        clip.rate = 1000.0 * divisor as f32 / milliseconds.max(1) as f32;
+        let pixels = DynamicImage::from(frame.into_buffer()).into_rgb8();
+        let (width, height) = pixels.dimensions();
+        clip.frames.push(Image { width, height, pixels: pixels.into_raw() });
+    }
+    Ok(clip)
+}
+
+fn still(image: DynamicImage) -> ColorImage {
+    let image = image.into_rgb8();
+    ColorImage::from_rgb([image.width() as usize, image.height() as usize], image.as_raw())
+}

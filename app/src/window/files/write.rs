@@ -1,0 +1,131 @@
+//! Writes masks, frames and parts of clips.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use egui::ColorImage;
+use sluice_engine::{
+    output::{Clip, Codec, Image, Media, Settings, read_settings, write_media},
+    request::Request,
+    session::Failure,
+};
+
+use crate::window::state::{color_image, file_name};
+
+/// A kind of file for clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClipFormat {
+    /// A video that plays everywhere.
+    Mp4,
+    /// An animated image for web pages.
+    WebP,
+    /// An animated image for everything old.
+    Gif,
+    /// A folder with a PNG file for each frame.
+    Frames,
+}
+
+impl ClipFormat {
+    /// All of them, with the usual one first.
+    pub const ALL: [Self; 4] = [Self::Mp4, Self::WebP, Self::Gif, Self::Frames];
+
+    /// Its name in menus.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Mp4 => "MP4 video",
+            Self::WebP => "Animated WebP",
+            Self::Gif => "Animated GIF",
+            Self::Frames => "Folder of PNG images",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Mp4 => ".mp4",
+            Self::WebP => ".webp",
+            Self::Gif => ".gif",
+            Self::Frames => "",
+        }
+    }
+}
+
+/// A part of a clip for a new file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Export {
+    /// The clip.
+    pub clip: Arc<Clip>,
+    /// The first and the last frame.
+    pub range: (u32, u32),
+    /// The kind of file.
+    pub format: ClipFormat,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Name of the clip, without extension.
+    pub name: String,
+    /// The file of the whole clip, for its settings.
+    pub original: Option<PathBuf>,
+    /// The request that generated it.
+    pub request: Option<Request>,
+}
+
+/// Writes a part of a clip under a new name, with the settings of the clip.
+pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
+    let Export { clip, range: (first, last), format, folder, name, original, request } = export;
+    let advice = || Some("Free some disk space, or start Sluice with another output folder.".to_owned());
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure { message: format!("{}: {error}", folder.display()), advice: advice() })?;
+    let part = clip.frames.get(*first as usize..=*last as usize).unwrap_or_default();
+    let media = Media::Clip(Clip { frames: part.to_vec(), rate: clip.rate });
+    let stored = original.as_deref().and_then(|path| read_settings(path).ok());
+    let settings = stored.map_or_else(
+        || {
+            let request = request.clone().unwrap_or_default();
+            let model = request.model.resolve().map(|path| file_name(&path)).unwrap_or_default();
+            Settings::new(&request, &model, "", 0)
+        },
+        |restored| restored.settings,
+    );
+    let path = free_name(folder, &format!("{name} {}-{}", first + 1, last + 1), format.extension());
+    write_media(&path, &media, &settings, Codec::H264).map_err(|error| Failure {
+        message: error.to_string(),
+        advice: error.advice().map(str::to_owned).or_else(advice),
+    })?;
+    Ok(path)
+}
+
+/// Saves a mask under a new name.
+pub(super) fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
+    save(folder, &format!("{name} mask"), mask)
+}
+
+/// Saves a frame under a new name. Returns its pixels too.
+pub(super) fn save_frame(
+    folder: &Path,
+    name: &str,
+    clip: &Clip,
+    frame: u32,
+) -> io::Result<(PathBuf, ColorImage)> {
+    let image = clip.frames.get(frame as usize).ok_or_else(|| io::Error::other("the clip is shorter"))?;
+    let pixels = color_image(image).ok_or_else(|| io::Error::other("the frame is not complete"))?;
+    Ok((save(folder, &format!("{name} frame {}", frame + 1), image)?, pixels))
+}
+
+fn save(folder: &Path, name: &str, image: &Image) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let path = free_name(folder, name, ".png");
+    image::save_buffer(&path, &image.pixels, image.width, image.height, image::ColorType::Rgb8)
+        .map_err(io::Error::other)?;
+    Ok(path)
+}
+
+/// A path that does not exist yet.
+fn free_name(folder: &Path, name: &str, extension: &str) -> PathBuf {
+    let named = |number: u32| match number {
+        1 => folder.join(format!("{name}{extension}")),
+        _ => folder.join(format!("{name} {number}{extension}")),
+    };
+    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
+}

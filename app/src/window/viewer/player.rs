@@ -1,0 +1,158 @@
+//! Plays a clip: its frames on the canvas, and the bar with the controls.
+
+use std::{sync::Arc, time::Duration};
+
+use egui::{Align, Color32, ComboBox, Context, Layout, Rect, Response, Ui, vec2};
+use sluice_engine::output::Clip;
+
+use super::{
+    canvas::{self, View},
+    scrub_bar,
+};
+use crate::window::{
+    action::Action,
+    icons,
+    state::{Control, Playback, Recent, SPEEDS},
+    textures::Textures,
+    tokens::{Palette, font, size, space},
+    widgets,
+};
+
+/// Added to the time until the next frame, so that a repaint never comes just before it.
+const AFTER: f64 = 0.0005;
+
+/// Draws the current frame, and repaints when the next one is due. A click plays or pauses.
+pub fn canvas(
+    ui: &mut Ui,
+    area: Rect,
+    view: &mut View,
+    textures: &mut Textures,
+    (recent, clip, playback): (&Recent, &Arc<Clip>, &Playback),
+    now: f64,
+    actions: &mut Vec<Action>,
+) {
+    let [width, height] = recent.size();
+    let shape = vec2(width as f32, height as f32);
+    let (place, response) = canvas::interact(ui, view, area, shape, &recent.name());
+    if response.clicked() {
+        actions.push(Action::Play(Control::Toggle));
+    }
+    canvas::paint_sheet(ui, area, place);
+    let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
+    if let Some(texture) = textures.frame(ui.ctx(), recent.id, clip, playback.frame(now), pixels) {
+        canvas::paint_image(ui, area, place, texture, Color32::WHITE);
+    }
+    repaint_at_next_frame(ui.ctx(), playback, now);
+}
+
+/// Requests a repaint for the next frame, unless nothing moves or nobody sees it.
+pub fn repaint_at_next_frame(ctx: &Context, playback: &Playback, now: f64) {
+    let is_hidden = ctx.input(|input| input.viewport().visible() == Some(false));
+    if let Some(seconds) = playback.until_next(now).filter(|_| !is_hidden) {
+        ctx.request_repaint_after(Duration::from_secs_f64(seconds + AFTER));
+    }
+}
+
+/// Draws the controls.
+pub fn bar(ui: &mut Ui, playback: &Playback, now: f64, actions: &mut Vec<Action>) {
+    let frame = playback.frame(now);
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let (icon, name) = match playback.is_playing() || playback.resumes() {
+            true => (icons::PAUSE, "Pause"),
+            false => (icons::PLAY, "Play"),
+        };
+        for (icon, name, tip, control) in [
+            (icon, name, "Key: Space", Control::Toggle),
+            (icons::STEP_BACK, "Previous frame", "Key: ←", Control::Step(-1)),
+            (icons::STEP_FORWARD, "Next frame", "Key: →", Control::Step(1)),
+        ] {
+            press(widgets::icon_button(ui, icon, name), tip, control, actions);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            speed(ui, playback, actions);
+            let boomerang = playback.boomerang();
+            let toggle = widgets::icon_toggle(ui, icons::MOVE_HORIZONTAL, "Boomerang", boomerang);
+            press(toggle, "Play forwards and backwards in turn.", Control::Boomerang(!boomerang), actions);
+            if playback.is_trimmed() {
+                let whole = widgets::icon_button(ui, icons::X, "Play the whole clip");
+                press(whole, "Remove the start and the end that you set.", Control::Whole, actions);
+            }
+            let end = widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, "End here");
+            press(end, "Play only up to this frame. Key: O", Control::Last(frame), actions);
+            let start = widgets::icon_button(ui, icons::ARROW_RIGHT_FROM_LINE, "Start here");
+            press(start, "Play only from this frame on. Key: I", Control::First(frame), actions);
+            place_in_clip(ui, playback, frame);
+            ui.add_space(space::XS);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add_space(space::XS);
+                scrub_bar::show(ui, playback, frame, &mut |control| actions.push(Action::Play(control)));
+            });
+        });
+    });
+}
+
+/// Executes a command when its button is clicked.
+fn press(button: Response, tip: &str, control: Control, actions: &mut Vec<Action>) {
+    if button.on_hover_text(tip).clicked() {
+        actions.push(Action::Play(control));
+    }
+}
+
+fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
+    let name = |speed: f64| format!("{speed}×");
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = size::CONTROL;
+        let menu = ComboBox::from_id_salt("speed").selected_text(name(playback.speed())).width(66.0);
+        let shown = menu.show_ui(ui, |ui| {
+            for speed in SPEEDS {
+                if ui.selectable_label(playback.speed() == speed, name(speed)).clicked() {
+                    actions.push(Action::Play(Control::Speed(speed)));
+                }
+            }
+        });
+        shown.response.accessible_name("Speed").on_hover_text("Playback speed.");
+    });
+}
+
+/// The number of the frame and its time. The width depends only on the clip, so that nothing moves while it plays.
+fn place_in_clip(ui: &mut Ui, playback: &Playback, frame: u32) {
+    let words = |frame: u32| {
+        let seconds = clock(playback.seconds(frame));
+        format!("{} / {} · {seconds}", frame + 1, playback.frames())
+    };
+    let color = Palette::of(ui).text_muted;
+    let text =
+        |words: String| ui.painter().layout_no_wrap(words, egui::FontId::proportional(font::SMALL), color);
+    let digits = |words: String| words.replace(|c: char| c.is_ascii_digit(), "0");
+    let width = text(digits(words(playback.frames() - 1))).size().x.ceil();
+    let galley = text(words(frame));
+    let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), egui::Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, words(frame)));
+    let left = egui::pos2(rect.right() - galley.size().x, rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(left, galley, color);
+    response.on_hover_text("Frame and time.");
+}
+
+/// A place in a clip: `2.06 s`, `1:02.06`.
+pub fn clock(seconds: f64) -> String {
+    let hundredths = (seconds * 100.0).round() as u64;
+    let (minutes, seconds, hundredths) = (hundredths / 6000, hundredths / 100 % 60, hundredths % 100);
+    match minutes {
+        0 => format!("{seconds}.{hundredths:02} s"),
+        _ => format!("{minutes}:{seconds:02}.{hundredths:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_a_clip_is_short() {
+        for (seconds, words) in [(0.0, "0.00 s"), (2.0625, "2.06 s"), (59.999, "1:00.00"), (62.06, "1:02.06")]
+        {
+            assert_eq!(clock(seconds), words);
+        }
+    }
+}
