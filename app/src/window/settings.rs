@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sluice_engine::memory::MemoryPreferences;
+use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
 
 use super::state::Draft;
 
@@ -50,6 +50,16 @@ pub struct MemorySettings {
     pub timeline_open: bool,
 }
 
+/// The models that were opened last, by what they generate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastModels {
+    /// For images.
+    pub image: Option<ModelSource>,
+    /// For clips.
+    pub video: Option<ModelSource>,
+}
+
 /// All settings. `startup` is saved when it changes, everything else when the window closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -59,6 +69,8 @@ pub struct Settings {
     pub draft: Draft,
     /// Recently opened models, newest first.
     pub recent_models: Vec<PathBuf>,
+    /// The last model for images and for clips.
+    pub last_models: LastModels,
     /// Light or dark theme.
     pub theme: ThemeChoice,
     /// Whether live previews are shown.
@@ -76,6 +88,7 @@ impl Default for Settings {
             version: Self::VERSION,
             draft: Draft::default(),
             recent_models: Vec::new(),
+            last_models: LastModels::default(),
             theme: ThemeChoice::default(),
             previews: true,
             memory: MemorySettings::default(),
@@ -250,7 +263,7 @@ mod tests {
 
     use sluice_engine::{
         memory::{DeviceChoice, OffloadMode, Residence},
-        request::{AdapterUse, ModelSource, Request},
+        request::{AdapterUse, Request},
     };
 
     use super::*;
@@ -263,6 +276,8 @@ mod tests {
                     model: ModelSource::Path("/models/z-image".into()),
                     prompt: "a red boat".to_owned(),
                     seed: u64::MAX,
+                    frames: 33,
+                    frame_rate: 24.0,
                     adapters: vec![AdapterUse { path: "/loras/ink.safetensors".into(), weight: 0.5 }],
                     ..Request::default()
                 },
@@ -270,6 +285,10 @@ mod tests {
                 ..Draft::default()
             },
             recent_models: vec!["/models/z-image".into()],
+            last_models: LastModels {
+                image: Some(ModelSource::Starter),
+                video: Some(ModelSource::Path("/models/wan".into())),
+            },
             theme: ThemeChoice::Light,
             previews: false,
             memory: MemorySettings {

@@ -173,6 +173,13 @@ impl Model {
         })
     }
 
+    /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
+    pub fn frame_multiple(&self) -> Option<u32> {
+        let makes_clips = self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips());
+        let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
+        multiples.max().filter(|_| makes_clips)
+    }
+
     /// Its autoencoders, in order.
     pub fn autoencoders(&self) -> impl Iterator<Item = Used<dyn Autoencoder>> + '_ {
         self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {

@@ -39,6 +39,9 @@ pub struct ModelSummary {
     /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.
     #[serde(default)]
     pub takes_refiner: bool,
+    /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
+    #[serde(default)]
+    pub frame_multiple: Option<u32>,
 }
 
 /// One part of a model.
@@ -147,6 +150,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         examples: notes.examples,
         reads_clip_skip: model.reads_clip_skip(),
         takes_refiner: model.family.takes_refiner(),
+        frame_multiple: model.frame_multiple(),
     })
 }
 

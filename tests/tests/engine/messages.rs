@@ -191,6 +191,7 @@ fn summary() -> ModelSummary {
         examples: vec!["a hill".to_owned()],
         reads_clip_skip: true,
         takes_refiner: true,
+        frame_multiple: None,
     }
 }
 

@@ -212,6 +212,7 @@ pub fn starter() -> ModelSummary {
         .to_vec(),
         reads_clip_skip: false,
         takes_refiner: false,
+        frame_multiple: None,
     }
 }
 

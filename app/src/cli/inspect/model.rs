@@ -207,6 +207,7 @@ mod tests {
             examples: Vec::new(),
             reads_clip_skip: false,
             takes_refiner: false,
+            frame_multiple: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The settings of the next image, and Generate.
 
 mod adapters;
+mod clip;
 mod clip_skip;
 mod forecast;
 mod generate;
@@ -77,10 +78,12 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
         input_image::question(ui, dropped, parts.actions);
         gap(ui);
     }
+    clip::switch(ui, parts);
     prompts::show(ui, parts);
     gap(ui);
     size::show(ui, parts);
     gap(ui);
+    clip::length(ui, parts);
     numbers(ui, parts);
     gap(ui);
     seed::show(ui, parts, &mut panel.seed_text);

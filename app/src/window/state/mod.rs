@@ -1,5 +1,6 @@
 //! The state of the window, and its changes by events. No drawing and no I/O.
 
+mod clip_frames;
 mod draft;
 mod input_image;
 mod jobs;
@@ -24,7 +25,8 @@ use sluice_engine::{
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Serving},
 };
 
-use super::settings::Settings;
+use super::settings::{LastModels, Settings};
+pub use clip_frames::{clip_words, frames_of, snap_frames};
 pub use draft::Draft;
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
@@ -143,8 +145,25 @@ impl State {
 
     /// The error in the settings, if any.
     pub fn mistake(&self) -> Option<RequestError> {
+        let request = &self.draft().request;
         let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
-        self.draft().request.validate(self.size_multiple(), longest).err()
+        let multiple = self.summary().and_then(|summary| summary.frame_multiple).unwrap_or(1);
+        let checked = request.validate(self.size_multiple(), longest);
+        checked.and_then(|()| request.validate_frames(multiple)).err()
+    }
+
+    /// Whether the chosen model generates clips, as far as that is known.
+    pub fn makes_clips(&self) -> bool {
+        match self.summary() {
+            Some(summary) => summary.frame_multiple.is_some(),
+            None => self.settings.last_models.video.as_ref() == Some(self.chosen_model()),
+        }
+    }
+
+    /// The model for images and the one for clips that were used last; the starter if there is none for images.
+    pub fn model_of_each_kind(&self) -> (Option<ModelSource>, Option<ModelSource>) {
+        let LastModels { image, video } = &self.settings.last_models;
+        (Some(image.clone().unwrap_or(ModelSource::Starter)), video.clone())
     }
 
     /// Whether Generate is enabled.
@@ -356,8 +375,20 @@ impl State {
         if std::mem::take(&mut self.model.adopt_defaults) {
             self.settings.draft.adopt(&summary.defaults);
         }
+        let request = &mut self.settings.draft.request;
         if !summary.takes_refiner {
-            self.settings.draft.request.refiner = None;
+            request.refiner = None;
+        }
+        let last = &mut self.settings.last_models;
+        match summary.frame_multiple {
+            Some(multiple) => {
+                request.frames = snap_frames(request.frames, multiple);
+                last.video = Some(summary.source.clone());
+            }
+            None => {
+                request.frames = 1;
+                last.image = Some(summary.source.clone());
+            }
         }
         self.model.status = ModelStatus::Ready(summary);
     }

@@ -185,7 +185,8 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
             ui.spacing_mut().item_spacing.y = space::XS;
             let (icon, title, words) = match &state.model.status {
                 ModelStatus::Ready(_) if !state.jobs.is_empty() => {
-                    (icons::SPARKLES, "Your image is next", "It appears here as soon as the engine starts.")
+                    let title = if state.makes_clips() { "Your clip is next" } else { "Your image is next" };
+                    (icons::SPARKLES, title, "It appears here as soon as the engine starts.")
                 }
                 ModelStatus::Ready(_) if examples.is_empty() => (
                     icons::IMAGE,

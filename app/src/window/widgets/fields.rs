@@ -98,14 +98,27 @@ pub fn slider_row<N: egui::emath::Numeric>(
     typed: std::ops::RangeInclusive<N>,
     step: f64,
 ) -> Response {
+    slider_row_with(ui, text, value, slider, typed, step, |number| number)
+}
+
+/// The same with a number that is shown or typed in another way.
+pub fn slider_row_with<N: egui::emath::Numeric>(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut N,
+    slider: std::ops::RangeInclusive<N>,
+    typed: std::ops::RangeInclusive<N>,
+    step: f64,
+    format: impl FnOnce(egui::DragValue<'_>) -> egui::DragValue<'_>,
+) -> Response {
     let (label, number) = ui
         .horizontal(|ui| {
             let label = field_label(ui, text);
             let number = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.spacing_mut().interact_size = vec2(44.0, 22.0);
                 ui.spacing_mut().button_padding = vec2(6.0, 2.0);
-                ui.add(egui::DragValue::new(value).range(typed).speed(step).max_decimals(2))
-                    .labelled_by(label.id)
+                let field = egui::DragValue::new(value).range(typed).speed(step).max_decimals(2);
+                ui.add(format(field)).labelled_by(label.id)
             });
             (label, number.inner)
         })

@@ -10,5 +10,7 @@ pub use buttons::{
     Weight, aspect_button, button, chip, disclosure, fold, icon_button, icon_toggle, primary_button,
     row_button, segmented, toggle_button, wide_button,
 };
-pub use fields::{cut, field_label, hint, icon, mistake, progress_bar, slider_row, text_area, two_lines};
+pub use fields::{
+    cut, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area, two_lines,
+};
 pub use rows::{choice_row, number_row, optional_row};

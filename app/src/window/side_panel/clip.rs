@@ -1,0 +1,98 @@
+//! Image or video, and the length of a clip.
+
+use egui::{DragValue, Ui};
+use sluice_engine::request::RequestError;
+
+use super::parts::{Parts, gap, sentence};
+use crate::window::{
+    action::Action,
+    state::{clip_words, frames_of, snap_frames},
+    widgets,
+};
+
+/// The longest clip that the slider offers, in seconds.
+const LONGEST: f32 = 10.0;
+/// The most frames that can be typed.
+const MOST_FRAMES: u32 = 1025;
+
+/// Draws the switch between models that generate images and models that generate videos, once one of each is known.
+pub fn switch(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let is_video = parts.state.makes_clips();
+    let (image, video) = parts.state.model_of_each_kind();
+    if let (Some(image), Some(video)) = (image, video) {
+        if let Some(wants_video) = widgets::segmented(ui, is_video, &[(false, "Image"), (true, "Video")]) {
+            parts.actions.push(Action::ChooseModel(if wants_video { video } else { image }));
+        }
+        gap(ui);
+    }
+}
+
+/// Draws duration and frame rate, for models that generate clips.
+pub fn length(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let Some(multiple) = parts.state.summary().and_then(|summary| summary.frame_multiple) else { return };
+    let request = &mut parts.draft.request;
+    let rate = request.frame_rate;
+    let mut step = (snap_frames(request.frames, multiple) - 1) / multiple;
+    let offered = 0..=((frames_of(LONGEST, rate, multiple) - 1) / multiple).max(step);
+    let typed = 0..=(MOST_FRAMES - 1) / multiple;
+    let format = in_words(rate, multiple);
+    let row = widgets::slider_row_with(ui, "Duration", &mut step, offered, typed, 1.0, format);
+    let tip = match multiple {
+        1 => "Length of the clip. Type seconds, or a number of frames such as 33 frames.".to_owned(),
+        _ => {
+            format!("Length of the clip: 1 frame and a multiple of {multiple} more. Type seconds or frames.")
+        }
+    };
+    if row.on_hover_text(tip).changed() || step != (request.frames.max(1) - 1) / multiple {
+        request.frames = 1 + step * multiple;
+    }
+    widgets::slider_row(ui, "Frame rate", &mut request.frame_rate, 4.0..=30.0, 1.0..=60.0, 1.0).on_hover_text(
+        "Frames per second. The same frames play faster or slower; models follow the rate they were trained for.",
+    );
+    if let Some(error @ (RequestError::FrameRate(_) | RequestError::NoFrames)) = parts.mistake {
+        widgets::mistake(ui, &sentence(error));
+    }
+    gap(ui);
+}
+
+/// Shows and reads a number of steps as a length.
+fn in_words(rate: f32, multiple: u32) -> impl FnOnce(DragValue<'_>) -> DragValue<'_> {
+    move |number| {
+        let words = move |step: f64, _| clip_words(1 + step as u32 * multiple, rate);
+        number.custom_formatter(words).custom_parser(move |text| {
+            let frames = typed_frames(text, rate, multiple)?;
+            Some(f64::from((frames - 1) / multiple))
+        })
+    }
+}
+
+/// What was typed: seconds, or frames if it says so.
+fn typed_frames(text: &str, rate: f32, multiple: u32) -> Option<u32> {
+    let text = text.trim();
+    let number = text.split(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse::<f32>().ok()?;
+    match text.contains("frame") && !text.contains(',') {
+        true => Some(snap_frames(number as u32, multiple)),
+        false => Some(frames_of(number, rate, multiple)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_or_frames_can_be_typed() {
+        for (text, frames) in [
+            ("2", 33),
+            ("2.0 s", 33),
+            (" 2.0 s, 33 frames ", 33),
+            ("33 frames", 33),
+            ("34 frames", 33),
+            ("1 frame", 1),
+            ("0", 1),
+        ] {
+            assert_eq!(typed_frames(text, 16.0, 4), Some(frames), "{text}");
+        }
+        assert_eq!(typed_frames("long", 16.0, 4), None);
+    }
+}
