@@ -11,6 +11,7 @@ mod dryrun;
 mod functions;
 mod tensor;
 mod trace;
+mod waves;
 mod weight;
 
 pub use candle_core::{D, DType, Error, Result, bail};
@@ -26,4 +27,5 @@ pub use functions::{
 };
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
+pub use waves::{Waves, waves};
 pub use weight::{LowRank, TracedWeight, Weight, conv2d, conv3d, linear_with};

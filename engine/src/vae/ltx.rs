@@ -5,15 +5,14 @@
 
 use std::collections::VecDeque;
 
-use candle_core::Device;
-
 use super::{
     Autoencoder, LtxAutoencoderConfig, Piece, Show, Tiling,
+    frames::{Frames, as_clip, each, per_channel},
     ltx_config::{DownLevel, TIME, UpLevel},
 };
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{self, Conv2d, Result, Tensor, add, bail, channel_norm, silu},
+    nn::{Conv2d, Result, Tensor, Waves, add, bail, channel_norm, silu, waves},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -23,9 +22,6 @@ const SPAN: usize = 3;
 const DECODE_NOISE: f32 = 0.0;
 /// Timesteps per unit of noise.
 const TIMESTEPS: f32 = 1000.0;
-
-/// Frames `[1, channels, height, width]`, in order.
-type Frames = Vec<Tensor>;
 
 /// The shape of an autoencoder; its weights come from a store.
 #[derive(Debug, Clone)]
@@ -56,13 +52,7 @@ impl LtxAutoencoder {
             let stored =
                 part.tensors.get(name).filter(|stored| stored.shape() == [channels] && !stored.is_hollow());
             let Some(stored) = stored else { return Ok(vec![otherwise; channels]) };
-            let values = stored.load(&Device::Cpu)?;
-            let values = values.to_dtype(candle_core::DType::F32).and_then(|values| values.to_vec1());
-            let wrong = |error: nn::Error| CheckpointError::Json {
-                path: part.path.clone(),
-                reason: error.to_string(),
-            };
-            values.map_err(wrong)
+            stored.values()
         };
         let statistics = [statistic("latents_mean", 0.0)?, statistic("latents_std", 1.0)?];
         Ok((Self { config, statistics }, component))
@@ -211,7 +201,8 @@ impl LtxAutoencoder {
             return Ok(None);
         }
         let name = format!("{name}.timestep_embedder");
-        let wave = cosines_and_sines(DECODE_NOISE * TIMESTEPS, &blocks.device())?.to_dtype(blocks.dtype())?;
+        let form = Waves { width: TIME, spaced: (TIME / 2) as f64, cosines_first: true };
+        let wave = waves(&[DECODE_NOISE * TIMESTEPS], form, &blocks.device())?.to_dtype(blocks.dtype())?;
         let h = w.linear(&format!("{name}.linear_1"), &wave)?;
         let h = w.linear(&format!("{name}.linear_2"), &silu(&h)?)?;
         let width = h.elem_count() / rows;
@@ -233,32 +224,11 @@ impl LtxAutoencoder {
         let split = frame.reshape((channels, side, side, rows, columns))?;
         split.permute([0, 3, 2, 4, 1])?.reshape((1, channels, rows * side, columns * side))
     }
-
-    /// A statistic of the latents, shaped for latents of this rank.
-    fn per_channel(&self, values: impl Iterator<Item = f32>, latents: &Tensor) -> Result<Tensor> {
-        let mut shape = vec![1; latents.rank()];
-        shape[1] = self.config.latent_channels;
-        Tensor::from_vec(values.collect(), shape, &latents.device())?.to_dtype(latents.dtype())
-    }
-}
-
-/// The sinusoidal embedding of a timestep, `[1, TIME]`.
-fn cosines_and_sines(time: f32, device: &nn::Device) -> Result<Tensor> {
-    let half = TIME / 2;
-    let angle = |index: usize| time * (-10_000_f32.ln() * index as f32 / half as f32).exp();
-    let cosines = (0..half).map(|index| angle(index).cos());
-    let values = cosines.chain((0..half).map(|index| angle(index).sin())).collect();
-    Tensor::from_vec(values, (1, TIME), device)
 }
 
 /// The frames of a clip `[1, channels, frames, height, width]`.
 fn frames_of(clip: &Tensor) -> Result<Frames> {
     (0..clip.dim(2)?).map(|index| clip.narrow(2, index, 1)?.squeeze(2)?.contiguous()).collect()
-}
-
-/// Applies `work` to each frame, which is freed before the next one.
-fn each(frames: Frames, work: impl FnMut(Tensor) -> Result<Tensor>) -> Result<Frames> {
-    frames.into_iter().map(work).collect()
 }
 
 /// The frame's channels normalized by their mean square, modulated by shift and scale if there are any, and SiLU.
@@ -346,11 +316,6 @@ fn unfold(frame: &Tensor) -> Result<Frames> {
     Ok(vec![half(0)?, half(1)?])
 }
 
-/// A clip of one frame, from an image; clips stay as they are.
-fn as_clip(x: &Tensor) -> Result<Tensor> {
-    if x.rank() == 4 { x.unsqueeze(2) } else { Ok(x.clone()) }
-}
-
 impl Autoencoder for LtxAutoencoder {
     fn latent_channels(&self) -> usize {
         self.config.latent_channels
@@ -371,16 +336,16 @@ impl Autoencoder for LtxAutoencoder {
     fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
         let [mean, deviation] = &self.statistics;
         let factor = self.config.scaling_factor as f32;
-        let scaled = latents
-            .broadcast_mul(&self.per_channel(deviation.iter().map(|value| value / factor), latents)?)?;
-        scaled.broadcast_add(&self.per_channel(mean.iter().copied(), latents)?)
+        let scaled =
+            latents.broadcast_mul(&per_channel(deviation.iter().map(|value| value / factor), latents)?)?;
+        scaled.broadcast_add(&per_channel(mean.iter().copied(), latents)?)
     }
 
     fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
         let [mean, deviation] = &self.statistics;
         let factor = self.config.scaling_factor as f32;
-        let centred = latents.broadcast_add(&self.per_channel(mean.iter().map(|value| -value), latents)?)?;
-        centred.broadcast_mul(&self.per_channel(deviation.iter().map(|value| factor / value), latents)?)
+        let centred = latents.broadcast_add(&per_channel(mean.iter().map(|value| -value), latents)?)?;
+        centred.broadcast_mul(&per_channel(deviation.iter().map(|value| factor / value), latents)?)
     }
 
     fn decode(

@@ -3,6 +3,7 @@
 mod autoencoder;
 mod autoencoder_kl;
 mod config;
+mod frames;
 mod ltx;
 mod ltx_config;
 mod original_names;

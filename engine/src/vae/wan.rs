@@ -6,7 +6,10 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use super::{
-    Autoencoder, Piece, Show, Tiling, WanAutoencoderConfig, wan_config::Level, wan_names::original_name,
+    Autoencoder, Piece, Show, Tiling, WanAutoencoderConfig,
+    frames::{Frames, as_clip, each, per_channel},
+    wan_config::Level,
+    wan_names::original_name,
     wan_patches,
 };
 use crate::{
@@ -25,9 +28,6 @@ const WARM: usize = 3;
 pub struct WanAutoencoder {
     config: WanAutoencoderConfig,
 }
-
-/// Frames `[1, channels, height, width]`, in order.
-type Frames = Vec<Tensor>;
 
 impl WanAutoencoder {
     /// Builds the autoencoder from its shape.
@@ -170,14 +170,6 @@ impl WanAutoencoder {
         })?;
         Ok(x)
     }
-
-    /// A value per channel, shaped for latents of this rank.
-    fn per_channel(&self, values: &[f64], latents: &Tensor) -> Result<Tensor> {
-        let mut shape = vec![1; latents.rank()];
-        shape[1] = self.config.z_dim;
-        let values = values.iter().map(|&value| value as f32).collect();
-        Tensor::from_vec(values, shape, &latents.device())?.to_dtype(latents.dtype())
-    }
 }
 
 /// The frames that convolutions over time have seen, by their names.
@@ -234,11 +226,6 @@ impl OfBlock<'_> {
         }
         Ok(convolved)
     }
-}
-
-/// Applies `work` to each frame, which is freed before the next one.
-fn each(frames: Frames, work: impl FnMut(Tensor) -> Result<Tensor>) -> Result<Frames> {
-    frames.into_iter().map(work).collect()
 }
 
 /// Stacks frames along time. Of traced ones there may be fewer than `count`.
@@ -373,11 +360,6 @@ fn attend(w: &Weights, x: &Tensor) -> Result<Tensor> {
     add(x, &h.transpose(1, 2)?.reshape((batch, channels, height, width))?)
 }
 
-/// A clip of one frame, from an image; clips stay as they are.
-fn as_clip(x: &Tensor) -> Result<Tensor> {
-    if x.rank() == 4 { x.unsqueeze(2) } else { Ok(x.clone()) }
-}
-
 impl Autoencoder for WanAutoencoder {
     fn latent_channels(&self) -> usize {
         self.config.z_dim
@@ -396,15 +378,23 @@ impl Autoencoder for WanAutoencoder {
     }
 
     fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
-        let scaled = latents.broadcast_mul(&self.per_channel(&self.config.latents_std, latents)?)?;
-        scaled.broadcast_add(&self.per_channel(&self.config.latents_mean, latents)?)
+        let scaled = latents.broadcast_mul(&per_channel(
+            self.config.latents_std.iter().map(|&value| value as f32),
+            latents,
+        )?)?;
+        scaled
+            .broadcast_add(&per_channel(self.config.latents_mean.iter().map(|&value| value as f32), latents)?)
     }
 
     fn rescale(&self, latents: &Tensor) -> Result<Tensor> {
-        let mean: Vec<f64> = self.config.latents_mean.iter().map(|mean| -mean).collect();
-        let inverse: Vec<f64> = self.config.latents_std.iter().map(|deviation| deviation.recip()).collect();
-        let centred = latents.broadcast_add(&self.per_channel(&mean, latents)?)?;
-        centred.broadcast_mul(&self.per_channel(&inverse, latents)?)
+        let centred = latents.broadcast_add(&per_channel(
+            self.config.latents_mean.iter().map(|&mean| -mean as f32),
+            latents,
+        )?)?;
+        centred.broadcast_mul(&per_channel(
+            self.config.latents_std.iter().map(|deviation| deviation.recip() as f32),
+            latents,
+        )?)
     }
 
     fn decode(

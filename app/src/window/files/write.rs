@@ -47,7 +47,8 @@ impl ClipFormat {
             Self::Mp4 => ".mp4",
             Self::WebP => ".webp",
             Self::Gif => ".gif",
-            Self::Frames => "",
+            // Without a separator at the end, a dot in the name would begin an extension.
+            Self::Frames => "/",
         }
     }
 }
@@ -128,4 +129,28 @@ fn free_name(folder: &Path, name: &str, extension: &str) -> PathBuf {
         _ => folder.join(format!("{name} {number}{extension}")),
     };
     (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_becomes_a_folder_although_the_name_has_a_dot() {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = |shade: u8| Image { width: 4, height: 2, pixels: vec![shade; 24] };
+        let export = Export {
+            clip: Arc::new(Clip { frames: (0..5).map(frame).collect(), rate: 8.0 }),
+            range: (1, 3),
+            format: ClipFormat::Frames,
+            folder: folder.path().to_owned(),
+            name: "wan-2.1 boat".to_owned(),
+            original: None,
+            request: None,
+        };
+        let path = export_clip(&export).unwrap();
+        assert_eq!(path, folder.path().join("wan-2.1 boat 2-4"));
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 3);
+        assert_eq!(export_clip(&export).unwrap(), folder.path().join("wan-2.1 boat 2-4 2"));
+    }
 }

@@ -24,11 +24,13 @@ use self::{
 use super::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
     denoiser::negative_first,
-    modulated::{Waves, waves},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Conv2d, DType, Mask, Result, Tensor, add, attention, bail, geglu, silu, upsample_nearest_2x},
+    nn::{
+        Conv2d, DType, Mask, Result, Tensor, Waves, add, attention, bail, geglu, silu, upsample_nearest_2x,
+        waves,
+    },
     request::Canvas,
     residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},

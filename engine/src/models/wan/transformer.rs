@@ -6,13 +6,12 @@ use super::{
 };
 use crate::models::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
-    modulated::{Waves, waves},
     patches::{Channels, patchify, unpatchify},
 };
 use crate::{
     nn::{
-        D, Device, Mask, Result, Rope, Tensor, add, attention, bail, gated_add, gelu_tanh,
-        layer_norm_modulated, rope_interleaved, silu,
+        D, Device, Mask, Result, Rope, Tensor, Waves, add, attention, bail, gated_add, gelu_tanh,
+        layer_norm_modulated, rope_interleaved, silu, waves,
     },
     request::Canvas,
     residency::{Blocks, RunError, Weights},
