@@ -77,6 +77,7 @@ fn report(case: &Case, folder: &Path) -> Result<()> {
             encoding: 0.0,
             passes: STEPS as u32,
             reads: 1,
+            shared: None,
         })
         .collect();
     let all: u64 = costs.iter().map(|cost| cost.bytes).sum();

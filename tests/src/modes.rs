@@ -155,8 +155,42 @@ pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     Ok(())
 }
 
+/// Checks that a run whose guidance branches go through tensors together, within the smallest budget that has such a
+/// plan, gives the same tensors and moves each of those tensors once a pass. Returns whether there is such a plan.
+pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
+    let folder = tempfile::tempdir()?;
+    let model = fixture.write_diffusers(folder.path())?;
+    let run = fixture.run(run)?;
+    run.write_refiner(&model)?;
+    let request = Request { batch: 2, width: 64, height: 32, steps: 2, ..run.request(&model) };
+    let mut runner = Runner::start()?;
+    let plenty = card(OffloadMode::Auto);
+    let want = draw(&mut runner, &request, &plenty)?.tensors;
+    let least = forecast(&runner, &request, &plenty)?.least_device.context("there is no least budget")?;
+    let shares = |memory: &MemoryPreferences| -> Result<bool> {
+        let plan = forecast(&runner, &request, memory)?.plan.ok();
+        let blocks = plan.iter().flat_map(|plan| plan.uses()).flat_map(|part_use| &part_use.blocks);
+        Ok(blocks.filter(|block| block.placement == Placement::SharedLeaves).count() > 0)
+    };
+    for budget in (0..16).map(|part| least + least / 16 * part) {
+        let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
+        if !shares(&memory)? {
+            continue;
+        }
+        let got = draw(&mut runner, &request, &memory)?;
+        let Outcome { predicted_device, measured_device, .. } = got.outcome;
+        ensure!(measured_device <= predicted_device, "{measured_device} of {predicted_device} bytes");
+        for (name, want) in &want {
+            distance(name, want, &got.tensors[name], 0.0)?;
+        }
+        check_moved(&got.events, request.frames > 1)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
 /// Each use of a streamed block moves its weights once; a resident block is moved at most once in total.
-/// Blocks loaded tensor by tensor may be moved once for each of two guidance branches. A decoder of clips takes up to
+/// Blocks loaded tensor by tensor may be moved once for each of two guidance branches, unless these share them. A decoder of clips takes up to
 /// four frames through such a block, layer by layer, and the first frame of a clip has no use for some layers.
 fn check_moved(events: &[TelemetryEvent], is_clip: bool) -> Result<()> {
     let mut plan: Option<&PlanMark> = None;

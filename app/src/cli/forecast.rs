@@ -136,6 +136,7 @@ fn blocks(part_use: &UsePlan) -> String {
         (count(Placement::Resident, None), "resident"),
         (count(Placement::Streamed, Some(Tier::Host)), "streamed from RAM"),
         (count(Placement::Leaves, None), "loaded tensor by tensor"),
+        (count(Placement::SharedLeaves, None), "loaded tensor by tensor for all guidance branches at once"),
         (count(Placement::Streamed, Some(Tier::Disk)), on_disk),
     ];
     let parts =

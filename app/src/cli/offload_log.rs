@@ -146,7 +146,7 @@ fn placement_name(placement: Placement) -> &'static str {
     match placement {
         Placement::Resident => "resident",
         Placement::Streamed => "streamed",
-        Placement::Leaves => "by tensor",
+        Placement::Leaves | Placement::SharedLeaves => "by tensor",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BlockFootprint, BlockWork, BytesByDtype, Machine, PartFootprint, Work};
+use super::{BlockFootprint, BlockWork, BytesByDtype, Machine, PartFootprint, Placement, Work};
 use crate::precision::Format;
 
 /// What one block costs: its part of the footprint and of the workload, in the machine's seconds.
@@ -24,11 +24,27 @@ pub struct BlockCost {
     pub passes: u32,
     /// How often each of its tensors is read in one pass, if it comes tensor by tensor.
     pub reads: u32,
+    /// The same if the guidance branches go through its tensors together; `None` if there is only one.
+    pub shared: Option<SharedCost>,
+}
+
+/// What it costs that all guidance branches go through the tensors of a block together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedCost {
+    /// How often each of its tensors is read in one pass.
+    pub reads: u32,
+    /// Bytes of activations beyond the peak of the part's work with branches one after the other.
+    pub beyond: u64,
 }
 
 impl BlockCost {
-    /// The cost of a block on a machine.
-    pub fn new(block: &BlockFootprint, work: &BlockWork, machine: &Machine) -> Self {
+    /// The cost of a block on a machine. `peak`: bytes of activations that its part's blocks take at most beyond those
+    /// that are carried.
+    pub fn new(block: &BlockFootprint, work: &BlockWork, peak: u64, machine: &Machine) -> Self {
+        let shared = work.shared.map(|shared| SharedCost {
+            reads: shared.reads.max(1),
+            beyond: shared.activations.saturating_sub(peak),
+        });
         Self {
             seconds: machine.block_latency + work.operations / machine.operations_per_second.max(1.0),
             bytes: block.bytes,
@@ -38,6 +54,16 @@ impl BlockCost {
             encoding: encoding_seconds(&block.encoded),
             passes: work.passes,
             reads: work.reads.max(1),
+            shared,
+        }
+    }
+
+    /// How often each of its tensors is brought up in one pass where it is placed.
+    pub(super) fn brought(&self, placement: Placement) -> u32 {
+        match placement {
+            Placement::Resident | Placement::Streamed => 1,
+            Placement::Leaves => self.reads,
+            Placement::SharedLeaves => self.shared.map_or(self.reads, |shared| shared.reads),
         }
     }
 
@@ -55,7 +81,7 @@ fn encoding_seconds(encoded: &BTreeMap<Format, u64>) -> f64 {
 
 /// The costs of a part's blocks, in their order.
 pub fn block_costs(part: &PartFootprint, work: &Work, machine: &Machine) -> Vec<BlockCost> {
-    let unused = BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 1 };
-    let works = work.blocks.iter().chain(std::iter::repeat(&unused));
-    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, machine)).collect()
+    let peak = work.peak_activations() - work.carried;
+    let works = work.blocks.iter().chain(std::iter::repeat(&BlockWork::UNUSED));
+    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, peak, machine)).collect()
 }

@@ -76,6 +76,8 @@ pub struct Candidate {
     pub slot_bytes: u64,
     /// Bytes of weights on the device: blocks that stay, slots, and the largest tensor that comes alone.
     pub weights: u64,
+    /// Bytes of activations beyond those of the part's work, because guidance branches go through blocks together.
+    pub beyond: u64,
     /// Bytes of copies in the host's memory.
     pub copies: u64,
     /// Bytes of buffers in the host's memory while the part is in use.
@@ -88,6 +90,13 @@ pub struct Candidate {
     pub simulation: Simulation,
 }
 
+impl Candidate {
+    /// Bytes on the device: its weights, and the activations beyond those of the part's work.
+    pub fn device(&self) -> u64 {
+        self.weights.saturating_add(self.beyond)
+    }
+}
+
 /// A part's blocks in their places, and what that takes whatever the number of slots.
 #[derive(Clone)]
 pub(super) struct Layout {
@@ -97,6 +106,7 @@ pub(super) struct Layout {
     slot_bytes: u64,
     /// Bytes of the blocks that stay, and the largest tensor that comes alone.
     staying: u64,
+    beyond: u64,
     /// Bytes of a buffer that blocks are read through, and of the largest tensor that is.
     read: u64,
     read_leaf: u64,
@@ -134,7 +144,7 @@ impl Layout {
         let comes_again = |cost: &BlockCost| cost.passes > 1 || cost.reads > 1;
         give_copies(part, &mut blocks, (copies, keeps), |cost, plan| match plan.placement {
             Placement::Resident => keeps && part.bytes <= copies,
-            Placement::Streamed | Placement::Leaves => keeps || comes_again(cost),
+            _ => keeps || comes_again(cost),
         });
         if keeps && part.bytes > copies {
             give_rest(part, &mut blocks, copies);
@@ -146,7 +156,7 @@ impl Layout {
     pub fn at(part: &Part<'_>, blocks: Vec<BlockPlan>) -> Self {
         let (mut streamed, mut staying, mut copies, mut moved) = (0, 0u64, 0u64, 0u64);
         let (mut slot, mut read) = (BytesByDtype::default(), BytesByDtype::default());
-        let (mut leaf, mut read_leaf) = (0, 0);
+        let (mut leaf, mut read_leaf, mut beyond) = (0, 0, 0);
         let mut gaps = Gaps::default();
         for (place, (cost, plan)) in part.used_blocks(&blocks).enumerate() {
             let from_disk = plan.home == Tier::Disk && !part.machine.unified;
@@ -161,17 +171,20 @@ impl Layout {
                     read = if from_disk { most_of_each(read, cost.by_dtype) } else { read };
                     moved = moved.saturating_add(cost.bytes);
                 }
-                Placement::Leaves => {
+                placement @ (Placement::Leaves | Placement::SharedLeaves) => {
                     leaf = cost.largest_tensor.max(leaf);
                     read_leaf = if from_disk { cost.largest_tensor.max(read_leaf) } else { read_leaf };
-                    moved = moved.saturating_add(cost.bytes.saturating_mul(cost.reads.into()));
+                    moved = moved.saturating_add(cost.bytes.saturating_mul(cost.brought(placement).into()));
+                    if let Some(shared) = cost.shared.filter(|_| placement == Placement::SharedLeaves) {
+                        beyond = shared.beyond.max(beyond);
+                    }
                 }
             }
             gaps.add(place, plan.placement != Placement::Resident);
         }
         let (staying, unevenness) = (staying.saturating_add(leaf), gaps.squares());
         let [slot_bytes, read] = [slot, read].map(|by_dtype| by_dtype.iter().sum());
-        Self { blocks, streamed, slot_bytes, staying, read, read_leaf, copies, moved, unevenness }
+        Self { blocks, streamed, slot_bytes, staying, beyond, read, read_leaf, copies, moved, unevenness }
     }
 
     /// How many of so many slots are used.
@@ -179,9 +192,14 @@ impl Layout {
         slots.max(1).min(self.streamed)
     }
 
-    /// Bytes on the device with so many slots.
+    /// Bytes of weights on the device with so many slots.
     pub fn weights(&self, slots: u32) -> u64 {
         self.staying.saturating_add(self.slot_bytes.saturating_mul(self.slots(slots).into()))
+    }
+
+    /// Bytes on the device with so many slots, and the activations beyond those of the part's work.
+    pub fn device(&self, slots: u32) -> u64 {
+        self.weights(slots).saturating_add(self.beyond)
     }
 
     fn staging(&self, slots: u32) -> u64 {
@@ -205,6 +223,7 @@ impl Layout {
             slots: self.slots(slots),
             slot_bytes: self.slot_bytes,
             weights: self.weights(slots),
+            beyond: self.beyond,
             copies: self.copies,
             staging: self.staging(slots),
             moved: self.moved,

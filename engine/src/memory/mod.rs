@@ -34,7 +34,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use block_cost::{BlockCost, block_costs};
+pub use block_cost::{BlockCost, SharedCost, block_costs};
 pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
 pub use correction::{Correction, correct};
@@ -58,4 +58,4 @@ pub use simulate::{BlockUse, Simulation, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};
 pub use unsupported::{KnownDefaults, RequestShape, UnsupportedModel, unsupported_models};
-pub use workload::{BlockWork, PartUse, Stage, StageKind, StageWork, Work, Workload};
+pub use workload::{BlockWork, PartUse, SharedWork, Stage, StageKind, StageWork, Work, Workload};

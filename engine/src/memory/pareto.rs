@@ -65,7 +65,7 @@ pub(super) fn placements(part: &Part<'_>, technique: Technique, room: HostRoom) 
 }
 
 fn front(mut candidates: Vec<Rc<Candidate>>, steps: bool) -> Vec<Rc<Candidate>> {
-    candidates.sort_by_cached_key(|candidate| (candidate.weights, rank(candidate, steps), candidate.slots));
+    candidates.sort_by_cached_key(|candidate| (candidate.device(), rank(candidate, steps), candidate.slots));
     let mut kept: Vec<Rc<Candidate>> = Vec::new();
     for candidate in candidates {
         if kept.last().is_none_or(|best| is_better(&candidate, best, steps)) {
@@ -101,7 +101,7 @@ fn nanoseconds(seconds: f64) -> u64 {
 struct Draft {
     layout: Rc<Layout>,
     slots: u32,
-    weights: u64,
+    device: u64,
     /// Nanoseconds of a step and of a run that it takes at the least.
     least: (u64, u64),
 }
@@ -130,8 +130,8 @@ impl Candidates<'_> {
         let mut last = None;
         for slots in slots.map(|slots| layout.slots(slots)) {
             if last != Some(slots) && layout.fits_host(slots, self.room) {
-                let weights = layout.weights(slots);
-                self.drafts.push(Draft { layout: Rc::clone(&layout), slots, weights, least });
+                let device = layout.device(slots);
+                self.drafts.push(Draft { layout: Rc::clone(&layout), slots, device, least });
             }
             last = Some(slots);
         }
@@ -182,14 +182,22 @@ impl Candidates<'_> {
         Layout::through(self.part, placements, self.room.copies, self.technique.keeps)
     }
 
-    /// The candidates for devices that not even the slots fit: blocks above a size come tensor by tensor.
+    /// The candidates for devices that not even the slots fit: blocks above a size come tensor by tensor, for each
+    /// guidance branch or for all of them together.
     fn add_leaves(&mut self) {
+        self.add_leaves_as(Placement::Leaves);
+        if self.part.costs.iter().any(|cost| cost.shared.is_some()) {
+            self.add_leaves_as(Placement::SharedLeaves);
+        }
+    }
+
+    fn add_leaves_as(&mut self, leaves: Placement) {
         let below = self.sizes().into_iter().skip(1).chain([0]);
         for limit in below {
             let placement = |cost: &BlockCost| match cost.bytes {
                 0 => used(cost, Placement::Resident),
                 bytes if bytes <= limit => Placement::Streamed,
-                _ => used(cost, Placement::Leaves),
+                _ => used(cost, leaves),
             };
             let placements = self.part.costs.iter().map(placement);
             let layout = Layout::through(self.part, placements, self.room.copies, self.technique.keeps);
@@ -202,7 +210,7 @@ impl Candidates<'_> {
     fn play(&mut self) {
         let mut drafts = std::mem::take(&mut self.drafts);
         drafts.sort_by_key(|draft| {
-            (draft.weights, draft.least, draft.layout.moved, draft.layout.unevenness, draft.slots)
+            (draft.device, draft.least, draft.layout.moved, draft.layout.unevenness, draft.slots)
         });
         let mut best: Option<Rc<Candidate>> = None;
         for draft in drafts {
@@ -247,7 +255,7 @@ impl Candidates<'_> {
     /// swaps have gained at few blocks is not lost at more. Candidates that cannot be faster are left out.
     fn grow(&mut self) {
         let mut known = front(self.found.clone(), self.part.steps);
-        known.retain(|candidate| candidate.blocks.iter().all(|plan| plan.placement != Placement::Leaves));
+        known.retain(|candidate| candidate.blocks.iter().all(|plan| !plan.placement.is_by_tensor()));
         let mut current = known.first().cloned();
         for _ in 0..2 * self.part.costs.len() {
             let Some(candidate) = current else { return };

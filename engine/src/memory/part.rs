@@ -28,12 +28,14 @@ pub(super) struct Part<'a> {
 }
 
 /// All places that a block may have.
-const PLACES: [BlockPlan; 5] = [
+const PLACES: [BlockPlan; 7] = [
     BlockPlan { placement: Placement::Resident, home: Tier::Host },
     BlockPlan { placement: Placement::Streamed, home: Tier::Host },
     BlockPlan { placement: Placement::Streamed, home: Tier::Disk },
     BlockPlan { placement: Placement::Leaves, home: Tier::Host },
     BlockPlan { placement: Placement::Leaves, home: Tier::Disk },
+    BlockPlan { placement: Placement::SharedLeaves, home: Tier::Host },
+    BlockPlan { placement: Placement::SharedLeaves, home: Tier::Disk },
 ];
 
 /// A block's place in [`PLACES`]. Where blocks that stay have their copies makes no difference.
@@ -44,6 +46,8 @@ fn place(plan: BlockPlan) -> usize {
         (Placement::Streamed, Tier::Disk) => 2,
         (Placement::Leaves, Tier::Host | Tier::Device) => 3,
         (Placement::Leaves, Tier::Disk) => 4,
+        (Placement::SharedLeaves, Tier::Host | Tier::Device) => 5,
+        (Placement::SharedLeaves, Tier::Disk) => 6,
     }
 }
 
@@ -106,8 +110,7 @@ impl<'a> Part<'a> {
         for (cost, plan) in self.used_blocks(blocks) {
             let brought = match plan.placement {
                 Placement::Resident => 1,
-                Placement::Streamed => u64::from(cost.passes),
-                Placement::Leaves => u64::from(cost.passes) * u64::from(cost.reads),
+                placement => u64::from(cost.passes) * u64::from(cost.brought(placement)),
             };
             let from_disk = self.machine.unified || plan.home == Tier::Disk;
             moved.0 += if self.machine.unified { 0 } else { brought * cost.bytes };
@@ -192,7 +195,9 @@ impl Uses {
         let from_disk = machine.unified || plan.home == Tier::Disk;
         let (way, times, pieces) = match plan.placement {
             Placement::Resident => (Way::Loaded, 1, 1),
-            Placement::Leaves => (Way::Leaves, cost.reads, cost.tensors()),
+            placement @ (Placement::Leaves | Placement::SharedLeaves) => {
+                (Way::Leaves, cost.brought(placement), cost.tensors())
+            }
             Placement::Streamed if machine.unified => (Way::Read, 1, 1),
             Placement::Streamed if from_disk => (Way::Staged, 1, 1),
             Placement::Streamed => (Way::Copied, 1, 1),

@@ -25,8 +25,18 @@ pub enum Placement {
     Resident,
     /// They pass through a slot, on their way while an earlier block computes.
     Streamed,
-    /// Each tensor is brought up when it is read and goes afterwards.
+    /// Each tensor is brought up when it is read and goes afterwards, for each guidance branch anew.
     Leaves,
+    /// The same, once for all guidance branches: they compute with a tensor in turn while it is there, so the
+    /// activations of all of them are in memory.
+    SharedLeaves,
+}
+
+impl Placement {
+    /// Whether the block comes tensor by tensor.
+    pub fn is_by_tensor(self) -> bool {
+        matches!(self, Self::Leaves | Self::SharedLeaves)
+    }
 }
 
 /// One block under a plan.

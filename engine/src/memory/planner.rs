@@ -176,7 +176,7 @@ impl<'a> Planner<'a> {
             let least = least.into_iter().max().unwrap_or(0);
             let steps = self.search.uses().flat_map(|part_use| {
                 let base = base[self.search.stage(part_use)];
-                fronts[part_use].iter().map(move |candidate| base.saturating_add(candidate.weights))
+                fronts[part_use].iter().map(move |candidate| base.saturating_add(candidate.device()))
             });
             let steps = steps.chain([least]).filter(|&bytes| bytes >= least && bytes <= budget);
             stops.extend(steps.map(|bytes| (bytes, number)));

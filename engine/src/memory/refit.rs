@@ -15,7 +15,7 @@ use super::{
 /// The least part of a walk's time that must be gained for blocks to change places during a run.
 const WORTHWHILE: f64 = 0.03;
 
-/// The fastest placement whose weights take at most `weights` bytes on the device: the least time of a walk,
+/// The fastest placement that takes at most `weights` bytes of the device beside the activations: the least time of a walk,
 /// then the fewest bytes to move, then the most evenly spread. `None` if not even tensor by tensor fits.
 pub fn place(
     costs: &[BlockCost],
@@ -25,7 +25,7 @@ pub fn place(
     weights: u64,
 ) -> Option<Candidate> {
     let front = placements(&Part::new(costs, machine, true), technique, room);
-    front.into_iter().rfind(|candidate| candidate.weights <= weights).map(Rc::unwrap_or_clone)
+    front.into_iter().rfind(|candidate| candidate.device() <= weights).map(Rc::unwrap_or_clone)
 }
 
 /// The placement of others, to be compared with: the first blocks stay, as many as fit beside the slots, and

@@ -329,7 +329,7 @@ impl<'a> Search<'a> {
         let base = self.base(shape);
         let mut least = base.clone();
         for (number, front) in self.uses().zip(self.fronts(shape, technique)) {
-            let (stage, weights) = (self.stage(number), front.first()?.weights);
+            let (stage, weights) = (self.stage(number), front.first()?.device());
             if shape.row[self.part(number)] != Residence::Resident {
                 least[stage] = least[stage].max(base[stage].saturating_add(weights));
             }
@@ -351,7 +351,7 @@ impl<'a> Search<'a> {
             if shape.row[self.part(number)] == Residence::Resident {
                 return front.first().cloned();
             }
-            let fitting = front.partition_point(|candidate| candidate.weights <= room);
+            let fitting = front.partition_point(|candidate| candidate.device() <= room);
             front.get(fitting.checked_sub(1)?).cloned()
         };
         self.uses().map(best).collect()
@@ -402,7 +402,9 @@ impl<'a> Search<'a> {
         let work = &self.workload.stages[stage];
         let uses = || self.uses_in(stage);
         let passing = uses().filter(|&number| shape.row[self.part(number)] != Residence::Resident);
-        let weights = passing.map(|number| chosen[number].weights).max().unwrap_or(0);
+        let passing: Vec<&Candidate> = passing.map(|number| &*chosen[number]).collect();
+        let weights = passing.iter().map(|candidate| candidate.weights).max().unwrap_or(0);
+        let device = passing.iter().map(|candidate| candidate.device()).max().unwrap_or(0);
         let staging = uses().map(|number| chosen[number].staging).max().unwrap_or(0);
         let times: Vec<&Simulation> = uses().map(|number| &chosen[number].simulation).collect();
         let longest = times.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -411,7 +413,7 @@ impl<'a> Search<'a> {
             uses: uses().map(|number| self.use_plan(solution, number)).collect(),
             weights: self.held(shape).saturating_add(weights),
             kept: 0,
-            activations: self.activations(stage, shape.level),
+            activations: self.activations(stage, shape.level).saturating_add(device - weights),
             host: self.copies(chosen).saturating_add(staging),
             link_bytes: times.iter().map(|times| times.link_bytes).sum(),
             disk_bytes: times.iter().map(|times| times.disk_bytes).sum(),

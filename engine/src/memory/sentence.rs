@@ -127,19 +127,22 @@ fn reason(plan: &Plan, stage: Option<&StagePlan>, bytes: u64) -> String {
 }
 
 /// What the blocks do that do not stay.
-fn others(stage: &StagePlan, part_use: &UsePlan) -> &'static str {
-    if part_use.blocks.iter().any(|block| block.placement == Placement::Leaves) {
-        return "are loaded tensor by tensor";
+fn others(stage: &StagePlan, part_use: &UsePlan) -> String {
+    let by_tensor = part_use.blocks.iter().filter(|block| block.placement.is_by_tensor()).count();
+    if by_tensor > 0 && part_use.slots > 0 {
+        return format!("are streamed, {by_tensor} of them tensor by tensor");
     }
     match stage.bound {
+        _ if by_tensor > 0 => "are loaded tensor by tensor",
         Bound::Compute => "are streamed during computation",
         Bound::Link => "are streamed as fast as the link to the GPU allows",
         Bound::Disk => "are streamed as fast as the disk allows",
     }
+    .to_owned()
 }
 
 fn passes_through(part_use: &UsePlan) -> bool {
-    part_use.slots > 0 || part_use.blocks.iter().any(|block| block.placement == Placement::Leaves)
+    part_use.slots > 0 || part_use.blocks.iter().any(|block| block.placement.is_by_tensor())
 }
 
 fn refused(machine: &Machine, error: &PlanError, least: Option<u64>, mode: OffloadMode) -> String {

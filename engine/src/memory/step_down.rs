@@ -114,7 +114,7 @@ impl Replacing<'_> {
             let costs = search.costs(number, shape.level);
             if residence != Residence::Resident && search.stage(number) == self.stage {
                 let front = search.front(number, shape, rooms[number], technique);
-                front.iter().rfind(|candidate| candidate.weights <= room).cloned()
+                front.iter().rfind(|candidate| candidate.device() <= room).cloned()
             } else if residence == self.current.parts[part].residence {
                 as_candidate(&costs, search.machine(), self.uses[number]).map(Rc::new)
             } else {

@@ -103,14 +103,25 @@ pub struct BlockWork {
     pub operations: f64,
     /// The most bytes of activations while it runs, beyond those that are carried.
     pub activations: u64,
-    /// How often each of its tensors is read in one pass: the number of guidance branches, for those who bring
-    /// them up tensor by tensor.
+    /// How often each of its tensors is read in one pass if the guidance branches run one after the other.
+    pub reads: u32,
+    /// The same if the guidance branches go through its tensors together; `None` if there is only one.
+    #[serde(default)]
+    pub shared: Option<SharedWork>,
+}
+
+/// What differs if all guidance branches go through the tensors of a block together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SharedWork {
+    /// The most bytes of activations while the block runs, beyond those that are carried.
+    pub activations: u64,
+    /// How often each of its tensors is read in one pass.
     pub reads: u32,
 }
 
 impl BlockWork {
     /// That of a block that a run has no use for.
-    pub const UNUSED: Self = Self { passes: 0, operations: 0.0, activations: 0, reads: 0 };
+    pub const UNUSED: Self = Self { passes: 0, operations: 0.0, activations: 0, reads: 0, shared: None };
 
     /// Adds further passes: operations become the mean of all, activations the most.
     pub fn join(&mut self, other: &Self) {
@@ -122,6 +133,22 @@ impl BlockWork {
         self.passes = all;
         self.activations = self.activations.max(other.activations);
         self.reads = self.reads.max(other.reads);
+        self.shared = match (self.shared, other.shared) {
+            (Some(one), Some(other)) => Some(SharedWork {
+                activations: one.activations.max(other.activations),
+                reads: one.reads.max(other.reads),
+            }),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// The same with other bytes of activations.
+    pub fn with_activations(mut self, change: impl Fn(u64) -> u64) -> Self {
+        self.activations = change(self.activations);
+        if let Some(shared) = &mut self.shared {
+            shared.activations = change(shared.activations);
+        }
+        self
     }
 }
 
@@ -158,10 +185,10 @@ impl StageWork {
 impl PartUse {
     /// Makes activations `factor` times as large.
     pub fn scale(&mut self, factor: f64) {
-        let scale = |bytes: &mut u64| *bytes = (*bytes as f64 * factor).ceil() as u64;
+        let scaled = |bytes: u64| (bytes as f64 * factor).ceil() as u64;
         for way in &mut self.ways {
-            scale(&mut way.carried);
-            way.blocks.iter_mut().for_each(|block| scale(&mut block.activations));
+            way.carried = scaled(way.carried);
+            way.blocks.iter_mut().for_each(|block| *block = block.with_activations(scaled));
         }
     }
 }

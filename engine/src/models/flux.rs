@@ -398,25 +398,27 @@ impl Denoiser for FluxTransformer {
                 let joined = apart.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
                 joint = joined.collect::<Result<_>>()?;
             }
-            for (branch, pe) in rotations.iter().enumerate() {
-                let own = |number: usize| modulation[number].narrow(0, branch, 1);
-                if index < single {
+            let own = |branch: usize, number: usize| modulation[number].narrow(0, branch, 1);
+            if index < single {
+                return w.branches(&mut apart, |w, branch, streams| {
                     let first = 2 * (index - double);
-                    let [img, txt] = &apart[branch];
-                    let modulations = [own(first)?, own(first + 1)?];
-                    apart[branch] = self.config.heads().double_block(w, [img, txt], modulations, MLPS, pe)?;
-                    continue;
-                }
-                let number = 2 * self.config.num_layers + index - single;
-                let x = &joint[branch];
-                joint[branch] = if index == last {
-                    let text = tokens(&prepared.branches[branch])?;
-                    head(w, &x.narrow(1, text, grid[0] * grid[1])?, &own(number)?)?
-                } else {
-                    self.single_block(w, x, &own(number)?, pe)?
-                };
+                    let [img, txt] = &*streams;
+                    let (pe, modulations) =
+                        (&rotations[branch], [own(branch, first)?, own(branch, first + 1)?]);
+                    *streams = self.config.heads().double_block(w, [img, txt], modulations, MLPS, pe)?;
+                    Ok(())
+                });
             }
-            Ok(())
+            w.branches(&mut joint, |w, branch, x| {
+                let modulation = own(branch, 2 * self.config.num_layers + index - single)?;
+                *x = if index == last {
+                    let text = tokens(&prepared.branches[branch])?;
+                    head(w, &x.narrow(1, text, grid[0] * grid[1])?, &modulation)?
+                } else {
+                    self.single_block(w, x, &modulation, &rotations[branch])?
+                };
+                Ok(())
+            })
         })?;
         let latents = |x| unpatchify(x, grid, PATCH, Channels::First);
         Ok(joint.iter().map(latents).collect::<Result<_>>()?)

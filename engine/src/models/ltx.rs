@@ -330,9 +330,11 @@ impl Denoiser for LtxTransformer {
             Prepared { rope: Some(self.rope(latents, frame_rate, &blocks.device())?), ..Prepared::default() };
         blocks.walk(0..1, |_, w| {
             prepared.modulations = self.modulations(w, sigmas, blocks)?;
-            prepared.branches =
-                branches.iter().map(|branch| embed_prompt(w, branch)).collect::<Result<_>>()?;
-            Ok(())
+            prepared.branches = branches.to_vec();
+            w.branches(&mut prepared.branches, |w, _, branch| {
+                branch.prompt = embed_prompt(w, &branch.prompt)?;
+                Ok(())
+            })
         })?;
         Ok(prepared)
     }
@@ -356,14 +358,14 @@ impl Denoiser for LtxTransformer {
                 streams = vec![x; prepared.branches.len()];
                 return Ok(());
             }
-            for (x, branch) in streams.iter_mut().zip(&prepared.branches) {
+            w.branches(&mut streams, |w, branch, x| {
                 *x = if index == last {
                     head(w, x, &modulation[1])?
                 } else {
-                    self.block(w, x, &modulation[0], &branch.prompt, rope)?
+                    self.block(w, x, &modulation[0], &prepared.branches[branch].prompt, rope)?
                 };
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         let latents = |x: &Tensor| x.transpose(1, 2)?.contiguous()?.reshape(dims.as_slice());
         Ok(streams.iter().map(latents).collect::<Result<_>>()?)
@@ -523,7 +525,7 @@ fn head(w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
 }
 
 /// Converts prompt embeddings `[tokens, width]` to the network's tokens `[1, tokens, dim]`.
-fn embed_prompt(w: &Weights, branch: &Conditioning) -> Result<Conditioning> {
-    let h = w.linear("caption_projection.linear_1", &branch.prompt.unsqueeze(0)?)?;
-    Ok(Conditioning { prompt: w.linear("caption_projection.linear_2", &gelu_tanh(&h)?)?, pooled: None })
+fn embed_prompt(w: &Weights, prompt: &Tensor) -> Result<Tensor> {
+    let h = w.linear("caption_projection.linear_1", &prompt.unsqueeze(0)?)?;
+    w.linear("caption_projection.linear_2", &gelu_tanh(&h)?)
 }

@@ -259,15 +259,16 @@ impl Denoiser for QwenImageTransformer {
                 return Ok(());
             }
             let modulation = &modulation[2 * (index - first)..];
-            for ([img, txt], pe) in both.iter_mut().zip(&rotations) {
+            w.branches(&mut both, |w, branch, [img, txt]| {
                 if index == last {
                     *img = head(w, img, &modulation[0])?;
-                    continue;
+                    return Ok(());
                 }
                 let own = [modulation[0].clone(), modulation[1].clone()];
+                let pe = &rotations[branch];
                 [*img, *txt] = self.config.heads().double_block(w, [&*img, &*txt], own, MLPS, pe)?;
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         let latents = |[img, _]: &[Tensor; 2]| unpatchify(img, grid, PATCH, Channels::First);
         Ok(both.iter().map(latents).collect::<Result<_>>()?)

@@ -532,15 +532,15 @@ impl Denoiser for Sd3Transformer {
                 return Ok(());
             }
             let block = index - first;
-            for (number, streams) in branches.iter_mut().enumerate() {
+            w.branches(&mut branches, |w, number, streams| {
                 let own = |side: usize| modulation[2 * block + side].narrow(0, number, 1);
                 *streams = if block == layers {
                     vec![head(w, &streams[0], &own(0)?)?]
                 } else {
                     self.block(w, block, streams, [own(0)?, own(1)?])?
                 };
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         let latents =
             |x: &Vec<Tensor>| unpatchify(&x[0], [height / patch, width / patch], patch, Channels::Last);

@@ -365,20 +365,22 @@ impl Denoiser for ZImageTransformer {
         let timestep = self.modulation_block();
         blocks.walk(0..timestep + 1, |index, weights| {
             if index == timestep {
-                modulations = sigmas
-                    .iter()
-                    .map(|&sigma| self.modulation(weights, sigma, blocks))
-                    .collect::<Result<_>>()?;
+                let mut each = vec![None; sigmas.len()];
+                weights.branches(&mut each, |weights, number, modulation| {
+                    *modulation = Some(self.modulation(weights, sigmas[number], blocks)?);
+                    Ok(())
+                })?;
+                modulations = each.into_iter().flatten().collect();
                 return Ok(());
             }
-            for (caption, rope) in captions.iter_mut().zip(&ropes) {
+            weights.branches(&mut captions, |weights, branch, caption| {
                 *caption = if index == 0 {
                     self.embed_caption(weights, caption)?
                 } else {
-                    self.block(weights, caption, rope, None)?
+                    self.block(weights, caption, &ropes[branch], None)?
                 };
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
         Ok(Prepared { branches, modulations, ..Prepared::default() })
@@ -415,10 +417,12 @@ impl Denoiser for ZImageTransformer {
                 return Ok(());
             }
             let modulation = &modulation[index - embedder - 1];
-            for ((x, branch), [image, joint]) in streams.iter_mut().zip(&prepared.branches).zip(&ropes) {
+            weights.branches(&mut streams, |weights, branch, x| {
+                let [image, joint] = &ropes[branch];
                 if index == layers {
-                    let (_, tokens, dim) = branch.prompt.dims3()?;
-                    *x = Tensor::cat(&[&*x, &branch.prompt.broadcast_as((batch, tokens, dim))?], 1)?;
+                    let prompt = &prepared.branches[branch].prompt;
+                    let (_, tokens, dim) = prompt.dims3()?;
+                    *x = Tensor::cat(&[&*x, &prompt.broadcast_as((batch, tokens, dim))?], 1)?;
                 }
                 let rope = if index < layers { image } else { joint };
                 *x = if index == last {
@@ -426,8 +430,8 @@ impl Denoiser for ZImageTransformer {
                 } else {
                     self.block(weights, x, rope, Some(modulation))?
                 };
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         let latents = |x| unpatchify(x, grid, self.config.patch(), Channels::Last);
         Ok(streams.iter().map(latents).collect::<Result<_>>()?)

@@ -28,6 +28,8 @@ struct Books {
 struct Counts {
     live: u64,
     peak: u64,
+    /// Peak since the last section began.
+    section: u64,
     operations: f64,
 }
 
@@ -65,8 +67,16 @@ impl Trace {
     pub fn take(&self) -> Passed {
         let mut counts = self.counts();
         let passed = Passed { peak: counts.peak, operations: counts.operations };
-        *counts = Counts { live: counts.live, peak: counts.live, operations: 0.0 };
+        counts.peak = counts.live;
+        counts.operations = 0.0;
         passed
+    }
+
+    /// Ends a section; returns its peak allocation in bytes. Sections are independent of [`take`](Self::take).
+    pub fn end_section(&self) -> u64 {
+        let mut counts = self.counts();
+        let live = counts.live;
+        std::mem::replace(&mut counts.section, live)
     }
 
     /// Floating-point operations per second over all measured functions, each weighted by its calls. `None`
@@ -89,7 +99,9 @@ impl Trace {
     /// Charges `cost` and returns a tensor of this shape.
     pub(super) fn run(&self, cost: Cost, dims: &[usize], dtype: DType) -> Traced {
         let mut counts = self.counts();
-        counts.peak = counts.peak.max(counts.live + cost.peak.max(cost.result));
+        let reached = counts.live + cost.peak.max(cost.result);
+        counts.peak = counts.peak.max(reached);
+        counts.section = counts.section.max(reached);
         counts.live += cost.result;
         counts.operations += cost.operations;
         drop(counts);

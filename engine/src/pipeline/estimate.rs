@@ -225,7 +225,7 @@ impl Estimator<'_> {
         let predictions = steps.called.len() as u32;
         let joined = once.into_iter().zip(each).map(|(mut all, each)| {
             all.join(&BlockWork { passes: each.passes * predictions, ..each });
-            BlockWork { activations: all.activations.saturating_sub(between), ..all }
+            all.with_activations(|bytes| bytes.saturating_sub(between))
         });
         let blocks = joined.collect();
         // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
@@ -334,10 +334,9 @@ pub fn decode_work(
             finished.neg()?;
         }
     }
-    let each = blocks.take().into_iter().map(|block| BlockWork {
-        passes: block.passes * batch as u32,
-        activations: block.activations.saturating_sub(carried),
-        ..block
+    let each = blocks.take().into_iter().map(|block| {
+        let block = block.with_activations(|bytes| bytes.saturating_sub(carried));
+        BlockWork { passes: block.passes * batch as u32, ..block }
     });
     let tile = tiling.map(|tiling| tiling.tile as u32);
     Ok(Work { tile, carried, blocks: each.collect() })

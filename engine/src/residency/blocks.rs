@@ -11,12 +11,13 @@ use std::{
 };
 
 use super::{
-    BlockLayout, Executor, RunError, WeightStore, Weights,
+    BlockLayout, BlockWeights, Executor, RunError, WeightStore, Weights,
+    branch_trace::{BranchTrace, Reads},
     buffer::{TensorPlace, layer_of},
 };
 use crate::{
     checkpoint::{Block, Component, LowRankTerm},
-    memory::BlockWork,
+    memory::{BlockWork, SharedWork},
     nn::{self, DType, Device, Tensor, Trace, TracedWeight, Weight},
 };
 
@@ -131,16 +132,11 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct TracedBlock {
     name: String,
+    trace: Trace,
     weights: HashMap<String, (TracedWeight, AtomicBool)>,
     terms: Vec<LowRankTerm>,
     /// How often each layer was read in the current pass.
     reads: Mutex<Reads>,
-}
-
-#[derive(Debug, Default)]
-struct Reads {
-    last: String,
-    layers: HashMap<String, u32>,
 }
 
 impl TracedBlocks {
@@ -188,11 +184,17 @@ impl TracedBlocks {
         self.end_gap();
         let block = &self.blocks[index];
         *block.reads() = Reads::default();
-        forward(index, &Weights::traced(Arc::clone(block), self.dtype))?;
+        forward(index, &BlockWeights::traced(Arc::clone(block), self.dtype).seen())?;
         let passed = self.trace.take();
-        let reads = block.reads().layers.values().copied().max().unwrap_or(0);
+        let (reads, shared) = {
+            let mut reads = block.reads();
+            (reads.layers.most(), reads.shared.take())
+        };
         let activations = passed.peak.max(self.gap.take());
-        let pass = BlockWork { passes: 1, operations: passed.operations, activations, reads };
+        let at_least =
+            |shared: SharedWork| SharedWork { activations: shared.activations.max(activations), ..shared };
+        let shared = shared.map(at_least);
+        let pass = BlockWork { passes: 1, operations: passed.operations, activations, reads, shared };
         self.passed.borrow_mut()[index].join(&pass);
         Ok(())
     }
@@ -208,8 +210,8 @@ impl TracedBlocks {
         if let Some(known) = known {
             let mut all = self.passed.borrow_mut();
             for (all, again) in all.iter_mut().zip(known.passed) {
-                let activations = again.activations + if again.passes > 0 { before } else { 0 };
-                all.join(&BlockWork { activations, ..again });
+                let before = if again.passes > 0 { before } else { 0 };
+                all.join(&again.with_activations(|bytes| bytes + before));
             }
             return Ok(self.trace.tensor(&known.dims, known.dtype));
         }
@@ -218,7 +220,7 @@ impl TracedBlocks {
         let mut passed = self.passed.replace(outside);
         for (all, block) in self.passed.borrow_mut().iter_mut().zip(&mut passed) {
             all.join(block);
-            block.activations = block.activations.saturating_sub(before);
+            *block = block.with_activations(|bytes| bytes.saturating_sub(before));
         }
         let known = Known { dims: result.dims().to_vec(), dtype: result.dtype(), passed };
         self.known.borrow_mut().insert(x.dims().to_vec(), known);
@@ -257,7 +259,8 @@ impl TracedBlock {
             (place.name, (weight, AtomicBool::new(false)))
         };
         let weights = BlockLayout::new(block, dtype).tensors.into_iter().map(weight).collect();
-        Self { name: block.name.clone(), weights, terms: block.terms.clone(), reads: Mutex::default() }
+        let trace = trace.clone();
+        Self { name: block.name.clone(), trace, weights, terms: block.terms.clone(), reads: Mutex::default() }
     }
 
     pub fn terms(&self) -> &[LowRankTerm] {
@@ -266,6 +269,28 @@ impl TracedBlock {
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs all branches one after the other, and works out what they would take together.
+    pub fn branches<T>(
+        &self,
+        branches: &mut [T],
+        work: impl Fn(usize, &mut T) -> nn::Result<()>,
+    ) -> nn::Result<()> {
+        if branches.len() == 1 {
+            return branches.iter_mut().try_for_each(|branch| work(0, branch));
+        }
+        let mut traces = Vec::with_capacity(branches.len());
+        for (number, branch) in branches.iter_mut().enumerate() {
+            self.reads().branch = Some(BranchTrace::new(&self.trace));
+            work(number, branch)?;
+            if let Some(mut trace) = self.reads().branch.take() {
+                trace.end_section(&self.trace);
+                traces.push(trace);
+            }
+        }
+        self.reads().shared = BranchTrace::together(&traces);
+        Ok(())
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -278,14 +303,9 @@ impl TracedBlock {
         was_read.store(true, Ordering::Relaxed);
         let layer = layer_of(name);
         let mut reads = self.reads();
-        if reads.last != layer {
-            layer.clone_into(&mut reads.last);
-            match reads.layers.get_mut(layer) {
-                Some(times) => *times += 1,
-                None => {
-                    reads.layers.insert(layer.to_owned(), 1);
-                }
-            }
+        reads.layers.add(layer);
+        if let Some(branch) = &mut reads.branch {
+            branch.read(layer, &self.trace);
         }
         Some(Weight::Traced(weight.clone()))
     }

@@ -87,7 +87,7 @@ impl Executor {
         let asked = memory.moment()?;
         let lease = store.lease(index, &self.cancel)?;
         let (started, begun) = (Instant::now(), memory.moment()?);
-        let outcome = forward(index, &lease);
+        let outcome = forward(index, &lease.weights());
         store.account().observe();
         if let Some(refusal) = store.account().take_refusal() {
             return Err(refusal.into());

@@ -21,6 +21,7 @@
 //! What is onloaded is always what is stored, to the last bit: nothing is ever copied back.
 
 mod blocks;
+mod branch_trace;
 mod buffer;
 mod cancel;
 mod copies;
@@ -42,4 +43,5 @@ pub use error::RunError;
 pub use executor::Executor;
 pub use moment::Moment;
 pub use store::{BlockTimings, Lease, OnDeviceScope, WeightStore};
+use weights::BlockWeights;
 pub use weights::Weights;

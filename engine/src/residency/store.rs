@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    ops::{Deref, Range},
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,7 +11,7 @@ use candle_core::{DType, Device, Tensor};
 use crossbeam_channel::Sender;
 
 use super::{
-    CancelToken, RunError, Weights,
+    BlockWeights, CancelToken, RunError, Weights,
     buffer::{BlockLayout, Buffer, Sizes, bytes, largest},
     copies::{Copies, Place, Request, Resident, Ring, Slot},
     device::DeviceMemory,
@@ -91,7 +91,7 @@ impl Drop for OnDeviceScope<'_> {
 /// A resident block.
 #[derive(Debug)]
 struct OnDevice {
-    weights: Weights,
+    weights: BlockWeights,
     memory: Arc<Resident>,
 }
 
@@ -124,25 +124,31 @@ pub struct Lease {
 #[derive(Debug)]
 enum Kind {
     Resident(Arc<OnDevice>),
-    Slot { weights: Weights, slot: Option<Slot>, free: Option<Sender<Slot>> },
-    Leaves(Weights),
+    Slot { weights: BlockWeights, slot: Option<Slot>, free: Option<Sender<Slot>> },
+    Leaves(BlockWeights),
 }
 
-impl Deref for Lease {
-    type Target = Weights;
+impl Lease {
+    /// The weights.
+    pub fn weights(&self) -> Weights<'_> {
+        self.block().seen()
+    }
 
-    fn deref(&self) -> &Weights {
+    /// The error of the first tensor that failed to load, if any.
+    pub(super) fn take_failure(&self) -> Option<RunError> {
+        self.block().take_failure()
+    }
+
+    fn block(&self) -> &BlockWeights {
         match &self.kind {
             Kind::Resident(block) => &block.weights,
             Kind::Slot { weights, .. } | Kind::Leaves(weights) => weights,
         }
     }
-}
 
-impl Lease {
     /// Bytes moved to the device for it.
     pub fn moved_bytes(&self) -> u64 {
-        self.bytes + self.deref().moved_bytes()
+        self.bytes + self.block().moved_bytes()
     }
 }
 
@@ -325,8 +331,10 @@ impl WeightStore {
                 let kind = Kind::Resident(Arc::clone(block));
                 return Ok(Lease { kind, from: Tier::Device, load: Duration::ZERO, slot: None, bytes: 0 });
             }
-            if state.placement(index) == Placement::Leaves {
-                let kind = Kind::Leaves(Weights::one_by_one(Arc::clone(&self.source), index));
+            let placement = state.placement(index);
+            if placement.is_by_tensor() {
+                let shared = placement == Placement::SharedLeaves;
+                let kind = Kind::Leaves(BlockWeights::one_by_one(Arc::clone(&self.source), index, shared));
                 return Ok(Lease {
                     kind,
                     from: state.plan[index].home,
@@ -366,12 +374,12 @@ impl WeightStore {
         }
     }
 
-    fn weights(&self, index: usize, buffer: &Buffer) -> Result<Weights, RunError> {
+    fn weights(&self, index: usize, buffer: &Buffer) -> Result<BlockWeights, RunError> {
         let mut tensors = HashMap::new();
         for place in &self.source.layouts[index].tensors {
             tensors.insert(place.name.clone(), buffer.weight(place)?);
         }
-        let weights = Weights::new(tensors, self.source.dtype, Arc::clone(&self.source.account));
+        let weights = BlockWeights::new(tensors, self.source.dtype, Arc::clone(&self.source.account));
         Ok(weights.with_terms(&self.source.component.blocks[index].terms))
     }
 

@@ -1,9 +1,13 @@
 //! The tensors of one block, by name.
 
 use std::{
+    cell::RefCell,
     collections::HashMap,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use corosensei::{CoroutineResult, ScopedCoroutine, Yielder};
 
 use super::{
     RunError,
@@ -17,11 +21,9 @@ use crate::{
     nn::{self, DType, LowRank, Result, Tensor, Weight, computed},
 };
 
-/// The weights of one block for the duration of a forward pass, by their names within the block.
-///
-/// Tensors read from it are views of memory that is refilled after the pass, so they must not outlive it.
+/// The weights of one block as they are held.
 #[derive(Debug)]
-pub struct Weights {
+pub(super) struct BlockWeights {
     tensors: Tensors,
     terms: Vec<LowRankTerm>,
     dtype: DType,
@@ -37,11 +39,30 @@ enum Tensors {
     Traced(Arc<TracedBlock>),
 }
 
+/// The weights of one block for the duration of a forward pass, by their names within the block.
+///
+/// Tensors read from it are views of memory that is refilled after the pass, so they must not outlive it.
+#[derive(Debug)]
+pub struct Weights<'a> {
+    block: &'a BlockWeights,
+    /// In one of several guidance branches that go through the layers together.
+    turn: Option<Turn<'a>>,
+}
+
+/// A guidance branch that lets the others compute with a layer before it goes on to the next one.
+struct Turn<'a> {
+    yielder: &'a Yielder<(), ()>,
+    /// The layer that it read last.
+    layer: RefCell<String>,
+}
+
 /// Tensors that are loaded when they are read.
 #[derive(Debug)]
 struct Leaves {
     source: Arc<WeightSource>,
     block: usize,
+    /// Whether guidance branches go through the layers together.
+    shared: bool,
     state: Mutex<LeafState>,
 }
 
@@ -55,7 +76,7 @@ struct LeafState {
     failure: Option<RunError>,
 }
 
-impl Weights {
+impl BlockWeights {
     /// Weights on the device, for a computation in `dtype`.
     pub fn new(
         tensors: HashMap<String, computed::Weight>,
@@ -66,22 +87,38 @@ impl Weights {
     }
 
     /// The shapes of a block's weights, for a computation in `dtype`.
-    pub(super) fn traced(block: Arc<TracedBlock>, dtype: DType) -> Self {
+    pub fn traced(block: Arc<TracedBlock>, dtype: DType) -> Self {
         let terms = block.terms().to_vec();
         Self { tensors: Tensors::Traced(block), terms, dtype }
     }
 
     /// The same weights with low-rank terms, which are added when their matrices are multiplied.
-    pub(super) fn with_terms(self, terms: &[LowRankTerm]) -> Self {
+    pub fn with_terms(self, terms: &[LowRankTerm]) -> Self {
         Self { terms: terms.to_vec(), ..self }
     }
 
-    /// Weights of which only one layer at a time is on the device.
-    pub(super) fn one_by_one(source: Arc<WeightSource>, block: usize) -> Self {
+    /// Weights of which only one layer at a time is on the device. If `shared`, guidance branches go through the layers
+    /// [together](Weights::branches).
+    pub fn one_by_one(source: Arc<WeightSource>, block: usize, shared: bool) -> Self {
         let dtype = source.dtype;
         let terms = source.component.blocks[block].terms.clone();
-        let leaves = Leaves { source, block, state: Mutex::default() };
+        let leaves = Leaves { source, block, shared, state: Mutex::default() };
         Self { tensors: Tensors::Leaves(leaves), terms, dtype }
+    }
+
+    /// The weights as a forward pass sees them.
+    pub fn seen(&self) -> Weights<'_> {
+        Weights { block: self, turn: None }
+    }
+
+    /// Bytes loaded tensor by tensor.
+    pub fn moved_bytes(&self) -> u64 {
+        self.leaves().map_or(0, |leaves| leaves.state().moved)
+    }
+
+    /// The error of the first tensor that failed to load, if any.
+    pub fn take_failure(&self) -> Option<RunError> {
+        self.leaves().and_then(|leaves| leaves.state().failure.take())
     }
 
     fn leaves(&self) -> Option<&Leaves> {
@@ -90,15 +127,30 @@ impl Weights {
             Tensors::There(..) | Tensors::Traced(_) => None,
         }
     }
+}
 
-    /// Bytes loaded tensor by tensor.
-    pub(super) fn moved_bytes(&self) -> u64 {
-        self.leaves().map_or(0, |leaves| leaves.state().moved)
-    }
-
-    /// The error of the first tensor that failed to load, if any.
-    pub(super) fn take_failure(&self) -> Option<RunError> {
-        self.leaves().and_then(|leaves| leaves.state().failure.take())
+impl<'a> Weights<'a> {
+    /// Calls `work(weights, number, branch)` for each guidance branch, one after the other.
+    ///
+    /// Where the weights come layer by layer and are shared, the branches take turns instead: each one computes with
+    /// a layer while it is on the device, so that it is loaded once. Only one branch computes at a time, with the
+    /// same operations in the same order, so the results are the same; but the activations of all branches are in
+    /// memory.
+    ///
+    /// # Errors
+    /// The first branch's error, in the order of the branches.
+    pub fn branches<T>(
+        &self,
+        branches: &mut [T],
+        work: impl Fn(&Weights<'_>, usize, &mut T) -> Result<()>,
+    ) -> Result<()> {
+        match &self.block.tensors {
+            Tensors::Leaves(leaves) if leaves.shared && branches.len() > 1 => {
+                take_turns(self.block, branches, 0, &work, &mut || false)
+            }
+            Tensors::Traced(block) => block.branches(branches, |number, branch| work(self, number, branch)),
+            _ => branches.iter_mut().enumerate().try_for_each(|(number, branch)| work(self, number, branch)),
+        }
     }
 
     /// The tensor of this name, in the dtype of the computation.
@@ -114,16 +166,16 @@ impl Weights {
     /// block does not have it.
     pub fn find(&self, name: &str) -> Result<Option<Tensor>> {
         let Some(weight) = self.held(name)? else { return Ok(None) };
-        let mut tensor = weight.widened(self.dtype)?;
+        let mut tensor = weight.widened(self.block.dtype)?;
         for term in self.terms(name)? {
-            tensor = (tensor + term.product(self.dtype)?)?;
+            tensor = (tensor + term.product(self.block.dtype)?)?;
         }
         Ok(Some(tensor))
     }
 
     /// The low-rank terms of the matrix of this name, without those of scale 0.
     fn terms(&self, name: &str) -> Result<Vec<LowRank>> {
-        let of_matrix = self.terms.iter().filter(|term| term.matrix == name && term.scale != 0.0);
+        let of_matrix = self.block.terms.iter().filter(|term| term.matrix == name && term.scale != 0.0);
         of_matrix
             .map(|term| {
                 let factor = |name: &str| {
@@ -137,7 +189,7 @@ impl Weights {
 
     /// Whether the block has a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
-        match &self.tensors {
+        match &self.block.tensors {
             Tensors::There(tensors, _) => tensors.contains_key(name),
             Tensors::Leaves(leaves) => leaves.place(name).is_some(),
             Tensors::Traced(block) => block.has(name),
@@ -152,12 +204,15 @@ impl Weights {
             }
             Ok(())
         };
-        let held = match &self.tensors {
+        let held = match &self.block.tensors {
             Tensors::There(tensors, account) => {
                 available(account)?;
                 tensors.get(name).cloned()
             }
             Tensors::Leaves(leaves) => {
+                if let Some(turn) = &self.turn {
+                    turn.come_to(name);
+                }
                 available(&leaves.source.account)?;
                 leaves.read(name)?
             }
@@ -249,6 +304,57 @@ impl Weights {
     /// Applies the norm over channels `name`, and SiLU if asked for, to `x`.
     pub fn channel_norm(&self, name: &str, x: &Tensor, silu: bool) -> Result<Tensor> {
         nn::channel_norm(x, &self.get(&format!("{name}.gamma"))?, silu)
+    }
+}
+
+/// Starts the branches from `number` on. `others` lets each of those before compute up to its next layer, and returns
+/// whether any has more to do.
+fn take_turns<T>(
+    block: &BlockWeights,
+    branches: &mut [T],
+    number: usize,
+    work: &impl Fn(&Weights<'_>, usize, &mut T) -> Result<()>,
+    others: &mut dyn FnMut() -> bool,
+) -> Result<()> {
+    let Some((branch, rest)) = branches.split_first_mut() else {
+        while others() {}
+        return Ok(());
+    };
+    let routine = ScopedCoroutine::new(|yielder: &Yielder<(), ()>, ()| {
+        let turn = Turn { yielder, layer: RefCell::default() };
+        work(&Weights { block, turn: Some(turn) }, number, branch)
+    });
+    routine.scope(|mut routine| {
+        let mut outcome = None;
+        let after = take_turns(block, rest, number + 1, work, &mut || {
+            let others = others();
+            if outcome.is_none()
+                && let CoroutineResult::Return(result) = routine.as_mut().resume(())
+            {
+                outcome = Some(result);
+            }
+            others || outcome.is_none()
+        });
+        outcome.unwrap_or(Ok(())).and(after)
+    })
+}
+
+impl Turn<'_> {
+    /// Lets the other branches come up to the layer of the tensor `name` if this branch is the first.
+    fn come_to(&self, name: &str) {
+        let layer = layer_of(name);
+        if self.layer.borrow().is_empty() {
+            layer.clone_into(&mut self.layer.borrow_mut());
+        } else if *self.layer.borrow() != layer {
+            self.yielder.suspend(());
+            layer.clone_into(&mut self.layer.borrow_mut());
+        }
+    }
+}
+
+impl fmt::Debug for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("layer", &self.layer).finish_non_exhaustive()
     }
 }
 

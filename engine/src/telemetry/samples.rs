@@ -79,8 +79,12 @@ fn tier() -> impl Strategy<Value = Tier> {
 }
 
 fn block_mark() -> impl Strategy<Value = BlockMark> {
-    let placement =
-        prop_oneof![Just(Placement::Resident), Just(Placement::Streamed), Just(Placement::Leaves)];
+    let placement = prop_oneof![
+        Just(Placement::Resident),
+        Just(Placement::Streamed),
+        Just(Placement::Leaves),
+        Just(Placement::SharedLeaves)
+    ];
     (text(), any::<u64>(), placement).prop_map(|(name, bytes, placement)| BlockMark {
         name,
         bytes,

@@ -7,7 +7,7 @@ use sluice_engine::{
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, load, save},
-    modes::{check_every_mode, check_forecasts, check_half_precision},
+    modes::{check_every_mode, check_forecasts, check_half_precision, check_shared_branches},
     original_names::Tensors,
     parity::{check_case, check_layouts},
 };
@@ -153,6 +153,22 @@ fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("stable_diffusion", "one"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
     check_forecasts(&Fixture::new("sdxl", "base"), "guided", 0.98..1.05, 0.9..1.15).unwrap();
     check_forecasts(&Fixture::new("sdxl", "fills_in"), "anew", 0.98..1.05, 0.9..1.15).unwrap();
+}
+
+#[test]
+fn guidance_branches_share_tensors() {
+    let cases = [
+        ("stable_diffusion", "one", "batch"),
+        ("stable_diffusion", "salted", "batch"),
+        ("stable_diffusion", "fills_in", "anew"),
+        ("sdxl", "base", "guided"),
+        ("sdxl", "fills_in", "changed"),
+    ];
+    let shares = |&(family, case, run): &(&str, &str, &str)| {
+        check_shared_branches(&Fixture::new(family, case), run).unwrap()
+    };
+    let shared: Vec<_> = cases.iter().filter(|case| shares(case)).collect();
+    assert!(shared.len() > 1, "{shared:?}");
 }
 
 /// Skip connections, and projections of the prompt needed only once.

@@ -13,7 +13,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
     golden::{AUTOENCODER, compare, distance},
-    modes::{check_every_mode, check_forecasts, check_half_precision},
+    modes::{check_every_mode, check_forecasts, check_half_precision, check_shared_branches},
     original_names::{self, Tensors},
     parity::{check_case, check_layouts},
     runner::Runner,
@@ -63,6 +63,15 @@ fn every_layout_gives_the_same_bytes() {
 fn computing_in_half_precision_stays_near() {
     let names = ["encode_prompt.0.0.0", "transformer.0.out.0.0", "step.2.latents"];
     check_half_precision(&Fixture::new("wan", "default"), "guided", &names).unwrap();
+}
+
+#[test]
+fn guidance_branches_share_tensors() {
+    let cases = [("default", "guided"), ("salted", "odd"), ("experts", "both"), ("wide", "clip")];
+    let shares =
+        |&(case, run): &(&str, &str)| check_shared_branches(&Fixture::new("wan", case), run).unwrap();
+    let shared: Vec<_> = cases.iter().filter(|case| shares(case)).collect();
+    assert!(!shared.is_empty(), "no budget has a plan whose branches share tensors");
 }
 
 #[test]

@@ -1,14 +1,21 @@
 //! Budgets are kept, and predictions are accurate.
 
+use std::collections::BTreeMap;
+
 use sluice_engine::{
-    memory::{DeviceChoice, Estimate, MemoryPreferences, OffloadMode, Outcome, Wish},
+    memory::{
+        DeviceChoice, Estimate, MemoryPreferences, OffloadMode, Outcome, Placement, Plan, UsePlan, Wish,
+    },
     request::{ComputeDtype, ModelSource, Request},
     session::Event,
 };
 use sluice_tests::runner::Runner;
 use sluice_tools::{Likeness, RandomDtype};
 
-use super::support::{SMALL, Tiny, attempt, card, forecast, half_streamed, mode, run, starter, streamed};
+use super::support::{
+    SMALL, Tiny, assert_same, attempt, card, forecast, half_streamed, mode, passing_through, run, run_dumped,
+    starter, streamed,
+};
 
 #[test]
 fn the_peak_stays_within_every_budget_that_the_planner_accepts() {
@@ -106,6 +113,66 @@ fn plans_of_all_families_hold_at_first_sight_within_any_budget() {
                     let is_near = measured_device >= predicted_device / 100 * 80;
                     assert!(is_near || number == 1, "{of}, within {budget}");
                 }
+            }
+        }
+    }
+}
+
+/// How many blocks guidance branches go through together under a plan.
+fn shared_blocks(plan: &Plan) -> usize {
+    let of_use = |part_use: &UsePlan| {
+        part_use.blocks.iter().filter(|block| block.placement == Placement::SharedLeaves).count()
+    };
+    plan.uses().map(of_use).sum()
+}
+
+#[test]
+fn both_guidance_branches_use_a_tensor_while_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in ["z-image"] {
+        let model = folder.path().join(id);
+        Likeness::of(id).unwrap().tiny().write(&model, RandomDtype::F16, Some(1), |_| true).unwrap();
+        let request = Request {
+            model: ModelSource::Path(model),
+            width: 64,
+            height: 32,
+            guidance: 4.0,
+            batch: 4,
+            dtype: Some(ComputeDtype::F32),
+            ..starter(128, 2)
+        };
+        let on_cpu = MemoryPreferences { device: DeviceChoice::Processor, ..card() };
+        for device in [on_cpu, card()] {
+            let runner = Runner::of_two_threads().unwrap();
+            let plenty = forecast(&runner, &request, &device);
+            let (least, most) = (plenty.least_device.unwrap(), plenty.plan.unwrap().peak_device());
+            let with = |budget| MemoryPreferences { vram_budget: Some(budget), ..device.clone() };
+            let budgets = (0..64).map(|part| least + (most - least) / 64 * part);
+            let shares = budgets.map(with).find(|memory| {
+                let plan = forecast(&runner, &request, memory).plan;
+                plan.is_ok_and(|plan| shared_blocks(&plan) > 0)
+            });
+            let memory = shares.unwrap_or_else(|| panic!("{id} shares nothing within any budget"));
+            let want = run_dumped(&mut Runner::of_two_threads().unwrap(), &request, &device);
+            let mut runner = Runner::of_two_threads().unwrap();
+            let got = run_dumped(&mut runner, &request, &memory);
+            assert_same(&got.tensors, &want.tensors, id);
+            assert_eq!(got.replanned(), Vec::<String>::new(), "{id}");
+            let Outcome { predicted_device, measured_device, .. } = got.outcome;
+            let of = format!("{id}, {measured_device} of {predicted_device}");
+            assert!(measured_device <= predicted_device + predicted_device / 50, "{of}");
+            assert!(measured_device >= predicted_device / 100 * 80, "{of}");
+            // What a block moves that goes through a slot.
+            let through = MemoryPreferences { device: device.device.clone(), ..passing_through() };
+            let through = run(&mut Runner::of_two_threads().unwrap(), &request, &through);
+            let mut sizes: BTreeMap<(u8, u16), u64> = BTreeMap::new();
+            for block in through.blocks() {
+                let size = sizes.entry((block.component, block.block)).or_default();
+                *size = block.bytes.max(*size);
+            }
+            for block in got.blocks() {
+                let size = sizes[&(block.component, block.block)];
+                assert!(block.bytes <= size, "{id}: {block:?} of {size}");
             }
         }
     }

@@ -6,6 +6,7 @@ use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     memory::{BlockPlan, Placement, Tier},
+    nn,
     residency::{CancelToken, CpuMemory, DeviceMemory, Executor, RunError, SimulatedCard, WeightStore},
 };
 use sluice_tests::{
@@ -62,7 +63,7 @@ fn streamed(folder: &Path) -> WeightStore {
 /// Stores on both kinds of devices, with every placement and every home of the offloaded weights.
 fn everywhere(folder: &Path) -> Vec<(String, WeightStore)> {
     let mut stores = Vec::new();
-    for placement in [Placement::Resident, Placement::Streamed, Placement::Leaves] {
+    for placement in [Placement::Resident, Placement::Streamed, Placement::Leaves, Placement::SharedLeaves] {
         for home in [Tier::Host, Tier::Disk] {
             for (name, memory) in [("CPU", Arc::new(CpuMemory) as Arc<dyn DeviceMemory>), ("GPU", card())] {
                 let made = store(component(folder), memory, placement, home, 2);
@@ -226,6 +227,77 @@ fn assignment_reaches_the_stored_copy() {
     }
 }
 
+/// What guidance branches compute in all blocks, and the bytes that this moves.
+fn computed(placement: Placement, home: Tier, branches: usize, folder: &Path) -> (Values, u64) {
+    let store = store(component(folder), card(), placement, home, 2);
+    let mut inputs: Vec<nn::Tensor> = (0..branches)
+        .map(|branch| {
+            let values = weight(&format!("branch {branch}"), &[3, WIDTH], 1.0);
+            Tensor::from_vec(values, (3, WIDTH), &Device::Cpu).unwrap().into()
+        })
+        .collect();
+    let mut rows = Vec::new();
+    Executor::default()
+        .walk(&store, 0..BLOCKS, |_, weights| {
+            let mut seen = vec![Vec::new(); branches];
+            let mut both: Vec<_> = inputs.iter_mut().zip(&mut seen).collect();
+            weights.branches(&mut both, |weights, _, (x, seen)| {
+                let once = x.broadcast_add(&weights.get("norm.weight")?)?;
+                seen.push(bits(weights.linear("layer", &once)?.computed()?));
+                **x = once.broadcast_add(&weights.get("norm.weight")?)?;
+                Ok(())
+            })?;
+            rows.extend(seen.into_iter().flatten());
+            Ok(())
+        })
+        .unwrap();
+    rows.extend(inputs.iter().map(|x| bits(x.computed().unwrap())));
+    (rows, store.moved_bytes())
+}
+
+#[test]
+fn guidance_branches_compute_the_same_together_with_each_tensor_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let norm = 4 * WIDTH as u64;
+    for home in [Tier::Host, Tier::Disk] {
+        for branches in 1..=3 {
+            let [stay, apart, together] = [Placement::Resident, Placement::Leaves, Placement::SharedLeaves]
+                .map(|placement| computed(placement, home, branches, folder.path()));
+            assert!(apart.0 == stay.0 && together.0 == stay.0, "{branches} branches, {home:?}");
+            // The norm is read before the layer and after it; the next branch begins where the last one ended.
+            let blocks = BLOCKS as u64;
+            let again = branches as u64 * (BLOCK - norm) + (branches as u64 + 1) * norm;
+            assert_eq!(apart.1, blocks * again, "{branches} branches, {home:?}");
+            assert_eq!(together.1, blocks * (BLOCK + norm), "{branches} branches, {home:?}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_fails_ends_the_pass_and_leaves_nothing_on_the_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(component(folder.path()), card(), Placement::SharedLeaves, Tier::Host, 0);
+    for failing in 0..3 {
+        let mut reached = [0; 3];
+        let walked = Executor::default().walk(&store, 0..1, |_, weights| {
+            weights.branches(&mut reached, |weights, number, reached| {
+                weights.get("norm.weight")?;
+                if number == failing {
+                    weights.get("no such tensor")?;
+                }
+                weights.get("layer.weight")?;
+                *reached += 1;
+                Ok(())
+            })
+        });
+        let message = walked.unwrap_err().to_string();
+        assert!(message.contains("no such tensor"), "{message}");
+        assert_eq!(reached[failing], 0);
+        assert_eq!(store.account().holdings().weights, 0);
+    }
+    assert!(onloaded(&store).unwrap() == in_the_file());
+}
+
 #[test]
 fn tensors_move_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -239,7 +311,7 @@ fn tensors_move_one_by_one() {
             (0, 0),
             "a lease moves nothing"
         );
-        lease.get("norm.weight").unwrap();
+        lease.weights().get("norm.weight").unwrap();
         assert_eq!(lease.moved_bytes(), 4 * WIDTH as u64, "only the tensor that is read moves");
         drop(lease);
         assert_eq!(store.account().holdings().weights, 0);

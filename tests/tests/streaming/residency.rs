@@ -12,7 +12,9 @@ use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     memory::{Placement, Tier},
     nn,
-    residency::{CancelToken, CpuMemory, DeviceMemory, Executor, RunError, SimulatedCard, WeightStore},
+    residency::{
+        CancelToken, CpuMemory, DeviceMemory, Executor, RunError, SimulatedCard, WeightStore, Weights,
+    },
     telemetry::Recorder,
 };
 use sluice_tests::{checkpoint::save, original_names::Tensors, stores::store};
@@ -111,7 +113,7 @@ fn a_slower_device_takes_as_many_times_longer() {
     let store = store(component(folder.path()), memory, Placement::Resident, Tier::Disk, 0);
     let pass = Duration::from_millis(5);
     let started = Instant::now();
-    let slept = |_, _: &_| {
+    let slept = |_, _: &Weights<'_>| {
         thread::sleep(pass);
         Ok(())
     };

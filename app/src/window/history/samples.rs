@@ -69,8 +69,12 @@ fn stage() -> impl Strategy<Value = Stage> {
 }
 
 fn any_plan() -> impl Strategy<Value = PlanMark> {
-    let placement =
-        prop_oneof![Just(Placement::Resident), Just(Placement::Streamed), Just(Placement::Leaves)];
+    let placement = prop_oneof![
+        Just(Placement::Resident),
+        Just(Placement::Streamed),
+        Just(Placement::Leaves),
+        Just(Placement::SharedLeaves)
+    ];
     let role = prop_oneof![Just(Role::TextEncoder), Just(Role::Denoiser), Just(Role::Autoencoder)];
     let component = (role, stage(), vec(placement, 0..4)).prop_map(|(role, stage, placements)| {
         ComponentMark { role, stage, ..plan(&placements).components.swap_remove(0) }

@@ -153,7 +153,7 @@ fn figures(ui: &mut Ui, shown: &Shown<'_>, index: usize, state: BlockState, at_r
     let how = match placement {
         Placement::Resident => "resident during its stage",
         Placement::Streamed => "streamed",
-        Placement::Leaves => "streamed tensor by tensor",
+        Placement::Leaves | Placement::SharedLeaves => "streamed tensor by tensor",
     };
     ui.small(format!("{}, {how}", units::memory(*bytes)));
     if !at_rest {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::{
     BlockFootprint, BlockWork, Footprint, Held, Link, Machine, MemoryPreferences, OffloadMode, PartFootprint,
-    PartUse, PublishedBlocks, Residence, StageKind, StageWork, Wish, Work, Workload, part_names,
+    PartUse, PublishedBlocks, Residence, SharedWork, StageKind, StageWork, Wish, Work, Workload, part_names,
 };
 use crate::{
     checkpoint::{Errors, Role},
@@ -46,7 +46,8 @@ fn block(name: &str, bytes: u64, tensors: u64) -> BlockFootprint {
 }
 
 fn work(passes: u32, operations: f64, activations: u64, reads: u32) -> BlockWork {
-    BlockWork { passes, operations, activations, reads }
+    let shared = SharedWork { activations: activations + activations / 2, reads: 1 };
+    BlockWork { passes, operations, activations, reads, shared: (reads > 1).then_some(shared) }
 }
 
 fn card(device_budget: u64, host_budget: u64, gigabytes_per_second: f64) -> Machine {

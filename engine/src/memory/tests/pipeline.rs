@@ -2,7 +2,7 @@
 
 use super::{models::even, *};
 use crate::memory::{
-    BlockCost, BlockPlan, HostRoom, Measured, Placement, Technique, Tier, UsePlan, block_costs,
+    BlockCost, BlockPlan, HostRoom, Measured, Placement, SharedCost, Technique, Tier, UsePlan, block_costs,
     leading_prefix, part::Part, place, refit, simulate, simulate::floor, trace,
 };
 
@@ -18,6 +18,7 @@ fn cost(seconds: f64, bytes: u64, passes: u32) -> BlockCost {
         encoding: 0.0,
         passes,
         reads: 2,
+        shared: None,
     }
 }
 
@@ -140,6 +141,7 @@ fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
         encoding: 0.0,
         passes: [1, 12, 12][passes as usize],
         reads: 1 + heavy % 2,
+        shared: (heavy % 2 > 0).then(|| SharedCost { reads: 1, beyond: u64::from(heavy) * 9 * MIB }),
     });
     prop::collection::vec(kind, 1..10)
 }
@@ -147,8 +149,10 @@ fn any_costs() -> impl Strategy<Value = Vec<BlockCost>> {
 fn device(costs: &[BlockCost], plan: &UsePlan) -> u64 {
     let placed = |wanted| costs.iter().zip(&plan.blocks).filter(move |(_, block)| block.placement == wanted);
     let resident: u64 = placed(Placement::Resident).map(|(cost, _)| cost.bytes).sum();
-    let leaf = placed(Placement::Leaves).map(|(cost, _)| cost.largest_tensor).max();
-    resident + u64::from(plan.slots) * plan.slot_bytes + leaf.unwrap_or(0)
+    let leaves = || placed(Placement::Leaves).chain(placed(Placement::SharedLeaves));
+    let leaf = leaves().map(|(cost, _)| cost.largest_tensor).max();
+    let beyond = placed(Placement::SharedLeaves).filter_map(|(cost, _)| Some(cost.shared?.beyond)).max();
+    resident + u64::from(plan.slots) * plan.slot_bytes + leaf.unwrap_or(0) + beyond.unwrap_or(0)
 }
 
 fn copies(costs: &[BlockCost], plan: &UsePlan) -> u64 {
@@ -163,12 +167,12 @@ proptest! {
     fn a_walk_takes_no_less_than_its_parts(
         costs in any_costs(),
         slots in 1..5u32,
-        kinds in prop::collection::vec((0..4usize, any::<bool>()), 10),
+        kinds in prop::collection::vec((0..5usize, any::<bool>()), 10),
         machine in any_machine(),
     ) {
-        use Placement::{Leaves, Resident, Streamed};
+        use Placement::{Leaves, Resident, SharedLeaves, Streamed};
         let kinds = kinds.iter().map(|&(kind, disk)| BlockPlan {
-            placement: [Resident, Streamed, Streamed, Leaves][kind],
+            placement: [Resident, Streamed, Streamed, Leaves, SharedLeaves][kind],
             home: if machine.unified || disk { Tier::Disk } else { Tier::Host },
         });
         let blocks: Vec<BlockPlan> = kinds.take(costs.len()).collect();
@@ -203,7 +207,7 @@ proptest! {
         let large = place(&costs, &machine, technique, ROOM, (low + more) * MIB);
         if let Some(small) = small {
             let large = large.unwrap();
-            prop_assert!(small.weights <= low * MIB);
+            prop_assert!(small.device() <= low * MIB);
             prop_assert!(large.simulation.steady <= small.simulation.steady + 2e-9);
             prop_assert!(large.simulation.seconds <= small.simulation.seconds + 2e-9);
         }

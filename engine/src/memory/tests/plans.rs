@@ -214,7 +214,7 @@ fn check(
         prop_assert_eq!(stage.stage.number, number);
         prop_assert_eq!(stage.uses.len(), work.uses.len());
         let mut passing = 0;
-        let mut activations = 0;
+        let (mut activations, mut device) = (0, 0);
         for (plan, work) in stage.uses.iter().zip(&work.uses) {
             prop_assert_eq!(plan.part, work.part);
             let way = &work.ways[plan.way];
@@ -225,17 +225,23 @@ fn check(
                 used.filter(move |(_, plan)| plan.placement == wanted).map(|((block, _), _)| block)
             };
             let resident: u64 = of(Placement::Resident).map(|block| block.bytes).sum();
-            let leaf = of(Placement::Leaves).map(|block| block.largest_tensor).max();
+            let leaves = of(Placement::Leaves).chain(of(Placement::SharedLeaves));
+            let leaf = leaves.map(|block| block.largest_tensor).max();
+            let shares = way.blocks.iter().zip(&plan.blocks);
+            let shares = shares.filter(|(_, plan)| plan.placement == Placement::SharedLeaves);
+            let shared = shares.filter_map(|(work, _)| Some(way.carried + work.shared?.activations)).max();
+            let beyond = shared.unwrap_or(0).saturating_sub(way.peak_activations());
             let largest = of(Placement::Streamed).map(|block| block.bytes).max();
             prop_assert_eq!(plan.slot_bytes, largest.unwrap_or(0));
             prop_assert_eq!(plan.slots > 0, largest.is_some());
             if !stays(plan.part) {
                 let own = resident + u64::from(plan.slots) * plan.slot_bytes + leaf.unwrap_or(0);
                 passing = passing.max(own);
+                device = device.max(own + beyond);
             }
         }
         prop_assert_eq!(stage.weights, held + passing);
-        prop_assert_eq!(stage.activations, activations);
+        prop_assert_eq!(stage.activations, activations + device - passing);
     }
     Ok(())
 }

@@ -277,6 +277,7 @@ impl ListedBlock {
                 operations: self.operations.at(sizes) * branches * f64::from(run.images),
                 activations: bytes(own * f64::from(run.images), run.bytes),
                 reads: run.branches,
+                shared: None,
             },
             Runs::Once if run.calls > 0 => {
                 let calls = Sizes { calls: f64::from(run.calls), ..*sizes };
@@ -285,9 +286,10 @@ impl ListedBlock {
                     operations: self.operations.at(&calls) * branches,
                     activations: bytes(own, run.bytes),
                     reads: run.branches,
+                    shared: None,
                 }
             }
-            _ => BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0 },
+            _ => BlockWork { passes: 0, operations: 0.0, activations: 0, reads: 0, shared: None },
         }
     }
 }

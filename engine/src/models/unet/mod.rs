@@ -197,7 +197,7 @@ impl Denoiser for Unet {
                 branches.extend(prepared.branches.iter().map(|_| branch()));
                 return Ok(());
             }
-            for (place, branch) in branches.iter_mut().enumerate() {
+            w.branches(&mut branches, |w, place, branch| {
                 match node.kind {
                     Kind::Resnet { number, kept, .. } => {
                         let time = times[number].get(place.min(times[number].dim(0)? - 1))?;
@@ -219,8 +219,8 @@ impl Denoiser for Unet {
                 if node.is_kept {
                     branch.kept.push(branch.x.clone());
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         Ok(branches.into_iter().map(|branch| branch.x).collect())
     }

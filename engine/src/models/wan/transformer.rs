@@ -101,14 +101,14 @@ impl Denoiser for WanTransformer {
                 streams = vec![x; prepared.branches.len()];
                 return Ok(());
             }
-            for (x, branch) in streams.iter_mut().zip(&prepared.branches) {
+            w.branches(&mut streams, |w, branch, x| {
                 *x = if index == last {
                     self.head(w, x, &modulation[1])?
                 } else {
-                    self.block(w, x, &modulation[0], &branch.prompt, &rope)?
+                    self.block(w, x, &modulation[0], &prepared.branches[branch].prompt, &rope)?
                 };
-            }
-            Ok(())
+                Ok(())
+            })
         })?;
         Ok(streams.iter().map(|x| grid.latents(x)).collect::<Result<_>>()?)
     }
