@@ -66,6 +66,10 @@ const PRESETS: [(OffloadMode, &[ByRole]); 6] = [
     ),
 ];
 
+/// How much more than the least memory a plan for the least memory may take, as one in so many: a few bytes often save a
+/// second load of every tensor.
+const NEARLY: u64 = 16;
+
 /// The part of the device's budget that a balanced plan leaves free, as one in so many.
 pub(super) const SPARE: u64 = 5;
 
@@ -140,7 +144,8 @@ impl<'a> Planner<'a> {
             }
             Wish::Memory => {
                 let (least, _) = self.least()?;
-                if least > budget { None } else { self.fastest(least, |_| true) }
+                let nearly = least.saturating_add(least / NEARLY).min(budget);
+                if least > budget { None } else { self.fastest(nearly, |_| true) }
             }
             Wish::Balanced => {
                 let comfortable = budget - budget.div_ceil(SPARE);

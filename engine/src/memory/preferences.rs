@@ -59,7 +59,7 @@ pub enum Wish {
     Quality,
     /// The least time.
     Speed,
-    /// The least memory on the device.
+    /// The least memory on the device, or a few percent more where that is faster.
     Memory,
     /// The lightest technique that leaves a fifth of the device's memory free.
     #[default]

@@ -83,13 +83,16 @@ fn balanced_leaves_a_fifth_free_where_it_can() {
 }
 
 #[test]
-fn memory_takes_the_least_there_is() {
+fn memory_takes_hardly_more_than_the_least_there_is() {
     let (footprint, workload) = even(20);
     let machine = card(10 * GIB, 64 * GIB, 12.0);
     let preferences = wishing(Wish::Memory);
     let plan = plan(&footprint, &workload, &machine, &preferences).unwrap();
     let least = least_device_budget(&footprint, &workload, &machine, &preferences).unwrap();
-    assert_eq!(plan.peak_device(), least);
+    assert!(plan.peak_device() <= least + least / 16, "{} of {least}", plan.peak_device());
+    let exact = Machine { device_budget: least, ..machine };
+    let exact = crate::memory::plan(&footprint, &workload, &exact, &preferences).unwrap();
+    assert!(plan.seconds_per_step <= exact.seconds_per_step);
 }
 
 #[test]
