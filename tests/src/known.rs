@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use sluice_engine::{
+    memory::Attention,
     memory::{Footprint, KnownDefaults, RequestShape, Workload},
     models::{KnownAs, KnownModel, Model, known_model},
     nn::{Computes, Trace},
@@ -50,7 +51,7 @@ pub fn sizes(id: &str, request: &Request) -> Result<(Footprint, Workload)> {
     match known.open()? {
         KnownAs::Model(model) => {
             let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
-            let workload = workload(&model, &resolved, &Trace::new(Computes::Card))?;
+            let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Attention::Math)))?;
             Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
         }
         KnownAs::Unsupported(model) => {

@@ -8,7 +8,11 @@ use std::{collections::BTreeSet, fs};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::{MemoryAccount, metered},
-    nn::{Computes, Costs, compute_as_on_cards, computed::Weight},
+    memory::Attention,
+    nn::{
+        Computes, Costs, Mask, compute_as_on_cards,
+        computed::{Weight, attention},
+    },
     precision::{Encoding, Format},
 };
 use sluice_tests::{
@@ -122,11 +126,39 @@ fn unpacking_takes_what_was_foretold() {
             let account = MemoryAccount::new();
             let values = metered(&account, || weight.widened(dtype).unwrap());
             assert_eq!(values.elem_count(), count);
-            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes: Computes::Card, widens: false };
+            let costs = Costs {
+                value_bytes: dtype.size_in_bytes(),
+                computes: Computes::Card(Attention::Math),
+                widens: false,
+            };
             let (taken, foretold) = (account.take_peaks().activations, costs.unpacked(count));
             let part = taken as f64 / foretold as f64;
             println!("{encoding:?} as {dtype:?}: {part:.3} of {foretold}");
             assert!((0.6..=1.0).contains(&part), "{encoding:?} as {dtype:?}: {part} of {foretold}");
+        }
+    }
+}
+
+/// Images compute all heads together, clips some at a time.
+#[test]
+fn attention_takes_what_was_predicted() {
+    compute_as_on_cards(true);
+    for (tokens, keys, heads, width) in [(2048, 2048, 8, 64), (96, 16_384, 24, 64), (4096, 4096, 2, 128)] {
+        for dtype in [DType::F32, DType::BF16] {
+            let random = |tokens: usize| {
+                let x = Tensor::rand(-1.0_f32, 1.0, (1, tokens, heads, width), &Device::Cpu).unwrap();
+                x.to_dtype(dtype).unwrap()
+            };
+            let (q, k, v) = (random(tokens), random(keys), random(keys));
+            let account = MemoryAccount::new();
+            let result = metered(&account, || attention(&q, &k, &v, Mask::None).unwrap());
+            assert_eq!(result.dims(), q.dims());
+            let computes = Computes::Card(Attention::Math);
+            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes, widens: false };
+            let predicted = costs.attention([1, tokens, heads, width], keys, heads).peak;
+            let part = account.take_peaks().activations as f64 / predicted as f64;
+            println!("{tokens} × {keys}, {heads} heads in {dtype:?}: {part:.3} of {predicted}");
+            assert!((0.8..=1.0).contains(&part), "{tokens} × {keys} in {dtype:?}: {part} of {predicted}");
         }
     }
 }

@@ -24,8 +24,9 @@ enum Here {
 use Here::{Name, Near, None as Nothing};
 
 const PLANNED: &str = "Sluice plans what stays on the GPU by itself";
-const CHOSEN: &str = "Sluice chooses the attention kernel by itself";
 const LAYERS: &str = "use `--offload layer_streaming`; automatic if the model does not fit";
+const TILED: &str = "use `--attention tiled`";
+const IN_PARTS: &str = "use `--attention math`, the default, which computes some heads and queries at a time";
 const IN_16_BITS: &str = "use `--dtype f16`; on a GPU, 16 bits are the default";
 
 /// The option, its program, and what it is here.
@@ -50,8 +51,8 @@ const TABLE: &[(&str, &str, Here)] = &[
     ("--vae-on-cpu", SD_CPP, Near("use `--vae-placement staged` or `--vae-tile-size`")),
     ("--vae-tiling", SD_CPP, Near("set `--vae-tile-size`; automatic if the image does not fit")),
     ("--vae-relative-tile-size", SD_CPP, Name("--vae-tile-size")),
-    ("--diffusion-fa", SD_CPP, Nothing(CHOSEN)),
-    ("--fa", SD_CPP, Nothing(CHOSEN)),
+    ("--diffusion-fa", SD_CPP, Near(TILED)),
+    ("--fa", SD_CPP, Near(TILED)),
     ("--mmap", SD_CPP, Nothing("weights are read from the file when they are needed")),
     ("--type", SD_CPP, Name("--weight-type")),
     ("--tensor-type-rules", SD_CPP, Near("use `--weight-type` and `--text-encoder-weight-type`")),
@@ -103,11 +104,11 @@ const TABLE: &[(&str, &str, Here)] = &[
     ("--fp8_e4m3fn-unet", COMFYUI, Near("use `--weight-type fp8`")),
     ("--fp8_e5m2-unet", COMFYUI, Near("use `--weight-type fp8_e5m2`")),
     ("--fp8_e4m3fn-text-enc", COMFYUI, Near("use `--text-encoder-weight-type fp8`")),
-    ("--use-split-cross-attention", COMFYUI, Nothing(CHOSEN)),
-    ("--use-quad-cross-attention", COMFYUI, Nothing(CHOSEN)),
-    ("--use-pytorch-cross-attention", COMFYUI, Nothing(CHOSEN)),
-    ("--use-flash-attention", COMFYUI, Nothing(CHOSEN)),
-    ("--use-sage-attention", COMFYUI, Nothing(CHOSEN)),
+    ("--use-split-cross-attention", COMFYUI, Near(IN_PARTS)),
+    ("--use-quad-cross-attention", COMFYUI, Near(IN_PARTS)),
+    ("--use-pytorch-cross-attention", COMFYUI, Near(TILED)),
+    ("--use-flash-attention", COMFYUI, Near(TILED)),
+    ("--use-sage-attention", COMFYUI, Near(TILED)),
     ("--extra-model-paths-config", COMFYUI, Name("--model-folder")),
     ("--output-directory", COMFYUI, Name("--output")),
     (
@@ -120,9 +121,9 @@ const TABLE: &[(&str, &str, Here)] = &[
         A1111,
         Near("set `--vram-budget` if Sluice should take less; it offloads what does not fit"),
     ),
-    ("--xformers", A1111, Nothing(CHOSEN)),
-    ("--opt-sdp-attention", A1111, Nothing(CHOSEN)),
-    ("--opt-split-attention", A1111, Nothing(CHOSEN)),
+    ("--xformers", A1111, Near(TILED)),
+    ("--opt-sdp-attention", A1111, Near(TILED)),
+    ("--opt-split-attention", A1111, Near(IN_PARTS)),
     ("--no-half", A1111, Near("use `--dtype f32`")),
     ("--no-half-vae", A1111, Nothing("the VAE is computed in f32 wherever the rest is in f16")),
     ("--use-cpu", A1111, Name("--cpu")),
@@ -210,7 +211,7 @@ mod tests {
             ("generate --prompt x --max-vram=8", "is called `--vram-budget` here"),
             ("generate -p x -H 512", "`-H` of stable-diffusion.cpp is called `--height` here"),
             ("plan -W512", "is called `--width` here"),
-            ("plan --diffusion-fa", "is not needed here: Sluice chooses the attention kernel by itself"),
+            ("plan --diffusion-fa", "for `--diffusion-fa` of stable-diffusion.cpp, use `--attention tiled`"),
             ("--lowvram", "for `--lowvram` of ComfyUI, set `--vram-budget`"),
         ] {
             let error =

@@ -6,8 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sluice_engine::{
     hardware::cards,
     memory::{
-        DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice,
-        Residence, Residents, Wish,
+        Attention, DEFAULT_MIN_FREE_VRAM, DeviceChoice, Estimate, Keep, MemoryPreferences, OffloadMode,
+        PartChoice, Residence, Residents, Wish,
     },
     precision::Storage,
 };
@@ -18,7 +18,7 @@ use super::{
     size,
 };
 
-/// Memory options. They do not change a single bit of an image, except for VAE tiling and weights in fewer bits.
+/// Memory options. They do not change a single bit of an image, except for VAE tiling, attention and weights in fewer bits.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct MemoryArgs {
     /// Which parts of the model stay on the GPU and which are offloaded.
@@ -71,6 +71,9 @@ pub(super) struct MemoryArgs {
     /// Decode the image in tiles of this many latents per side; chosen automatically by default.
     #[arg(long, alias = "tile", value_name = "LATENTS", value_parser = clap::value_parser!(u32).range(1..))]
     vae_tile_size: Option<u32>,
+    /// How a GPU computes attention; this changes the last digits of the image. `sluice plan` says what each takes.
+    #[arg(long, value_name = "NAME", default_value = Attention::default().name(), value_parser = explained(Attention::ALL, Attention::name, attention_help))]
+    attention: Attention,
     /// How to predict the memory of activations.
     #[arg(long, value_name = "NAME", default_value = Estimate::default().name(), value_parser = explained(Estimate::ALL, Estimate::name, estimate_help))]
     estimate: Estimate,
@@ -87,6 +90,13 @@ fn mode_help(mode: OffloadMode) -> &'static str {
         OffloadMode::CondDiffusion => "Offload the text encoders and the denoiser when not in use",
         OffloadMode::Aggressive => "Keep only the part in use on the GPU",
         OffloadMode::LayerStreaming => "Stream the blocks of each part, and keep as many on the GPU as fit",
+    }
+}
+
+fn attention_help(attention: Attention) -> &'static str {
+    match attention {
+        Attention::Math => "With functions of the tensor library, in f32",
+        Attention::Tiled => "With a kernel on tensor cores, in 16 bits; no GPU has run it yet",
     }
 }
 
@@ -176,6 +186,7 @@ impl MemoryArgs {
             },
             keep: for_all(&self.keep_loaded).unwrap_or_default(),
             estimate: self.estimate,
+            attention: self.attention,
         }
     }
 }
@@ -207,10 +218,11 @@ mod tests {
         let arguments = "--offload layer_streaming --optimize-for speed --card RTX-3060 --vram-budget 7.5 \
             --ram-budget 900MB --min-free-vram 0 --prefetch 3 --text-encoder-placement on-demand \
             --denoiser-placement streamed --vae-placement staged --vae-tile-size 32 --weight-type fp8 \
-            --text-encoder-weight-type q4_k --allow-8-bit --estimate dryrun --keep-loaded all --resident-blocks first";
+            --text-encoder-weight-type q4_k --allow-8-bit --estimate dryrun --keep-loaded all --resident-blocks first \
+            --attention tiled";
         let former = "--offload layer_streaming --wish speed --card RTX-3060 --vram-budget 7.5 --ram-budget 900MB \
             --min-free-vram 0 --prefetch 3 --text-encoder on-demand --denoiser streamed --vae staged --tile 32 \
-            --precision fp8 --text-precision q4_k --allow-8-bit --estimate dryrun --keep all --residents first";
+            --precision fp8 --text-precision q4_k --allow-8-bit --estimate dryrun --keep all --residents first --attention tiled";
         let [arguments, former] = [arguments, former].map(|text| text.split_whitespace().collect::<Vec<_>>());
         let expected = MemoryPreferences {
             mode: OffloadMode::LayerStreaming,
@@ -231,6 +243,7 @@ mod tests {
             device: DeviceChoice::Simulated("rtx-3060".to_owned()),
             keep: Keep::All,
             estimate: Estimate::Dryrun,
+            attention: Attention::Tiled,
         };
         assert_eq!(preferences(&arguments).unwrap(), expected);
         assert_eq!(preferences(&former).unwrap(), expected, "scripts may use the former names");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, MemoryPreferences, Plan, PlanError};
+use super::{AttentionBytes, Machine, MemoryPreferences, Plan, PlanError};
 use crate::{precision::Storage, request::ComputeDtype};
 
 /// A recommendation, what else there is, and how good past forecasts were.
@@ -22,6 +22,9 @@ pub struct Forecast {
     pub least_device: Option<u64>,
     /// Every strategy with what it would take.
     pub alternatives: Vec<Alternative>,
+    /// What the largest attention of the run takes with each way of computing it.
+    #[serde(default)]
+    pub attention: AttentionBytes,
     /// How good past forecasts for this model on this device were.
     pub accuracy: Option<Accuracy>,
 }

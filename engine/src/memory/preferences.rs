@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PartChoice, PartFootprint, part_choice};
+use super::{Attention, PartChoice, PartFootprint, part_choice};
 use crate::{checkpoint::Role, precision::Storage};
 
 /// A preset over the plan.
@@ -146,6 +146,8 @@ pub struct MemoryPreferences {
     pub keep: Keep,
     /// How activations are estimated.
     pub estimate: Estimate,
+    /// How a GPU computes attention. Like a chosen storage, it changes the last digits of the image.
+    pub attention: Attention,
 }
 
 /// VRAM that is left to the desktop unless said otherwise.
@@ -172,6 +174,7 @@ impl Default for MemoryPreferences {
             device: DeviceChoice::default(),
             keep: Keep::default(),
             estimate: Estimate::default(),
+            attention: Attention::default(),
         }
     }
 }

@@ -226,6 +226,7 @@ pub fn forecast(
         plan,
         least_device,
         alternatives,
+        attention: workload.attention,
         accuracy,
     }
 }

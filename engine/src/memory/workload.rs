@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::AttentionBytes;
+
 /// What is done in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,6 +61,9 @@ pub struct Workload {
     pub steps: u32,
     /// In the order in which they run.
     pub stages: Vec<StageWork>,
+    /// What the largest attention takes.
+    #[serde(default)]
+    pub attention: AttentionBytes,
 }
 
 /// One stage: the parts that it uses, one after the other.

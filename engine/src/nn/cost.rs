@@ -3,10 +3,15 @@
 
 use rayon::current_num_threads;
 
-use super::computed::{
-    SCORES, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
-    unpacked_scratch_bytes,
+use super::{
+    computed::{
+        Most, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
+        unpacked_scratch_bytes,
+    },
+    cuda::WIDTHS,
 };
+
+use crate::memory::Attention;
 
 /// The bytes a function needs while it runs, the bytes its result keeps, and its floating-point operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,8 +29,8 @@ pub struct Cost {
 pub enum Computes {
     /// The CPU, with the fused functions of this module.
     Processor,
-    /// A GPU, with compositions of tensor library functions.
-    Card,
+    /// A GPU, with compositions of tensor library functions, and attention as chosen.
+    Card(Attention),
 }
 
 /// Costs for values of a given width.
@@ -74,7 +79,7 @@ impl Costs {
                 self.function(rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
-            Computes::Card => {
+            Computes::Card(_) => {
                 let matrix = if self.widens { inputs * outputs } else { 0 };
                 self.composed(rows * outputs, matrix.max(rows * outputs), operations)
             }
@@ -86,7 +91,7 @@ impl Costs {
     pub fn unpacked(self, elements: usize) -> u64 {
         match self.computes {
             Computes::Processor => 0,
-            Computes::Card => (elements * self.value_bytes + unpacked_scratch_bytes(elements)) as u64,
+            Computes::Card(_) => (elements * self.value_bytes + unpacked_scratch_bytes(elements)) as u64,
         }
     }
 
@@ -97,11 +102,11 @@ impl Costs {
         match self.computes {
             Computes::Processor => self.function(values * tensors, values, 0, operations),
             // Widened, normalized, rounded, scaled.
-            Computes::Card if tensors == 1 => {
+            Computes::Card(_) if tensors == 1 => {
                 self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations)
             }
             // One of the tensors after a function or a gate.
-            Computes::Card => self.composed(values, values, operations),
+            Computes::Card(_) => self.composed(values, values, operations),
         }
     }
 
@@ -113,7 +118,7 @@ impl Costs {
                 let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
                 self.function(values, values, scratch, 8.0 * values as f64)
             }
-            Computes::Card => self.pointwise(values, 1),
+            Computes::Card(_) => self.pointwise(values, 1),
         }
     }
 
@@ -121,7 +126,7 @@ impl Costs {
     pub fn activation(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor => self.pointwise(values, 1),
-            Computes::Card => self.composed(values, 2 * values, 8.0 * values as f64),
+            Computes::Card(_) => self.composed(values, 2 * values, 8.0 * values as f64),
         }
     }
 
@@ -136,6 +141,7 @@ impl Costs {
         let queries = batch * tokens * heads * width;
         let spread = batch * keys * heads * width;
         let operations = 4.0 * queries as f64 * keys as f64;
+        let tiled = self.value_bytes < WIDE && WIDTHS.contains(&width);
         match self.computes {
             Computes::Processor => {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
@@ -143,18 +149,31 @@ impl Costs {
                 let scratch = attention_scratch_bytes(shape, keys, current_num_threads());
                 self.function(wide, queries, scratch, operations)
             }
+            // The result alone.
+            Computes::Card(Attention::Tiled) if tiled => {
+                let result = (queries * self.value_bytes) as u64;
+                Cost { peak: result, result, operations }
+            }
             // The larger of three peaks: keys and values in f32 and transposed, plus one more copy while the
             // second is transposed; scores before and after a function, next to a chunk of queries and the
             // partial results; the partial results and the whole.
-            Computes::Card => {
-                let together = (SCORES / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
-                let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
-                let widened = if self.value_bytes < WIDE { batch * keys * kv_heads * width } else { 0 };
+            //
+            // If not all heads are computed together: the same for some of them, next to the results of the others.
+            Computes::Card(_) => {
+                let most = Most::USUAL;
                 let result = queries * self.value_bytes;
-                let parts = if together < tokens { 2 * result } else { result };
-                let during = WIDE * (2 * scores + 3 * part) + result;
-                let peak = 2 * WIDE * spread + (WIDE * widened).max(during).max(parts);
-                Cost { peak: peak as u64, result: result as u64, operations }
+                let group = most.kv_heads([batch, keys, width], heads, kv_heads);
+                let of_group = |bytes: usize| bytes / kv_heads.max(1) * group;
+                let heads = heads / kv_heads.max(1) * group;
+                let together = (most.scores / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
+                let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
+                let widened = if self.value_bytes < WIDE { batch * keys * group * width } else { 0 };
+                let own = of_group(result);
+                let parts = if together < tokens { 2 * own } else { own };
+                let during = WIDE * (2 * scores + 3 * part) + own;
+                let peak = 2 * WIDE * of_group(spread) + (WIDE * widened).max(during).max(parts);
+                let all = if group < kv_heads { (result - own + peak).max(2 * result) } else { peak };
+                Cost { peak: all as u64, result: result as u64, operations }
             }
         }
     }
@@ -162,10 +181,11 @@ impl Costs {
     /// [`attention`](Self::attention) with a relative position bias.
     pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let mut cost = self.attention(shape, keys, kv_heads);
-        if self.computes == Computes::Card {
+        if self.computes == Computes::Card(Attention::Math) {
             // The bias of each query and key.
             let [batch, tokens, heads, _] = shape;
-            let scores = (heads * tokens * keys).min((SCORES / batch.max(1)).max(heads * keys));
+            let most = Most::USUAL.scores / batch.max(1);
+            let scores = (heads * tokens * keys).min(most.max(heads * keys));
             cost.peak += (scores * WIDE) as u64;
         }
         cost
@@ -190,7 +210,7 @@ impl Costs {
                 self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
             }
             // The input as columns (im2col), the product, and the transposed product, next to the kernels.
-            Computes::Card => {
+            Computes::Card(_) => {
                 let columns = pixels * inputs * side * side;
                 let kernels = if self.widens { inputs * outputs * side * side } else { 0 };
                 self.composed(pixels * outputs, kernels + columns + pixels * outputs, operations)

@@ -5,10 +5,12 @@ use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail}
 
 use super::{
     Device, Mask, Tensor, computed,
-    cost::{Cost, Costs},
+    cost::{Computes, Cost, Costs},
     tensor::Kind,
     trace::Traced,
 };
+
+use crate::memory::{Attention, AttentionBytes};
 
 /// Applies a function of tensors of one dtype. On values it runs `compute`; on shapes it returns a tensor of
 /// the shape, and charges the cost, that `take` gives.
@@ -262,6 +264,17 @@ fn attend(
         Some(_) => costs.attention_with_bias(shape, keys, kv_heads),
         None => costs.attention(shape, keys, kv_heads),
     };
+    let of =
+        |attention| Costs { computes: Computes::Card(attention), ..costs }.attention(shape, keys, kv_heads);
+    inputs[0].trace().add_attention(&match costs.computes {
+        Computes::Processor => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
+        Computes::Card(chosen) => AttentionBytes {
+            on_gpu: Some(chosen),
+            fused: 0,
+            math: of(Attention::Math).peak,
+            tiled: of(Attention::Tiled).peak,
+        },
+    });
     // Heads may be strided; the values within a head may not.
     let apart = |input: &&&Traced| input.layout.stride().last() != Some(&1);
     cost.peak += inputs.iter().filter(apart).map(|input| input.reordering()).sum::<u64>();

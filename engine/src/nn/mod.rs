@@ -4,6 +4,7 @@
 //! traced tensor has only a shape, and functions on it record in a [`Trace`] what they would allocate and
 //! compute.
 
+mod back_end;
 pub mod computed;
 mod cost;
 pub mod cuda;
@@ -16,6 +17,7 @@ mod weight;
 
 pub use candle_core::{D, DType, Error, Result, bail};
 
+pub use back_end::with_attention;
 pub use computed::{Conv2d, Mask, compute_as_on_cards};
 pub use cost::{Computes, Cost, Costs};
 pub use dryrun::{DryRun, Meter};

@@ -13,6 +13,8 @@ use super::{
     dryrun::DryRun,
 };
 
+use crate::memory::AttentionBytes;
+
 /// The record of a traced run. Traced tensors allocate in it and free when they are dropped.
 #[derive(Clone)]
 pub struct Trace(Arc<Books>);
@@ -31,6 +33,7 @@ struct Counts {
     /// Peak since the last section began.
     section: u64,
     operations: f64,
+    attention: AttentionBytes,
 }
 
 /// The cost of a section of a traced run.
@@ -77,6 +80,15 @@ impl Trace {
         let mut counts = self.counts();
         let live = counts.live;
         std::mem::replace(&mut counts.section, live)
+    }
+
+    /// What the largest attention so far takes.
+    pub fn attention(&self) -> AttentionBytes {
+        self.counts().attention
+    }
+
+    pub(super) fn add_attention(&self, bytes: &AttentionBytes) {
+        self.counts().attention.join(bytes);
     }
 
     /// Floating-point operations per second over all measured functions, each weighted by its calls. `None`

@@ -138,7 +138,12 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
-    Ok(Workload { images: resolved.request.batch, steps: resolved.steps() as u32, stages })
+    Ok(Workload {
+        images: resolved.request.batch,
+        steps: resolved.steps() as u32,
+        stages,
+        attention: trace.attention(),
+    })
 }
 
 /// What the denoisers of these parts are conditioned on, a conditioning for each branch.

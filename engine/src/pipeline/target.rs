@@ -24,6 +24,7 @@ use candle_core::{DType, Device, Tensor};
 use super::PipelineError;
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
+    memory::Attention,
     memory::{CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of},
     models::Model,
     nn::{self, Computes},
@@ -45,6 +46,8 @@ const BLOCK_LATENCY: f64 = 30e-6;
 pub struct Target {
     /// What was chosen.
     pub choice: DeviceChoice,
+    /// How a card computes attention.
+    pub attention: Attention,
     /// What the planner may count with.
     pub machine: Machine,
     /// Whether the budget is enforced: a GPU's always is, the machine's own memory if a budget or the system limits it.
@@ -115,6 +118,7 @@ impl Target {
                 };
                 Ok(Self {
                     choice,
+                    attention: preferences.attention,
                     machine,
                     enforced: true,
                     f32_rate: Some(card.f32_operations_per_second),
@@ -138,6 +142,7 @@ impl Target {
                 };
                 Ok(Self {
                     choice,
+                    attention: preferences.attention,
                     machine,
                     enforced: limit.is_some() || limited,
                     f32_rate: None,
@@ -160,6 +165,7 @@ impl Target {
                 }
                 Ok(Self {
                     choice,
+                    attention: preferences.attention,
                     machine,
                     enforced: true,
                     f32_rate,
@@ -172,13 +178,13 @@ impl Target {
 
     /// What computes: a simulated card is the processor.
     pub fn computes(&self) -> Computes {
-        if self.card.is_some() { Computes::Card } else { Computes::Processor }
+        if self.card.is_some() { Computes::Card(self.attention) } else { Computes::Processor }
     }
 
     /// What would compute if a simulated card were there.
     pub fn computes_if_there(&self) -> Computes {
         match self.choice {
-            DeviceChoice::Simulated(_) => Computes::Card,
+            DeviceChoice::Simulated(_) => Computes::Card(self.attention),
             _ => self.computes(),
         }
     }

@@ -73,7 +73,7 @@ enum Function {
 /// Fails if this engine uses no GPU, or the GPU fails.
 pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Vec<Trial>, Failure> {
     let target = target(&MemoryPreferences::default())?;
-    if target.computes() != Computes::Card {
+    if target.computes() == Computes::Processor {
         return Err(Failure {
             message: "this program does not use a GPU, and the kernels need one".to_owned(),
             advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA GPU.".to_owned()),

@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use egui::{Response, Ui};
 use sluice_engine::{
-    memory::{Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
+    memory::{Attention, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
     precision::Storage,
     session::ComponentSummary,
+    units,
 };
 
 use crate::window::{
@@ -77,6 +78,19 @@ fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut Memory
         Some(side) => format!("{side} latents"),
     })
     .on_hover_text("Decodes the image in tiles of this size. Smaller tiles need less memory.");
+    if let Some(bytes) = state.planning.forecast().map(|forecast| forecast.attention)
+        && bytes.on_gpu.is_some()
+    {
+        let ways = Attention::ALL.iter().copied();
+        widgets::choice_row(ui, "Attention", &mut preferences.attention, ways, |way| match way {
+            Attention::Math => format!("Math, {}", units::memory_needed(bytes.math)),
+            Attention::Tiled => format!("Tiled, {}", units::memory_needed(bytes.tiled)),
+        })
+        .on_hover_text(
+            "How the GPU computes attention, and the most memory that takes at a time. Tiled uses a kernel on \
+             tensor cores in 16 bits that no GPU has run yet. The choice changes the last digits of the image.",
+        );
+    }
     ui.add_space(space::XS);
     let mut prefetch = preferences.prefetch.map(f64::from);
     widgets::optional_row(ui, "Prefetch", &mut prefetch, 1.0, 0.0..=16.0, (0.05, " blocks"))

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Errors, Role},
+    memory::AttentionBytes,
     precision::Storage,
     request::ComputeDtype,
 };
@@ -133,7 +134,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
             stages.push(StageWork::new(kind, vec![PartUse { part, ways }]));
         }
         let footprint = Footprint { model: "random".to_owned(), dtype: ComputeDtype::Bf16, parts };
-        (footprint, Workload { images: 1, steps, stages })
+        (footprint, Workload { images: 1, steps, stages, attention: AttentionBytes::default() })
     })
 }
 

@@ -44,7 +44,7 @@ fn model(denoiser: Vec<(u64, f64)>, steps: u32) -> (Footprint, Workload) {
         stages.map(|(part, (kind, ways))| StageWork::new(kind, vec![PartUse { part, ways }])).collect();
     (
         Footprint { model: "example".to_owned(), dtype: ComputeDtype::Bf16, parts },
-        Workload { images: 1, steps, stages },
+        Workload { images: 1, steps, stages, attention: AttentionBytes::default() },
     )
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{ListedBlock, ListedComponent, Runs, UnsupportedModel};
 use crate::{
     checkpoint::Role,
+    memory::AttentionBytes,
     memory::{BlockWork, PartUse, StageKind, StageWork, Work, Workload},
 };
 
@@ -162,7 +163,7 @@ impl UnsupportedModel {
                 None => stages.push(StageWork::new(kind, vec![part_use])),
             }
         }
-        Workload { images: shape.images, steps: shape.steps, stages }
+        Workload { images: shape.images, steps: shape.steps, stages, attention: AttentionBytes::default() }
     }
 
     fn encoding(&self, component: &ListedComponent, shape: &RequestShape, bytes: u64) -> Work {

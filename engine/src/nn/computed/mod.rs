@@ -24,7 +24,7 @@ mod unpacked;
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
-pub(in crate::nn) use attention::{SCORES, scratch_bytes as attention_scratch_bytes};
+pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub(in crate::nn) use conv::scratch_bytes as conv_scratch_bytes;

@@ -21,6 +21,8 @@ use std::{
 
 use candle_core::{DType, Result, Tensor, bail};
 
+use super::back_end;
+use crate::memory::Attention;
 pub use attention::{WIDTHS, attention, attention_with_bias};
 pub use norms::{RowNorm, group_norm, norm_rows};
 pub use pointwise::{Curve, Rotation, gated, gated_add, modulate, rope};
@@ -141,10 +143,28 @@ pub(super) fn or_plain(
     work: impl FnOnce() -> Result<Option<Launches>>,
     plain: impl FnOnce() -> Result<Tensor>,
 ) -> Result<Tensor> {
+    or_plain_if(enabled(), x, work, plain)
+}
+
+/// The same for attention, whose kernel can be chosen by itself.
+pub(super) fn attend_or_plain(
+    x: &Tensor,
+    work: impl FnOnce() -> Result<Option<Launches>>,
+    plain: impl FnOnce() -> Result<Tensor>,
+) -> Result<Tensor> {
+    or_plain_if(enabled() || back_end::attention() == Attention::Tiled, x, work, plain)
+}
+
+fn or_plain_if(
+    on: bool,
+    x: &Tensor,
+    work: impl FnOnce() -> Result<Option<Launches>>,
+    plain: impl FnOnce() -> Result<Tensor>,
+) -> Result<Tensor> {
     #[cfg(feature = "cuda")]
     if let candle_core::Device::Cuda(device) = x.device()
         && x.elem_count() > 0
-        && enabled()
+        && on
         && device::serves(device)
         && let Some(work) = work()?
     {
@@ -152,7 +172,7 @@ pub(super) fn or_plain(
     }
     // Without the feature there are no CUDA tensors.
     #[cfg(not(feature = "cuda"))]
-    let _ = (x, work);
+    let _ = (on, x, work);
     plain()
 }
 

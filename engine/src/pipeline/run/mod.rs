@@ -24,6 +24,7 @@ use crate::{
     hardware::{OutOfMemory, unmetered},
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Start, Task},
+    nn,
     output::{Image, Media},
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
@@ -113,7 +114,7 @@ impl LoadedModel {
             observer: RefCell::new(observer),
             is_new_stage: Cell::new(true),
         };
-        let media = run.whole(&mut dump);
+        let media = nn::with_attention(options.memory.attention, || run.whole(&mut dump));
         let mut plan = run.plan.into_inner();
         plan.observe_reads(&self.stores);
         self.account.set_budget(None);

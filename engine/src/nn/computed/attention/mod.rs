@@ -31,7 +31,8 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     } else {
         let causal = mask == Mask::Causal;
         let added = if causal { Added::Causal } else { Added::Nothing };
-        cuda::or_plain(q, || cuda::attention(q, k, v, causal), || plain([q, k, v], divisor, added, SCORES))
+        let work = || cuda::attention(q, k, v, causal);
+        cuda::attend_or_plain(q, work, || plain([q, k, v], divisor, added, Most::USUAL))
     }
 }
 
@@ -51,7 +52,7 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
         return fused(q, k, v, Scores { divisor: 1.0, causal: false, bias: Some(values(&held)?) });
     }
     let work = || cuda::attention_with_bias(q, k, v, bias);
-    cuda::or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), SCORES))
+    cuda::attend_or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), Most::USUAL))
 }
 
 /// How to get scores from the products of queries and keys.
@@ -106,8 +107,54 @@ impl Added<'_> {
     }
 }
 
-/// Attention by its definition, in f32 or wider, over chunks of queries with at most `most` scores each.
-fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -> Result<Tensor> {
+/// How much the plain path computes at a time.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nn) struct Most {
+    /// Scores of a chunk of queries. A function on them needs the same amount again for its result.
+    pub scores: usize,
+    /// Values of the keys of the heads that are computed together. They are copied in f32, and so are the values.
+    pub keys: usize,
+}
+
+impl Most {
+    /// That of every run.
+    pub const USUAL: Self = Self { scores: 32 << 20, keys: 16 << 20 };
+
+    /// How many key heads are computed together, of `kv_heads` that serve `heads` query heads.
+    pub fn kv_heads(self, [batch, keys, width]: [usize; 3], heads: usize, kv_heads: usize) -> usize {
+        let of_head = batch * keys * width * (heads / kv_heads.max(1));
+        (self.keys / of_head.max(1)).clamp(1, kv_heads.max(1))
+    }
+}
+
+/// Attention by its definition, in f32 or wider, for some heads at a time.
+fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: Most) -> Result<Tensor> {
+    let (batch, _, heads, width) = q.dims4()?;
+    let (_, keys, kv_heads, _) = k.dims4()?;
+    let together = most.kv_heads([batch, keys, width], heads, kv_heads);
+    if together == kv_heads {
+        return plain_heads([q, k, v], divisor, added, most.scores);
+    }
+    let served = heads / kv_heads;
+    let attend = |first: usize| {
+        let count = together.min(kv_heads - first);
+        let (q, k, v) = (
+            q.narrow(2, first * served, count * served)?,
+            k.narrow(2, first, count)?,
+            v.narrow(2, first, count)?,
+        );
+        let bias = match added {
+            Added::Bias(bias) => Some(bias.narrow(0, first * served, count * served)?),
+            Added::Nothing | Added::Causal => None,
+        };
+        plain_heads([&q, &k, &v], divisor, bias.as_ref().map_or(added, Added::Bias), most.scores)
+    };
+    let parts = (0..kv_heads).step_by(together).map(attend).collect::<Result<Vec<_>>>()?;
+    Tensor::cat(&parts, 2)
+}
+
+/// Attention by its definition over chunks of queries with at most `most` scores each.
+fn plain_heads([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -> Result<Tensor> {
     let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     let (batch, tokens, heads, width) = q.dims4()?;
     let (_, keys, kv_heads, _) = k.dims4()?;
@@ -131,10 +178,6 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: usize) -
     let parts = (0..tokens.max(1)).step_by(together).map(attend).collect::<Result<Vec<_>>>()?;
     if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
-
-/// f32 scores that the plain path computes per chunk. A function on them needs the same amount again for its
-/// result.
-pub(in crate::nn) const SCORES: usize = 32 << 20;
 
 /// Scratch bytes of attention, without its inputs and its result.
 pub(in crate::nn) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
@@ -163,6 +206,8 @@ mod tests {
     use super::super::check::{assert_close, assert_independent_of_threads, flat, random};
     use super::*;
 
+    const WHOLE: Most = Most { scores: usize::MAX, keys: usize::MAX };
+
     fn inputs(q: [usize; 4], keys: usize, kv_heads: usize) -> [Tensor; 3] {
         let k = [q[0], keys, kv_heads, q[3]];
         [(random(&q, 1) * 3.0).unwrap(), (random(&k, 2) * 3.0).unwrap(), random(&k, 3)]
@@ -173,7 +218,7 @@ mod tests {
         let wide = [q, k, v].map(|x| x.to_dtype(DType::F64).unwrap());
         let divisor = (q.dim(3)? as f64).sqrt();
         let added = if mask == Mask::Causal { Added::Causal } else { Added::Nothing };
-        plain(wide.each_ref(), divisor, added, usize::MAX)?.to_dtype(q.dtype())
+        plain(wide.each_ref(), divisor, added, WHOLE)?.to_dtype(q.dtype())
     }
 
     #[test]
@@ -184,22 +229,26 @@ mod tests {
             let bias = random(&[heads, tokens + keys - 1], 4);
             for added in [Added::Nothing, Added::Causal, Added::Bias(&bias)] {
                 let wide = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
-                let exact = flat(&plain(wide.each_ref(), 3.0, added, usize::MAX).unwrap());
+                let exact = flat(&plain(wide.each_ref(), 3.0, added, WHOLE).unwrap());
                 let error = |most| {
                     let given = flat(&plain([&q, &k, &v], 3.0, added, most).unwrap());
                     given.iter().zip(&exact).map(|(given, exact)| (given - exact).abs()).fold(0.0, f32::max)
                 };
                 let row = q.dim(0).unwrap() * heads * keys;
                 // The tensor library sums products of a few rows in another order than products of many.
-                let allowed = 2.0 * error(usize::MAX) + 1e-7;
+                let allowed = 2.0 * error(WHOLE) + 1e-7;
                 for queries in [0, 1, 16, 33, 48] {
-                    let error = error(queries * row + 1);
-                    assert!(error <= allowed, "{error} in parts of {queries}, {allowed} as a whole");
+                    for heads in [1, 2, 4] {
+                        let of_head = q.dim(0).unwrap() * keys * q.dim(3).unwrap();
+                        let most = Most { scores: queries * row + 1, keys: heads * of_head };
+                        let error = error(most);
+                        assert!(error <= allowed, "{error} with {most:?}, {allowed} as a whole");
+                    }
                 }
             }
         }
         let [q, k, v] = inputs([1, 0, 2, 8], 5, 2);
-        assert_eq!(plain([&q, &k, &v], 1.0, Added::Nothing, SCORES).unwrap().dims(), [1, 0, 2, 8]);
+        assert_eq!(plain([&q, &k, &v], 1.0, Added::Nothing, Most::USUAL).unwrap().dims(), [1, 0, 2, 8]);
     }
 
     #[test]
@@ -230,7 +279,7 @@ mod tests {
             let (tokens, heads) = (q.dim(1).unwrap(), q.dim(2).unwrap());
             let bias = (random(&[heads, tokens + keys - 1], 4) * 5.0).unwrap();
             let wide = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
-            let want = plain(wide.each_ref(), 1.0, Added::Bias(&bias), usize::MAX).unwrap();
+            let want = plain(wide.each_ref(), 1.0, Added::Bias(&bias), WHOLE).unwrap();
             let got = attention_with_bias(&q, &k, &v, &bias).unwrap();
             assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 1e-5);
             assert!(attention_with_bias(&q, &k, &v, &bias.narrow(1, 0, tokens + keys - 2).unwrap()).is_err());

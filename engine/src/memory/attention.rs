@@ -1,0 +1,51 @@
+//! How a GPU computes attention, and what each way takes.
+
+use serde::{Deserialize, Serialize};
+
+/// How a GPU computes attention. The CPU has one fused function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attention {
+    /// Products and softmax of the tensor library in f32, for some heads and queries at a time.
+    #[default]
+    Math,
+    /// A kernel on tensor cores that never has scores in memory (Dao et al. 2022). It computes in f16 and bf16, for
+    /// some widths of heads; for others, `Math` does.
+    Tiled,
+}
+
+impl Attention {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Math, Self::Tiled];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Math => "math",
+            Self::Tiled => "tiled",
+        }
+    }
+}
+
+/// Bytes that the largest attention of a run takes besides its inputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttentionBytes {
+    /// What computes it, if it is a GPU.
+    pub on_gpu: Option<Attention>,
+    /// With the CPU's function; 0 on a GPU.
+    pub fused: u64,
+    /// With [`Attention::Math`]; 0 on the CPU.
+    pub math: u64,
+    /// With [`Attention::Tiled`]; 0 on the CPU.
+    pub tiled: u64,
+}
+
+impl AttentionBytes {
+    /// The larger of both, for each way.
+    pub fn join(&mut self, other: &Self) {
+        self.on_gpu = self.on_gpu.or(other.on_gpu);
+        self.fused = self.fused.max(other.fused);
+        self.math = self.math.max(other.math);
+        self.tiled = self.tiled.max(other.tiled);
+    }
+}
