@@ -14,11 +14,12 @@ use std::{
 
 use sluice_engine::{
     output::Output,
-    request::{Request, Sampler},
+    request::{ModelSource, Request, Sampler},
     session::{
         Command, Event, Failure, Job, JobId, Picture, Session, SessionOptions, StageKind, WorkerProgram,
     },
 };
+use sluice_tools::{Likeness, RandomDtype};
 
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -177,6 +178,46 @@ fn a_run_that_is_killed_again_and_again_ends_with_the_same_bytes() {
         assert_eq!(engine.restarts.len(), 10);
         assert!(engine.restarts[0].message.contains("was killed"), "{:?}", engine.restarts);
     }
+}
+
+/// In every stage, and in the middle of the steps of both experts.
+#[test]
+fn a_clip_is_the_same_after_its_engine_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("wan-2.2-14b");
+    assert!(
+        Likeness::of("wan-2.2-14b")
+            .unwrap()
+            .tiny()
+            .write(&model, RandomDtype::F32, Some(1), |_| true)
+            .unwrap()
+    );
+    let request = Request {
+        model: ModelSource::Path(model),
+        width: 64,
+        height: 48,
+        frames: 9,
+        steps: 12,
+        guidance: 3.0,
+        ..request()
+    };
+    let expected = undisturbed(&request);
+    assert_eq!(pixels(&expected).len(), 9);
+    let data = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(data.path());
+    engine.generate(&job(1, request));
+    let begins =
+        |event: &Event, kind| matches!(event, Event::StageStarted { stage, .. } if stage.kind == kind);
+    engine.until(|event| begins(event, StageKind::EncodePrompt));
+    engine.kill();
+    for kill in [2, 5, 8, 11] {
+        engine.until(|event| matches!(event, Event::Step { step, .. } if *step >= kill));
+        engine.kill();
+    }
+    engine.until(|event| begins(event, StageKind::Decode));
+    engine.kill();
+    assert_eq!(pixels(&engine.pictures(JobId(1))), pixels(&expected));
+    assert_eq!(engine.restarts.len(), 6);
 }
 
 #[test]
