@@ -30,6 +30,7 @@ use sluice::window::{
     settings::{MemorySettings, Settings as WindowSettings},
 };
 use sluice_engine::{
+    output::Media,
     session::{Command, Event, JobId},
     telemetry::TelemetryEvent,
 };
@@ -99,7 +100,7 @@ impl Bench {
         };
         self.frame(vec![press(true), press(false)]);
         self.says(Event::Started { job: JOB });
-        self.says(Event::Preview { job: JOB, step: 5, images: vec![landscape(64, 64, 3, 0.6)] });
+        self.says(Event::Preview { job: JOB, step: 5, media: vec![Media::Image(landscape(64, 64, 3, 0.6))] });
         self.says(Event::Telemetry { job: JOB, events: self.scene.run(8, 12) });
         for _ in 0..60 {
             self.frame(Vec::new());

@@ -6,10 +6,14 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use egui::{Color32, ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
-use sluice_engine::{output::Clip, session::JobId};
+use sluice_engine::{
+    output::{Clip, Media},
+    session::JobId,
+};
 
 use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink, shrink_frame};
 use frames::FrameTexture;
@@ -24,7 +28,8 @@ pub struct Textures {
     shown: Option<(RecentId, bool, TextureHandle)>,
     frame: Option<FrameTexture>,
     hovered: Option<(RecentId, u32, TextureHandle)>,
-    live: Option<(JobId, u64, Vec<TextureHandle>)>,
+    /// With the version of the previews and the frame that is shown.
+    live: Option<(JobId, (u64, usize), Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
     mask: Option<(Color32, u64, TextureHandle)>,
 }
@@ -114,24 +119,28 @@ impl Textures {
         }
     }
 
-    /// Live previews.
+    /// Live previews; of clips, the frames of this moment.
     pub fn live(&mut self, ctx: &Context, job: JobId, progress: &Progress) -> Vec<TextureId> {
-        let version = progress.preview_version;
+        let seconds = ctx.input(|input| input.time);
+        let moment = progress.preview.iter().map(|media| playing(ctx, media, seconds)).max().unwrap_or(0);
+        let version = (progress.preview_version, moment);
+        let image =
+            |media: &Media| media.frames().get(moment % media.frames().len().max(1)).and_then(color_image);
         match &mut self.live {
             Some((shown, shown_version, textures))
                 if *shown == job && textures.len() == progress.preview.len() =>
             {
                 if *shown_version != version {
                     *shown_version = version;
-                    for (texture, image) in textures.iter_mut().zip(&progress.preview) {
-                        if let Some(image) = color_image(image) {
+                    for (texture, media) in textures.iter_mut().zip(&progress.preview) {
+                        if let Some(image) = image(media) {
                             texture.set(image, TextureOptions::LINEAR);
                         }
                     }
                 }
             }
             _ => {
-                let images = progress.preview.iter().filter_map(color_image);
+                let images = progress.preview.iter().filter_map(image);
                 let load = |image| ctx.load_texture("preview", image, TextureOptions::LINEAR);
                 self.live = Some((job, version, images.map(load).collect()));
             }
@@ -155,6 +164,15 @@ impl Textures {
             self.live = None;
         }
     }
+}
+
+/// The frame of a clip that plays in a loop at this time; asks for a repaint when the next one is due.
+fn playing(ctx: &Context, media: &Media, seconds: f64) -> usize {
+    let Media::Clip(clip) = media else { return 0 };
+    let (count, rate) = (clip.frames.len().max(1), f64::from(clip.rate.max(0.1)));
+    let place = seconds * rate;
+    ctx.request_repaint_after(Duration::from_secs_f64((place.floor() + 1.0 - place) / rate));
+    place as usize % count
 }
 
 /// How an image is enlarged: smooth, or with visible pixels.

@@ -9,7 +9,7 @@ use crate::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
-    output::{Image, Media},
+    output::Media,
     pipeline::{ModelSummary, Reading, Stage},
     telemetry::TelemetryEvent,
 };
@@ -128,14 +128,14 @@ pub enum Event {
         /// Estimated time for the remaining steps.
         seconds_left: f64,
     },
-    /// The image as it looks after a step. Can be skipped if the caller reads slowly.
+    /// The image or clip as it looks after a step. Can be skipped if the caller reads slowly.
     Preview {
         /// The job.
         job: JobId,
         /// The number of the step, from 1.
         step: u32,
-        /// Low-resolution images, one per image of the batch.
-        images: Vec<Image>,
+        /// In low resolution, one per image of the batch. Clips have fewer frames per second.
+        media: Vec<Media>,
     },
     /// An image, or a report about the run, could not be written to its path. The job still finishes: with
     /// the path where the image was saved instead, or without a path.

@@ -24,7 +24,7 @@ use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory,
     models::Model,
-    output::{Date, Image, Media, OutputError, Settings},
+    output::{Date, Media, OutputError, Settings},
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
@@ -399,8 +399,8 @@ impl Observer for Reporter<'_> {
         self.emitter.emit(Event::Step { job: self.job, step, steps, seconds, seconds_left });
     }
 
-    fn preview(&mut self, step: u32, images: Vec<Image>) {
-        self.emitter.offer(Event::Preview { job: self.job, step, images });
+    fn preview(&mut self, step: u32, media: Vec<Media>) {
+        self.emitter.offer(Event::Preview { job: self.job, step, media });
     }
 
     fn wants_previews(&self) -> bool {

@@ -248,7 +248,7 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::new(1, StageKind::Denoise), seconds: 0.1 },
         Event::StageFinished { job, stage: Stage::new(2, StageKind::Decode), seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
-        Event::Preview { job, step: 1, images: vec![image.clone(), image] },
+        Event::Preview { job, step: 1, media: vec![Media::Image(image.clone()), Media::Image(image)] },
         Event::Planned { id: 1, forecast: Box::new(planned), readings: vec![vec![reading]] },
         Event::Planned { id: 2, forecast: Box::new(refused), readings: Vec::new() },
         Event::NotPlanned { id: 3, failure: failure.clone() },

@@ -8,7 +8,7 @@ use std::{
 
 use crossbeam_channel::RecvTimeoutError;
 use sluice_engine::{
-    output::Output,
+    output::{Media, Output},
     request::{ModelSource, Request, Sampler},
     session::{Command, Event, Job, JobId, Session, SessionOptions},
 };
@@ -17,6 +17,8 @@ use sluice_tests::{
     golden::distance,
     runner::{End, Runner, story},
 };
+
+use sluice_tools::{Likeness, RandomDtype};
 
 /// Enough steps to be still running when a command arrives.
 const MANY_STEPS: u32 = 1000;
@@ -331,6 +333,46 @@ fn a_batch_is_its_seeds_one_by_one() {
 }
 
 #[test]
+fn previews_of_clips_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("wan");
+    assert!(
+        Likeness::of("wan-2.1-1.3b")
+            .unwrap()
+            .tiny()
+            .write(&model, RandomDtype::F32, Some(1), |_| true)
+            .unwrap()
+    );
+    let request = Request {
+        model: ModelSource::Path(model),
+        width: 64,
+        height: 48,
+        frames: 9,
+        frame_rate: 16.0,
+        steps: 3,
+        batch: 2,
+        ..Request::default()
+    };
+    let mut runner = Runner::start().unwrap();
+    let job = Job { previews: true, ..runner.job(request) };
+    let outcome = runner.run(job).unwrap();
+    let mut previews = 0;
+    for event in &outcome.events {
+        let Event::Preview { media, .. } = event else { continue };
+        previews += 1;
+        assert_eq!(media.len(), 2);
+        for media in media {
+            let Media::Clip(clip) = media else { panic!("a preview does not move") };
+            // Three latent frames in the time of nine.
+            assert_eq!((clip.frames.len(), clip.rate), (3, 4.0));
+            assert_eq!((clip.frames[0].width, clip.frames[0].height), (8, 6));
+            assert_ne!(clip.frames[0], clip.frames[2]);
+        }
+    }
+    assert!(previews > 0);
+}
+
+#[test]
 fn previews_come_when_they_are_wanted() {
     let tiny = tiny();
     let mut runner = Runner::start().unwrap();
@@ -340,12 +382,12 @@ fn previews_come_when_they_are_wanted() {
     let previews: Vec<_> = outcome
         .events
         .iter()
-        .filter_map(|event| if let Event::Preview { images, .. } = event { Some(images) } else { None })
+        .filter_map(|event| if let Event::Preview { media, .. } = event { Some(media) } else { None })
         .collect();
     assert!(!previews.is_empty());
-    for images in previews {
-        assert_eq!(images.len(), 1);
-        let image = &images[0];
+    for media in previews {
+        assert_eq!(media.len(), 1);
+        let image = media[0].first().unwrap();
         assert_eq!(image.pixels.len(), 3 * (image.width * image.height) as usize);
         assert!(image.pixels.iter().collect::<BTreeSet<_>>().len() > 4, "a preview is not one colour");
     }

@@ -15,7 +15,7 @@ use sluice_engine::{
         PrepareInput, Prepared, Start, Steps, Task, Used, around,
     },
     nn::{self, Tensor},
-    output::{Image, Media},
+    output::Media,
     pipeline::{self, Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
     request::{Canvas, ComputeDtype, Request, Sampler, Schedule},
     residency::{Blocks, CancelToken, RunError},
@@ -130,7 +130,7 @@ impl Observer for Heard {
         self.steps.push((step, steps));
     }
 
-    fn preview(&mut self, _: u32, _: Vec<Image>) {}
+    fn preview(&mut self, _: u32, _: Vec<Media>) {}
 
     fn wants_previews(&self) -> bool {
         false

@@ -143,7 +143,7 @@ fn previewed(runner: &mut Runner, request: &Request, memory: MemoryPreferences) 
     let job = Job { memory, previews: true, ..runner.job(request.clone()) };
     let ended = runner.run(job).unwrap();
     let sizes = ended.events.iter().filter_map(|event| match event {
-        Event::Preview { images, .. } => Some((images[0].width, images[0].height)),
+        Event::Preview { media, .. } => media[0].first().map(|image| (image.width, image.height)),
         _ => None,
     });
     let taken = ended.events.iter().find_map(|event| match event {

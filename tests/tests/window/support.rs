@@ -298,7 +298,7 @@ pub fn half_way(window: &mut Window, job: JobId) {
     window.says(Event::StageStarted { job, stage: Stage::new(0, StageKind::EncodePrompt) });
     window.says(Event::StageFinished { job, stage: Stage::new(0, StageKind::EncodePrompt), seconds: 0.2 });
     window.says(Event::StageStarted { job, stage: Stage::new(1, StageKind::Denoise) });
-    window.says(Event::Preview { job, step: 5, images: vec![landscape(16, 16, 3, 0.6)] });
+    window.says(Event::Preview { job, step: 5, media: vec![Media::Image(landscape(16, 16, 3, 0.6))] });
     window.says(Event::Step { job, step: 5, steps: 12, seconds: 3.2, seconds_left: 22.4 });
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sluice_engine::{
-    output::Image,
+    output::Media,
     request::Request,
     session::{Command, Job, JobId, StageKind},
 };
@@ -22,7 +22,7 @@ pub struct Progress {
     /// The estimated remaining time, and when it was made.
     pub left: Option<(f64, f64)>,
     /// Live previews.
-    pub preview: Vec<Image>,
+    pub preview: Vec<Media>,
     /// Rises with every preview.
     pub preview_version: u64,
 }

@@ -301,8 +301,8 @@ impl State {
                         Progress { step, steps, step_seconds: seconds, left, ..std::mem::take(progress) };
                 });
             }
-            Event::Preview { job, images, .. } => self.jobs.update(job, |progress| {
-                progress.preview = images;
+            Event::Preview { job, media, .. } => self.jobs.update(job, |progress| {
+                progress.preview = media;
                 progress.preview_version += 1;
             }),
             Event::NotSaved { failure, .. } => {

@@ -180,9 +180,9 @@ impl Run<'_> {
         {
             let mut observer = self.observer.borrow_mut();
             if observer.wants_previews() {
-                let images = self.preview(stage, part, &step.denoised()?)?;
-                if !images.is_empty() {
-                    observer.preview(number, images);
+                let media = self.preview(stage, part, &step.denoised()?)?;
+                if !media.is_empty() {
+                    observer.preview(number, media);
                 }
             }
         }

@@ -25,7 +25,7 @@ use crate::{
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Start, Task},
     nn,
-    output::{Image, Media},
+    output::Media,
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::NoiseStream,
@@ -54,7 +54,7 @@ pub trait Observer {
     fn step(&mut self, step: u32, steps: u32, seconds: f64);
 
     /// Previews after a step, only called if [`wants_previews`](Self::wants_previews) is true.
-    fn preview(&mut self, step: u32, images: Vec<Image>);
+    fn preview(&mut self, step: u32, media: Vec<Media>);
 
     /// Whether to make previews.
     fn wants_previews(&self) -> bool;

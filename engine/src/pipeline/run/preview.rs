@@ -5,7 +5,7 @@ use candle_core::Tensor;
 use super::{PipelineError, Run, decode::to_images};
 use crate::{
     models::{LatentShape, Task, Used},
-    output::Image,
+    output::{Clip, Media},
     pipeline::{estimate::LISTS, preview::Preview},
     residency::RunError,
     vae::{Tiling, TinyDecoder, TinyDecoderError},
@@ -46,23 +46,23 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Converts denoised latents to images; of a clip, the frame in the middle. Returns none if a tiny
-    /// decoder's file has become unreadable.
+    /// Converts denoised latents to images, or to clips with a frame for each latent frame. A tiny decoder makes an
+    /// image of the frame in the middle. Returns none if its file has become unreadable.
     pub(super) fn preview(
         &self,
         stage: usize,
         part: usize,
         latents: &Tensor,
-    ) -> Result<Vec<Image>, PipelineError> {
+    ) -> Result<Vec<Media>, PipelineError> {
+        let Some((decoder, tile)) = self.tiny_decoder(stage, part) else {
+            return match self.loaded.preview.borrow().as_ref() {
+                Some(preview) => Ok(self.moving(preview, latents)?),
+                None => Ok(Vec::new()),
+            };
+        };
         let latents = &match latents.rank() {
             5 => latents.narrow(2, latents.dim(2)? / 2, 1)?.squeeze(2)?,
             _ => latents.clone(),
-        };
-        let Some((decoder, tile)) = self.tiny_decoder(stage, part) else {
-            return match self.loaded.preview.borrow().as_ref() {
-                Some(preview) => Ok(to_images(&preview.picture(latents)?)?),
-                None => Ok(Vec::new()),
-            };
         };
         let mut images = Vec::new();
         for index in 0..latents.dim(0)? {
@@ -76,7 +76,21 @@ impl Run<'_> {
                 }
             }
         }
-        Ok(images)
+        Ok(images.into_iter().map(Media::Image).collect())
+    }
+
+    /// Images, or clips that take as long as those of the run.
+    fn moving(&self, preview: &Preview, latents: &Tensor) -> candle_core::Result<Vec<Media>> {
+        if latents.rank() == 4 {
+            return Ok(to_images(&preview.picture(latents)?)?.into_iter().map(Media::Image).collect());
+        }
+        let kept = (latents.dim(2)? - 1) as f32 / (self.request.frames - 1).max(1) as f32;
+        let clip = |index: usize| {
+            let frames = latents.get(index)?.transpose(0, 1)?;
+            let frames = to_images(&preview.picture(&frames)?)?;
+            Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate * kept }))
+        };
+        (0..latents.dim(0)?).map(clip).collect()
     }
 
     /// The tiny decoder, with the largest tile that fits into the memory that the plan leaves free between
