@@ -148,10 +148,12 @@ fn step(
         latents,
         pixels: [8 * side; 2],
         frame_rate: 16.0,
+        clean: 0,
+        image: None,
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();
-    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
+    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None, clean: 0 };
     fastest(|| {
         model.predict(Blocks::stored(&executor, &store), &input, &prepared)?;
         Ok(())

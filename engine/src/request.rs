@@ -4,6 +4,7 @@ mod canvas;
 mod clip;
 mod error;
 mod guidance;
+mod mode;
 mod refiner;
 mod sampler;
 mod schedule;
@@ -18,7 +19,7 @@ pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
-
+pub use mode::Mode;
 pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
@@ -150,9 +151,16 @@ pub struct Request {
     /// Reuses the last prediction while the estimated relative change stays below this threshold; 0 turns it off.
     #[serde(default)]
     pub step_cache: f32,
-    /// The input image for image to image and inpainting; absent for text to image.
+    /// The input image for image to image and inpainting, and the first image of a clip; absent where only text is
+    /// given. Strength and mask have no meaning for clips.
     #[serde(default)]
     pub source: Option<SourceImage>,
+    /// The file of the last image of a clip, which is fitted like the first one.
+    #[serde(default)]
+    pub last_image: Option<PathBuf>,
+    /// The input clip for video to video, or the clip that is extended.
+    #[serde(default)]
+    pub clip: Option<SourceClip>,
     /// A second model for the last steps, in families that have one.
     #[serde(default)]
     pub refiner: Option<Refiner>,
@@ -189,6 +197,8 @@ impl Default for Request {
             guiding: GuidanceOptions::default(),
             step_cache: 0.0,
             source: None,
+            last_image: None,
+            clip: None,
             refiner: None,
         }
     }
@@ -209,9 +219,6 @@ impl Request {
 
     /// Checks the number of frames for a model of which the frames after the first are a multiple of `multiple`.
     pub fn validate_frames(&self, multiple: u32) -> Result<(), RequestError> {
-        if self.frames > 1 && self.source.is_some() {
-            return Err(RequestError::TextOnly);
-        }
         let (frames, more) = (self.frames, self.frames.saturating_sub(1));
         if more.is_multiple_of(multiple) {
             return Ok(());
@@ -268,6 +275,6 @@ impl Request {
         }
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
-        self.source.as_ref().map_or(Ok(()), SourceImage::validate)
+        self.validate_inputs()
     }
 }

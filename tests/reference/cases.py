@@ -46,6 +46,19 @@ class Edit(Run):
     source: dict = field(default_factory=dict)
 
 
+@dataclass
+class Given(Run):
+    """A run for a clip of which pictures or frames are given: `source` has what `given` returns."""
+
+    source: dict = field(default_factory=dict)
+
+
+def given(first=None, last=None, clip=None, strength=1.0):
+    """The source of a `Given`: the sides of the first and of the last picture, or the sides of a clip, which has as many
+    frames as the run."""
+    return {"first": first, "last": last, "clip": clip, "strength": strength}
+
+
 def edit(strength, picture, mask=None):
     """The source of an `Edit`."""
     return {"strength": strength, "picture": picture, "mask": mask}
@@ -387,6 +400,7 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 5.0, 32, 48, max_tokens=24, sampler="uni_pc", frames=9),
                 "still": Run(LONG, "", 4, 4.0, 48, 32, max_tokens=24, sampler="uni_pc"),
                 "unguided": Run("dance monkey", "blurry", 1, 1.0, 32, 32, max_tokens=16, sampler="uni_pc", frames=5),
+                "changed": Given(HORSE, "", 5, 4.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=9, source=given(clip=[32, 16], strength=0.7)),
             },
         ),
         "euler": Checkpoint(
@@ -418,10 +432,31 @@ CASES = {
             options={"boundary": 0.875, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}},
             runs={"both": Run(HORSE, "blurry", 5, 3.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5)},
         ),
+        "from_images": Checkpoint(
+            salt="from images",
+            options={"boundary": 0.9, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}, "images": 1},
+            runs={
+                "first": Given(HORSE, "blurry", 4, 3.5, 32, 16, max_tokens=16, sampler="uni_pc", frames=9, source=given([20, 30])),
+                "last": Given("dance monkey", "", 2, 3.5, 16, 32, batch=2, max_tokens=16, sampler="uni_pc", frames=5, source=given([40, 20], [30, 18])),
+            },
+        ),
+        "sees_images": Checkpoint(
+            salt="sees images",
+            options={"scheduler": {"flow_shift": 3.0}, "transformer": {"attention_head_dim": 32, "image_dim": 24, "added_kv_proj_dim": 64}, "images": 1, "vision": {}},
+            runs={"first": Given(HORSE, "blurry", 2, 5.0, 16, 32, max_tokens=512, sampler="uni_pc", frames=5, source=given([44, 31]))},
+        ),
+        "sees_both": Checkpoint(
+            salt="sees both",
+            options={"scheduler": {"flow_shift": 16.0}, "transformer": {"attention_head_dim": 32, "image_dim": 24, "added_kv_proj_dim": 64, "pos_embed_seq_len": 10}, "images": 2, "vision": {"eps": 1e-3}},
+            runs={"last": Given("dance monkey", "", 2, 5.0, 16, 32, max_tokens=512, sampler="uni_pc", frames=5, source=given([32, 16], [28, 28]))},
+        ),
         "wide": Checkpoint(
             salt="wide",
             options={"vae": WAN_2_2, "expand": True, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}},
-            runs={"clip": Run(HORSE, "", 2, 5.0, 32, 64, max_tokens=16, sampler="uni_pc", frames=5)},
+            runs={
+                "clip": Run(HORSE, "", 2, 5.0, 32, 64, max_tokens=16, sampler="uni_pc", frames=5),
+                "first": Given(HORSE, "blurry", 3, 5.0, 64, 32, max_tokens=16, sampler="uni_pc", frames=9, source=given([40, 70])),
+            },
         ),
         "faint": Checkpoint(
             salt="faint",
@@ -438,6 +473,7 @@ CASES = {
                 "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 96, max_tokens=24, frames=9),
                 "batch": Run("dance monkey", "", 2, 2.5, 32, 64, batch=2, max_tokens=24),
                 "unguided": Run("dance monkey", "blurry", 2, 1.0, 32, 32, max_tokens=16, frames=17),
+                "first": Given(HORSE, "blurry", 3, 3.0, 32, 64, batch=2, max_tokens=16, frames=9, source=given([50, 40])),
             },
         ),
         "salted": Checkpoint(

@@ -78,7 +78,8 @@ def restore_clip_keys(path):
     """Puts back what published weights of CLIP have before every key, and transformers 5 leaves out."""
     metadata, tensors = header(path)
     if "embeddings.position_embedding.weight" in tensors:
-        prefixed = {f"text_model.{key}": value for key, value in load_file(path).items()}
+        model = "vision_model" if "embeddings.class_embedding" in tensors else "text_model"
+        prefixed = {f"{model}.{key}": value for key, value in load_file(path).items()}
         save_file(prefixed, path, metadata=metadata)
 
 
@@ -87,9 +88,9 @@ def save(name, tiny, folder, salt="", scales=None):
     tiny.pipeline.save_pretrained(folder, safe_serialization=True)
     for component, save_tokenizer in tiny.tokenizers.items():
         save_tokenizer(f"{folder}/{component}")
-    for path in glob.glob(f"{folder}/text_encoder*/config.json"):
+    for path in glob.glob(f"{folder}/*_encoder*/config.json"):
         restore_old_names(path)
-    for path in glob.glob(f"{folder}/text_encoder*/*.safetensors"):
+    for path in glob.glob(f"{folder}/*_encoder*/*.safetensors"):
         restore_clip_keys(path)
     manifest = {}
     for path in sorted(glob.glob(f"{folder}/*/*.safetensors")):

@@ -97,6 +97,16 @@ def umt5(tokenizer, width=64, blocks=2, heads=4, head_width=16, inner=128, eps=1
     return transformers.UMT5EncoderModel(config)
 
 
+def clip_vision(width=24, blocks=3, heads=2, side=28, patch=14, eps=1e-5):
+    """CLIP's image encoder, and what prepares pictures for it."""
+    config = transformers.CLIPVisionConfig(
+        hidden_size=width, intermediate_size=40, num_hidden_layers=blocks, num_attention_heads=heads, image_size=side,
+        patch_size=patch, hidden_act="gelu", layer_norm_eps=eps, projection_dim=16,
+    )  # fmt: skip
+    processor = transformers.CLIPImageProcessor(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
+    return transformers.CLIPVisionModel(config), processor
+
+
 def autoencoder_wan(**options):
     """Wan's causal autoencoder of clips."""
     usual = dict(base_dim=8, z_dim=16, dim_mult=[1, 2, 4, 4], num_res_blocks=2, temperal_downsample=[False, True, True])
@@ -284,9 +294,13 @@ def z_image(transformer=None, text=None, vae=None, scheduler=None):
 
 
 @family
-def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler", boundary=None, expand=False):
+def wan(
+    transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler", boundary=None, expand=False,
+    images=0, vision=None,
+):  # fmt: skip
     """Wan 2.1: UMT5, a transformer of one sequence of patches that attends to the prompt, a causal autoencoder. Wan 2.2 has
-    a second transformer below the `boundary`, or `expand`s its timesteps to one for each patch."""
+    a second transformer below the `boundary`, or `expand`s its timesteps to one for each patch. Models of clips from
+    `images` read a mask and an encoded clip, and those with `vision` attend to the images."""
     tokenizer, save_tokenizer = t5_tokenizer.make()
     text_encoder, vae = umt5(tokenizer, **(text or {})), autoencoder_wan(**(vae or {}))
     options = dict(
@@ -296,7 +310,13 @@ def wan(transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultis
     flow = dict(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=3.0)
     usual = flow if kind == "UniPCMultistepScheduler" else {"shift": 3.0}
     options.update(transformer or {})
-    pipeline = diffusers.WanPipeline(
+    more = {}
+    if images:
+        options["in_channels"] = 2 * vae.config.z_dim + 4
+        encoder, processor = clip_vision(**vision) if vision is not None else (None, None)
+        more = {"image_encoder": encoder, "image_processor": processor}
+    pipeline = (diffusers.WanImageToVideoPipeline if images else diffusers.WanPipeline)(
+        **more,
         transformer=diffusers.WanTransformer3DModel(**options),
         transformer_2=diffusers.WanTransformer3DModel(**options) if boundary else None,
         boundary_ratio=boundary,

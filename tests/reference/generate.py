@@ -54,7 +54,7 @@ def write_run(name, tiny, case, run, checkpoint, out):
     os.makedirs(out, exist_ok=True)
     checkpoints.write_json(f"{out}/request.json", request, indent=2)
     if "source" in request:
-        pictures.write(request["source"], out)
+        pictures.write(request["source"], out, run.frames)
     with tempfile.TemporaryDirectory() as refiner:
         if run.refiner:
             save_case(name, run.refiner, refiner)

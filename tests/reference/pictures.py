@@ -1,6 +1,8 @@
-"""Pictures and masks that runs start from, and the noise that diffusers draws for them."""
+"""Pictures, masks and clips that runs start from, and the noise that diffusers draws for them."""
 
 import contextlib
+import glob
+import os
 import sys
 
 import quiet  # noqa: F401  (has to come first)
@@ -14,6 +16,8 @@ import hash_weights
 
 PICTURE = "picture.png"
 MASK = "mask.png"
+LAST = "last.png"
+CLIP = "clip"
 
 
 def picture(width, height):
@@ -30,8 +34,30 @@ def mask(width, height):
     return Image.fromarray(numpy.clip(255 - 420 * distance, 0, 255).astype(numpy.uint8))
 
 
-def write(source, folder):
+def frame(width, height, number):
+    """A frame of a clip in which slopes and edges move."""
+    y, x = numpy.mgrid[:height, :width]
+    channels = [x * 7 + y * 3 + number * 9, (x + number) * y, (x // 5 + (y + number) // 7) % 2 * 200 + x]
+    return Image.fromarray(numpy.stack([channel % 256 for channel in channels], -1).astype(numpy.uint8))
+
+
+def is_clip(source):
+    """Whether the source is that of a clip."""
+    return "first" in source
+
+
+def write(source, folder, frames=1):
     """Writes the files that a run starts from."""
+    if is_clip(source):
+        if source["first"]:
+            picture(*source["first"]).save(f"{folder}/{PICTURE}")
+        if source["last"]:
+            mask(*source["last"]).convert("RGB").save(f"{folder}/{LAST}")
+        if source["clip"]:
+            os.makedirs(f"{folder}/{CLIP}")
+            for number in range(frames):
+                frame(*source["clip"], number).save(f"{folder}/{CLIP}/{number:04}.png")
+        return
     picture(*source["picture"]).save(f"{folder}/{PICTURE}")
     if source["mask"]:
         mask(*source["mask"]).save(f"{folder}/{MASK}")
@@ -39,12 +65,22 @@ def write(source, folder):
 
 def variant(kind, source):
     """The pipeline that starts from a picture."""
+    if is_clip(source):
+        for name in ("Wan", "LTX"):
+            if kind.startswith(name):
+                return f"{name}VideoToVideoPipeline" if source["clip"] else f"{name}ImageToVideoPipeline"
     plain = kind.replace("Img2Img", "")
     return plain.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
 
 
 def options(source, folder):
     """What it is called with."""
+    if is_clip(source):
+        opened = {name: Image.open(f"{folder}/{file}") for name, file in (("first", PICTURE), ("last", LAST)) if source[name]}
+        if source["clip"]:
+            files = sorted(glob.glob(f"{folder}/{CLIP}/*.png"))
+            return {"video": [Image.open(file) for file in files], "strength": source["strength"]}
+        return {"image": opened["first"], **({"last_image": opened["last"]} if source["last"] else {})}
     options = {"image": Image.open(f"{folder}/{PICTURE}"), "strength": source["strength"]}
     return {**options, "mask_image": Image.open(f"{folder}/{MASK}")} if source["mask"] else options
 
@@ -58,7 +94,7 @@ def fills_in(pipeline):
 def encoded(pipeline, source):
     """The pictures that a pipeline encodes, in its order: 0 is the whole one, 1 the one without what is drawn anew.
     Networks that fill in need the whole one only to start from."""
-    if not source["mask"]:
+    if is_clip(source) or not source["mask"]:
         return [0]
     return [1] if fills_in(pipeline) and source["strength"] == 1 else [0, 1]
 
@@ -75,7 +111,8 @@ def drawn(pipeline, request):
     source, latents = request["source"], request["latents"]
     masked = {**source["noise"], "name": source["noise"]["name"] + ".masked"}
     pictures = encoded(pipeline, source)
-    names = [source["noise"]] * (0 in pictures) + [latents] + [masked] * (1 in pictures)
+    is_sampled = 0 in pictures and not type(pipeline).__name__.startswith("Wan")
+    names = [source["noise"]] * is_sampled + [latents] + [masked] * (1 in pictures)
     waiting = [torch.from_numpy(hash_weights.noise(one["name"], tuple(one["shape"]))) for one in names]
 
     def randn_tensor(shape, **_):

@@ -8,14 +8,15 @@ import quiet  # noqa: F401  (has to come first)
 
 import diffusers
 import torch
-from diffusers.pipelines.wan import pipeline_wan
+from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_video2video
 
 import hash_weights
 import pictures
 from samplers import FlowHeun, WideEuler
 
 # Repairs of broken text, which a tiny tokenizer does not need; diffusers does without the package in other pipelines.
-pipeline_wan.ftfy = SimpleNamespace(fix_text=lambda text: text)
+for module in (pipeline_wan, pipeline_wan_i2v, pipeline_wan_video2video):
+    module.ftfy = SimpleNamespace(fix_text=lambda text: text)
 
 
 # Frames per second that a request has unless it says otherwise.
@@ -28,6 +29,7 @@ class Recorder:
     def __init__(self):
         self.tensors = {}
         self.calls = {}
+        self.kept = None  # The latents of a first frame that the network sees in the place of its own.
 
     def add(self, name, value):
         """Keeps copies of the tensors inside a value; the path to each ends its name."""
@@ -125,11 +127,31 @@ class Recorder:
 
         autoencoder.decode = decode
 
+    def watch_condition(self, pipeline):
+        """Records what Wan's network sees of given pictures, and the first latents of a changed clip."""
+        original = pipeline.prepare_latents
+
+        def prepare_latents(*arguments, **options):
+            """The original, recorded."""
+            result = original(*arguments, **options)
+            if torch.is_tensor(result):
+                self.add("latents.start", result)
+            elif len(result) == 3:
+                self.kept = result[1]
+            else:
+                self.add("source.beside", result[1])
+            return result
+
+        pipeline.prepare_latents = prepare_latents
+
     def on_step_end(self, pipeline, evaluation, timestep, tensors):
         """Keeps the latents after each step; one of Heun's steps is two evaluations, but for the last."""
         last = evaluation + 1 == len(pipeline.scheduler.timesteps)
         if pipeline.scheduler.order == 1 or evaluation % 2 == 1 or last:
-            self.add(f"step.{self.call('step')}.latents", tensors["latents"])
+            latents = tensors["latents"]
+            if self.kept is not None:
+                latents = torch.cat([self.kept.expand(len(latents), -1, -1, -1, -1), latents[:, :, 1:]], dim=2)
+            self.add(f"step.{self.call('step')}.latents", latents)
         return {}
 
     def add_schedule(self, scheduler, started_late, stopped_early=False):
@@ -137,7 +159,10 @@ class Recorder:
         # Of DDIM's scheduler, which does not know where it began, all steps are evaluations.
         taken = self.calls["step"]
         rest = len(scheduler.timesteps) - taken
-        first = (getattr(scheduler, "begin_index", rest) or 0) if started_late else 0
+        begin = getattr(scheduler, "begin_index", rest)
+        # Wan's pipeline leaves it to the scheduler to find the first level.
+        begin = rest if begin is None and scheduler.config.get("use_flow_sigmas") else begin or 0
+        first = begin if started_late else 0
         for name, more in (("sigmas", 1), ("timesteps", 0)):
             # DDIM has no list of noise levels.
             levels = getattr(scheduler, name, None)
@@ -172,7 +197,8 @@ def by_clip(tensors, batch):
         if name == "output":
             tidied[name] = value[:, 0]
         elif kind == "encode_prompt.0":
-            tidied[f"{name}.0"] = value[0]
+            if value.numel() < 20_000:
+                tidied[f"{name}.0"] = value[0]
         elif kind in ("transformer.0.out", "transformer.1.out"):
             first = 0 if kind == "transformer.0.out" else batch
             tidied.update({f"transformer.0.out.0.{first + index}": clip for index, clip in enumerate(value)})
@@ -264,6 +290,8 @@ def describe(name, salt, tiny, run):
         del described["refiner"], described["refiner_switch"]
     if "source" in described:
         noise = {"name": hash_weights.salted(salt, f"{name}.picture"), "shape": [1, *shape[1:]]}
+        if pictures.is_clip(run.source):
+            noise["shape"][2] = 1
         described["source"] = {**described["source"], "noise": noise}
     return described
 
@@ -291,9 +319,12 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     recorder = Recorder()
-    is_packed, makes_clips = kind == "LTXPipeline", kind in ("WanPipeline", "LTXPipeline")
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind == "WanPipeline" else len(extra)))
-    recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
+    is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith("Wan") else len(extra)))
+    if not makes_clips:
+        recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
+    elif source and not is_packed:
+        recorder.watch_condition(pipeline)
     # This pipeline forgets what the autoencoder's latents are moved by.
     is_forgetful = kind == "StableDiffusion3InpaintPipeline"
     recorder.watch_decoding(pipeline.vae, pipeline.vae.config.shift_factor if is_forgetful else None)
@@ -311,6 +342,10 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
         "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
     }  # fmt: skip
+    if makes_clips:
+        options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
+        options.update({"frame_rate": FRAME_RATE} if is_packed else {})
+        options.update({} if source and source["clip"] else {"num_frames": getattr(wanted, "frames", 1)})
     if source:
         # Some pipelines take the size of the picture.
         sized = inspect.signature(type(pipeline).__call__).parameters
@@ -321,13 +356,12 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         if makes_clips:
             given = latents if latents.dim() == 5 else latents[:, :, None]
             given = pipeline._pack_latents(given) if is_packed else given
-            options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
-            options.update(num_frames=getattr(wanted, "frames", 1), latents=given)
-            options.update({"frame_rate": FRAME_RATE} if is_packed else {})
+            options["latents"] = given
         else:
             options["latents"] = patches.pack(latents) if patches else latents
         output = pipeline(**options)
-    recorder.add_schedule(pipeline.scheduler, started_late=bool(source), stopped_early=refined)
+    is_late = bool(source) and (not makes_clips or bool(source["clip"]))
+    recorder.add_schedule(pipeline.scheduler, started_late=is_late, stopped_early=refined)
     images = output.frames if makes_clips else output.images
     if refined:
         images, tensors = refine(pipeline.vae, refiner, wanted, images)

@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceImage, SourceMask,
+    ComputeDtype, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceClip, SourceImage,
+    SourceMask,
 };
 
 use crate::{
@@ -219,6 +220,10 @@ struct RunSource {
     strength: f64,
     /// Size of the mask; no mask if absent.
     mask: Option<[u32; 2]>,
+    /// Size of the last image of a clip.
+    last: Option<[u32; 2]>,
+    /// Size of an input clip.
+    clip: Option<[u32; 2]>,
     noise: HashNoise,
 }
 
@@ -264,7 +269,12 @@ impl Run {
             max_sequence_length: own.max_tokens,
             dtype: Some(ComputeDtype::F32),
             guiding: GuidanceOptions { true_cfg: own.true_cfg.unwrap_or(1.0), ..GuidanceOptions::default() },
-            source: own.source.as_ref().map(|source| self.source(source)),
+            source: own.source.as_ref().and_then(|source| self.source(source)),
+            last_image: own
+                .source
+                .as_ref()
+                .and_then(|source| source.last.map(|_| self.folder.join("last.png"))),
+            clip: own.source.as_ref().and_then(|source| self.clip(source)),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             ..Request::default()
         }
@@ -281,14 +291,25 @@ impl Run {
     }
 
     /// The reference resizes images this way and pastes nothing back.
-    fn source(&self, source: &RunSource) -> SourceImage {
+    fn source(&self, source: &RunSource) -> Option<SourceImage> {
+        if source.clip.is_some() {
+            return None;
+        }
         let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
-        SourceImage {
+        Some(SourceImage {
             path: self.folder.join("picture.png"),
             strength: source.strength,
             fit: Fit::Stretch,
             mask: source.mask.map(|_| mask()),
-        }
+        })
+    }
+
+    fn clip(&self, source: &RunSource) -> Option<SourceClip> {
+        source.clip.map(|_| SourceClip {
+            path: self.folder.join("clip"),
+            strength: source.strength,
+            ..SourceClip::default()
+        })
     }
 
     /// The initial noise of the reference, under the names that a job reads. The reference takes one sample
@@ -299,7 +320,9 @@ impl Run {
         if let Some(source) = &self.request.source {
             let masked = HashNoise { name: format!("{}.masked", source.noise.name), ..source.noise.clone() };
             for (name, noise) in [("noise.picture", &source.noise), ("noise.masked_picture", &masked)] {
-                let noise = noise.tensor()?.broadcast_as(latents.shape())?.contiguous()?;
+                let noise = noise.tensor()?;
+                let dims = [&latents.dims()[..1], &noise.dims()[1..]].concat();
+                let noise = noise.broadcast_as(dims)?.contiguous()?;
                 tensors.insert(name.to_owned(), noise);
             }
         }

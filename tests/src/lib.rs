@@ -3,6 +3,7 @@
 
 pub mod adapters;
 pub mod checkpoint;
+pub mod clips;
 pub mod emulation;
 pub mod failures;
 pub mod golden;

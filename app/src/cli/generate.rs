@@ -39,6 +39,12 @@ Examples:
       Uses two LoRAs; the one in the prompt is found by its name in a folder next to the model.
   sluice generate --model ~/models/wan2.2 --prompt \"a boat at sea\" --frames 81 --fps 16 --output boat.mp4
       Generates a clip; boat.webp, boat.gif or a folder such as frames/ would work too.
+  sluice generate --model ~/models/wan2.2-i2v --image boat.png --prompt \"the boat sails away\" --output away.mp4
+      Image to video: the clip begins with the image. --last-image says how it ends.
+  sluice generate --model ~/models/wan2.2 --video boat.mp4 --range 0..48 --strength 0.6 --prompt \"a paper boat\"
+      Video to video: changes a part of a clip.
+  sluice generate --model ~/models/wan2.2 --video boat.mp4 --extend --prompt \"the boat lands\" --output long.mp4
+      Continues a clip from its last frames.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'
       Prints one line of JSON for each step.";
 
@@ -101,7 +107,7 @@ pub(super) struct Args {
     quiet: bool,
     #[command(flatten)]
     request: RequestArgs,
-    #[command(flatten, next_help_heading = "Image to image and inpainting")]
+    #[command(flatten, next_help_heading = "Image to image, inpainting, and clips from images or clips")]
     source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
@@ -111,7 +117,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let engine = Engine::start(args.threads.map(usize::from), &args.folders, &args.request.lora_folders)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     part_args::check(&args.memory.preferences(), &summary)?;
-    let request = args.request(&summary);
+    let request = args.request(&summary)?;
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
@@ -187,15 +193,18 @@ fn follow(
 }
 
 impl Args {
-    fn request(&self, summary: &ModelSummary) -> Request {
-        Request {
+    fn request(&self, summary: &ModelSummary) -> anyhow::Result<Request> {
+        let request = self.source.given_to(Request {
             model: self.model.clone(),
             negative_prompt: self.negative_prompt.clone(),
             seed: self.seed.unwrap_or_else(random_seed),
             schedule: self.schedule,
-            source: self.source.source(),
             ..self.request.request(&summary.defaults)
+        });
+        if self.request.has_frames() {
+            return Ok(request);
         }
+        self.source.with_frames_of_clip(request, summary)
     }
 
     /// A job for each prompt. With several prompts, the names of their files are numbered.
@@ -239,11 +248,23 @@ fn numbered(file: &Path, number: u64) -> PathBuf {
 }
 
 fn introduction(summary: &ModelSummary, request: &Request) -> String {
-    let source = request.source.as_ref().map(|source| {
-        format!(", from {} with denoising strength {}", source.path.display(), source.strength)
-    });
-    let source = source.unwrap_or_default();
-    format!("{}: {}, seed {}{source}", summary.name, in_words(request), request.seed)
+    let inputs = inputs_in_words(request, summary.overlap.unwrap_or_default());
+    format!("{}: {}, seed {}{inputs}", summary.name, in_words(request), request.seed)
+}
+
+/// What a request starts from: `, from boat.png to harbour.png`. An extension goes on from `overlap` frames.
+fn inputs_in_words(request: &Request, overlap: u32) -> String {
+    let strength = |strength: f64| format!(" with denoising strength {strength}");
+    let strength = request.strength().map(strength).unwrap_or_default();
+    let last = request.last_image.as_ref().map(|last| format!(" to {}", last.display())).unwrap_or_default();
+    match (&request.source, &request.clip) {
+        (Some(source), _) => format!(", from {}{last}{strength}", source.path.display()),
+        (None, Some(clip)) if clip.extends => {
+            format!(", from the last {overlap} frames of {}", clip.path.display())
+        }
+        (None, Some(clip)) => format!(", from {}{strength}", clip.path.display()),
+        (None, None) => String::new(),
+    }
 }
 
 #[cfg(test)]

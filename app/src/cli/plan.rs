@@ -65,7 +65,7 @@ pub(super) struct Args {
     json: bool,
     #[command(flatten)]
     request: RequestArgs,
-    #[command(flatten, next_help_heading = "Image to image and inpainting")]
+    #[command(flatten, next_help_heading = "Image to image, inpainting, and clips from images or clips")]
     source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
@@ -80,7 +80,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
             part_args::check(&memory, &summary)?;
-            (Request { model, ..args.request.request(&summary.defaults) }, PlanSubject::Model)
+            let request = Request { model, ..args.request.request(&summary.defaults) };
+            let request = args.source.given_to(request);
+            let request = match args.request.has_frames() {
+                true => request,
+                false => args.source.with_frames_of_clip(request, &summary)?,
+            };
+            (request, PlanSubject::Model)
         }
         Subject::Known(known) => {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
@@ -89,12 +95,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             (args.request.request(&defaults), PlanSubject::Known(known.id.clone()))
         }
     };
-    let request = Request {
+    let request = args.source.given_to(Request {
         prompt: args.prompt.clone(),
         negative_prompt: args.negative_prompt.clone(),
-        source: args.source.source(),
         ..request
-    };
+    });
     let asked = in_words(&request);
     let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory };

@@ -82,6 +82,11 @@ impl RequestArgs {
         self.dtype
     }
 
+    /// Whether a number of frames was given.
+    pub fn has_frames(&self) -> bool {
+        self.frames.is_some()
+    }
+
     /// A request with these settings, and the defaults of the model for the rest.
     pub fn request(&self, defaults: &Defaults) -> Request {
         Request {

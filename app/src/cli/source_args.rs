@@ -1,25 +1,42 @@
-//! The input image of a run, for image to image and inpainting.
+//! The input image of a run, for image to image, inpainting and clips, and the input clip.
 
 use std::path::PathBuf;
 
-use sluice_engine::request::{Fit, SourceImage, SourceMask};
+use sluice_engine::{
+    request::{Fit, FrameRange, Mode, Request, SourceClip, SourceImage, SourceMask},
+    session::ModelSummary,
+    source::count_frames,
+};
 
-use super::names::named;
+use super::{exit::refuse, names::named};
 
-/// The input image and its mask.
+/// The input image and its mask, or the input clip.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SourceArgs {
-    /// The input image: a PNG, JPEG or WebP file.
-    #[arg(long, alias = "image", value_name = "FILE")]
+    /// The input image: a PNG, JPEG or WebP file. In models that generate videos, the first image of the clip.
+    #[arg(long, alias = "image", value_name = "FILE", group = "input")]
     init_image: Option<PathBuf>,
-    /// Denoising strength, above 0 and up to 1: the higher, the more the image changes.
+    /// The last image of a clip.
+    #[arg(long, value_name = "FILE", requires = "init_image")]
+    last_image: Option<PathBuf>,
+    /// The input clip: MP4 or MOV with H.264, a folder of images, or any other format if ffmpeg is installed.
+    #[arg(long, alias = "init-video", value_name = "FILE", group = "input")]
+    video: Option<PathBuf>,
+    /// The frames of the input clip to use, counted at the frame rate of the result: the first one, and the one after
+    /// the last.
+    #[arg(long, value_name = "FIRST..END", default_value_t, hide_default_value = true, requires = "video")]
+    range: FrameRange,
+    /// Continue the input clip from its last frames instead of changing it. The result is appended to it.
+    #[arg(long, requires = "video")]
+    extend: bool,
+    /// Denoising strength, above 0 and up to 1: the higher, the more the image or the clip changes.
     #[arg(
-        long, alias = "denoising-strength", value_name = "NUMBER", default_value_t = SourceImage::default().strength, requires = "init_image",
+        long, alias = "denoising-strength", value_name = "NUMBER", default_value_t = SourceImage::default().strength, requires = "input",
         allow_negative_numbers = true
     )]
     strength: f64,
-    /// How to fit an input image with another aspect ratio to the size of the output.
-    #[arg(long, value_name = "NAME", default_value = Fit::default().name(), value_parser = named(&Fit::ALL, Fit::name), requires = "init_image")]
+    /// How to fit an input with another aspect ratio to the size of the output.
+    #[arg(long, value_name = "NAME", default_value = Fit::default().name(), value_parser = named(&Fit::ALL, Fit::name), requires = "input")]
     fit: Fit,
     /// The area to inpaint: an image that is white where the input image changes and black where it stays.
     #[arg(long, value_name = "FILE", requires = "init_image")]
@@ -34,8 +51,29 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The input image, if there is one.
-    pub fn source(&self) -> Option<SourceImage> {
+    /// The request with the input image or the input clip.
+    pub fn given_to(&self, request: Request) -> Request {
+        Request { source: self.source(), last_image: self.last_image.clone(), clip: self.clip(), ..request }
+    }
+
+    /// The request with as many frames as the clip that it changes has, as far as the model can generate them.
+    ///
+    /// # Errors
+    /// Fails if the clip cannot be read.
+    pub fn with_frames_of_clip(&self, request: Request, summary: &ModelSummary) -> anyhow::Result<Request> {
+        let (Some(clip), Some(multiple)) = (&request.clip, summary.frame_multiple) else {
+            return Ok(request);
+        };
+        if request.mode() != Mode::VideoToVideo {
+            return Ok(request);
+        }
+        let frames = count_frames(clip, request.frame_rate)
+            .map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+        let frames = frames.map(|frames| 1 + frames.saturating_sub(1) / multiple * multiple);
+        Ok(Request { frames: frames.unwrap_or(request.frames), ..request })
+    }
+
+    fn source(&self) -> Option<SourceImage> {
         let mask = self.mask.clone().map(|path| SourceMask {
             path,
             blur: self.mask_blur,
@@ -43,5 +81,10 @@ impl SourceArgs {
         });
         let path = self.init_image.clone()?;
         Some(SourceImage { path, strength: self.strength, fit: self.fit, mask })
+    }
+
+    fn clip(&self) -> Option<SourceClip> {
+        let (path, range) = (self.video.clone()?, self.range);
+        Some(SourceClip { path, range, strength: self.strength, extends: self.extend, fit: self.fit })
     }
 }

@@ -56,6 +56,12 @@ pub enum Action {
     UseSettings(RecentId),
     /// Use an image as the input image.
     UseAsInput(PathBuf),
+    /// Use a clip as the input clip.
+    UseAsClip(PathBuf),
+    /// Use the displayed frame of a clip as the image that the next clip ends with.
+    UseFrameAsLast(RecentId),
+    /// Continue a clip from the end of the range that is played.
+    Extend(RecentId),
     /// Paint a mask over the input image.
     PaintMask,
     /// Edit the painted mask.

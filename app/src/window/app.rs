@@ -164,7 +164,7 @@ impl SluiceApp {
         let State { settings, input, .. } = &mut self.state;
         let source = settings.draft.request.source.as_ref();
         input.end_painting_of_another(source);
-        if let Some(path) = input.files.wanted(source) {
+        if let Some(path) = input.files.wanted(&settings.draft.request) {
             self.request(Task::Input(path));
         }
         let images = &self.state.images;

@@ -24,7 +24,9 @@ use super::{
     settings::StartupSettings,
     state::{ClipLength, Pixels},
 };
-use read::{dropped_clip, newest_images, read_input, read_pixels, read_thumbnail, settings_inside};
+use read::{
+    dropped_clip, newest_images, read_input, read_input_file, read_pixels, read_thumbnail, settings_inside,
+};
 pub use write::{ClipFormat, Export};
 use write::{export_clip, save_frame, save_mask};
 
@@ -75,8 +77,8 @@ pub enum Task {
         clip: Arc<Clip>,
         /// The frame, from 0.
         frame: u32,
-        /// Whether it becomes the input image.
-        is_input: bool,
+        /// The well that it is used in.
+        well: Option<Well>,
     },
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
@@ -84,6 +86,15 @@ pub enum Task {
     Open(PathBuf),
     /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(StartupSettings),
+}
+
+/// A place for an input image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Well {
+    /// The input image, or the start image of a clip.
+    First,
+    /// The end image of a clip.
+    Last,
 }
 
 /// A result of the worker.
@@ -125,13 +136,19 @@ pub enum FileEvent {
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
-    /// The input image or its mask.
+    /// An input image, its mask, or the first frame of an input clip.
     Input {
         /// Its file.
         path: PathBuf,
         /// Its pixels, or why there are none.
         read: Result<ColorImage, Failure>,
+        /// The length of a clip, if its header has it.
+        seconds: Option<f64>,
     },
+    /// The end image of a clip was chosen in a dialog, or was saved.
+    LastImageChosen(PathBuf),
+    /// An input clip was chosen in a dialog.
+    ClipChosen(PathBuf),
     /// An input image was chosen in a dialog.
     InputChosen(PathBuf),
     /// A mask was chosen in a dialog, or was saved.
@@ -171,6 +188,10 @@ pub enum Dialog {
     ModelFolder,
     /// Open an input image.
     InputImage,
+    /// Open the end image of a clip.
+    LastImage,
+    /// Open an input clip.
+    InputClip,
     /// Open a mask for it.
     Mask,
     /// Open an adapter file.
@@ -228,6 +249,8 @@ impl Files {
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::InputChosen(_)
+                    | FileEvent::LastImageChosen(_)
+                    | FileEvent::ClipChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed
             )
@@ -267,6 +290,12 @@ impl Files {
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Dialog::InputImage => images(native).set_title("Choose an input image").pick_file(),
+                Dialog::LastImage => images(native).set_title("Choose an end image").pick_file(),
+                Dialog::InputClip => native
+                    .set_title("Choose an input clip")
+                    .add_filter("Videos", &CLIP_EXTENSIONS)
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
                 Dialog::Mask => images(native).set_title("Open a mask").pick_file(),
             };
             let answer = match dialog {
@@ -274,6 +303,8 @@ impl Files {
                 Dialog::Adapter => FileEvent::AdapterChosen,
                 Dialog::Refiner => FileEvent::RefinerChosen,
                 Dialog::InputImage => FileEvent::InputChosen,
+                Dialog::LastImage => FileEvent::LastImageChosen,
+                Dialog::InputClip => FileEvent::ClipChosen,
                 Dialog::Mask => FileEvent::MaskChosen,
             };
             // Fails only if the window is closed.
@@ -320,17 +351,20 @@ impl Reporter {
                 Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
             }),
             Task::Input(path) => {
-                let read = read_input(&path);
-                self.say(FileEvent::Input { path, read })
+                let (read, seconds) = read_input_file(&path);
+                self.say(FileEvent::Input { path, read, seconds })
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),
                 Err(error) => not_saved("The mask could not be saved", &folder, &error),
             }),
-            Task::SaveFrame { folder, name, clip, frame, is_input } => {
+            Task::SaveFrame { folder, name, clip, frame, well } => {
                 self.say(match save_frame(&folder, &name, &clip, frame) {
-                    Ok((path, _)) if is_input => FileEvent::InputChosen(path),
-                    Ok((path, image)) => FileEvent::FrameSaved { path, image },
+                    Ok((path, image)) => match well {
+                        Some(Well::First) => FileEvent::InputChosen(path),
+                        Some(Well::Last) => FileEvent::LastImageChosen(path),
+                        None => FileEvent::FrameSaved { path, image },
+                    },
                     Err(error) => not_saved("The frame could not be saved", &folder, &error),
                 })
             }

@@ -2,7 +2,7 @@
 
 use crate::{
     nn::{self, Rope, Tensor, bail},
-    request::{Canvas, LONGEST_SIDE, Request},
+    request::{Canvas, LONGEST_SIDE, Mode, Request},
     residency::{Blocks, RunError},
     text::Encoded,
 };
@@ -67,6 +67,10 @@ pub struct PrepareInput<'a> {
     pub pixels: [usize; 2],
     /// Frames per second of a clip.
     pub frame_rate: f32,
+    /// The first latent frames that are given and seen without noise.
+    pub clean: usize,
+    /// The embeddings of input images `[tokens, width]`, in families that read them.
+    pub image: Option<&'a Tensor>,
 }
 
 /// What is computed once per stage.
@@ -82,6 +86,8 @@ pub struct Prepared {
     pub seen: Vec<Vec<[Tensor; 2]>>,
     /// Rotary embeddings, in families where they depend on more than the shape of the latents.
     pub rope: Option<Rope>,
+    /// The tokens of input images `[1, tokens, width]`, in families that read them.
+    pub image: Option<Tensor>,
 }
 
 /// The modulation of the blocks by a timestep.
@@ -101,6 +107,7 @@ impl Prepared {
             modulations: self.modulations.clone(),
             seen: self.seen.iter().take(1).cloned().collect(),
             rope: self.rope.clone(),
+            image: self.image.clone(),
         }
     }
 
@@ -126,8 +133,22 @@ pub struct DenoiserInput<'a> {
     pub sigma: f32,
     /// Additional latents that the network reads, f32. When inpainting with a network that has [channels for
     /// them](Denoiser::channels_beside): mask and masked image, `[batch, channels, height, width]`. In a
-    /// cascade: the result of an earlier stage.
+    /// cascade: the result of an earlier stage. In clips from images: mask and encoded clip, `[batch, channels, frames,
+    /// height, width]`.
     pub beside: Option<&'a Tensor>,
+    /// The first latent frames that are given and have no noise.
+    pub clean: usize,
+}
+
+/// How a network for clips sees the frames that are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GivenFrames {
+    /// Noised as all others, like the unmasked part of an image.
+    Noised,
+    /// Without noise; the network is told so.
+    Clean,
+    /// In [channels of their own](Denoiser::channels_beside), with a mask, in a clip that is gray elsewhere.
+    Beside,
 }
 
 /// The network that runs once per step.
@@ -153,6 +174,16 @@ pub trait Denoiser: Send + Sync {
     /// Frames of a clip after the first must be a multiple of this.
     fn frame_multiple(&self) -> u32 {
         1
+    }
+
+    /// What it generates clips from.
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Text]
+    }
+
+    /// How it sees given frames of a clip.
+    fn given_frames(&self) -> GivenFrames {
+        GivenFrames::Noised
     }
 
     /// The timestep below which the model's next denoiser takes over, in models whose denoisers take turns.

@@ -6,7 +6,7 @@ use super::{FAMILIES, Model, Task, adapter_marks::AdapterMark, known, stages};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part, Role},
     request::Request,
-    text::{Clip, T5},
+    text::{Clip, ClipVision, T5},
     vae::AutoencoderKl,
 };
 
@@ -74,6 +74,12 @@ pub fn part<'a>(
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
     let expected = format!("no CLIP text encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
+}
+
+/// The CLIP image encoder with this width.
+pub fn vision_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
+    let expected = format!("no CLIP image encoder of width {width} was found");
+    part(checkpoint, Role::TextEncoder, &expected, |part| ClipVision::width(&part.tensors) == Some(width))
 }
 
 /// The T5 encoder with this width.

@@ -4,14 +4,17 @@
 //! Every latent is a token. All tokens attend to each other and to the prompt, and know their place in seconds and
 //! pixels.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::{
-    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
-    Modulation, Opened, PrepareInput, Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, GivenFrames, LatentShape, Model,
+    ModelDefaults, Modulation, Opened, PrepareInput, Prepared, TextPart,
     family::{part, t5_part},
     modulated::{FREQUENCY_WIDTH, feed_forward, frequencies},
     scheduler,
+    token_levels::{TokenLevels, levels_of},
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -19,7 +22,7 @@ use crate::{
         Device, Mask, Result, Rope, Tensor, add, attention, bail, gated_add, gelu_tanh, layer_norm_modulated,
         rms_norm, rope_interleaved, scale_and_shift, silu,
     },
-    request::{Canvas, ComputeDtype, Sampler},
+    request::{Canvas, ComputeDtype, Mode, Sampler},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{Encoded, T5Encoder},
@@ -314,6 +317,14 @@ impl Denoiser for LtxTransformer {
         self.frames as u32
     }
 
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend]
+    }
+
+    fn given_frames(&self) -> GivenFrames {
+        GivenFrames::Clean
+    }
+
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
             Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
@@ -324,12 +335,12 @@ impl Denoiser for LtxTransformer {
     fn prepare(
         &self,
         blocks: Blocks<'_>,
-        &PrepareInput { branches, sigmas, latents, frame_rate, .. }: &PrepareInput<'_>,
+        &PrepareInput { branches, sigmas, latents, frame_rate, clean, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let mut prepared =
             Prepared { rope: Some(self.rope(latents, frame_rate, &blocks.device())?), ..Prepared::default() };
         blocks.walk(0..1, |_, w| {
-            prepared.modulations = self.modulations(w, sigmas, blocks)?;
+            prepared.modulations = self.modulations(w, &levels_of(sigmas, clean), blocks)?;
             prepared.branches = branches.to_vec();
             w.branches(&mut prepared.branches, |w, _, branch| {
                 branch.prompt = embed_prompt(w, &branch.prompt)?;
@@ -346,7 +357,8 @@ impl Denoiser for LtxTransformer {
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let dims = input.latents.dims().to_vec();
-        let modulation = prepared.modulation(input.sigma)?;
+        let of_frame = dims.iter().rev().take(2).product::<usize>();
+        let levels = TokenLevels::new(prepared, input.sigma, input.clean * of_frame)?;
         let Some(rope) = &prepared.rope else { return Err(missing_places()?) };
         let (embedder, first) = (1, 2);
         let last = first + self.config.num_layers;
@@ -360,9 +372,9 @@ impl Denoiser for LtxTransformer {
             }
             w.branches(&mut streams, |w, branch, x| {
                 *x = if index == last {
-                    head(w, x, &modulation[1])?
+                    head(w, x, levels)?
                 } else {
-                    self.block(w, x, &modulation[0], &prepared.branches[branch].prompt, rope)?
+                    self.block(w, x, levels, &prepared.branches[branch].prompt, rope)?
                 };
                 Ok(())
             })
@@ -401,25 +413,27 @@ impl LtxTransformer {
         &self,
         w: &Weights,
         x: &Tensor,
-        modulation: &Tensor,
+        levels: TokenLevels<'_>,
         prompt: &Tensor,
         rope: &Rope,
     ) -> Result<Tensor> {
         let eps = self.config.norm_eps;
         // Shift, scale and gate of attention, then of the feed-forward.
-        let modulation = rows(&(w.get(TABLE)? + modulation)?)?;
-        let h = normed(x, eps, &modulation[..2])?;
+        let table = w.get(TABLE)?;
+        let modulation = levels.modulated(0, |level| rows(&(&table + level)?))?;
+        drop(table);
+        let h = modulation.apply([x], |[x], own| normed(x, eps, &own[..2]))?;
         let h = self.attention(w, "attn1", h, None, Some(rope))?;
-        let x = gated_add(x, &modulation[2], &h)?;
+        let x = modulation.apply([x, &h], |[x, h], own| gated_add(x, &own[2], h))?;
         drop(h);
         let x = add(&x, &self.attention(w, "attn2", x.clone(), Some(prompt), None)?)?;
-        let tokens = x.dim(1)?;
-        let part = |start: usize| {
-            let x = x.narrow(1, start, TOGETHER.min(tokens - start))?.contiguous()?;
-            let h = feed_forward(w, "ff", normed(&x, eps, &modulation[3..5])?)?;
-            gated_add(&x, &modulation[5], &h)
+        let part = |(range, own): (Range<usize>, &[Tensor])| {
+            let x = x.narrow(1, range.start, range.len())?.contiguous()?;
+            let h = feed_forward(w, "ff", normed(&x, eps, &own[3..5])?)?;
+            gated_add(&x, &own[5], &h)
         };
-        let parts = (0..tokens).step_by(TOGETHER).map(part).collect::<Result<Vec<_>>>()?;
+        let ranges = modulation.ranges(x.dim(1)?, TOGETHER).into_iter();
+        let parts = ranges.map(part).collect::<Result<Vec<_>>>()?;
         Tensor::cat(&parts, 1)
     }
 
@@ -518,9 +532,11 @@ fn normed(x: &Tensor, eps: f64, modulation: &[Tensor]) -> Result<Tensor> {
     scale_and_shift(&rms_norm(x, &ones, eps)?, &modulation[1], &modulation[0])
 }
 
-fn head(w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
-    let modulation = rows(&w.get(TABLE)?.broadcast_add(modulation)?)?;
-    let h = layer_norm_modulated(x, LAST_EPS, &modulation[1], Some(&modulation[0]))?;
+fn head(w: &Weights, x: &Tensor, levels: TokenLevels<'_>) -> Result<Tensor> {
+    let table = w.get(TABLE)?;
+    let modulation = levels.modulated(1, |level| rows(&table.broadcast_add(level)?))?;
+    drop(table);
+    let h = modulation.apply([x], |[x], own| layer_norm_modulated(x, LAST_EPS, &own[1], Some(&own[0])))?;
     w.linear("proj_out", &h)
 }
 

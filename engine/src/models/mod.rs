@@ -18,12 +18,15 @@ pub mod sd3;
 pub mod sdxl;
 pub mod stable_diffusion;
 mod stages;
+mod token_levels;
 pub mod unet;
 pub mod wan;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
-pub use denoiser::{Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared};
+pub use denoiser::{
+    Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
+};
 pub use family::{Family, open};
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 pub use joint::diffusers_name;
@@ -33,7 +36,7 @@ pub use known::{
 };
 pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
 pub use opened::OpenedModels;
-pub use stages::{Denoise, SourceImages, Start, Steps, Task, around};
+pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use super::{Denoiser, Family, Task};
+use super::{Denoiser, Family, Task, stages::overlap};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, Request, RequestError, Sampler},
+    request::{ComputeDtype, Mode, Request, RequestError, Sampler},
     sampling::Training,
-    text::{Manner, TextEncoder, Tokens},
+    text::{ClipVision, Manner, TextEncoder, Tokens},
     vae::Autoencoder,
 };
 
@@ -47,6 +47,8 @@ pub struct ModelPart {
 pub enum Network {
     /// Converts prompts to embeddings.
     TextEncoder(Arc<dyn TextEncoder>),
+    /// Converts images to embeddings.
+    ImageEncoder(Arc<ClipVision>),
     /// Converts noise to latents, step by step.
     Denoiser(Arc<Denoising>),
     /// Converts between latents and pixels.
@@ -127,6 +129,23 @@ impl Model {
             parts: named(parts),
             defaults,
         }
+    }
+
+    /// This model with an encoder of images, after its text encoders.
+    pub fn with_image_encoder(mut self, (encoder, component): (ClipVision, Component)) -> Self {
+        let network = Network::ImageEncoder(Arc::new(encoder));
+        let place = self.text_encoders().last().map_or(0, |last| last.part + 1);
+        let part = ModelPart { name: "image_encoder".to_owned(), component, network, takes_adapters: false };
+        self.parts.insert(place, part);
+        self
+    }
+
+    /// Its encoder of images, if it reads their embeddings.
+    pub fn image_encoder(&self) -> Option<Used<ClipVision>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::ImageEncoder(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
     }
 
     /// This model with a denoiser that takes over from its own one.
@@ -266,13 +285,36 @@ impl Model {
         }
         let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
         request.validate_frames(multiples.max().unwrap_or(1))?;
-        match &request.source {
-            Some(source) if self.steps(request) == 0 => {
-                let (strength, steps) = (source.strength, request.steps);
+        self.validate_mode(request)?;
+        match request.strength() {
+            Some(strength) if self.steps(request) == 0 => {
+                let steps = request.steps;
                 let least = (100.0 / f64::from(steps)).ceil() / 100.0;
                 Err(RequestError::StrengthTakesNoStep { strength, steps, least })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What it generates clips from; empty if it only generates images.
+    pub fn modes(&self) -> &'static [Mode] {
+        let first = self.denoisers().next().map(|denoiser| denoiser.network.denoiser.modes());
+        first.filter(|_| self.frame_multiple().is_some()).unwrap_or_default()
+    }
+
+    /// The last frames of a clip that it continues from when it extends the clip.
+    pub fn overlap(&self) -> Option<u32> {
+        let denoiser = self.denoisers().next()?;
+        self.modes().contains(&Mode::Extend).then(|| overlap(denoiser.network.denoiser.as_ref()))
+    }
+
+    fn validate_mode(&self, request: &Request) -> Result<(), RequestError> {
+        match self.frame_multiple() {
+            Some(multiple) => request.validate_mode(self.modes(), multiple, self.overlap()),
+            None if request.clip.is_some() || request.last_image.is_some() => {
+                Err(RequestError::OneFrameOnly(request.frames))
+            }
+            None => Ok(()),
         }
     }
 
@@ -319,7 +361,12 @@ impl Denoising {
     /// The number of steps that a request runs: with an input image, the last ones of those it asks for.
     pub fn steps(&self, request: &Request) -> usize {
         let steps = request.steps as usize;
-        steps - request.source.as_ref().map_or(0, |source| self.training.skipped(steps, source.strength))
+        match (request.mode(), request.strength()) {
+            // As in diffusers, which rounds the other way for images.
+            (Mode::VideoToVideo, Some(strength)) => ((steps as f64 * strength) as usize).min(steps),
+            (_, Some(strength)) => steps - self.training.skipped(steps, strength),
+            (_, None) => steps,
+        }
     }
 }
 

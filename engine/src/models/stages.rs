@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::{Denoising, Model, Used};
+use super::{Denoiser, Denoising, GivenFrames, Model, Used};
 use crate::{
     memory::StageKind,
-    request::Request,
+    request::{Mode, Request},
     sampling::{self, Guide},
-    text::TextEncoder,
+    text::{ClipVision, TextEncoder},
     vae::Autoencoder,
 };
 
@@ -20,6 +20,8 @@ pub enum Task {
         autoencoder: Used<dyn Autoencoder>,
         /// The images to encode.
         images: SourceImages,
+        /// The encoder that also embeds them, if the model has one.
+        vision: Option<Used<ClipVision>>,
     },
     /// Converts prompts to the conditioning of denoisers.
     EncodePrompt {
@@ -44,12 +46,55 @@ pub struct SourceImages {
     pub whole: bool,
     /// The input image without the masked area.
     pub masked: bool,
+    /// The frames of a clip.
+    pub clip: Option<ClipFrames>,
+}
+
+/// The frames of a clip that are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClipFrames {
+    /// Their number, with gray ones.
+    pub count: usize,
+    /// How many of the first ones are given; the others are gray. 0 if all are only the start.
+    pub given: usize,
+    /// Whether the last one is given as well.
+    pub last: bool,
+    /// Latent frames of those that are given, at the beginning.
+    pub latents: usize,
+    /// How the network sees them.
+    pub shown: GivenFrames,
+}
+
+impl ClipFrames {
+    /// What a request for a clip encodes for a network; `None` without images and clips.
+    pub fn new(request: &Request, denoiser: &dyn Denoiser) -> Option<Self> {
+        let (shown, all) = (denoiser.given_frames(), request.frames as usize);
+        let given = match request.mode() {
+            Mode::Text | Mode::ImageToImage => return None,
+            Mode::ImageToVideo | Mode::FirstAndLast => 1,
+            Mode::VideoToVideo => 0,
+            Mode::Extend => overlap(denoiser) as usize,
+        };
+        let count = if given == 0 || shown == GivenFrames::Beside { all } else { given };
+        let latents = given.div_ceil(denoiser.frame_multiple() as usize);
+        Some(Self { count, given, last: request.mode() == Mode::FirstAndLast, latents, shown })
+    }
+
+    /// The first latent frames that the network sees without noise.
+    pub fn clean(self) -> usize {
+        if self.shown == GivenFrames::Clean { self.latents } else { 0 }
+    }
+}
+
+/// The last frames of a clip from which its extension goes on: two latent frames.
+pub(super) fn overlap(denoiser: &dyn Denoiser) -> u32 {
+    1 + denoiser.frame_multiple()
 }
 
 impl SourceImages {
     /// Number of images.
     pub fn count(self) -> usize {
-        usize::from(self.whole) + usize::from(self.masked)
+        usize::from(self.whole) + usize::from(self.masked) + usize::from(self.clip.is_some())
     }
 }
 
@@ -209,7 +254,8 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
     if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
         && images.count() > 0
     {
-        tasks.push(Task::EncodeImage { autoencoder, images });
+        let vision = model.image_encoder().filter(|_| images.clip.is_some());
+        tasks.push(Task::EncodeImage { autoencoder, images, vision });
     }
     let mut denoisers: Vec<Used<Denoising>> = Vec::new();
     for denoise in &denoises {
@@ -228,7 +274,11 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
 /// The images that a request needs as latents. A network that reads the masked image as extra channels needs
 /// the whole image only as the start.
 fn source_images(request: &Request, denoising: &Denoising) -> SourceImages {
-    let Some(source) = &request.source else { return SourceImages { whole: false, masked: false } };
+    let none = SourceImages { whole: false, masked: false, clip: None };
+    let clip = ClipFrames::new(request, denoising.denoiser.as_ref());
+    let Some(source) = request.source.as_ref().filter(|_| clip.is_none()) else {
+        return SourceImages { clip, ..none };
+    };
     let inpaints = source.mask.is_some() && denoising.denoiser.channels_beside() > 0;
-    SourceImages { whole: !inpaints || source.strength < 1.0, masked: inpaints }
+    SourceImages { whole: !inpaints || source.strength < 1.0, masked: inpaints, clip }
 }

@@ -43,8 +43,18 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Model", settings.model_name.clone()),
         ("Clip skip", settings.request.clip_skip.to_string()),
     ];
+    if let Some(strength) = settings.request.strength() {
+        pairs.push(("Denoising strength", strength.to_string()));
+    }
+    if let Some(last) = &settings.request.last_image {
+        pairs.push(("Last image", file_name(last)));
+    }
+    if let Some(clip) = &settings.request.clip {
+        let name = if clip.extends { "Extended clip" } else { "Init clip" };
+        pairs.push((name, file_name(&clip.path)));
+        pairs.push(("Clip frames", clip.range.to_string()));
+    }
     if let Some(source) = &settings.request.source {
-        pairs.push(("Denoising strength", source.strength.to_string()));
         pairs.push(("Init image", file_name(&source.path)));
         if let Some(mask) = &source.mask {
             pairs.push(("Mask blur", mask.blur.to_string()));

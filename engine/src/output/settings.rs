@@ -177,6 +177,8 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
         paths.push(path);
         paths.extend(mask.as_mut().map(|mask| &mut mask.path));
     }
+    paths.extend(request.last_image.as_mut());
+    paths.extend(request.clip.as_mut().map(|clip| &mut clip.path));
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
     paths

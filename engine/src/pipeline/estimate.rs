@@ -13,16 +13,16 @@ use crate::{
         PublishedBlocks, RunIdentity, RunShape, StageWork, Work, Workload,
     },
     models::{
-        Conditioning, Denoise, DenoiserInput, Denoising, LatentShape, Model, ModelPart, PrepareInput,
-        Prepared, SourceImages, Task, Used,
+        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, GivenFrames, LatentShape, Model,
+        ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
     },
     nn::{self, Computes, DType, Tensor, Trace},
     precision::Storage,
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
-    text::{self, TextEncoder, Tokens},
-    vae::{Autoencoder, Tiling},
+    text::{self, ClipVision, TextEncoder, Tokens},
+    vae::{Autoencoder, Reel, Tiling},
 };
 
 /// The dtype of a component in a computation. The autoencoder is computed in f32 where the rest is in f16, whose range
@@ -114,11 +114,18 @@ pub const LISTS: u64 = 128 << 10;
 pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Workload, PipelineError> {
     let estimate = Estimator { model, resolved, trace };
     let mut conditionings = BTreeMap::new();
+    let mut image: Option<Tensor> = None;
     let mut stages = Vec::new();
     for (number, task) in resolved.stages.iter().enumerate() {
         let uses = match task {
-            Task::EncodeImage { autoencoder, images } => {
-                estimate.encode_image(number, autoencoder, *images)?
+            Task::EncodeImage { autoencoder, images, vision } => {
+                let mut uses = estimate.encode_image(number, autoencoder, *images)?;
+                if let Some(encoder) = vision {
+                    let (work, embedded) = estimate.embed_images(encoder)?;
+                    uses.push(work);
+                    image = Some(embedded);
+                }
+                uses
             }
             Task::EncodePrompt { encoders, denoisers } => {
                 let (uses, results) = estimate.encode_prompt(encoders, denoisers)?;
@@ -128,7 +135,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Denoise(denoise) => {
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
-                let work = estimate.denoise(denoise, branches)?;
+                let work = estimate.denoise(denoise, branches, image.as_ref())?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
                 }
@@ -194,12 +201,18 @@ impl Estimator<'_> {
     }
 
     /// The work of a denoiser: one prediction traced, as often as the stage takes one.
-    fn denoise(&self, denoise: &Denoise, branches: &[Conditioning]) -> Result<Work, PipelineError> {
+    fn denoise(
+        &self,
+        denoise: &Denoise,
+        branches: &[Conditioning],
+        image: Option<&Tensor>,
+    ) -> Result<Work, PipelineError> {
         let (request, trace) = (&self.resolved.request, self.trace);
         let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
         let denoiser = denoising.denoiser.as_ref();
         let blocks = self.blocks(*part);
-        let prepared = denoiser.prepare(blocks.blocks(), &prepare_input(request, denoise, branches))?;
+        let input = prepare_input(request, denoise, branches, image);
+        let prepared = denoiser.prepare(blocks.blocks(), &input)?;
         let once = blocks.take();
 
         let (shape, batch) = (denoiser.latents(request.canvas()), request.batch as usize);
@@ -208,12 +221,15 @@ impl Estimator<'_> {
         let _noise = tensor(shape);
         let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
         let beside = denoiser.channels_beside();
+        let given = ClipFrames::new(request, denoiser).filter(|clip| clip.given > 0);
+        let is_beside = masked || given.is_some_and(|clip| clip.shown == GivenFrames::Beside);
         let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
             Some(seen) => Some(tensor(seen)),
-            None => (beside > 0 && masked).then(|| tensor(shape.with_channels(beside))),
+            None => (beside > 0 && is_beside).then(|| tensor(shape.with_channels(beside))),
         };
         let sigma = steps.evaluated.first().copied().unwrap_or_default();
-        let input = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref() };
+        let clean = given.map_or(0, ClipFrames::clean);
+        let input = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref(), clean };
         let between = trace.live();
         let predict = |prepared: &Prepared| -> Result<Vec<BlockWork>, PipelineError> {
             denoiser.predict(blocks.blocks(), &input, prepared)?;
@@ -235,7 +251,8 @@ impl Estimator<'_> {
         let blocks = joined.collect();
         // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
         let plane = shape.with_channels(1).dims(batch).iter().product::<usize>();
-        let stays = if masked && beside.is_none() { 3 * shape.channels + 1 } else { 0 };
+        let is_kept = (masked || given.is_some()) && beside.is_none();
+        let stays = if is_kept { 3 * shape.channels + 1 } else { 0 };
         let kept = request.sampler.held() + StepCache::held(request.step_cache);
         let kept = (kept * shape.channels + stays) * plane * size_of::<f32>();
         Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
@@ -260,6 +277,18 @@ impl Estimator<'_> {
         Ok(vec![PartUse { part: *part, ways }])
     }
 
+    /// The work of the encoder that embeds input images, and their embeddings.
+    fn embed_images(
+        &self,
+        Used { part, network }: &Used<ClipVision>,
+    ) -> Result<(PartUse, Tensor), PipelineError> {
+        let (blocks, side) = (self.blocks(*part), network.config().image_size);
+        let images = self.trace.tensor(&[vision_images(&self.resolved.request), 3, side, side], DType::F32);
+        let embedded = network.encode(blocks.blocks(), &images)?;
+        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+        Ok((PartUse { part: *part, ways: vec![work] }, embedded))
+    }
+
     /// The ways of encoding the images that a request starts from.
     fn encode_image(
         &self,
@@ -270,7 +299,10 @@ impl Estimator<'_> {
         let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
         let ways = tilings(shape, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
-            let mut blocks = encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?;
+            let mut blocks = match images.clip {
+                Some(clip) => encode_clip_work(network.as_ref(), &blocks, (shape, clip), tiling, self.trace)?,
+                None => encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?,
+            };
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
             Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried: LISTS, blocks })
         });
@@ -279,19 +311,28 @@ impl Estimator<'_> {
     }
 }
 
-/// What a denoiser is given before its first prediction.
+/// The number of images that are embedded.
+pub fn vision_images(request: &Request) -> usize {
+    1 + usize::from(request.last_image.is_some())
+}
+
+/// What a denoiser is given before its first prediction. `image` are the embeddings of input images.
 pub fn prepare_input<'a>(
     request: &Request,
     denoise: &'a Denoise,
     branches: &'a [Conditioning],
+    image: Option<&'a Tensor>,
 ) -> PrepareInput<'a> {
+    let denoiser = denoise.denoiser.network.denoiser.as_ref();
     PrepareInput {
         branches,
         sigmas: &denoise.steps.evaluated,
         guidance: request.guidance,
-        latents: denoise.denoiser.network.denoiser.latents(request.canvas()),
+        latents: denoiser.latents(request.canvas()),
         pixels: [request.height as usize, request.width as usize],
         frame_rate: request.frame_rate,
+        clean: ClipFrames::new(request, denoiser).map_or(0, ClipFrames::clean),
+        image,
     }
 }
 
@@ -367,5 +408,24 @@ fn encode_image_work(
     let _latents = trace.tensor(&shape.with_channels(autoencoder.latent_channels()).dims(3), DType::F32);
     trace.take();
     autoencoder.encode(blocks.blocks(), &image, tiling)?;
+    Ok(blocks.take())
+}
+
+/// What encoding the frames of a clip takes.
+fn encode_clip_work(
+    autoencoder: &dyn Autoencoder,
+    blocks: &TracedBlocks,
+    (shape, clip): (LatentShape, ClipFrames),
+    tiling: Option<Tiling>,
+    trace: &Trace,
+) -> Result<Vec<BlockWork>, PipelineError> {
+    let (scale, count) = (autoencoder.scale(), clip.count);
+    let [height, width] = [shape.height, shape.width].map(|side| scale * side);
+    let dims = [1, autoencoder.image_channels(), height, width];
+    let frame = |_| Ok(trace.tensor(&dims, DType::F32));
+    // The noise of the run.
+    let _latents = trace.tensor(&shape.with_channels(autoencoder.latent_channels()).dims(1), DType::F32);
+    trace.take();
+    autoencoder.encode_clip(blocks.blocks(), &Reel { count, height, width, frame: &frame }, tiling)?;
     Ok(blocks.take())
 }

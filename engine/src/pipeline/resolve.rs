@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{PipelineError, Target};
 use crate::{
     memory::Stage,
-    models::{Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, Task, Used},
+    models::{ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, Task, Used},
     nn,
     request::{ComputeDtype, Request},
     text::Encoded,
@@ -78,6 +78,14 @@ impl Resolved {
         let before = self.denoises().take_while(|(number, _)| *number <= stage).last();
         let (_, denoise) = before.or_else(|| self.denoises().next())?;
         Some(denoise.denoiser.network.denoiser.latents(self.request.canvas()))
+    }
+
+    /// The frames of a clip that are encoded.
+    pub fn clip(&self) -> Option<ClipFrames> {
+        self.stages.iter().find_map(|task| match task {
+            Task::EncodeImage { images, .. } => images.clip,
+            _ => None,
+        })
     }
 
     /// Whether a stage after this one denoises with a part.

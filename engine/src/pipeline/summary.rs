@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checkpoint::{Block, CheckpointError, Role, read_toml},
     models::{Model, ModelPart},
-    request::{ModelSource, Request, Sampler},
+    request::{Mode, ModelSource, Request, Sampler},
 };
 
 /// The parts and default settings of a model.
@@ -42,6 +42,12 @@ pub struct ModelSummary {
     /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
     #[serde(default)]
     pub frame_multiple: Option<u32>,
+    /// What it generates clips from; empty if it only generates images.
+    #[serde(default)]
+    pub modes: Vec<Mode>,
+    /// The last frames of a clip that it continues from when it extends the clip.
+    #[serde(default)]
+    pub overlap: Option<u32>,
 }
 
 /// One part of a model.
@@ -151,6 +157,8 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         reads_clip_skip: model.reads_clip_skip(),
         takes_refiner: model.family.takes_refiner(),
         frame_multiple: model.frame_multiple(),
+        modes: model.modes().to_vec(),
+        overlap: model.overlap(),
     })
 }
 

@@ -14,15 +14,24 @@ pub struct SourceClip {
     pub path: PathBuf,
     /// The frames to use, counted at the frame rate of the request.
     pub range: FrameRange,
-    /// Denoising strength, above 0 and at most 1: the higher it is, the less of the clip is left.
+    /// Denoising strength, above 0 and at most 1: the higher it is, the less of the clip is left. Without meaning for a
+    /// clip that is extended.
     pub strength: f64,
+    /// Whether the clip is continued from its last frames, and not changed.
+    pub extends: bool,
     /// How its frames are fitted to the requested size.
     pub fit: Fit,
 }
 
 impl Default for SourceClip {
     fn default() -> Self {
-        Self { path: PathBuf::new(), range: FrameRange::default(), strength: 0.6, fit: Fit::default() }
+        Self {
+            path: PathBuf::new(),
+            range: FrameRange::default(),
+            strength: 0.6,
+            extends: false,
+            fit: Fit::default(),
+        }
     }
 }
 

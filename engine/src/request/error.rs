@@ -1,6 +1,6 @@
 //! What is wrong with a request.
 
-use super::{FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Schedule, WIDEST_BLUR};
+use super::{FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Mode, Schedule, WIDEST_BLUR};
 
 /// Why a request is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -52,9 +52,38 @@ pub enum RequestError {
         /// The next larger valid number.
         above: u32,
     },
-    /// An input image for a clip, in a model that starts only from text.
-    #[error("this model generates clips from text only; remove the input image, or use 1 frame")]
-    TextOnly,
+    /// The model cannot generate from these inputs.
+    #[error("this model cannot do {wanted}; it can do {}", Mode::list(modes))]
+    NoSuchMode {
+        /// What the request asks for.
+        wanted: Mode,
+        /// What the model can do.
+        modes: Vec<Mode>,
+    },
+    /// An input image and an input clip.
+    #[error("an input image and an input clip are given; remove one of them")]
+    ImageAndClip,
+    /// A last image without a first one.
+    #[error("a last image needs a first image")]
+    LastImageAlone,
+    /// A last image or an input clip for an image.
+    #[error("a last image and an input clip are for clips; use more than 1 frame, or remove them")]
+    ClipInputOfImage,
+    /// A mask for a clip.
+    #[error("a mask is for images; remove it, or use 1 frame")]
+    MaskOfClip,
+    /// A clip that adds nothing to the one that it extends.
+    #[error(
+        "{frames} frames add nothing: the first {overlap} repeat the end of the input clip; use {least} or more"
+    )]
+    NothingAdded {
+        /// The requested value.
+        frames: u32,
+        /// The last frames of the input clip that are used.
+        overlap: u32,
+        /// The smallest valid number.
+        least: u32,
+    },
     /// A frame rate that no player has.
     #[error("{0} frames per second are invalid; use a value from 1 to 60")]
     FrameRate(f32),

@@ -18,13 +18,19 @@ pub struct Inpaint<'a> {
     pub latents: Tensor,
     /// The initial noise of the run, in the same shape.
     pub noise: Tensor,
-    /// The mask `[1, 1, height, width]`: 1 where the image is inpainted, 0 elsewhere.
+    /// The mask `[1, 1, height, width]`, of clips `[1, 1, frames, height, width]`: 1 where the image is inpainted, 0
+    /// elsewhere.
     pub mask: Tensor,
+    /// Whether the network sees the original without noise.
+    pub is_clean: bool,
 }
 
 impl Inpaint<'_> {
-    /// `x`, latents at a noise level, with the original restored outside the mask.
-    pub fn noised(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
+    /// `x`, latents at a noise level, with the original restored outside the mask as the network sees it.
+    pub fn shown(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
+        if self.is_clean {
+            return self.clean(x);
+        }
         self.join(x, &self.training.noised(Some(&self.latents), &self.noise, sigma)?)
     }
 
@@ -68,11 +74,11 @@ mod tests {
         for training in &trainings {
             let [latents, noise] = [[1.0, 2.0, 3.0, 4.0], [0.5, -0.5, 1.5, -1.5]].map(row);
             let mask = row([1.0, 0.0, 1.0, 0.0]);
-            let kept = Inpaint { training, latents, noise, mask };
+            let kept = Inpaint { training, latents, noise, mask, is_clean: false };
             let strange = row([7.0, 8.0, 9.0, 10.0]);
             let sigma = 0.5;
             let share = if matches!(training, Training::Flow(_)) { 0.5 } else { 1.0 };
-            let x = kept.noised(&strange, sigma).unwrap();
+            let x = kept.shown(&strange, sigma).unwrap();
             assert_eq!(values(&x), [7.0, 2.0 * share - 0.25, 9.0, 4.0 * share - 0.75]);
             let direction = kept.direction(&strange, &row([0.25; 4]), sigma).unwrap();
             let picture = (strange - (direction * f64::from(sigma)).unwrap()).unwrap();

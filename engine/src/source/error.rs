@@ -1,8 +1,10 @@
-//! Errors about the input image and its mask.
+//! Errors about the inputs of a run.
 
 use std::{io, path::PathBuf};
 
-/// Why an input image or a mask cannot be used. [`SourceError::advice`] says what to do about it.
+use super::ClipError;
+
+/// Why an input image, a mask or an input clip cannot be used. [`SourceError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read.
@@ -33,6 +35,9 @@ pub enum SourceError {
         /// Whether it has any white area.
         any: bool,
     },
+    /// The input clip cannot be used.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
 }
 
 impl SourceError {
@@ -45,6 +50,7 @@ impl SourceError {
                 "Paint the area to inpaint white, or generate without a mask."
             }
             Self::NothingMasked { any: true, .. } => "Mask a larger area.",
+            Self::Clip(error) => error.advice(),
         }
     }
 }

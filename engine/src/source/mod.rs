@@ -2,6 +2,7 @@
 
 mod clip;
 mod error;
+mod given;
 mod mask;
 mod resample;
 
@@ -15,10 +16,11 @@ use crate::{
     request::{Fit, SourceImage},
 };
 use mask::Mask;
-use resample::Side;
+use resample::{Kernel, Side};
 
-pub use clip::{ClipError, ClipInfo, MOST_FRAMES, read_clip};
+pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip};
 pub use error::SourceError;
+pub use given::{GivenClip, normalized};
 
 /// The input image of a request and its mask, in the requested size.
 #[derive(Debug, Clone)]
@@ -81,17 +83,21 @@ impl LoadedSource {
     }
 
     fn tensor(&self, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
-        let (width, height) = (self.picture.width as usize, self.picture.height as usize);
-        let pixels = self.picture.pixels.as_chunks::<3>().0;
-        let value = |byte: u8| f32::from(byte) / 255.0 * 2.0 - 1.0;
-        let values = (0..3).flat_map(|channel| {
-            let value = move |(place, pixel): (usize, &[u8; 3])| (place, value(pixel[channel]));
-            pixels.iter().enumerate().map(value)
-        });
-        let values: Vec<f32> =
-            values.map(|(place, value)| if is_seen(place) { value } else { 0.0 }).collect();
-        Tensor::from_vec(values, (1, 3, height, width), &Device::Cpu)
+        tensor_of(&self.picture, is_seen)
     }
+}
+
+/// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.
+fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
+    let (width, height) = (picture.width as usize, picture.height as usize);
+    let pixels = picture.pixels.as_chunks::<3>().0;
+    let mut values = Vec::with_capacity(3 * pixels.len());
+    for channel in 0..3 {
+        let value = |pixel: &[u8; 3]| f32::from(pixel[channel]) / 255.0 * 2.0 - 1.0;
+        let seen = |(place, pixel)| if is_seen(place) { value(pixel) } else { 0.0 };
+        values.extend(pixels.iter().enumerate().map(seen));
+    }
+    Tensor::from_vec(values, (1, 3, height, width), &Device::Cpu)
 }
 
 /// Reads an image of any supported format, upright and without transparency.
@@ -133,7 +139,7 @@ fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
         first: (inner / 2).saturating_sub(outer / 2),
         length: inner.min(outer),
     });
-    let resized = resample::resize(picture, across, down);
+    let resized = resample::resize(picture, across, down, Kernel::Lanczos);
     if fit != Fit::Pad {
         return resized;
     }

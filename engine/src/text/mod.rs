@@ -1,8 +1,9 @@
-//! Prompts: tokenizers and text encoders.
+//! Prompts: tokenizers and text encoders. CLIP also encodes images.
 
 mod chunks;
 mod clip;
 mod clip_tokenizer;
+mod clip_vision;
 mod emphasis;
 mod encoder;
 mod open_clip_names;
@@ -19,6 +20,7 @@ mod umt5_names;
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
+pub use clip_vision::{ClipVision, ClipVisionConfig};
 pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Manner, TextEncoder};
 pub use prompts::encode;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Show, Tiling};
+use super::{Reel, Show, Tiling};
 use crate::{
     nn::{Result, Tensor, bail},
     residency::{Blocks, RunError},
@@ -24,6 +24,11 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
     /// Frames per latent frame of a clip, after the first.
     fn frames_per_latent(&self) -> usize {
         1
+    }
+
+    /// Whether diffusion starts from a sample of the encoded distribution, or from its mean.
+    fn is_sampled(&self) -> bool {
+        true
     }
 
     /// Converts latents from the scale of diffusion to that of [`decode`](Self::decode).
@@ -70,4 +75,14 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
         images: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<(Tensor, Tensor), RunError>;
+
+    /// Encodes a clip to mean and log variance of its latents, `[1, channels, frames, height, width]` each.
+    fn encode_clip(
+        &self,
+        blocks: Blocks<'_>,
+        reel: &Reel<'_>,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<(Tensor, Tensor), RunError> {
+        self.encode(blocks, &reel.clip()?, tiling)
+    }
 }

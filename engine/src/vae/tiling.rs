@@ -1,5 +1,6 @@
 //! Decoding and encoding in overlapping tiles.
 
+use super::Area;
 use crate::nn::{self, DType, Result, Tensor};
 
 /// How an image is split into tiles, in latents.
@@ -31,9 +32,9 @@ impl Tiling {
         self,
         latents: &Tensor,
         scale: usize,
-        decode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+        mut decode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        self.in_tiles(latents, [1, scale], decode)
+        self.in_tiles(sides(latents)?, [1, scale], |area| decode(&area.of(latents)?))
     }
 
     /// Encodes tile by tile, like [`decode`](Self::decode); blends the latents.
@@ -41,24 +42,32 @@ impl Tiling {
         self,
         pictures: &Tensor,
         scale: usize,
-        encode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+        mut encode: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        self.in_tiles(pictures, [scale, 1], encode)
+        self.encode_areas(sides(pictures)?, scale, |area| encode(&area.of(pictures)?))
     }
 
-    /// Runs `work` tile by tile. `from` and `to` are the values per latent, in each direction, of its input and
-    /// output.
+    /// The same for pixels of a height and width, of which `encode` gets only the area.
+    pub fn encode_areas<E: From<nn::Error>>(
+        self,
+        pixels: [usize; 2],
+        scale: usize,
+        encode: impl FnMut(Area) -> std::result::Result<Tensor, E>,
+    ) -> std::result::Result<Tensor, E> {
+        self.in_tiles(pixels, [scale, 1], encode)
+    }
+
+    /// Runs `work` for each tile of an input of a height and width. `from` and `to` are the values per latent, in each
+    /// direction, of its input and output.
     fn in_tiles<E: From<nn::Error>>(
         self,
-        x: &Tensor,
+        [height, width]: [usize; 2],
         [from, to]: [usize; 2],
-        mut work: impl FnMut(&Tensor) -> std::result::Result<Tensor, E>,
+        mut work: impl FnMut(Area) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        let (rows_at, columns_at) = (x.rank() - 2, x.rank() - 1);
-        let (height, width) = (x.dim(rows_at)?, x.dim(columns_at)?);
         let (tile, step) = (self.tile * from, self.step() * from);
         if height <= tile && width <= tile {
-            return work(x);
+            return work(Area { top: 0, left: 0, height, width });
         }
         let (blend, limit) = (self.overlap * to, self.step() * to);
         let mut rows: Vec<Tensor> = Vec::new();
@@ -67,29 +76,34 @@ impl Tiling {
             let mut row: Vec<Tensor> = Vec::new();
             let mut kept: Vec<Tensor> = Vec::new();
             for left in (0..width).step_by(step) {
-                let mut tile = work(&crop(x, top, left, tile, tile)?)?;
+                let (height, width) = (tile.min(height - top), tile.min(width - left));
+                let mut tile = work(Area { top, left, height, width })?;
+                let (rows_at, columns_at) = (tile.rank() - 2, tile.rank() - 1);
                 if let Some(above) = above.get(row.len()) {
                     tile = fade(above, &tile, rows_at, blend)?;
                 }
                 if let Some(before) = row.last() {
                     tile = fade(before, &tile, columns_at, blend)?;
                 }
-                kept.push(crop(&tile, 0, 0, limit, limit)?);
+                kept.push(start_of(&tile, limit)?);
                 row.push(tile);
             }
-            rows.push(Tensor::cat(&kept, columns_at)?);
+            rows.push(Tensor::cat(&kept, nn::D::Minus1)?);
             above = row;
         }
-        Ok(Tensor::cat(&rows, rows_at)?)
+        Ok(Tensor::cat(&rows, nn::D::Minus2)?)
     }
 }
 
-/// The part of `x` starting at `(top, left)`, at most `height` by `width`.
-fn crop(x: &Tensor, top: usize, left: usize, height: usize, width: usize) -> Result<Tensor> {
-    let (rows_at, columns_at) = (x.rank() - 2, x.rank() - 1);
-    let (rows, columns) = (x.dim(rows_at)?, x.dim(columns_at)?);
-    let rows = x.narrow(rows_at, top, height.min(rows - top))?;
-    rows.narrow(columns_at, left, width.min(columns - left))?.contiguous()
+/// Height and width: the last dimensions.
+fn sides(x: &Tensor) -> Result<[usize; 2]> {
+    Ok([x.dim(nn::D::Minus2)?, x.dim(nn::D::Minus1)?])
+}
+
+/// The upper left part of `x`, at most `limit` by `limit`.
+fn start_of(x: &Tensor, limit: usize) -> Result<Tensor> {
+    let [height, width] = sides(x)?.map(|side| side.min(limit));
+    Area { top: 0, left: 0, height, width }.of(x)
 }
 
 /// Blends the end of `before` along `dim` into the start of `after`.

@@ -6,7 +6,7 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use super::{
-    Autoencoder, Piece, Show, Tiling, WanAutoencoderConfig,
+    Area, Autoencoder, Piece, Reel, Show, Tiling, WanAutoencoderConfig,
     frames::{Frames, as_clip, each, per_channel},
     wan_config::Level,
     wan_names::original_name,
@@ -122,18 +122,22 @@ impl WanAutoencoder {
         Ok(x)
     }
 
-    /// Encodes a clip `[1, channels, frames, height, width]` to mean and log variance of its latents, one after the
-    /// other in the channels.
-    fn encode_tile(&self, blocks: Blocks<'_>, clip: &Tensor) -> std::result::Result<Tensor, RunError> {
-        let (frames, step) = (clip.dim(2)?, self.config.frames_per_latent());
-        let count = 1 + (frames - 1) / step;
+    /// Encodes an area of a clip to mean and log variance of its latents, one after the other in the channels.
+    fn encode_tile(
+        &self,
+        blocks: Blocks<'_>,
+        reel: &Reel<'_>,
+        area: Area,
+    ) -> std::result::Result<Tensor, RunError> {
+        let step = self.config.frames_per_latent();
+        let count = 1 + (reel.count - 1) / step;
         let past = Past::default();
         let mut moments: Frames = Vec::new();
         let mut encode = |index: usize| -> std::result::Result<(), RunError> {
             past.begin(index + 1 == count);
             let (first, length) = if index == 0 { (0, 1) } else { (1 + (index - 1) * step, step) };
             let frame = |place| {
-                let frame = clip.narrow(2, place, 1)?.squeeze(2)?.contiguous()?;
+                let frame = reel.part(place, area, blocks.dtype())?;
                 wan_patches::split(&frame, self.config.patch())
             };
             let group = (first..first + length).map(frame).collect::<Result<_>>()?;
@@ -377,6 +381,10 @@ impl Autoencoder for WanAutoencoder {
         self.config.frames_per_latent()
     }
 
+    fn is_sampled(&self) -> bool {
+        false
+    }
+
     fn unscale(&self, latents: &Tensor) -> Result<Tensor> {
         let scaled = latents.broadcast_mul(&per_channel(
             self.config.latents_std.iter().map(|&value| value as f32),
@@ -451,14 +459,28 @@ impl Autoencoder for WanAutoencoder {
         images: &Tensor,
         tiling: Option<Tiling>,
     ) -> std::result::Result<(Tensor, Tensor), RunError> {
-        let clip = as_clip(&images.to_dtype(blocks.dtype())?)?;
+        let clip = as_clip(images)?;
+        let (_, _, count, height, width) = dims5(&clip)?;
+        let frame = |index: usize| clip.narrow(2, index, 1)?.squeeze(2)?.contiguous();
+        let (mean, spread) =
+            self.encode_clip(blocks, &Reel { count, height, width, frame: &frame }, tiling)?;
+        Ok(if images.rank() == 4 { (mean.squeeze(2)?, spread.squeeze(2)?) } else { (mean, spread) })
+    }
+
+    fn encode_clip(
+        &self,
+        blocks: Blocks<'_>,
+        reel: &Reel<'_>,
+        tiling: Option<Tiling>,
+    ) -> std::result::Result<(Tensor, Tensor), RunError> {
         let moments = match tiling {
-            Some(tiling) => tiling.encode(&clip, self.scale(), |tile| {
-                blocks.by_shape(tile, |tile| self.encode_tile(blocks, tile))
+            Some(tiling) => tiling.encode_areas([reel.height, reel.width], self.scale(), |area| {
+                // The first frame stands for all of them.
+                let first = reel.part(0, area, blocks.dtype())?;
+                blocks.by_shape(&first, |_| self.encode_tile(blocks, reel, area))
             })?,
-            None => self.encode_tile(blocks, &clip)?,
+            None => self.encode_tile(blocks, reel, reel.whole())?,
         };
-        let moments = if images.rank() == 4 { moments.squeeze(2)? } else { moments };
         let channels = self.config.z_dim;
         let log_variance = moments.narrow(1, channels, channels)?.clamp(-30.0, 20.0)?;
         Ok((moments.narrow(1, 0, channels)?, log_variance))

@@ -192,6 +192,8 @@ fn summary() -> ModelSummary {
         reads_clip_skip: true,
         takes_refiner: true,
         frame_multiple: None,
+        modes: Vec::new(),
+        overlap: None,
     }
 }
 

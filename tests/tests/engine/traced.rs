@@ -5,8 +5,8 @@ use std::{fs, sync::Arc};
 use sluice_engine::{
     memory::{StageKind, Workload},
     models::{
-        self, Conditioning, Denoiser, DenoiserInput, Denoising, LatentShape, Model, Network, PrepareInput,
-        Prepared, Used,
+        self, Conditioning, Denoiser, DenoiserInput, Denoising, GivenFrames, LatentShape, Model, Network,
+        PrepareInput, Prepared, Used,
     },
     nn::{self, Computes, DType, Tensor, Trace},
     pipeline::{Resolved, workload},
@@ -66,6 +66,17 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     }
     let Used { part, network } = model.denoisers().next().unwrap();
     let denoiser = network.denoiser.as_ref();
+    let image = match model.image_encoder() {
+        Some(Used { part, network }) => {
+            let blocks = traced(part);
+            let (side, count) = (network.config().image_size, 1 + usize::from(request.last_image.is_some()));
+            let images = trace.tensor(&[count, 3, side, side], DType::F32);
+            let embedded = network.encode(blocks.blocks(), &images)?;
+            unread.extend(blocks.unread());
+            Some(embedded)
+        }
+        None => None,
+    };
     let branches = encoded.into_iter().map(|encoded| denoiser.conditioning(encoded));
     let branches = branches.collect::<nn::Result<Vec<_>>>()?;
 
@@ -79,10 +90,15 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         latents: shape,
         pixels,
         frame_rate: 16.0,
+        clean: 0,
+        image: image.as_ref(),
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);
-    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None };
+    let channels = denoiser.channels_beside();
+    let beside = trace.tensor(&shape.with_channels(channels).dims(1), DType::F32);
+    let beside = (denoiser.given_frames() == GivenFrames::Beside).then_some(&beside);
+    let input = DenoiserInput { latents: &latents, sigma: 0.5, beside, clean: 0 };
     let outputs = denoiser.predict(blocks.blocks(), &input, &prepared)?;
     assert!(outputs.iter().all(|output| output.dims() == latents.dims()));
     unread.extend(blocks.unread());

@@ -6,13 +6,14 @@ use candle_core::Tensor;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
-    request::Request,
+    request::{Request, SourceClip},
     residency::{Blocks, Executor},
     vae::{Autoencoder, LtxAutoencoder},
 };
 use sluice_tests::{
     checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
-    golden::{AUTOENCODER, compare},
+    clips::write_frames,
+    golden::{AUTOENCODER, compare, distance},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
     parity::check_case,
@@ -39,7 +40,7 @@ fn computing_in_half_precision_stays_near() {
 
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in [("default", "guided"), ("salted", "clip")] {
+    for (case, run) in [("default", "guided"), ("salted", "clip"), ("default", "first")] {
         check_every_mode(&Fixture::new("ltx", case), run).unwrap();
     }
 }
@@ -58,6 +59,28 @@ fn other_numbers_of_frames_are_refused_with_the_nearest() {
     let job = runner.job(Request { frames: 80, ..request });
     let failure = runner.run(job).unwrap().failure().unwrap();
     assert!(failure.message.contains("not 80; use 73 or 81"), "{}", failure.message);
+}
+
+#[test]
+fn clips_are_changed_and_extended() {
+    let (fixture, folder) = (Fixture::new("ltx", "default"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let own = Request { steps: 4, ..fixture.run("guided").unwrap().request(&model) };
+    let path = folder.path().join("clip");
+    let before = write_frames(&path, 12, [own.width, own.height]).unwrap();
+    let clip = SourceClip { path, strength: 0.5, ..SourceClip::default() };
+    let mut runner = Runner::start().unwrap();
+    let changed = Request { frames: 9, clip: Some(clip.clone()), ..own.clone() };
+    let (pictures, dump) = runner.dump(changed, None).unwrap();
+    assert_eq!(pictures[0].media.frames().len(), 9);
+    assert_eq!(dump["scheduler.timesteps"].elem_count(), 2, "half of the steps");
+    let extended = Request { frames: 17, clip: Some(SourceClip { extends: true, ..clip }), ..own };
+    let (pictures, dump) = runner.dump(extended, None).unwrap();
+    let frames = pictures[0].media.frames();
+    assert_eq!(frames.len(), 12 + 8);
+    assert!(frames[..12].iter().zip(&before).all(|(new, old)| new == old));
+    let last = &dump["step.3.latents"].narrow(2, 0, 2).unwrap();
+    distance("the kept frames", &dump["source.latents"], last, 1e-5).unwrap();
 }
 
 /// The first decoder is that of 0.9.0; the second is told how noisy its latents are and has shortcuts around its

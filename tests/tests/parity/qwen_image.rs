@@ -79,9 +79,11 @@ impl Case {
             latents: LatentShape::image(channels, height, width),
             pixels: [height * SCALE, width * SCALE],
             frame_rate: 16.0,
+            clean: 0,
+            image: None,
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
-        let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None };
+        let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None, clean: 0 };
         self.transformer.predict(blocks, &input, &prepared).unwrap()
     }
 

@@ -2,16 +2,18 @@
 
 use std::{path::Path, sync::Arc};
 
-use candle_core::Tensor;
+use candle_core::{DType, Tensor};
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
-    request::Request,
-    residency::{Blocks, Executor, WeightStore},
-    vae::{Autoencoder, Piece, Seams, Tiling, Values, WanAutoencoder},
+    nn::{Computes, Trace},
+    request::{Request, SourceClip, SourceImage},
+    residency::{Blocks, Executor, TracedBlocks, WeightStore},
+    vae::{Autoencoder, Piece, Reel, Seams, Tiling, Values, WanAutoencoder},
 };
 use sluice_tests::{
     checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
+    clips::write_frames,
     golden::{AUTOENCODER, compare, distance},
     modes::{check_every_mode, check_forecasts, check_half_precision, check_shared_branches},
     original_names::{self, Tensors},
@@ -52,6 +54,24 @@ fn wide_latents_give_what_diffusers_gives() {
     check_case("wan", "wide").unwrap();
 }
 
+/// Wan 2.2 14B from images: a mask and an encoded clip are channels of the input.
+#[test]
+fn clips_from_images_are_what_diffusers_gives() {
+    check_case("wan", "from_images").unwrap();
+}
+
+/// Wan 2.1 14B from an image, which it also attends to.
+#[test]
+fn clips_from_an_image_that_is_attended_to_are_what_diffusers_gives() {
+    check_case("wan", "sees_images").unwrap();
+}
+
+/// Wan 2.1 14B between two images.
+#[test]
+fn clips_between_two_images_are_what_diffusers_gives() {
+    check_case("wan", "sees_both").unwrap();
+}
+
 #[test]
 fn every_layout_gives_the_same_bytes() {
     let fixture = Fixture::new("wan", "default");
@@ -76,7 +96,10 @@ fn guidance_branches_share_tensors() {
 
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in [("default", "guided"), ("salted", "odd"), ("experts", "both"), ("wide", "clip")] {
+    for (case, run) in [("default", "guided"), ("salted", "odd"), ("experts", "both"), ("wide", "clip")]
+        .into_iter()
+        .chain([("default", "changed"), ("wide", "first"), ("from_images", "last"), ("sees_images", "first")])
+    {
         check_every_mode(&Fixture::new("wan", case), run).unwrap();
     }
 }
@@ -90,6 +113,84 @@ fn other_numbers_of_frames_are_refused_with_the_nearest() {
     let job = runner.job(request);
     let failure = runner.run(job).unwrap().failure().unwrap();
     assert!(failure.message.contains("not 80; use 77 or 81"), "{}", failure.message);
+}
+
+#[test]
+fn what_a_model_cannot_do_is_refused_with_what_it_can() {
+    let mut runner = Runner::start().unwrap();
+    for (case, run, change, words) in [
+        (
+            "default",
+            "guided",
+            "first",
+            "cannot do image to video; it can do text to video, video to video and",
+        ),
+        (
+            "sees_images",
+            "first",
+            "text",
+            "cannot do text to video; it can do image to video and extending a clip",
+        ),
+        ("sees_images", "first", "last", "cannot do first and last image"),
+        ("sees_both", "last", "first", "cannot do image to video; it can do first and last image"),
+        (
+            "wide",
+            "clip",
+            "extend",
+            "5 frames add nothing: the first 5 repeat the end of the input clip; use 9",
+        ),
+    ] {
+        let (fixture, folder) = (Fixture::new("wan", case), tempfile::tempdir().unwrap());
+        let model = fixture.write_diffusers(folder.path()).unwrap();
+        let mut request = fixture.run(run).unwrap().request(&model);
+        let image = SourceImage { path: "start.png".into(), ..SourceImage::default() };
+        (request.source, request.last_image, request.clip) = match change {
+            "first" => (Some(image), None, None),
+            "last" => (Some(image), Some("end.png".into()), None),
+            "extend" => (None, None, Some(SourceClip { extends: true, ..SourceClip::default() })),
+            _ => (None, None, None),
+        };
+        let job = runner.job(request);
+        let failure = runner.run(job).unwrap().failure().unwrap();
+        assert!(failure.message.contains(words), "{case} {change}: {}", failure.message);
+    }
+}
+
+/// However a model sees the frames that it goes on from.
+#[test]
+fn extensions_are_appended_to_their_clips() {
+    let mut runner = Runner::start().unwrap();
+    for (case, run) in
+        [("default", "guided"), ("wide", "clip"), ("from_images", "first"), ("sees_images", "first")]
+    {
+        let (fixture, folder) = (Fixture::new("wan", case), tempfile::tempdir().unwrap());
+        let model = fixture.write_diffusers(folder.path()).unwrap();
+        let clip = folder.path().join("clip");
+        let own = fixture.run(run).unwrap().request(&model);
+        let before = write_frames(&clip, 9, [own.width, own.height]).unwrap();
+        let source =
+            SourceClip { path: clip, extends: true, range: "1..8".parse().unwrap(), ..SourceClip::default() };
+        let request = Request { source: None, clip: Some(source), frames: 9, steps: 2, ..own };
+        let (pictures, dump) = runner.dump(request.clone(), None).unwrap();
+        let frames = pictures[0].media.frames();
+        assert_eq!(frames.len(), 7 + 4, "{case}");
+        assert!(frames[..7].iter().zip(&before[1..8]).all(|(new, old)| new == old), "{case}: other frames");
+        // Two latent frames are given, and kept where the network has no channels for them.
+        let (encoded, last) = (&dump["source.latents"], &dump["step.1.latents"]);
+        if encoded.dim(2).unwrap() == 2 {
+            distance("the kept frames", encoded, &last.narrow(2, 0, 2).unwrap(), 1e-5).unwrap();
+        } else {
+            assert_eq!(dump["source.beside"].dims()[1], 4 + encoded.dims()[1], "{case}");
+        }
+        let short = SourceClip { range: "4..8".parse().unwrap(), ..request.clip.clone().unwrap() };
+        let job = runner.job(Request { clip: Some(short), ..request });
+        let failure = runner.run(job).unwrap().failure().unwrap();
+        assert!(
+            failure.message.contains("4 frames of") && failure.message.contains("5 are needed"),
+            "{}",
+            failure.message
+        );
+    }
 }
 
 /// An autoencoder of the fixtures, opened from files in `folder`.
@@ -226,8 +327,29 @@ fn scaling_goes_there_and_back() {
     distance("rescaled", latents, rescaled.computed().unwrap(), 1e-6).unwrap();
 }
 
+/// The memory of encoding a clip grows only by its latents.
+#[test]
+fn encoding_a_longer_clip_takes_no_more_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = Opened::new("wan", false, Placement::Resident, folder.path());
+    let trace = Trace::new(Computes::Processor);
+    let peak = |count: usize| {
+        let blocks = TracedBlocks::new(&trace, opened.store.component(), DType::F32);
+        let (height, width) = (64, 64);
+        let frame = |_| Ok(trace.tensor(&[1, 3, height, width], DType::F32));
+        let reel = Reel { count, height, width, frame: &frame };
+        opened.autoencoder.encode_clip(blocks.blocks(), &reel, None).unwrap();
+        blocks.take().iter().map(|block| block.activations).max().unwrap()
+    };
+    let (short, long) = (peak(17), peak(81));
+    let latents = (81 - 17) / 4 * 2 * 16 * 8 * 8 * 4;
+    assert!(long <= short + 4 * latents, "{short} bytes for 17 frames, {long} for 81");
+}
+
 /// The memory of a decode does not depend on the number of frames, after the first few.
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    check_forecasts(&Fixture::new("wan", "default"), "unguided", 0.95..1.1, 0.9..1.15).unwrap();
+    for (case, run) in [("default", "unguided"), ("from_images", "last"), ("wide", "first")] {
+        check_forecasts(&Fixture::new("wan", case), run, 0.95..1.1, 0.9..1.15).unwrap();
+    }
 }

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod behaviour;
+mod clip_inputs;
 mod clip_length;
 mod input_image;
 mod memory;

@@ -213,6 +213,8 @@ pub fn starter() -> ModelSummary {
         reads_clip_skip: false,
         takes_refiner: false,
         frame_multiple: None,
+        modes: Vec::new(),
+        overlap: None,
     }
 }
 

@@ -208,6 +208,8 @@ mod tests {
             reads_clip_skip: false,
             takes_refiner: false,
             frame_multiple: None,
+            modes: Vec::new(),
+            overlap: None,
         }
     }
 

@@ -9,14 +9,14 @@ use std::{
 
 use egui::Context;
 use sluice_engine::{
-    request::{ModelSource, Refiner},
+    request::{FrameRange, Mode, ModelSource, Refiner},
     session::{Command, Failure},
 };
 
 use super::SluiceApp;
 use crate::window::{
     action::{Action, Message},
-    files::{ClipFormat, Dialog, Export, FileEvent, Task},
+    files::{ClipFormat, Dialog, Export, FileEvent, Task, Well},
     settings::{Setting, StartupSettings},
     state::{Ask, Draft, Dropped, Notice, Pixels, Playback, RecentId, Shown, State, file_name},
 };
@@ -61,11 +61,14 @@ impl SluiceApp {
             Action::AddAdapter(path) => settings.draft.add_adapter(path),
             Action::Show(shown) => self.show(shown),
             Action::Play(control) => self.state.player.control(control, ctx.time()),
-            Action::SaveFrame(id) => self.save_frame(id, ctx.time(), false),
+            Action::SaveFrame(id) => self.save_frame(id, ctx.time(), None),
             Action::Export(id, format) => self.export(id, format),
-            Action::UseFrame(id) => self.save_frame(id, ctx.time(), true),
+            Action::UseFrame(id) => self.save_frame(id, ctx.time(), Some(Well::First)),
+            Action::UseFrameAsLast(id) => self.save_frame(id, ctx.time(), Some(Well::Last)),
+            Action::Extend(id) => self.extend(id),
             Action::UseSettings(id) => self.use_settings(id),
             Action::UseAsInput(path) => self.use_as_input(path),
+            Action::UseAsClip(path) => self.use_as_clip(path, FrameRange::default(), false),
             Action::PaintMask => self.state.paint_mask(),
             Action::EditMask(edit) => {
                 if let Some(painting) = &mut input.painting {
@@ -148,9 +151,35 @@ impl SluiceApp {
         self.state.input.dropped = None;
         let mut draft = self.state.draft().clone();
         let text = format!("Input image: {}", file_name(&path));
-        draft.use_input_image(path);
+        draft.use_start_image(path);
         let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
+    }
+
+    fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
+        self.state.input.dropped = None;
+        let mut draft = self.state.draft().clone();
+        let what = if extends { "Extending" } else { "Input clip:" };
+        let text = format!("{what} {}", file_name(&path));
+        let extends = extends || !self.state.can(Mode::VideoToVideo);
+        draft.use_clip(path, range, extends);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    /// Continues a clip from the end of the range that is played.
+    fn extend(&mut self, id: RecentId) {
+        let Some(recent) = self.state.images.recents.get(id) else { return };
+        let Some(path) = recent.path.clone() else { return };
+        let range = self.state.player.playback(id).filter(|playback| playback.is_trimmed());
+        let range = range.map(|playback| {
+            let (first, last) = playback.range();
+            // The range of a request counts frames at its own rate.
+            let rate = f64::from(self.state.draft().request.frame_rate);
+            let there = |frame: u32| (f64::from(frame) / playback.rate() * rate).round() as u32;
+            FrameRange { start: there(first), end: Some(there(last + 1)) }
+        });
+        self.use_as_clip(path, range.unwrap_or_default(), true);
     }
 
     fn apply_mask(&mut self) {
@@ -161,12 +190,12 @@ impl SluiceApp {
     }
 
     /// Saves the displayed frame of a clip, in a folder of its own if it becomes the input image.
-    fn save_frame(&mut self, id: RecentId, now: f64, is_input: bool) {
+    fn save_frame(&mut self, id: RecentId, now: f64, well: Option<Well>) {
         let Some((recent, frame)) = self.state.displayed_frame(id, now) else { return };
         let Some(clip) = recent.clip().map(Arc::clone) else { return };
         let (name, folder) = (recent.stem(), self.output_folder());
-        let folder = if is_input { folder.join("frames") } else { folder };
-        self.request(Task::SaveFrame { folder, name, clip, frame, is_input });
+        let folder = if well.is_some() { folder.join("frames") } else { folder };
+        self.request(Task::SaveFrame { folder, name, clip, frame, well });
     }
 
     /// Writes the range of a clip that is played into a new file.
@@ -254,11 +283,23 @@ impl SluiceApp {
                 self.state.messages.notice = None;
                 self.state.input.dropped = Some(Dropped { path, pixels, settings });
             }
+            FileEvent::Dropped { path, settings: None, pixels: Pixels::Clip(_) } => {
+                if self.state.takes_clips() {
+                    self.use_as_clip(path, FrameRange::default(), false);
+                } else {
+                    let message = format!("{} contains no settings", file_name(&path));
+                    let advice = "Choose a model that changes or extends clips to use it as the input clip.";
+                    self.fail("This clip cannot be used", message, Some(advice.to_owned()));
+                }
+            }
             FileEvent::Dropped { path, settings: None, .. } | FileEvent::InputChosen(path) => {
                 self.use_as_input(path);
             }
-            FileEvent::Input { path, read } => {
-                self.state.input.files.take(&path, read.map_err(|failure| failure.message));
+            FileEvent::LastImageChosen(path) => self.state.settings.draft.use_last_image(path),
+            FileEvent::ClipChosen(path) => self.use_as_clip(path, FrameRange::default(), false),
+            FileEvent::Input { path, read, seconds } => {
+                let read = read.map_err(|failure| failure.message);
+                self.state.input.files.take(&path, read, seconds);
             }
             FileEvent::MaskChosen(path) => self.state.settings.draft.use_mask(path),
             FileEvent::Gone { path, failure } => {

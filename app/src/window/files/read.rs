@@ -63,6 +63,19 @@ pub(super) fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     Ok(ColorImage::from_rgb(size, &read.pixels))
 }
 
+/// The pixels of an input image, or of the first frame of an input clip and its length in seconds.
+pub(super) fn read_input_file(path: &Path) -> (Result<ColorImage, Failure>, Option<f64>) {
+    if !has_extension(path, &CLIP_EXTENSIONS) {
+        return (read_input(path), None);
+    }
+    let first = video(path, Some(1)).and_then(|clip| match clip.frames.as_slice() {
+        [first, ..] => Ok(ColorImage::from_rgb([first.width as usize, first.height as usize], &first.pixels)),
+        [] => Err(failure(path, &ImageError::IoError(std::io::ErrorKind::UnexpectedEof.into()))),
+    });
+    let seconds = video_info(path).map(|info| info.seconds);
+    (first, seconds.ok())
+}
+
 /// The pixels of an image or, if it is a video or an animation, of a clip.
 pub(super) fn read_pixels(path: &Path) -> Result<Pixels, Failure> {
     if has_extension(path, &CLIP_EXTENSIONS) {
@@ -82,12 +95,11 @@ pub(super) fn read_thumbnail(path: &Path) -> Result<(ColorImage, Option<ClipLeng
     Ok((thumbnail(&still(first)), None))
 }
 
-/// A clip is only good for its settings.
+/// A clip is good for its settings or as the input clip.
 pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
-    let title = "This clip cannot be used";
-    match (read_image_settings(&path), read_pixels(&path)) {
-        (Ok(settings), Ok(pixels)) => FileEvent::Dropped { settings: Some(Box::new(settings)), path, pixels },
-        (Err(failure), _) | (_, Err(failure)) => FileEvent::Failed { title, failure },
+    match read_pixels(&path) {
+        Ok(pixels) => FileEvent::Dropped { settings: settings_inside(&path), path, pixels },
+        Err(failure) => FileEvent::Failed { title: "This clip cannot be used", failure },
     }
 }
 

@@ -19,8 +19,8 @@ use crate::window::{
 /// The side of a thumbnail.
 const SIDE: f32 = 60.0;
 
-/// Asks what to do with a dropped image.
-pub fn question(ui: &mut Ui, dropped: &Dropped, actions: &mut Vec<Action>) {
+/// Asks what to do with a dropped image or clip.
+pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     Frame::new()
         .fill(palette.accent_soft)
@@ -43,6 +43,12 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, actions: &mut Vec<Action>) {
                     actions.push(Action::UseDroppedSettings);
                 }
                 let is_image = matches!(dropped.pixels, Pixels::Image(_));
+                if !is_image
+                    && takes_clips
+                    && widgets::button(ui, Some(icons::FILM), "Use as input clip", Weight::Plain).clicked()
+                {
+                    actions.push(Action::UseAsClip(dropped.path.clone()));
+                }
                 if is_image
                     && widgets::button(ui, Some(icons::IMAGE), "Use as input image", Weight::Plain).clicked()
                 {
@@ -132,7 +138,7 @@ fn mask(
 }
 
 /// A file with thumbnail, name and size, and a button to remove it. Returns its size once it is known.
-fn file_row(
+pub fn file_row(
     ui: &mut Ui,
     files: &InputFiles,
     textures: &mut Textures,

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod clip;
+mod clip_inputs;
 mod clip_skip;
 mod forecast;
 mod generate;
@@ -75,7 +76,7 @@ pub fn show(
 fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures: &mut Textures) {
     notice(ui, parts);
     if let Some(dropped) = &parts.state.input.dropped {
-        input_image::question(ui, dropped, parts.actions);
+        input_image::question(ui, dropped, parts.state.takes_clips(), parts.actions);
         gap(ui);
     }
     clip::switch(ui, parts);
@@ -88,7 +89,11 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     gap(ui);
     seed::show(ui, parts, &mut panel.seed_text);
     gap(ui);
-    input_image::show(ui, parts, textures);
+    if parts.state.takes_clip_inputs(&parts.draft.request) {
+        clip_inputs::show(ui, parts, textures);
+    } else {
+        input_image::show(ui, parts, textures);
+    }
     gap(ui);
     adapters::show(ui, parts, &mut panel.adapters);
     more(ui, parts, panel);

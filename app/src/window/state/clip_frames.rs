@@ -1,5 +1,8 @@
 //! The numbers of frames that a model can generate: one, and a multiple of some number more.
 
+use sluice_engine::request::Request;
+
+use super::InputFiles;
 use crate::units;
 
 /// The nearest number of frames that a model can generate.
@@ -13,6 +16,16 @@ pub fn frames_of(seconds: f32, rate: f32, multiple: u32) -> u32 {
     let multiple = multiple.max(1);
     let steps = (seconds.max(0.0) * rate / multiple as f32).round();
     1 + steps.min(100_000.0) as u32 * multiple
+}
+
+/// The frames of a request that changes a clip: no more than its range of the clip has.
+pub fn shortened(request: &Request, files: &InputFiles, multiple: u32) -> u32 {
+    let Some(clip) = &request.clip else { return request.frames };
+    let Some(seconds) = files.seconds(&clip.path) else { return request.frames };
+    let frames = (seconds * f64::from(request.frame_rate)).round() as u32;
+    let there = clip.range.of(frames).len() as u32;
+    let most = 1 + there.saturating_sub(1) / multiple.max(1) * multiple.max(1);
+    request.frames.min(most)
 }
 
 /// A length: `2.0 s, 33 frames`.

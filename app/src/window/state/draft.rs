@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{AdapterUse, Request, SourceImage, SourceMask},
+    request::{AdapterUse, FrameRange, Request, SourceClip, SourceImage, SourceMask},
     session::Defaults,
 };
 
@@ -81,6 +81,25 @@ impl Draft {
     pub fn use_input_image(&mut self, path: PathBuf) {
         let strength = self.request.source.take().unwrap_or_default().strength;
         self.request.source = Some(SourceImage { path, strength, ..SourceImage::default() });
+    }
+
+    /// Sets the start image of a clip and keeps the end image; or the input image, for models of images.
+    pub fn use_start_image(&mut self, path: PathBuf) {
+        self.request.clip = None;
+        self.use_input_image(path);
+    }
+
+    /// Sets the end image of a clip.
+    pub fn use_last_image(&mut self, path: PathBuf) {
+        self.request.last_image = Some(path);
+    }
+
+    /// Sets the input clip, in place of images. It is `extended` or changed.
+    pub fn use_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
+        let before = self.request.clip.take().unwrap_or_default();
+        self.request.clip = Some(SourceClip { path, range, extends, ..before });
+        self.request.source = None;
+        self.request.last_image = None;
     }
 
     /// Inpaints only the white area of a mask.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use egui::ColorImage;
-use sluice_engine::request::SourceImage;
+use sluice_engine::request::{Request, SourceImage};
 
 use super::{Pixels, mask::MaskPainting};
 use crate::window::image_settings::ImageSettings;
@@ -26,6 +26,8 @@ pub enum FileState {
 #[derive(Debug, Default)]
 pub struct InputFiles {
     files: Vec<(PathBuf, FileState)>,
+    /// Lengths of clips in seconds.
+    lengths: Vec<(PathBuf, f64)>,
 }
 
 impl InputFiles {
@@ -42,18 +44,28 @@ impl InputFiles {
         }
     }
 
+    /// The length of a clip in seconds, once it is known.
+    pub fn seconds(&self, path: &Path) -> Option<f64> {
+        self.lengths.iter().find(|(known, _)| known == path).map(|(_, seconds)| *seconds)
+    }
+
     /// A file to load now; forgets files that are no longer used.
-    pub fn wanted(&mut self, source: Option<&SourceImage>) -> Option<PathBuf> {
+    pub fn wanted(&mut self, request: &Request) -> Option<PathBuf> {
+        let source = request.source.as_ref();
         let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
-        let named: Vec<&PathBuf> = source.map(|source| &source.path).into_iter().chain(mask).collect();
+        let named = source.map(|source| &source.path).into_iter().chain(mask);
+        let clip = request.clip.as_ref().map(|clip| &clip.path);
+        let named: Vec<&PathBuf> = named.chain(&request.last_image).chain(clip).collect();
         self.files.retain(|(path, _)| named.contains(&path));
+        self.lengths.retain(|(path, _)| named.contains(&path));
         let missing = named.into_iter().find(|path| self.get(path).is_none())?.clone();
         self.files.push((missing.clone(), FileState::Reading));
         Some(missing)
     }
 
-    /// Stores the result of reading a file.
-    pub fn take(&mut self, path: &Path, read: Result<ColorImage, String>) {
+    /// Stores the result of reading a file. Of a clip, this is its first frame, and `seconds` its length.
+    pub fn take(&mut self, path: &Path, read: Result<ColorImage, String>, seconds: Option<f64>) {
+        self.lengths.extend(seconds.map(|seconds| (path.to_owned(), seconds)));
         if let Some((_, state)) = self.files.iter_mut().find(|(known, _)| known == path) {
             *state = match read {
                 Ok(image) => FileState::Read(Arc::new(image)),
@@ -110,15 +122,15 @@ mod tests {
     #[test]
     fn files_are_read_once_and_forgotten_with_the_settings() {
         let (mut files, mut draft) = (InputFiles::default(), Draft::default());
-        let wanted = |files: &mut InputFiles, draft: &Draft| files.wanted(draft.request.source.as_ref());
+        let wanted = |files: &mut InputFiles, draft: &Draft| files.wanted(&draft.request);
         assert_eq!(wanted(&mut files, &draft), None);
         draft.use_input_image("fox.png".into());
         draft.use_mask("mask.png".into());
         assert_eq!(wanted(&mut files, &draft), Some("fox.png".into()));
         assert_eq!(wanted(&mut files, &draft), Some("mask.png".into()));
         assert_eq!(wanted(&mut files, &draft), None);
-        files.take(Path::new("fox.png"), Ok(ColorImage::filled([2, 1], egui::Color32::RED)));
-        files.take(Path::new("mask.png"), Err("gone".to_owned()));
+        files.take(Path::new("fox.png"), Ok(ColorImage::filled([2, 1], egui::Color32::RED)), None);
+        files.take(Path::new("mask.png"), Err("gone".to_owned()), None);
         assert!(files.pixels(Path::new("fox.png")).is_some_and(|image| image.size == [2, 1]));
         assert!(files.pixels(Path::new("mask.png")).is_none());
         draft.use_input_image("dog.png".into());

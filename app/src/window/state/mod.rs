@@ -21,12 +21,12 @@ use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     output::Output,
-    request::{LONGEST_SIDE, ModelSource, RequestError},
+    request::{LONGEST_SIDE, Mode, ModelSource, Request, RequestError},
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Serving},
 };
 
 use super::settings::{LastModels, Settings};
-pub use clip_frames::{clip_words, frames_of, snap_frames};
+pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use draft::Draft;
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
@@ -149,7 +149,31 @@ impl State {
         let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
         let multiple = self.summary().and_then(|summary| summary.frame_multiple).unwrap_or(1);
         let checked = request.validate(self.size_multiple(), longest);
-        checked.and_then(|()| request.validate_frames(multiple)).err()
+        let checked = checked.and_then(|()| request.validate_frames(multiple));
+        let of_mode = || match self.summary() {
+            Some(summary) if !summary.modes.is_empty() => {
+                request.validate_mode(&summary.modes, multiple, summary.overlap)
+            }
+            _ => Ok(()),
+        };
+        checked.and_then(|()| of_mode()).err()
+    }
+
+    /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as
+    /// there is an input that only clips have.
+    pub fn takes_clip_inputs(&self, request: &Request) -> bool {
+        let is_left = request.clip.is_some() || request.last_image.is_some();
+        is_left || (request.frames > 1 && self.makes_clips())
+    }
+
+    /// Whether the chosen model changes or continues clips.
+    pub fn takes_clips(&self) -> bool {
+        self.can(Mode::VideoToVideo) || self.can(Mode::Extend)
+    }
+
+    /// Whether the chosen model can do this.
+    pub fn can(&self, mode: Mode) -> bool {
+        self.summary().is_some_and(|summary| summary.modes.contains(&mode))
     }
 
     /// Whether the chosen model generates clips, as far as that is known.
@@ -387,6 +411,8 @@ impl State {
             }
             None => {
                 request.frames = 1;
+                request.last_image = None;
+                request.clip = None;
                 last.image = Some(summary.source.clone());
             }
         }

@@ -2,6 +2,8 @@
 
 use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
+use sluice_engine::request::Mode;
+
 use super::canvas::View;
 use crate::{
     units,
@@ -45,7 +47,7 @@ pub fn show(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, a
             zoom_controls(ui, view, size, area, density);
             if let Some(recent) = recent {
                 separator(ui);
-                image_actions(ui, recent, actions);
+                image_actions(ui, state, recent, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let color = Palette::of(ui).text_muted;
@@ -83,7 +85,7 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
 }
 
 /// Laid out from right to left.
-fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
+fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
     if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent())
         && widgets::icon_button(ui, icons::FOLDER_OPEN, "Open containing folder").clicked()
     {
@@ -102,6 +104,19 @@ fn image_actions(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
             }
             if widgets::icon_button(ui, icons::IMAGE, "Use frame as input image").clicked() {
                 actions.push(Action::UseFrame(recent.id));
+            }
+            if state.can(Mode::FirstAndLast)
+                && widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, "Use frame as end image").clicked()
+            {
+                actions.push(Action::UseFrameAsLast(recent.id));
+            }
+            if state.can(Mode::Extend)
+                && recent.path.is_some()
+                && widgets::button(ui, None, "Extend", Weight::Ghost)
+                    .on_hover_text("Continue this clip from the end of the played range.")
+                    .clicked()
+            {
+                actions.push(Action::Extend(recent.id));
             }
         }
     });

@@ -106,7 +106,7 @@ fn role_of_names(tensors: &TensorTable) -> Option<Role> {
     /// The decoder's first layer, under diffusers' and under Wan's names, and the encoder's.
     const FIRST: [&str; 4] =
         ["decoder.conv_in.weight", "encoder.conv_in.weight", "decoder.conv1.weight", "encoder.conv1.weight"];
-    const TOKENS: [&str; 2] = ["embed_tokens.weight", "token_embedding.weight"];
+    const TOKENS: [&str; 3] = ["embed_tokens.weight", "token_embedding.weight", "embeddings.class_embedding"];
     let is_encoder =
         |name: &String| name == "shared.weight" || TOKENS.iter().any(|tokens| name.ends_with(tokens));
     let is_autoencoder = |name: &&str| tensors.contains_key(*name);

@@ -22,7 +22,7 @@ pub const INDEX: &str = "model_index.json";
 /// The folders of components, in the order in which families search them.
 pub const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["transformer", "transformer_2", "unet"]),
-    (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3"]),
+    (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder"]),
     (Role::Autoencoder, &["vae"]),
 ];
 /// The end of the name of a shard index; a variant such as `fp16` may come before `json`.

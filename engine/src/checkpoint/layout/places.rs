@@ -14,7 +14,10 @@ use crate::checkpoint::shards::without_continuations;
 /// Folder names for each role, in lower case. Checkpoint folders hold denoisers or whole models.
 const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["diffusion_models", "unet"]),
-    (Role::TextEncoder, &["text_encoders", "clip", "text_encoder", "text_encoder_2", "text_encoder_3"]),
+    (
+        Role::TextEncoder,
+        &["text_encoders", "clip", "text_encoder", "text_encoder_2", "text_encoder_3", "clip_vision"],
+    ),
     (Role::Autoencoder, &["vae"]),
 ];
 /// How many parent folders of a file may contain the folders of other roles: `models` is the fourth above

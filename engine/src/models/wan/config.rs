@@ -8,6 +8,8 @@ use crate::checkpoint::{BlockSpec, CheckpointError, Part, StoredName, TensorTabl
 pub(super) const MODULATIONS: usize = 6;
 /// Width of a head in all published models.
 const HEAD_WIDTH: usize = 128;
+/// Channels of the mask of given frames: one for each frame of a latent frame.
+const MASKS: usize = 4;
 /// The table that the noise level's modulation is added to.
 pub(super) const TABLE: &str = "scale_shift_table";
 
@@ -39,8 +41,12 @@ pub struct WanConfig {
     pub qk_norm: Option<String>,
     /// Added to the variance, or the mean square, in every norm.
     pub eps: f64,
-    /// Width of the embeddings of an image, in models that start from one.
+    /// Width of the embeddings of an image, in models that read them.
     pub image_dim: Option<usize>,
+    /// Width of the image's tokens in attention.
+    pub added_kv_proj_dim: Option<usize>,
+    /// Number of image tokens whose places have embeddings, in models that read two images.
+    pub pos_embed_seq_len: Option<usize>,
 }
 
 impl Default for WanConfig {
@@ -59,6 +65,8 @@ impl Default for WanConfig {
             qk_norm: Some("rms_norm_across_heads".to_owned()),
             eps: 1e-6,
             image_dim: None,
+            added_kv_proj_dim: None,
+            pos_embed_seq_len: None,
         }
     }
 }
@@ -86,6 +94,10 @@ impl WanConfig {
             cross_attn_norm: shape("blocks.0.norm2.weight").is_some(),
             image_dim: shape("condition_embedder.image_embedder.norm1.weight")
                 .and_then(|norm| norm.first().copied()),
+            added_kv_proj_dim: shape("blocks.0.attn2.add_k_proj.weight")
+                .and_then(|weight| weight.get(1).copied()),
+            pos_embed_seq_len: shape("condition_embedder.image_embedder.pos_embed")
+                .and_then(|places| places.get(1).copied()),
             patch_size,
             ..Self::default()
         })
@@ -113,11 +125,30 @@ impl WanConfig {
         if let Some(norm) = self.qk_norm.as_ref().filter(|norm| *norm != "rms_norm_across_heads") {
             return part.refuse("qk_norm", norm, "only rms_norm_across_heads is supported");
         }
-        if self.image_dim.is_some() || self.in_channels != self.out_channels {
-            let reason = "models that start from an image are not supported yet";
+        if ![self.out_channels, 2 * self.out_channels + MASKS].contains(&self.in_channels) {
+            let reason = "it must be the channels of the latents, or twice as many and 4 for a mask";
             return part.refuse("in_channels", self.in_channels, reason);
         }
+        if self.image_dim.is_some() != self.added_kv_proj_dim.is_some() {
+            let reason = "models with image embeddings have projections for them, and others have not";
+            return part.refuse("added_kv_proj_dim", format!("{:?}", self.added_kv_proj_dim), reason);
+        }
         Ok(())
+    }
+
+    /// Input channels beyond those of the latents: a mask for each frame of a latent frame, and an encoded clip.
+    pub(super) fn channels_beside(&self) -> usize {
+        self.in_channels.saturating_sub(self.out_channels)
+    }
+
+    /// The numbers of images that it can be given, at the most one first and one last. Models that embed images
+    /// embed a fixed number.
+    pub(super) fn images(&self) -> &'static [usize] {
+        match (self.image_dim, self.pos_embed_seq_len) {
+            (None, _) => &[1, 2],
+            (Some(_), None) => &[1],
+            (Some(_), Some(_)) => &[2],
+        }
     }
 
     /// Width of the residual stream.
@@ -146,6 +177,10 @@ impl WanConfig {
             .linear(&format!("{embedder}.time_proj"), MODULATIONS * dim, dim)
             .linear(&format!("{embedder}.text_embedder.linear_1"), dim, self.text_dim)
             .linear(&format!("{embedder}.text_embedder.linear_2"), dim, dim);
+        let conditioning = match self.image_dim {
+            Some(width) => self.with_image_embedder(conditioning, width),
+            None => conditioning,
+        };
         let kernel = [1, self.patch(), self.patch()];
         let patches = BlockSpec::stem("embedder").conv3d("patch_embedding", dim, self.in_channels, kernel);
         let block = |index: usize| {
@@ -160,6 +195,12 @@ impl WanConfig {
                     }
                 }
             }
+            if let Some(width) = self.added_kv_proj_dim {
+                spec = spec.linear("attn2.add_k_proj", dim, width).linear("attn2.add_v_proj", dim, width);
+                if self.qk_norm.is_some() {
+                    spec = spec.scale("attn2.norm_added_k", dim);
+                }
+            }
             if self.cross_attn_norm {
                 spec = spec.norm("norm2", dim);
             }
@@ -171,16 +212,35 @@ impl WanConfig {
         blocks.push(BlockSpec::stem("head").tensor(TABLE, &[1, 2, dim]).linear("proj_out", values, dim));
         blocks
     }
+
+    fn with_image_embedder(&self, spec: BlockSpec, width: usize) -> BlockSpec {
+        let name = "condition_embedder.image_embedder";
+        let spec = match self.pos_embed_seq_len {
+            Some(tokens) => spec.tensor(format!("{name}.pos_embed"), &[1, tokens, width]),
+            None => spec,
+        };
+        spec.norm(&format!("{name}.norm1"), width)
+            .linear(&format!("{name}.ff.net.0.proj"), width, width)
+            .linear(&format!("{name}.ff.net.2"), self.dim(), width)
+            .norm(&format!("{name}.norm2"), self.dim())
+    }
 }
 
 /// Layers of the transformer: diffusers' name and the authors', which ComfyUI also uses.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 22] = [
     ("condition_embedder.time_embedder.linear_1.", "time_embedding.0."),
     ("condition_embedder.time_embedder.linear_2.", "time_embedding.2."),
     ("condition_embedder.text_embedder.linear_1.", "text_embedding.0."),
     ("condition_embedder.text_embedder.linear_2.", "text_embedding.2."),
     ("condition_embedder.time_proj.", "time_projection.1."),
     ("condition_embedder.image_embedder.norm1.", "img_emb.proj.0."),
+    ("condition_embedder.image_embedder.ff.net.0.proj.", "img_emb.proj.1."),
+    ("condition_embedder.image_embedder.ff.net.2.", "img_emb.proj.3."),
+    ("condition_embedder.image_embedder.norm2.", "img_emb.proj.4."),
+    ("condition_embedder.image_embedder.pos_embed", "img_emb.emb_pos"),
+    (".norm_added_k.", ".norm_k_img."),
+    (".add_k_proj.", ".k_img."),
+    (".add_v_proj.", ".v_img."),
     (".attn1.", ".self_attn."),
     (".attn2.", ".cross_attn."),
     (".to_out.0.", ".o."),

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::is_transformer;
+use super::{WanConfig, is_transformer};
 use crate::checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role};
 
-/// The timestep below which the transformer for low noise takes over, unless a configuration says otherwise: that of
-/// the model that starts from text.
-const BOUNDARY: f64 = 0.875;
+/// The timesteps below which the transformer for low noise takes over, unless a configuration says otherwise: in models
+/// that start from text, and in those that start from an image.
+const BOUNDARIES: [f64; 2] = [0.875, 0.9];
 /// What file and folder names have for high and for low noise.
 const NAMES: [[&str; 2]; 4] =
     [["high_noise", "low_noise"], ["HighNoise", "LowNoise"], ["highnoise", "lownoise"], ["HIGH", "LOW"]];
@@ -29,7 +29,10 @@ impl Experts {
     pub fn find(checkpoint: &Checkpoint, chosen: &Part) -> Result<Self, CheckpointError> {
         let index = checkpoint.index.as_ref();
         let ratio = index.and_then(|index| index.get("boundary_ratio")?.as_f64());
-        let boundary = Some((ratio.unwrap_or(BOUNDARY) * 1000.0) as f32);
+        let starts_from_image = usize::from(
+            WanConfig::from_shapes(&chosen.tensors).is_some_and(|config| config.channels_beside() > 0),
+        );
+        let boundary = Some((ratio.unwrap_or(BOUNDARIES[starts_from_image]) * 1000.0) as f32);
         if checkpoint.layout == Layout::Diffusers {
             let second = checkpoint.candidates(Role::Denoiser).filter(|part| is_transformer(part)).nth(1);
             return Ok(Self { first: chosen.clone(), second: second.cloned(), boundary });

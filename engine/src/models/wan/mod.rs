@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::{
     AdapterMark, Denoise, Denoising, Family, Model, ModelDefaults, Opened, Start, Steps, Task, TextPart,
     around,
-    family::{part, t5_part},
+    family::{part, t5_part, vision_part},
     scheduler,
     stages::usual,
 };
@@ -21,7 +21,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role},
     request::{ComputeDtype, Request, Sampler},
     sampling::{FlowShift, LastLevel, Training},
-    text::T5Encoder,
+    text::{ClipVision, T5Encoder},
     vae::{Autoencoder, WanAutoencoder},
 };
 pub use config::WanConfig;
@@ -86,6 +86,7 @@ impl Family for Wan {
         let second = second.as_ref().map(bound).transpose()?;
         let text = t5_part(checkpoint, config.text_dim)?;
         let channels = config.out_channels;
+        let vision = config.image_dim.map(|width| vision_part(checkpoint, width)).transpose()?;
         let expected = format!("no autoencoder of Wan with {channels} channels was found");
         let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
             WanAutoencoder::channels_of(&part.tensors) == Some(channels)
@@ -95,20 +96,27 @@ impl Family for Wan {
         let scheduler = checkpoint.scheduler.as_ref().and_then(|config| config.get("_class_name")?.as_str());
         let is_euler = scheduler == Some("FlowMatchEulerDiscreteScheduler");
         let last = if is_euler { LastLevel::Lowest } else { LastLevel::BeforeLowest };
-        // As in the authors' code: 12 with two transformers.
+        // As in the authors' code.
+        let starts_from_image = config.channels_beside() > 0;
         let shift = match (second.is_some(), config.dim() < LARGE && channels < WIDE_LATENTS) {
+            _ if config.pos_embed_seq_len.is_some() => 16.0,
+            (true, _) if starts_from_image => 5.0,
             (true, _) => 12.0,
             (false, true) => 3.0,
             (false, false) => 5.0,
         };
         let shift = scheduler::flow_shift(checkpoint, FlowShift { last, ..FlowShift::fixed(shift) })?;
         let training = Training::Flow(shift);
+        // diffusers' index says so; other files do not.
+        let own_times = checkpoint.index.as_ref().and_then(|index| index.get("expand_timesteps")?.as_bool());
+        let has_own_times = own_times.unwrap_or(channels == WIDE_LATENTS);
         let transformer = |config: WanConfig, boundary: Option<f32>| WanTransformer {
             config,
             scale: autoencoder.0.scale(),
             frames: autoencoder.0.frames_per_latent(),
             has_whole_times: !is_euler,
             boundary,
+            has_own_times,
         };
         let low = second.map(|(config, component)| (transformer(config, None), component));
         let is_wide = channels == WIDE_LATENTS;
@@ -116,7 +124,11 @@ impl Family for Wan {
             width: if is_wide { 1280 } else { 832 },
             height: if is_wide { 704 } else { 480 },
             steps: if low.is_some() { 40 } else { 50 },
-            guidance: if low.is_some() { 4.0 } else { 5.0 },
+            guidance: match (low.is_some(), starts_from_image) {
+                (true, true) => 3.5,
+                (true, false) => 4.0,
+                (false, _) => 5.0,
+            },
             on_cards: ComputeDtype::Bf16,
             frames: if is_wide { 121 } else { 81 },
             frame_rate: if is_wide { 24.0 } else { 16.0 },
@@ -130,7 +142,10 @@ impl Family for Wan {
             training: training.clone(),
             defaults,
         };
-        let model = Model::new(&Wan, checkpoint, opened);
+        let mut model = Model::new(&Wan, checkpoint, opened);
+        if let Some(vision) = vision {
+            model = model.with_image_encoder(ClipVision::open(vision)?);
+        }
         Ok(match low {
             Some((low, component)) => {
                 let reads = model.denoisers().next().map_or_else(Vec::new, |high| high.network.reads.clone());

@@ -1,25 +1,30 @@
 //! The forward pass of Wan's transformer.
 
+use std::ops::Range;
+
 use super::{
     WanConfig,
     config::{MODULATIONS, TABLE},
 };
 use crate::models::{
-    Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
+    Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
     patches::{Channels, patchify, unpatchify},
+    token_levels::{Modulated, TokenLevels, levels_of},
 };
 use crate::{
     nn::{
-        D, Device, Mask, Result, Rope, Tensor, Waves, add, attention, bail, gated_add, gelu_tanh,
+        D, Device, Mask, Result, Rope, Tensor, Waves, add, attention, bail, gated_add, gelu, gelu_tanh,
         layer_norm_modulated, rope_interleaved, silu, waves,
     },
-    request::Canvas,
+    request::{Canvas, Mode},
     residency::{Blocks, RunError, Weights},
     text::Encoded,
 };
 
 /// Base of the rotary frequencies.
 const THETA: f64 = 10_000.0;
+/// Added to the variance in the norms of image embeddings.
+const IMAGE_EPS: f64 = 1e-5;
 /// Tokens that run through the feed-forward at a time: its inner values are several times as wide.
 const TOGETHER: usize = 8192;
 
@@ -36,6 +41,8 @@ pub struct WanTransformer {
     pub has_whole_times: bool,
     /// The timestep below which the model's second transformer takes over, if it has one.
     pub boundary: Option<f32>,
+    /// Whether each token can have a timestep of its own, as in Wan 2.2 5B.
+    pub has_own_times: bool,
 }
 
 impl Denoiser for WanTransformer {
@@ -61,6 +68,28 @@ impl Denoiser for WanTransformer {
         self.boundary
     }
 
+    fn modes(&self) -> &'static [Mode] {
+        match (self.given_frames(), self.config.images()) {
+            (GivenFrames::Beside, [1]) => &[Mode::ImageToVideo, Mode::Extend],
+            (GivenFrames::Beside, [2]) => &[Mode::FirstAndLast],
+            (GivenFrames::Beside, _) => &[Mode::ImageToVideo, Mode::FirstAndLast, Mode::Extend],
+            (GivenFrames::Clean, _) => &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend],
+            (GivenFrames::Noised, _) => &[Mode::Text, Mode::VideoToVideo, Mode::Extend],
+        }
+    }
+
+    fn given_frames(&self) -> GivenFrames {
+        match (self.config.channels_beside() > 0, self.has_own_times) {
+            (true, _) => GivenFrames::Beside,
+            (false, true) => GivenFrames::Clean,
+            (false, false) => GivenFrames::Noised,
+        }
+    }
+
+    fn channels_beside(&self) -> usize {
+        self.config.channels_beside()
+    }
+
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
             Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
@@ -71,12 +100,13 @@ impl Denoiser for WanTransformer {
     fn prepare(
         &self,
         blocks: Blocks<'_>,
-        &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
+        &PrepareInput { branches, sigmas, clean, image, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let mut prepared = Prepared::default();
         blocks.walk(0..1, |_, w| {
-            prepared.modulations = self.modulations(w, sigmas, blocks)?;
+            prepared.modulations = self.modulations(w, &levels_of(sigmas, clean), blocks)?;
             prepared.branches = embed_prompts(w, branches)?;
+            prepared.image = image.map(|image| self.embed_image(w, image)).transpose()?;
             Ok(())
         })?;
         Ok(prepared)
@@ -90,22 +120,29 @@ impl Denoiser for WanTransformer {
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let grid = Grid::new(input.latents.dims(), self.config.patch())?;
         let rope = self.rope(grid, &blocks.device())?;
-        let modulation = prepared.modulation(input.sigma)?;
+        let clean = input.clean * grid.rows * grid.columns;
+        let levels = TokenLevels::new(prepared, input.sigma, clean)?;
         let (embedder, first) = (1, 2);
         let last = first + self.config.num_layers;
         let mut streams: Vec<Tensor> = Vec::new();
         blocks.walk(embedder..last + 1, |index, w| {
             if index == embedder {
-                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let latents = match input.beside {
+                    Some(beside) => &Tensor::cat(&[input.latents, beside], 1)?,
+                    None => input.latents,
+                };
+                let latents = latents.to_dtype(blocks.dtype())?;
                 let x = w.patches("patch_embedding", &grid.patches(&latents)?)?;
                 streams = vec![x; prepared.branches.len()];
                 return Ok(());
             }
             w.branches(&mut streams, |w, branch, x| {
                 *x = if index == last {
-                    self.head(w, x, &modulation[1])?
+                    self.head(w, x, levels)?
                 } else {
-                    self.block(w, x, &modulation[0], &prepared.branches[branch].prompt, &rope)?
+                    let seen =
+                        Seen { prompt: &prepared.branches[branch].prompt, image: prepared.image.as_ref() };
+                    self.block(w, x, levels, seen, &rope)?
                 };
                 Ok(())
             })
@@ -144,31 +181,36 @@ impl WanTransformer {
         &self,
         w: &Weights,
         x: &Tensor,
-        modulation: &Tensor,
-        prompt: &Tensor,
+        levels: TokenLevels<'_>,
+        seen: Seen<'_>,
         rope: &Rope,
     ) -> Result<Tensor> {
         // Shift, scale and gate of attention, then of the feed-forward.
-        let modulation = (w.get(TABLE)? + modulation)?.chunk(MODULATIONS, 1)?;
-        let modulation = modulation.iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
-        let h = layer_norm_modulated(x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+        let table = w.get(TABLE)?;
+        let modulation = levels.modulated(0, |level| chunks(&(&table + level)?, MODULATIONS))?;
+        drop(table);
+        let h = modulation.apply([x], |[x], own| self.normed(x, &own[..2]))?;
         let h = self.attention(w, "attn1", h, None, Some(rope))?;
-        let x = gated_add(x, &modulation[2], &h)?;
+        let x = modulation.apply([x, &h], |[x, h], own| gated_add(x, &own[2], h))?;
         drop(h);
         let h =
             if self.config.cross_attn_norm { w.layer_norm("norm2", &x, self.config.eps)? } else { x.clone() };
-        let x = add(&x, &self.attention(w, "attn2", h, Some(prompt), None)?)?;
-        self.feed_forward(w, &x, &modulation[3..])
+        let x = add(&x, &self.attention(w, "attn2", h, Some(seen), None)?)?;
+        self.feed_forward(w, &x, &modulation)
     }
 
-    /// Attention of all tokens of `x`, which is freed as early as possible, to themselves or to a prompt
-    /// `[1, tokens, dim]`.
+    /// `x` normalized, then modulated by shift and scale.
+    fn normed(&self, x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
+        layer_norm_modulated(x, self.config.eps, &modulation[1], Some(&modulation[0]))
+    }
+
+    /// Attention of all tokens of `x`, which is freed as early as possible, to themselves or to what is given.
     fn attention(
         &self,
         w: &Weights,
         name: &str,
         x: Tensor,
-        prompt: Option<&Tensor>,
+        seen: Option<Seen<'_>>,
         rope: Option<&Rope>,
     ) -> Result<Tensor> {
         let (heads, width) = (self.config.num_attention_heads, self.config.attention_head_dim);
@@ -189,6 +231,7 @@ impl WanTransformer {
             }
             split(w.rms_norm(&format!("{name}.{norm}"), &h, self.config.eps)?)
         };
+        let prompt = seen.map(|seen| seen.prompt);
         let mut q = projected("to_q", "norm_q", &x)?;
         let mut k = projected("to_k", "norm_k", prompt.unwrap_or(&x))?;
         let v = split(w.linear(&format!("{name}.to_v"), prompt.unwrap_or(&x))?)?;
@@ -197,33 +240,52 @@ impl WanTransformer {
             q = rope_interleaved(&q, rope)?;
             k = rope_interleaved(&k, rope)?;
         }
-        let h = attention(&q, &k, &v, Mask::None)?;
-        drop((q, k, v));
+        let mut h = attention(&q, &k, &v, Mask::None)?;
+        drop((k, v));
+        if let Some(image) = seen.and_then(|seen| seen.image) {
+            let k = projected("add_k_proj", "norm_added_k", image)?;
+            let v = split(w.linear(&format!("{name}.add_v_proj"), image)?)?;
+            h = add(&h, &attention(&q, &k, &v, Mask::None)?)?;
+        }
+        drop(q);
         w.linear(&format!("{name}.to_out.0"), &h.flatten_from(2)?)
     }
 
     /// The feed-forward layers, for some tokens at a time.
-    fn feed_forward(&self, w: &Weights, x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
-        let tokens = x.dim(1)?;
-        let part = |start: usize| {
-            let x = x.narrow(1, start, TOGETHER.min(tokens - start))?.contiguous()?;
-            let h = layer_norm_modulated(&x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+    fn feed_forward(&self, w: &Weights, x: &Tensor, modulation: &Modulated) -> Result<Tensor> {
+        let part = |(range, own): (Range<usize>, &[Tensor])| {
+            let x = x.narrow(1, range.start, range.len())?.contiguous()?;
+            let h = self.normed(&x, &own[3..5])?;
             let wide = w.linear("ffn.net.0.proj", &h)?;
             drop(h);
             let h = gelu_tanh(&wide)?;
             drop(wide);
-            gated_add(&x, &modulation[2], &w.linear("ffn.net.2", &h)?)
+            gated_add(&x, &own[5], &w.linear("ffn.net.2", &h)?)
         };
-        let parts = (0..tokens).step_by(TOGETHER).map(part).collect::<Result<Vec<_>>>()?;
+        let ranges = modulation.ranges(x.dim(1)?, TOGETHER).into_iter();
+        let parts = ranges.map(part).collect::<Result<Vec<_>>>()?;
         Tensor::cat(&parts, 1)
     }
 
-    fn head(&self, w: &Weights, x: &Tensor, modulation: &Tensor) -> Result<Tensor> {
+    fn head(&self, w: &Weights, x: &Tensor, levels: TokenLevels<'_>) -> Result<Tensor> {
         // Shift and scale.
-        let modulation = w.get(TABLE)?.broadcast_add(modulation)?.chunk(2, 1)?;
-        let modulation = modulation.iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
-        let h = layer_norm_modulated(x, self.config.eps, &modulation[1], Some(&modulation[0]))?;
+        let table = w.get(TABLE)?;
+        let modulation = levels.modulated(1, |level| chunks(&table.broadcast_add(level)?, 2))?;
+        drop(table);
+        let h = modulation.apply([x], |[x], own| self.normed(x, own))?;
         w.linear("proj_out", &h)
+    }
+
+    /// Converts the embeddings of input images `[tokens, width]` to the network's tokens `[1, tokens, dim]`.
+    fn embed_image(&self, w: &Weights, image: &Tensor) -> Result<Tensor> {
+        let name = "condition_embedder.image_embedder";
+        let mut x = image.unsqueeze(0)?;
+        if self.config.pos_embed_seq_len.is_some() {
+            x = add(&x, &w.get(&format!("{name}.pos_embed"))?)?;
+        }
+        let x = w.layer_norm(&format!("{name}.norm1"), &x, IMAGE_EPS)?;
+        let h = gelu(&w.linear(&format!("{name}.ff.net.0.proj"), &x)?)?;
+        w.layer_norm(&format!("{name}.norm2"), &w.linear(&format!("{name}.ff.net.2"), &h)?, IMAGE_EPS)
     }
 
     /// Rotary embeddings of the patches: frame by frame, row by row.
@@ -257,6 +319,18 @@ impl WanTransformer {
         }
         Rope::from_cosines_and_sines([cosines, sines], grid.count(), pairs, device)
     }
+}
+
+/// What the tokens of a clip attend to besides themselves, each `[1, tokens, dim]`.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    prompt: &'a Tensor,
+    image: Option<&'a Tensor>,
+}
+
+/// The parts of a modulation `[1, count, dim]`.
+fn chunks(modulation: &Tensor, count: usize) -> Result<Vec<Tensor>> {
+    modulation.chunk(count, 1)?.iter().map(Tensor::contiguous).collect()
 }
 
 /// Converts prompt embeddings `[tokens, width]` to the network's tokens `[1, tokens, dim]`, layer by layer.

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Fit, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource, Refiner,
-    Request, Sampler, Schedule, SourceImage, SourceMask,
+    AdapterUse, ComputeDtype, Fit, FrameRange, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource,
+    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -51,6 +51,16 @@ fn any_source() -> impl Strategy<Value = SourceImage> {
         .prop_map(|(path, strength, fit, mask)| SourceImage { path, strength, fit, mask })
 }
 
+fn any_clip() -> impl Strategy<Value = SourceClip> {
+    let range = (0_u32..9, prop::option::of(9_u32..99)).prop_map(|(start, end)| FrameRange { start, end });
+    (1..=100_u32, range, any::<bool>(), prop::sample::select(&Fit::ALL)).prop_map(
+        |(percent, range, extends, fit)| {
+            let path = format!("/clips/{percent}.mp4").into();
+            SourceClip { path, range, strength: f64::from(percent) / 100.0, extends, fit }
+        },
+    )
+}
+
 fn any_request() -> impl Strategy<Value = Request> {
     let texts = (any::<String>(), any::<String>(), any::<String>());
     let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>());
@@ -64,7 +74,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         path: format!("/models/refiner-{percent}").into(),
         switch: f64::from(percent) / 100.0,
     });
-    let sources = (prop::option::of(any_source()), prop::option::of(refiner));
+    let sources = (prop::option::of(any_source()), prop::option::of(refiner), prop::option::of(any_clip()));
     let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding, sources);
     given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding, source)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
@@ -90,7 +100,9 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        last_image: source.0.as_ref().map(|source| source.path.clone()),
         source: source.0,
+        clip: source.2,
         refiner: source.1,
     })
 }

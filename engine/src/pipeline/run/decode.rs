@@ -65,6 +65,13 @@ impl Run<'_> {
             let frames = made.iter_mut().flat_map(Media::frames_mut);
             unmetered(|| frames.for_each(|frame| source.restore(frame)));
         }
+        if let Some(given) = &self.given {
+            let join = |media| match media {
+                Media::Clip(clip) => Media::Clip(given.joined(clip)),
+                image => image,
+            };
+            made = unmetered(|| made.into_iter().map(join).collect());
+        }
         Ok(made)
     }
 

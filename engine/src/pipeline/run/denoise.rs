@@ -10,7 +10,7 @@ use candle_core::{Device, Tensor};
 use super::{Dump, Made, PipelineError, Run, source::Original, turn::Turn};
 use crate::{
     hardware::unmetered,
-    models::{Denoise, Denoiser, DenoiserInput, Start, Task},
+    models::{ClipFrames, Denoise, Denoiser, DenoiserInput, Start, Task},
     nn,
     pipeline::dump::aside,
     residency::Blocks,
@@ -41,6 +41,8 @@ impl Run<'_> {
         dump.add(format!("{prefix}latents.start"), &latents)?;
         let (kept, beside) = original.in_steps(training, noise);
         let beside = first.sees.and_then(|stage| made.seen.get(&stage).cloned()).or(beside);
+        let clean = ClipFrames::new(self.request, first.denoiser.network.denoiser.as_ref())
+            .map_or(0, ClipFrames::clean);
         let calls_in_all: usize = denoises.iter().map(|denoise| denoise.steps.called.len()).sum();
         let calls = Cell::new(0);
         let cache = RefCell::new(StepCache::new(self.request.step_cache.into(), calls_in_all));
@@ -57,7 +59,8 @@ impl Run<'_> {
                 };
                 let latents = to_device(input.latents)?;
                 let beside = input.beside.map(to_device).transpose()?;
-                let there = DenoiserInput { latents: &latents, sigma: input.sigma, beside: beside.as_ref() };
+                let there =
+                    DenoiserInput { latents: &latents, sigma: input.sigma, beside: beside.as_ref(), clean };
                 let prepared = turn.prepared(guide.is_guided(input.sigma));
                 let outputs =
                     denoiser.predict(Blocks::stored(&turn.executor, turn.store), &there, prepared)?;
@@ -78,9 +81,9 @@ impl Run<'_> {
                 self.hand_over(&mut turn.borrow_mut(), next, &mut made.conditionings)?;
                 cache.borrow_mut().forget();
             }
-            // The start of the loop already contains the kept area.
+            // The start of the loop already contains the noised kept area.
             let put_back = match &kept {
-                Some(kept) if calls.get() > 1 => Some(kept.noised(latents, sigma)?),
+                Some(kept) if kept.is_clean || calls.get() > 1 => Some(kept.shown(latents, sigma)?),
                 _ => None,
             };
             let shown = put_back.as_ref().unwrap_or(latents);
@@ -227,7 +230,7 @@ struct Asked<'a> {
 /// The direction from a denoiser's guided output.
 fn velocity(denoiser: &dyn Denoiser, asked: &Asked<'_>, output: Tensor) -> nn::Result<Tensor> {
     let latents = asked.latents.clone().into();
-    let input = DenoiserInput { latents: &latents, sigma: asked.sigma, beside: None };
+    let input = DenoiserInput { latents: &latents, sigma: asked.sigma, beside: None, clean: 0 };
     denoiser.velocity(&input, &output.into())?.into_computed()
 }
 
@@ -240,7 +243,7 @@ fn seen(
 ) -> candle_core::Result<Tensor> {
     match kept {
         Some(kept) if step.index + 1 == steps => kept.clean(&training.recorded(step.latents, step.sigma)?),
-        Some(kept) => training.recorded(&kept.noised(step.latents, step.sigma)?, step.sigma),
+        Some(kept) => training.recorded(&kept.shown(step.latents, step.sigma)?, step.sigma),
         None => training.recorded(step.latents, step.sigma),
     }
 }

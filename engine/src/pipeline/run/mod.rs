@@ -29,7 +29,7 @@ use crate::{
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::NoiseStream,
-    source::LoadedSource,
+    source::{GivenClip, LoadedSource},
     telemetry::{Recorder, TelemetryEvent},
     units,
 };
@@ -100,7 +100,7 @@ impl LoadedModel {
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
-        let source = unmetered(|| open_source(resolved))?;
+        let (source, given) = unmetered(|| open_inputs(resolved))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let plan = ActivePlan::new(self, resolved, options)?;
         let run = Run {
@@ -109,6 +109,8 @@ impl LoadedModel {
             request: &resolved.request,
             options,
             source,
+            given,
+            image: RefCell::default(),
             streams: RefCell::new(noise::seeds(&resolved.request)),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
@@ -126,12 +128,17 @@ impl LoadedModel {
     }
 }
 
-/// Reads the input image.
-fn open_source(resolved: &Resolved) -> Result<Option<LoadedSource>, PipelineError> {
+/// Reads the input images or the input clip.
+fn open_inputs(resolved: &Resolved) -> Result<(Option<LoadedSource>, Option<GivenClip>), PipelineError> {
     let request = &resolved.request;
-    let (Some(source), Some(latents)) = (&request.source, resolved.latents(0)) else { return Ok(None) };
+    if let Some(clip) = resolved.clip() {
+        return Ok((None, Some(GivenClip::open(request, clip.count, clip.given)?)));
+    }
+    let (Some(source), Some(latents)) = (&request.source, resolved.latents(0)) else {
+        return Ok((None, None));
+    };
     let size = (request.width, request.height);
-    Ok(Some(LoadedSource::open(source, size, [latents.height, latents.width])?))
+    Ok((Some(LoadedSource::open(source, size, [latents.height, latents.width])?), None))
 }
 
 /// A run in progress.
@@ -141,6 +148,9 @@ struct Run<'a> {
     request: &'a Request,
     options: &'a RunOptions<'a>,
     source: Option<LoadedSource>,
+    given: Option<GivenClip>,
+    /// The embeddings of input images, in RAM.
+    image: RefCell<Option<Tensor>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
@@ -194,9 +204,14 @@ impl Run<'_> {
         let mut number = 0;
         while let Some(task) = stages.get(number) {
             match task {
-                Task::EncodeImage { autoencoder, .. } => {
-                    made.original =
-                        self.stage(number, || self.encode_source(number, autoencoder, &images, dump))?;
+                Task::EncodeImage { autoencoder, vision, .. } => {
+                    made.original = self.stage(number, || {
+                        let original = self.encode_source(number, autoencoder, &images, dump)?;
+                        if let Some(encoder) = vision {
+                            self.embed_images(number, encoder, dump)?;
+                        }
+                        Ok(original)
+                    })?;
                 }
                 Task::EncodePrompt { encoders, denoisers } => {
                     made.conditionings =

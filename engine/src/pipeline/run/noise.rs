@@ -26,6 +26,8 @@ pub(super) struct ImageNoise {
     pub whole: Option<Tensor>,
     /// For the masked image.
     pub masked: Option<Tensor>,
+    /// For the frames of a clip.
+    pub clip: Option<Tensor>,
 }
 
 impl Run<'_> {
@@ -34,8 +36,8 @@ impl Run<'_> {
         let shape = self.resolved.latents(0).map(|shape| shape.dims(self.request.batch as usize));
         let shape = shape.unwrap_or_default();
         let file = self.options.initial_latents.map(|path| stored(path)).transpose()?;
-        let next = |name: &str| -> Result<Tensor, PipelineError> {
-            let drawn = self.draw(&shape)?;
+        let next = |name: &str, shape: &[usize]| -> Result<Tensor, PipelineError> {
+            let drawn = self.draw(shape)?;
             let Some((path, tensors)) = &file else { return Ok(drawn) };
             let wrong = |reason: String| PipelineError::InitialLatents { path: (*path).clone(), reason };
             match tensors.get(name) {
@@ -49,14 +51,23 @@ impl Run<'_> {
             }
         };
         let images = self.resolved.stages.iter().find_map(|task| match task {
-            Task::EncodeImage { images, .. } => Some(*images),
+            Task::EncodeImage { autoencoder, images, .. } => Some((autoencoder, *images)),
             _ => None,
         });
-        let whole = images.filter(|images| images.whole).map(|_| next("noise.picture")).transpose()?;
-        let latents = next(LATENTS)?;
-        let masked = images.filter(|images| images.masked);
-        let masked = masked.map(|_| next("noise.masked_picture")).transpose()?;
-        Ok(Noise { latents, images: ImageNoise { whole, masked } })
+        let sampled = images.filter(|(autoencoder, _)| autoencoder.network.is_sampled());
+        let whole = sampled.filter(|(_, images)| images.whole);
+        let whole = whole.map(|_| next("noise.picture", &shape)).transpose()?;
+        let clip = sampled.and_then(|(autoencoder, images)| Some((autoencoder, images.clip?)));
+        let clip = clip.map(|(autoencoder, clip)| {
+            let mut shape = shape.clone();
+            shape[2] = 1 + (clip.count - 1) / autoencoder.network.frames_per_latent();
+            next("noise.picture", &shape)
+        });
+        let clip = clip.transpose()?;
+        let latents = next(LATENTS, &shape)?;
+        let masked = sampled.filter(|(_, images)| images.masked);
+        let masked = masked.map(|_| next("noise.masked_picture", &shape)).transpose()?;
+        Ok(Noise { latents, images: ImageNoise { whole, masked, clip } })
     }
 
     /// Draws the next noise of each image, concatenated along the batch.

@@ -4,11 +4,45 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, noise::ImageNoise};
 use crate::{
-    models::Used,
+    hardware::unmetered,
+    models::{ClipFrames, GivenFrames, SourceImages, Task, Used},
+    nn,
     residency::Blocks,
     sampling::{Inpaint, Training},
-    vae::{Autoencoder, Tiling},
+    source::{GivenClip, normalized},
+    text::ClipVision,
+    vae::{Autoencoder, Reel, Tiling},
 };
+
+/// Latents in the scale of diffusion from the mean and log variance of what was encoded: a sample with this noise, or
+/// the mean.
+fn sample(
+    autoencoder: &dyn Autoencoder,
+    (mean, log_variance): (Tensor, Tensor),
+    noise: Option<&Tensor>,
+) -> nn::Result<Tensor> {
+    let mean = mean.to_dtype(DType::F32)?;
+    let sample = match noise {
+        Some(noise) => {
+            let spread = (log_variance.to_dtype(DType::F32)? * 0.5)?.exp()?;
+            mean.broadcast_add(&spread.broadcast_mul(noise)?)?
+        }
+        None => mean,
+    };
+    autoencoder.rescale(&sample.into())?.into_computed()
+}
+
+/// A mask for each of the `step` frames of a latent frame, `[1, step, frames, height, width]`: 1 where a frame is given. The
+/// first latent frame stands for one frame.
+fn beside_masks(clip: ClipFrames, encoded: &[usize], step: usize) -> candle_core::Result<Tensor> {
+    let [frames, height, width] = [2, 3, 4].map(|at| encoded[at]);
+    let is_given = |frame: usize| frame < clip.given || (clip.last && frame + 1 == clip.count);
+    let number = |inner: usize, latent: usize| if latent == 0 { 0 } else { 1 + (latent - 1) * step + inner };
+    let places = (0..step).flat_map(|inner| (0..frames).map(move |latent| (inner, latent)));
+    let values = places.map(|(inner, latent)| if is_given(number(inner, latent)) { 1.0_f32 } else { 0.0 });
+    let masks = Tensor::from_vec(values.collect(), (1, step, frames, 1, 1), &Device::Cpu)?;
+    masks.broadcast_as((1, step, frames, height, width))?.contiguous()
+}
 
 /// What a run uses of the request's input image.
 #[derive(Clone, Default)]
@@ -21,6 +55,8 @@ pub(super) struct Original {
     is_forgotten: bool,
     /// Extra channels for the network, `[batch, channels, height, width]`, f32.
     beside: Option<Tensor>,
+    /// Whether the network sees the rest without noise.
+    is_clean: bool,
 }
 
 impl Original {
@@ -33,7 +69,9 @@ impl Original {
     /// extra channels for the network.
     pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Inpaint<'_>>, Option<Tensor>) {
         let kept = match (self.latents, self.mask) {
-            (Some(latents), Some(mask)) => Some(Inpaint { training, latents, noise, mask }),
+            (Some(latents), Some(mask)) => {
+                Some(Inpaint { training, latents, noise, mask, is_clean: self.is_clean })
+            }
             _ => None,
         };
         (kept, self.beside)
@@ -50,21 +88,29 @@ impl Run<'_> {
         noise: &ImageNoise,
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
+        if let (Some(clip), Some(given)) = (self.resolved.clip(), &self.given) {
+            return self.encode_given(stage, autoencoder, (clip, given), noise.clip.as_ref(), dump);
+        }
         let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
             return Ok(Original::default());
         };
-        let encode = |image, noise, number, dump: &mut Dump| {
-            self.encode_image(stage, autoencoder, image, noise, number, dump)
+        let images = self.resolved.stages.iter().find_map(|task| match task {
+            Task::EncodeImage { images, .. } => Some(*images),
+            _ => None,
+        });
+        let is_wanted = |which: fn(&SourceImages) -> bool| images.as_ref().is_some_and(which);
+        let encode = |image, noise: &Option<Tensor>, number, dump: &mut Dump| {
+            self.encode_image(stage, autoencoder, image, noise.as_ref(), number, dump)
         };
         let mask = source.mask()?;
         let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
-        let latents = match &noise.whole {
-            Some(noise) => Some(encode(source.picture()?, noise, 0, dump)?),
-            None => None,
+        let latents = match is_wanted(|images| images.whole) {
+            true => Some(encode(source.picture()?, &noise.whole, 0, dump)?),
+            false => None,
         };
-        let beside = match (&noise.masked, &mask) {
-            (Some(noise), Some(mask)) => {
-                let masked = encode(source.masked_picture()?, noise, 1, dump)?;
+        let beside = match &mask {
+            Some(mask) if is_wanted(|images| images.masked) => {
+                let masked = encode(source.masked_picture()?, &noise.masked, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
                 Some(Tensor::cat(&[mask.broadcast_as((batch, 1, height, width))?, masked], 1)?)
             }
@@ -76,7 +122,78 @@ impl Run<'_> {
         if let Some(mask) = &mask {
             dump.add("source.mask", mask)?;
         }
-        Ok(Original { latents, mask: mask.filter(|_| beside.is_none()), is_forgotten, beside })
+        let mask = mask.filter(|_| beside.is_none());
+        Ok(Original { latents, mask, is_forgotten, beside, is_clean: false })
+    }
+
+    /// Encodes the frames of a clip that are given, once for the whole batch.
+    fn encode_given(
+        &self,
+        stage: usize,
+        Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
+        (clip, given): (ClipFrames, &GivenClip),
+        noise: Option<&Tensor>,
+        dump: &mut Dump,
+    ) -> Result<Original, PipelineError> {
+        let (store, executor) = self.enter(stage, *part);
+        let [height, width] = [self.request.height, self.request.width].map(|side| side as usize);
+        let frame = |index: usize| Ok(given.frame(index)?.to_device(store.device())?.into());
+        let moments = self.within_memory(stage, || {
+            let reel = Reel { count: clip.count, height, width, frame: &frame };
+            let blocks = Blocks::stored(&executor, store);
+            let (mean, spread) = autoencoder.encode_clip(blocks, &reel, self.tiling(stage, *part))?;
+            Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
+        })?;
+        let encoded = sample(autoencoder.as_ref(), moments, noise)?;
+        dump.add("source.latents", &encoded)?;
+        let batch = self.request.batch as usize;
+        let spread_out = |tensor: &Tensor| -> candle_core::Result<Tensor> {
+            let dims = tensor.dims();
+            tensor.broadcast_as([&[batch], &dims[1..]].concat())?.contiguous()
+        };
+        if clip.given == 0 {
+            return Ok(Original { latents: Some(spread_out(&encoded)?), ..Original::default() });
+        }
+        if clip.shown == GivenFrames::Beside {
+            let masks = beside_masks(clip, encoded.dims(), autoencoder.frames_per_latent())?;
+            let beside = spread_out(&Tensor::cat(&[masks, encoded], 1)?)?;
+            dump.add("source.beside", &beside)?;
+            return Ok(Original { beside: Some(beside), ..Original::default() });
+        }
+        let frames = self.resolved.latents(stage).map_or(0, |latents| latents.frames);
+        let (_, channels, _, height, width) = encoded.dims5()?;
+        let zeros = |channels, frames| {
+            Tensor::zeros((encoded.dim(0)?, channels, frames, height, width), DType::F32, &Device::Cpu)
+        };
+        let rest = frames - clip.latents;
+        let known = encoded.narrow(2, 0, clip.latents)?;
+        let latents = spread_out(&Tensor::cat(&[known, zeros(channels, rest)?], 2)?)?;
+        let mask = Tensor::cat(&[zeros(1, clip.latents)?, zeros(1, rest)?.affine(1.0, 1.0)?], 2)?;
+        let mask = mask.narrow(0, 0, 1)?.contiguous()?;
+        let is_clean = clip.shown == GivenFrames::Clean;
+        Ok(Original { latents: Some(latents), mask: Some(mask), is_forgotten: true, is_clean, beside: None })
+    }
+
+    /// Embeds the input images, or of a clip that is extended the first frame that is seen.
+    pub(super) fn embed_images(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<ClipVision>,
+        dump: &mut Dump,
+    ) -> Result<(), PipelineError> {
+        let Some(given) = &self.given else { return Ok(()) };
+        let side = network.config().image_size as u32;
+        let images = normalized(&unmetered(|| given.squares(self.request, side))?)?;
+        dump.add("vision.in", &images)?;
+        let (store, executor) = self.enter(stage, *part);
+        let embedded = self.within_memory(stage, || {
+            let images = images.to_device(store.device())?.into();
+            let embedded = network.encode(Blocks::stored(&executor, store), &images)?;
+            Ok(embedded.computed()?.to_device(&Device::Cpu)?)
+        })?;
+        dump.add("vision.out", &embedded)?;
+        *self.image.borrow_mut() = Some(embedded);
+        Ok(())
     }
 
     /// A sample of the latents of an image `[1, 3, height, width]` in −1…1, in the scale of diffusion.
@@ -85,7 +202,7 @@ impl Run<'_> {
         stage: usize,
         Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
         image: Tensor,
-        noise: &Tensor,
+        noise: Option<&Tensor>,
         number: usize,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
@@ -99,9 +216,10 @@ impl Run<'_> {
         dump.add(format!("vae.encode.{number}.in"), &image)?;
         dump.add(format!("vae.encode.{number}.mean"), &mean)?;
         drop(image);
-        let spread = (log_variance.to_dtype(DType::F32)? * 0.5)?.exp()?;
-        let sample = mean.to_dtype(DType::F32)?.broadcast_add(&spread.broadcast_mul(noise)?)?;
-        Ok(autoencoder.rescale(&sample.into())?.into_computed()?)
+        let latents = sample(autoencoder.as_ref(), (mean, log_variance), noise)?;
+        let (_, channels, height, width) = latents.dims4()?;
+        let batch = self.request.batch as usize;
+        Ok(latents.broadcast_as((batch, channels, height, width))?.contiguous()?)
     }
 
     /// The tiling of an autoencoder's work in a stage under the plan.

@@ -7,6 +7,7 @@ use crate::{
     hardware::unmetered,
     memory::DeviceChoice,
     models::{Conditioning, Denoise, Denoiser, Prepared},
+    nn,
     pipeline::estimate::prepare_input,
     residency::{Blocks, Executor, WeightStore},
     telemetry::StepRecord,
@@ -62,7 +63,9 @@ impl Run<'_> {
         let (store, executor) = self.enter(stage, part);
         self.fetch_residents(stage)?;
         let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
-        let input = prepare_input(self.request, denoise, branches);
+        let image = self.image.borrow().as_ref().map(|image| image.to_device(store.device())).transpose()?;
+        let image = image.map(nn::Tensor::from);
+        let input = prepare_input(self.request, denoise, branches, image.as_ref());
         let prepared = self.within_memory(stage, || {
             store.announce(0);
             denoise.denoiser.network.denoiser.prepare(Blocks::stored(&executor, store), &input)

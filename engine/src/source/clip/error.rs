@@ -59,6 +59,16 @@ pub enum ClipError {
         /// The first frame of the range.
         start: u32,
     },
+    /// The range has fewer frames than the run needs.
+    #[error("{frames} frames of {} are too few: {needed} are needed", path.display())]
+    TooShort {
+        /// Which file.
+        path: PathBuf,
+        /// Frames in the range, at the frame rate of the request.
+        frames: u32,
+        /// Frames that are needed.
+        needed: u32,
+    },
     /// The range has more frames than can be read at once.
     #[error("{frames} frames of {} are too many; {} can be read at once", path.display(), super::MOST_FRAMES)]
     TooLong {
@@ -106,6 +116,7 @@ impl ClipError {
             Self::Truncated { .. } => "Use the original file, or a range of frames that are there.",
             Self::NoVideo { .. } | Self::NoFrames { .. } => "Choose a file with video.",
             Self::BeyondEnd { .. } => "Choose frames that are in the clip.",
+            Self::TooShort { .. } => "Use fewer frames, a longer range, or a longer clip.",
             Self::TooLong { .. } => "Choose a shorter range of frames.",
             Self::TooLarge { .. } => "Scale the clip down first.",
             Self::NeedsFfmpeg { .. } => "Install ffmpeg, or convert the clip to MP4 with H.264.",

@@ -1,8 +1,10 @@
-//! Input clips: MP4 and MOV with H.264 are decoded here, everything else by the program ffmpeg if it is there.
+//! Input clips: MP4 and MOV with H.264 and folders of images are read here, everything else by the program ffmpeg if it
+//! is there.
 
 mod decode;
 mod demux;
 mod error;
+mod folder;
 mod piped;
 mod tables;
 #[cfg(test)]
@@ -63,6 +65,8 @@ impl ClipInfo {
 /// into which clips of another or a variable rate are resampled: each frame is the one that is shown in the middle of
 /// its time. Without a rate, the range counts the clip's own frames.
 ///
+/// A folder is a clip at this rate, with an image for each frame.
+///
 /// The range is cut at the end of the clip. Memory is needed for the returned frames and a few of the clip's own.
 ///
 /// # Errors
@@ -74,6 +78,9 @@ pub fn read_clip(
     (width, height): (u32, u32),
 ) -> Result<Vec<Image>, ClipError> {
     let path = &wanted.path;
+    if path.is_dir() {
+        return folder::read_frames(wanted, (width, height));
+    }
     let mut file = open_file(path)?;
     let track = match demux::open(path, &mut file)? {
         Some(track) if matches!(track.coding, Coding::H264 { .. }) => track,
@@ -133,6 +140,24 @@ pub fn read_clip(
         frame.ok_or_else(missing)
     });
     frames.collect()
+}
+
+/// The number of frames in a range of a clip, counted at `rate` per second; `None` if only ffmpeg can read it.
+///
+/// # Errors
+/// Fails if the file cannot be read, is damaged or has no video.
+pub fn count_frames(wanted: &SourceClip, rate: f32) -> Result<Option<u32>, ClipError> {
+    let path = &wanted.path;
+    let frames = if path.is_dir() {
+        Some(folder::files(path)?.len() as u32)
+    } else {
+        let track = demux::open(path, &mut open_file(path)?)?;
+        track.filter(|track| matches!(track.coding, Coding::H264 { .. })).map(|track| {
+            let order = track.shown_order();
+            Ticks { track: &track, order: &order, rate: Some(rate) }.frames()
+        })
+    };
+    Ok(frames.map(|frames| wanted.range.of(frames).len() as u32))
 }
 
 fn open_file(path: &Path) -> Result<File, ClipError> {

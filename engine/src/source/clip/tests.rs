@@ -9,7 +9,7 @@ use std::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ClipError, ClipInfo, read_clip};
+use super::{ClipError, ClipInfo, count_frames, read_clip};
 use crate::{
     output::{Clip, Codec, Image, Media, Settings, mp4::Boxes, write_media},
     request::{Fit, FrameRange, Request, SourceClip},
@@ -243,7 +243,28 @@ fn files_without_video_or_frames_are_named() {
     assert!(matches!(read_clip(&missing, None, SIZE), Err(ClipError::Read { .. })));
     let folder = TempDir::new().unwrap();
     let folder = SourceClip { path: folder.path().to_owned(), ..SourceClip::default() };
-    assert!(matches!(read_clip(&folder, None, SIZE), Err(ClipError::Read { .. })));
+    assert!(matches!(read_clip(&folder, None, SIZE), Err(ClipError::NoFrames { .. })));
+    assert!(matches!(ClipInfo::open(&folder.path), Err(ClipError::Read { .. })));
+}
+
+#[test]
+fn a_folder_of_images_is_a_clip() {
+    let folder = TempDir::new().unwrap();
+    let (width, height) = SIZE;
+    for number in [2_u8, 0, 1] {
+        let pixels = vec![10 * number; 3 * (width * height) as usize];
+        let path = folder.path().join(format!("{number:04}.PNG"));
+        image::save_buffer(&path, &pixels, width, height, image::ColorType::Rgb8).unwrap();
+    }
+    fs::write(folder.path().join("settings.json"), "{}").unwrap();
+    let clip =
+        SourceClip { path: folder.path().to_owned(), range: "1..".parse().unwrap(), ..SourceClip::default() };
+    let frames = read_clip(&clip, Some(16.0), SIZE).unwrap();
+    assert_eq!(frames.iter().map(|frame| frame.pixels[0]).collect::<Vec<_>>(), [10, 20]);
+    assert_eq!(count_frames(&clip, 16.0).unwrap(), Some(2));
+    fs::write(folder.path().join("0001.png"), "no image").unwrap();
+    let damaged = SourceClip { range: FrameRange::default(), ..clip };
+    assert!(matches!(read_clip(&damaged, None, SIZE), Err(ClipError::Damaged { .. })));
 }
 
 /// What x264 writes for 10 bits.

@@ -1,0 +1,184 @@
+//! What a clip is made from: a start and an end image, or another clip.
+
+use std::path::PathBuf;
+
+use egui::{Align, Layout, Ui};
+use sluice_engine::request::{Fit, FrameRange, Mode, Request, RequestError, SourceClip};
+
+use super::{
+    input_image::file_row,
+    parts::{Parts, sentence},
+};
+use crate::window::{
+    action::Action,
+    files::Dialog,
+    icons,
+    state::{InputFiles, shortened},
+    textures::Textures,
+    widgets::{self, Weight},
+};
+
+/// The last frame that the fields for a range offer if the length of the clip is not known.
+const LAST_FRAME: u32 = 1000;
+
+/// Draws the wells that the model can use, and those that are filled.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
+    let summary = parts.state.summary();
+    let modes = summary.map(|summary| summary.modes.clone()).unwrap_or_default();
+    let (multiple, overlap) =
+        summary.map_or((1, None), |summary| (summary.frame_multiple.unwrap_or(1), summary.overlap));
+    let can = |wanted: &[Mode]| wanted.iter().any(|mode| modes.contains(mode));
+    let files = &parts.state.input.files;
+    let (request, actions) = (&mut parts.draft.request, &mut *parts.actions);
+    if request.source.is_some() || (can(&[Mode::ImageToVideo, Mode::FirstAndLast]) && request.clip.is_none())
+    {
+        start_image(ui, request, files, textures, actions);
+    }
+    if request.last_image.is_some() || (can(&[Mode::FirstAndLast]) && request.source.is_some()) {
+        end_image(ui, &mut request.last_image, files, textures, actions);
+    }
+    if request.clip.is_some() || (can(&[Mode::VideoToVideo, Mode::Extend]) && request.source.is_none()) {
+        input_clip(ui, request, &modes, overlap, files, textures, actions);
+    }
+    fit(ui, request, files);
+    if request.mode() == Mode::VideoToVideo {
+        request.frames = shortened(request, files, multiple);
+    }
+    if let Some(
+        error @ (RequestError::NoSuchMode { .. }
+        | RequestError::ImageAndClip
+        | RequestError::LastImageAlone
+        | RequestError::ClipInputOfImage
+        | RequestError::MaskOfClip
+        | RequestError::NothingAdded { .. }
+        | RequestError::FrameRange(_)
+        | RequestError::OneFrameOnly(_)),
+    ) = parts.mistake
+    {
+        widgets::mistake(ui, &sentence(error));
+    }
+}
+
+/// A label with a button to choose a file.
+fn empty_well(ui: &mut Ui, label: &str, icon: &str, tip: &str, dialog: Dialog, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        widgets::field_label(ui, label);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::button(ui, Some(icon), "Choose…", Weight::Ghost).on_hover_text(tip).clicked() {
+                actions.push(Action::OpenDialog(dialog));
+            }
+        });
+    });
+}
+
+fn start_image(
+    ui: &mut Ui,
+    request: &mut Request,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let Some(source) = &mut request.source else {
+        let tip = "The clip begins with this image. You can also drop one on the window.";
+        return empty_well(ui, "Start image", icons::IMAGE, tip, Dialog::InputImage, actions);
+    };
+    widgets::field_label(ui, "Start image");
+    let mut is_removed = false;
+    file_row(ui, files, textures, &source.path, "Remove start image", || is_removed = true);
+    source.mask = None;
+    if is_removed {
+        request.source = None;
+    }
+}
+
+fn end_image(
+    ui: &mut Ui,
+    last: &mut Option<PathBuf>,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let Some(path) = last else {
+        let tip = "The clip ends with this image.";
+        return empty_well(ui, "End image", icons::IMAGE, tip, Dialog::LastImage, actions);
+    };
+    widgets::field_label(ui, "End image");
+    let mut is_removed = false;
+    file_row(ui, files, textures, path, "Remove end image", || is_removed = true);
+    if is_removed {
+        *last = None;
+    }
+}
+
+fn input_clip(
+    ui: &mut Ui,
+    request: &mut Request,
+    modes: &[Mode],
+    overlap: Option<u32>,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let rate = request.frame_rate;
+    let Some(clip) = &mut request.clip else {
+        let tip = "Change a clip, or continue it. You can also drop one on the window.";
+        return empty_well(ui, "Input clip", icons::FILM, tip, Dialog::InputClip, actions);
+    };
+    widgets::field_label(ui, "Input clip");
+    let mut is_removed = false;
+    file_row(ui, files, textures, &clip.path, "Remove input clip", || is_removed = true);
+    if modes.contains(&Mode::VideoToVideo) && modes.contains(&Mode::Extend) {
+        let choices = [(false, "Change"), (true, "Extend")];
+        if let Some(extends) = widgets::segmented(ui, clip.extends, &choices) {
+            clip.extends = extends;
+        }
+    }
+    let last = files.seconds(&clip.path).map(|seconds| (seconds * f64::from(rate)).round() as u32);
+    range(ui, clip, last.unwrap_or(LAST_FRAME).max(1) - 1);
+    if clip.extends {
+        if let Some(overlap) = overlap {
+            widgets::hint(ui, format!("Continues from its last {overlap} frames."));
+        }
+    } else {
+        widgets::slider_row(ui, "Denoising strength", &mut clip.strength, 0.05..=1.0, 0.01..=1.0, 0.01)
+            .on_hover_text("How much the clip changes. 1 keeps nothing of it.");
+    }
+    if is_removed {
+        request.clip = None;
+    }
+}
+
+/// The first and the last frame of the clip that are used, counted from 1 as in the player.
+fn range(ui: &mut Ui, clip: &mut SourceClip, most: u32) {
+    let FrameRange { start, end } = clip.range;
+    let (mut first, mut last) = (start + 1, end.unwrap_or(most + 1).max(1));
+    let numbers = || 1..=most + 1;
+    let all = || 1..=u32::MAX / 2;
+    let tip = "Counted at the frame rate of the result.";
+    let from = widgets::slider_row(ui, "First frame", &mut first, numbers(), all(), 1.0).on_hover_text(tip);
+    let to = widgets::slider_row(ui, "Last frame", &mut last, numbers(), all(), 1.0).on_hover_text(tip);
+    if from.changed() || first != start + 1 {
+        clip.range.start = first - 1;
+    }
+    if to.changed() {
+        clip.range.end = (last <= most).then_some(last);
+    }
+}
+
+/// How inputs of another shape are brought to the size of the clip.
+fn fit(ui: &mut Ui, request: &mut Request, files: &InputFiles) {
+    let wanted = [u64::from(request.width), u64::from(request.height)];
+    let (path, fit) = match (&mut request.source, &mut request.clip) {
+        (Some(source), _) => (&source.path, &mut source.fit),
+        (None, Some(clip)) => (&clip.path, &mut clip.fit),
+        (None, None) => return,
+    };
+    let is_of_another_shape = files.pixels(path).is_some_and(|image| {
+        let [width, height] = image.size;
+        width as u64 * wanted[1] != height as u64 * wanted[0]
+    });
+    if is_of_another_shape {
+        widgets::choice_row(ui, "Fit", fit, Fit::ALL, Fit::title)
+            .on_hover_text("How the input is brought to the size of the clip.");
+    }
+}

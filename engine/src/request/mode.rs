@@ -1,0 +1,165 @@
+//! What a request generates from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Request, RequestError, SourceClip, SourceImage};
+
+/// What is generated from what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// An image or a clip, from the prompt alone.
+    Text,
+    /// An image, from an input image.
+    ImageToImage,
+    /// A clip that begins with an image.
+    ImageToVideo,
+    /// A clip that begins with one image and ends with another.
+    FirstAndLast,
+    /// A clip that changes an input clip.
+    VideoToVideo,
+    /// A clip that continues an input clip.
+    Extend,
+}
+
+impl Mode {
+    /// The modes as a list in words.
+    pub(super) fn list(modes: &[Self]) -> String {
+        let names: Vec<String> = modes.iter().map(Self::to_string).collect();
+        match names.as_slice() {
+            [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => names.concat(),
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text to video",
+            Self::ImageToImage => "image to image",
+            Self::ImageToVideo => "image to video",
+            Self::FirstAndLast => "first and last image",
+            Self::VideoToVideo => "video to video",
+            Self::Extend => "extending a clip",
+        })
+    }
+}
+
+impl Request {
+    /// What it generates from what.
+    pub fn mode(&self) -> Mode {
+        match (&self.source, &self.last_image, &self.clip) {
+            (_, _, Some(SourceClip { extends: true, .. })) => Mode::Extend,
+            (_, _, Some(_)) => Mode::VideoToVideo,
+            (Some(_), Some(_), None) => Mode::FirstAndLast,
+            (Some(_), None, None) if self.frames > 1 => Mode::ImageToVideo,
+            (Some(_), None, None) => Mode::ImageToImage,
+            (None, _, None) => Mode::Text,
+        }
+    }
+
+    /// Checks the inputs of a clip for a model that generates clips from these. `multiple` is that of its frames,
+    /// `overlap` the last frames of a clip that it continues from.
+    ///
+    /// # Errors
+    /// When the model cannot do it, or would add nothing to the clip that is extended.
+    pub fn validate_mode(
+        &self,
+        modes: &[Mode],
+        multiple: u32,
+        overlap: Option<u32>,
+    ) -> Result<(), RequestError> {
+        let wanted = self.mode();
+        // An image is changed as a clip is.
+        let needed = if wanted == Mode::ImageToImage { Mode::VideoToVideo } else { wanted };
+        if !modes.contains(&needed) {
+            return Err(RequestError::NoSuchMode { wanted, modes: modes.to_vec() });
+        }
+        match overlap {
+            Some(overlap) if wanted == Mode::Extend && self.frames <= overlap => {
+                let (frames, least) = (self.frames, overlap + multiple);
+                Err(RequestError::NothingAdded { frames, overlap, least })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The denoising strength, if the run starts from a noised image or clip.
+    pub fn strength(&self) -> Option<f64> {
+        match self.mode() {
+            Mode::ImageToImage => self.source.as_ref().map(|source| source.strength),
+            Mode::VideoToVideo => self.clip.as_ref().map(|clip| clip.strength),
+            _ => None,
+        }
+    }
+
+    /// Checks what can be checked of its images and its clip without their files and the model.
+    pub(super) fn validate_inputs(&self) -> Result<(), RequestError> {
+        if self.source.is_some() && self.clip.is_some() {
+            return Err(RequestError::ImageAndClip);
+        }
+        if self.last_image.is_some() && self.source.is_none() {
+            return Err(RequestError::LastImageAlone);
+        }
+        if self.frames == 1 && (self.last_image.is_some() || self.clip.is_some()) {
+            return Err(RequestError::ClipInputOfImage);
+        }
+        if self.frames > 1 && self.source.as_ref().is_some_and(|source| source.mask.is_some()) {
+            return Err(RequestError::MaskOfClip);
+        }
+        self.source.as_ref().map_or(Ok(()), SourceImage::validate)?;
+        self.clip.as_ref().map_or(Ok(()), SourceClip::validate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_decide_the_mode() {
+        let image = || Some(SourceImage { strength: 0.3, ..SourceImage::default() });
+        let clip = |extends| Some(SourceClip { strength: 0.4, extends, ..SourceClip::default() });
+        let plain = Request { frames: 9, ..Request::default() };
+        let last_image = Some("end.png".into());
+        for (request, mode, strength) in [
+            (plain.clone(), Mode::Text, None),
+            (Request { source: image(), ..Request::default() }, Mode::ImageToImage, Some(0.3)),
+            (Request { source: image(), ..plain.clone() }, Mode::ImageToVideo, None),
+            (Request { source: image(), last_image, ..plain.clone() }, Mode::FirstAndLast, None),
+            (Request { clip: clip(false), ..plain.clone() }, Mode::VideoToVideo, Some(0.4)),
+            (Request { clip: clip(true), ..plain }, Mode::Extend, None),
+        ] {
+            assert_eq!((request.mode(), request.strength()), (mode, strength));
+            assert_eq!(request.validate_inputs(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn inputs_that_contradict_each_other_are_refused() {
+        let (image, clip) = (Some(SourceImage::default()), Some(SourceClip::default()));
+        let (plain, last) = (Request { frames: 9, ..Request::default() }, Some("end.png".into()));
+        let masked = SourceImage { mask: Some(Default::default()), ..SourceImage::default() };
+        let both = Request { source: image.clone(), clip: clip.clone(), ..plain.clone() };
+        assert_eq!(both.validate_inputs(), Err(RequestError::ImageAndClip));
+        let alone = Request { last_image: last.clone(), ..plain.clone() };
+        assert_eq!(alone.validate_inputs(), Err(RequestError::LastImageAlone));
+        let still = Request { source: image, last_image: last, ..Request::default() };
+        assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
+        let still = Request { clip, ..Request::default() };
+        assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
+        let masked = Request { source: Some(masked), ..plain };
+        assert_eq!(masked.validate_inputs(), Err(RequestError::MaskOfClip));
+    }
+
+    #[test]
+    fn what_a_model_cannot_do_is_said_with_what_it_can() {
+        let modes = vec![Mode::Text, Mode::VideoToVideo, Mode::Extend];
+        let error = RequestError::NoSuchMode { wanted: Mode::ImageToVideo, modes };
+        let words = "this model cannot do image to video; it can do text to video, video to video and extending a clip";
+        assert_eq!(error.to_string(), words);
+    }
+}

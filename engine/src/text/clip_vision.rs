@@ -1,0 +1,220 @@
+//! The image encoder of CLIP (Radford et al. 2021, arXiv:2103.00020).
+
+use serde::Deserialize;
+
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::{Mask, Result, Tensor, attention, gelu, quick_gelu},
+    residency::{Blocks, RunError, Weights},
+};
+
+/// Prefix of the names in published files.
+const PREFIX: &str = "vision_model.";
+const CLASS: &str = "embeddings.class_embedding";
+const PATCHES: &str = "embeddings.patch_embedding";
+const PLACES: &str = "embeddings.position_embedding.weight";
+/// Channels of an image.
+const CHANNELS: usize = 3;
+
+/// The shape of an image encoder, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ClipVisionConfig {
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Width inside the feed-forward layers.
+    pub intermediate_size: usize,
+    /// Number of layers.
+    pub num_hidden_layers: usize,
+    /// Attention heads.
+    pub num_attention_heads: usize,
+    /// Pixels along each side of an image.
+    pub image_size: usize,
+    /// Pixels along each side of a patch.
+    pub patch_size: usize,
+    /// `quick_gelu` or `gelu`.
+    pub hidden_act: String,
+    /// Added to the variance in every norm.
+    pub layer_norm_eps: f64,
+}
+
+impl Default for ClipVisionConfig {
+    fn default() -> Self {
+        Self {
+            hidden_size: 768,
+            intermediate_size: 3072,
+            num_hidden_layers: 12,
+            num_attention_heads: 12,
+            image_size: 224,
+            patch_size: 32,
+            hidden_act: "quick_gelu".to_owned(),
+            layer_norm_eps: 1e-5,
+        }
+    }
+}
+
+impl ClipVisionConfig {
+    /// Infers the shape from the tensors, for files without a configuration. They have heads of the widths of OpenCLIP's
+    /// ViT-H (80) or of the smaller encoders (64).
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| stored(tensors, name).map(<[usize]>::to_vec);
+        let (patches, places) = (shape(&format!("{PATCHES}.weight"))?, shape(PLACES)?);
+        let (width, patch_size) = (*patches.first()?, *patches.get(2)?);
+        let side = (places.first()?.checked_sub(1)? as f64).sqrt().round() as usize;
+        let layers = (0..)
+            .take_while(|layer| shape(&format!("encoder.layers.{layer}.layer_norm1.weight")).is_some())
+            .count();
+        let is_large = width > 1024;
+        Some(Self {
+            hidden_size: width,
+            intermediate_size: *shape("encoder.layers.0.mlp.fc1.weight")?.first()?,
+            num_hidden_layers: layers,
+            num_attention_heads: (width / if is_large { 80 } else { 64 }).max(1),
+            image_size: side * patch_size,
+            patch_size,
+            hidden_act: if is_large { "gelu" } else { "quick_gelu" }.to_owned(),
+            ..Self::default()
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
+            let reason = "the width must be a multiple of the number of heads";
+            return part.refuse("num_attention_heads", self.num_attention_heads, reason);
+        }
+        if self.patch_size == 0 || self.image_size < self.patch_size {
+            return part.refuse("patch_size", self.patch_size, "an image must have at least one patch");
+        }
+        if self.num_hidden_layers == 0 {
+            return part.refuse("num_hidden_layers", 0, "it must be at least 1");
+        }
+        if !["quick_gelu", "gelu"].contains(&self.hidden_act.as_str()) {
+            return part.refuse("hidden_act", &self.hidden_act, "only quick_gelu and gelu are supported");
+        }
+        Ok(())
+    }
+
+    /// Tokens of an image: the class and its patches.
+    pub fn tokens(&self) -> usize {
+        1 + (self.image_size / self.patch_size).pow(2)
+    }
+
+    /// The blocks: embeddings, and the layers but for the last, whose result is not used.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (width, inner) = (self.hidden_size, self.intermediate_size);
+        let layer = |index: usize| {
+            BlockSpec::new(format!("encoder.layers.{index}"))
+                .norm("layer_norm1", width)
+                .linear("self_attn.q_proj", width, width)
+                .linear("self_attn.k_proj", width, width)
+                .linear("self_attn.v_proj", width, width)
+                .linear("self_attn.out_proj", width, width)
+                .norm("layer_norm2", width)
+                .linear("mlp.fc1", inner, width)
+                .linear("mlp.fc2", width, inner)
+        };
+        let kernel = [width, CHANNELS, self.patch_size, self.patch_size];
+        let mut blocks = vec![
+            BlockSpec::stem("embeddings")
+                .tensor(CLASS, &[width])
+                .tensor(format!("{PATCHES}.weight"), &kernel)
+                .tensor(PLACES, &[self.tokens(), width])
+                .norm("pre_layrnorm", width),
+        ];
+        blocks.extend((1..self.num_hidden_layers).map(|number| layer(number - 1)));
+        blocks
+    }
+}
+
+/// The shape of a tensor under its own name or its name in published files.
+fn stored<'a>(tensors: &'a TensorTable, name: &str) -> Option<&'a [usize]> {
+    let tensor = tensors.get(&format!("{PREFIX}{name}")).or_else(|| tensors.get(name))?;
+    Some(tensor.shape())
+}
+
+/// An image encoder. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct ClipVision {
+    config: ClipVisionConfig,
+}
+
+impl ClipVision {
+    /// Finds every tensor of the encoder in `part`.
+    ///
+    /// # Errors
+    /// When the configuration is wrong or not supported, a tensor is missing, or a tensor has the wrong shape.
+    pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = part.config(ClipVisionConfig::from_shapes)?;
+        config.check(part)?;
+        let component = Component::bind(
+            Role::TextEncoder,
+            "CLIP vision",
+            &config.blueprint(),
+            &part.tensors,
+            |name| StoredName::whole(format!("{PREFIX}{name}")),
+            &part.path,
+        )?;
+        Ok((Self { config }, component))
+    }
+
+    /// Width of the image encoder in `tensors`, if there is one.
+    pub fn width(tensors: &TensorTable) -> Option<usize> {
+        stored(tensors, CLASS)?.first().copied()
+    }
+
+    /// Its shape.
+    pub fn config(&self) -> &ClipVisionConfig {
+        &self.config
+    }
+
+    /// Encodes normalized images `[images, 3, side, side]` to the states before the last layer, one image after the
+    /// other, `[images · tokens, width]`.
+    pub fn encode(&self, blocks: Blocks<'_>, images: &Tensor) -> std::result::Result<Tensor, RunError> {
+        let images = images.to_dtype(blocks.dtype())?;
+        let mut x: Option<Tensor> = None;
+        blocks.walk(0..self.config.num_hidden_layers, |_, w| {
+            x = Some(match x.take() {
+                None => self.embed(w, &images)?,
+                Some(x) => self.layer(w, &x)?,
+            });
+            Ok(())
+        })?;
+        match x {
+            Some(x) => Ok(x.reshape((x.dim(0)? * x.dim(1)?, x.dim(2)?))?),
+            None => Ok(images),
+        }
+    }
+
+    /// Tokens of images, before the first layer.
+    fn embed(&self, w: &Weights, images: &Tensor) -> Result<Tensor> {
+        let (count, channels, height, _) = images.dims4()?;
+        let side = self.config.patch_size;
+        let rows = height / side;
+        let split = images.reshape((count, channels, rows, side, rows, side))?;
+        let patches =
+            split.permute([0, 2, 4, 1, 3, 5])?.reshape((count, rows * rows, channels * side * side))?;
+        let x = w.patches(PATCHES, &patches)?;
+        let class = w.get(CLASS)?.reshape((1, 1, self.config.hidden_size))?;
+        let class = Tensor::cat(&vec![class; count], 0)?;
+        let x = Tensor::cat(&[class, x], 1)?.broadcast_add(&w.get(PLACES)?.unsqueeze(0)?)?;
+        w.layer_norm("pre_layrnorm", &x, self.config.layer_norm_eps)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let eps = self.config.layer_norm_eps;
+        let (batch, tokens, _) = x.dims3()?;
+        let h = w.layer_norm("layer_norm1", x, eps)?;
+        let heads =
+            |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_attention_heads, ()));
+        let (q, k, v) = (heads("self_attn.q_proj")?, heads("self_attn.k_proj")?, heads("self_attn.v_proj")?);
+        let attended = attention(&q, &k, &v, Mask::None)?;
+        drop((h, q, k, v));
+        let x = (x + w.linear("self_attn.out_proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
+        let active = {
+            let h = w.linear("mlp.fc1", &w.layer_norm("layer_norm2", &x, eps)?)?;
+            if self.config.hidden_act == "gelu" { gelu(&h)? } else { quick_gelu(&h)? }
+        };
+        x + w.linear("mlp.fc2", &active)?
+    }
+}

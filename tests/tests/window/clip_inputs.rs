@@ -1,0 +1,133 @@
+//! Start image, end image and input clip.
+
+use std::path::{Path, PathBuf};
+
+use sluice::window::{settings::Settings as WindowSettings, state::Draft};
+use sluice_engine::{
+    output::{Codec, Media, Settings, write_media},
+    request::{FrameRange, Mode, ModelSource, Request},
+    session::{Event, JobId, ModelSummary, Picture},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, clip, landscape, starter},
+};
+
+/// A window with a model that generates clips from these.
+fn with(modes: &[Mode]) -> Window {
+    let model = ModelSource::Path("/nowhere/wan".into());
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let request = Request { model: model.clone(), frames: 33, ..Request::default() };
+        let draft = Draft { request, ..Draft::default() };
+        setup.settings = Some(WindowSettings { draft, ..WindowSettings::default() });
+    });
+    window.take_commands();
+    let (modes, overlap) = (modes.to_vec(), Some(5));
+    let summary = ModelSummary { source: model, frame_multiple: Some(4), modes, overlap, ..starter() };
+    window.says(Event::ModelLoaded(Box::new(summary)));
+    window
+}
+
+fn request(window: &Window) -> &Request {
+    &window.harness.state().state().draft().request
+}
+
+fn photo(folder: &Path, name: &str) -> PathBuf {
+    let image = landscape(128, 128, 4, 1.0);
+    let path = folder.join(name);
+    image::save_buffer(&path, &image.pixels, 128, 128, image::ColorType::Rgb8).unwrap();
+    path
+}
+
+/// A clip of 24 frames, 8 a second.
+fn video(folder: &Path) -> PathBuf {
+    let path = folder.join("waves.mp4");
+    let settings = Settings::new(&Request::default(), "Wan", "wan", 0);
+    write_media(&path, &Media::Clip(clip(64, 48, 24, 8.0)), &settings, Codec::H264).unwrap();
+    path
+}
+
+#[test]
+fn wells_appear_for_models_that_take_them() {
+    for (modes, shown) in [
+        (&[Mode::Text][..], [false, false]),
+        (&[Mode::ImageToVideo], [true, false]),
+        (&[Mode::Text, Mode::Extend], [false, true]),
+        (&[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo], [true, true]),
+    ] {
+        let window = with(modes);
+        assert_eq!([window.shows("Start image"), window.shows("Input clip")], shown, "{modes:?}");
+        assert!(!window.shows("Image to image") && !window.shows("End image"));
+    }
+    assert!(Window::with_starter().shows("Image to image"));
+}
+
+#[test]
+fn a_clip_between_two_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, last) = (photo(folder.path(), "start.png"), photo(folder.path(), "end.png"));
+    let mut window = with(&[Mode::ImageToVideo, Mode::FirstAndLast]);
+    window.click("Generate");
+    assert!(window.take_commands().is_empty(), "this model needs an image");
+    assert!(window.shows("This model cannot do text to video"));
+    window.drop_file(first.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&first).is_some());
+    window.frames();
+    assert!(window.shows("End image") && !window.shows("Denoising strength"));
+    let mut draft = window.harness.state().state().draft().clone();
+    draft.use_last_image(last.clone());
+    nothing_is_unnamed(&window, "a start image");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.mode(), Mode::ImageToVideo);
+    draft.use_start_image(first);
+    assert_eq!(draft.request.mode(), Mode::FirstAndLast);
+    window.click("Remove start image");
+    assert_eq!(request(&window).source, None);
+}
+
+#[test]
+fn a_dropped_clip_is_changed_or_extended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = video(folder.path());
+    let mut window = with(&[Mode::Text, Mode::VideoToVideo, Mode::Extend]);
+    window.drop_file(path.clone());
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
+    window.frames();
+    window.click("Use as input clip");
+    window.wait_for("its first frame", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    assert!(window.shows("Denoising strength") && window.shows("64 × 48"));
+    // Three seconds are 48 frames at 16 a second.
+    assert_eq!(request(&window).frames, 33);
+    nothing_is_unnamed(&window, "an input clip");
+    window.click("Generate");
+    let sent = window.take_job().request;
+    assert_eq!((sent.mode(), sent.clip.unwrap().path), (Mode::VideoToVideo, path));
+    window.click("Extend");
+    assert!(window.shows("Continues from its last 5 frames.") && !window.shows("Denoising strength"));
+    window.click("Generate");
+    assert_eq!(window.take_job().request.mode(), Mode::Extend);
+    window.click("Remove input clip");
+    assert_eq!(request(&window).clip, None);
+    assert!(window.shows("Input clip"));
+}
+
+#[test]
+fn the_player_extends_what_it_plays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = video(folder.path());
+    let mut window = with(&[Mode::Text, Mode::Extend]);
+    window.click("Generate");
+    window.take_commands();
+    let job = JobId(1);
+    window.says(Event::Started { job });
+    let media = Media::Clip(clip(64, 48, 24, 8.0));
+    let pictures = vec![Picture { media, seed: 7, path: Some(path.clone()) }];
+    window.says(Event::Finished { job, pictures, seconds: 1.0 });
+    window.click("Extend");
+    let extended = request(&window).clip.clone().unwrap();
+    assert_eq!((extended.path, extended.range, extended.extends), (path, FrameRange::default(), true));
+    window.click("Undo");
+    assert_eq!(request(&window).clip, None);
+}
