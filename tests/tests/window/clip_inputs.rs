@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
-    request::{FrameRange, Mode, ModelSource, Request},
+    request::{FrameRange, Mode, ModelSource, Request, SourceImage},
     session::{Event, JobId, ModelSummary, Picture},
 };
 
@@ -16,9 +16,13 @@ use super::{
 
 /// A window with a model that generates clips from these.
 fn with(modes: &[Mode]) -> Window {
+    with_request(modes, Request::default())
+}
+
+fn with_request(modes: &[Mode], request: Request) -> Window {
     let model = ModelSource::Path("/nowhere/wan".into());
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
-        let request = Request { model: model.clone(), frames: 33, ..Request::default() };
+        let request = Request { model: model.clone(), frames: 33, ..request };
         let draft = Draft { request, ..Draft::default() };
         setup.settings = Some(WindowSettings { draft, ..WindowSettings::default() });
     });
@@ -75,15 +79,20 @@ fn a_clip_between_two_images() {
     window.wait_for("the image", |app| app.state().input.files.pixels(&first).is_some());
     window.frames();
     assert!(window.shows("End image") && !window.shows("Denoising strength"));
-    let mut draft = window.harness.state().state().draft().clone();
-    draft.use_last_image(last.clone());
     nothing_is_unnamed(&window, "a start image");
     window.click("Generate");
     assert_eq!(window.take_job().request.mode(), Mode::ImageToVideo);
-    draft.use_start_image(first);
-    assert_eq!(draft.request.mode(), Mode::FirstAndLast);
+
+    let source = Some(SourceImage { path: first, ..SourceImage::default() });
+    let both = Request { source, last_image: Some(last), ..Request::default() };
+    let mut window = with_request(&[Mode::ImageToVideo, Mode::FirstAndLast], both);
+    nothing_is_unnamed(&window, "two images");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.mode(), Mode::FirstAndLast);
+    window.click("Remove end image");
+    assert_eq!(request(&window).mode(), Mode::ImageToVideo);
     window.click("Remove start image");
-    assert_eq!(request(&window).source, None);
+    assert_eq!(request(&window).mode(), Mode::Text);
 }
 
 #[test]
