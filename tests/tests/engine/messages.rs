@@ -15,8 +15,8 @@ use sluice_engine::{
     output::{Image, Media, Output},
     precision::Storage,
     request::{
-        AdapterUse, ComputeDtype, GuidanceOptions, Interval, ModelSource, Refiner, Request, Sampler,
-        Schedule, SourceImage,
+        AdapterUse, ComputeDtype, FrameRange, GuidanceOptions, Interval, ModelSource, Refiner, Request,
+        Sampler, Schedule, SourceClip, SourceImage,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -92,6 +92,14 @@ fn request() -> Request {
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
         source: Some(SourceImage { path: PathBuf::from("雪.png"), strength: 0.3, ..SourceImage::default() }),
+        last_image: Some(PathBuf::from("雪 2.png")),
+        clip: Some(SourceClip {
+            path: PathBuf::from("雪.mp4"),
+            range: FrameRange { start: 3, end: Some(48) },
+            strength: 0.4,
+            extends: true,
+            ..SourceClip::default()
+        }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
     }
 }

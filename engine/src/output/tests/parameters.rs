@@ -178,11 +178,13 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // The input image and the refiner are not included.
+        // Input images, the input clip and the refiner are not included.
         let request = Request {
             prompt,
             negative_prompt: negative,
             source: None,
+            last_image: None,
+            clip: None,
             refiner: None,
             adapters: Vec::new(),
             ..request
