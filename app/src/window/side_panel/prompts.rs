@@ -27,7 +27,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         })
         .inner;
     prompt_counter::show(ui, &label, "Prompt", readings[0]);
-    let (id, hint) = (Id::unique("sluice prompt"), "Describe your image");
+    let hint = if state.makes_clips() { "Describe your clip" } else { "Describe your image" };
+    let id = Id::unique("sluice prompt");
     widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
     prompt_counter::unread(ui, readings[0]);
     gap(ui);

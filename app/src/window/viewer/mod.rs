@@ -183,24 +183,24 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
+            let what = if state.makes_clips() { "clip" } else { "image" };
             let (icon, title, words) = match &state.model.status {
                 ModelStatus::Ready(_) if !state.jobs.is_empty() => {
-                    let title = if state.makes_clips() { "Your clip is next" } else { "Your image is next" };
-                    (icons::SPARKLES, title, "It appears here as soon as the engine starts.")
+                    let words = "It appears here as soon as the engine starts.".to_owned();
+                    (icons::SPARKLES, format!("Your {what} is next"), words)
                 }
-                ModelStatus::Ready(_) if examples.is_empty() => (
-                    icons::IMAGE,
-                    "What would you like to create?",
-                    "Describe your image on the left, then press Generate.",
-                ),
-                ModelStatus::Ready(_) => (
-                    icons::IMAGE,
-                    "What would you like to create?",
-                    "Describe your image on the left, or start with an example.",
-                ),
-                ModelStatus::Loading => (icons::PACKAGE, "Loading the model…", "This takes a moment."),
+                ModelStatus::Ready(_) => {
+                    let then =
+                        if examples.is_empty() { "then press Generate" } else { "or start with an example" };
+                    let words = format!("Describe your {what} on the left, {then}.");
+                    (icons::IMAGE, "What would you like to create?".to_owned(), words)
+                }
+                ModelStatus::Loading => {
+                    (icons::PACKAGE, "Loading the model…".to_owned(), "This takes a moment.".to_owned())
+                }
                 ModelStatus::Failed => {
-                    (icons::PACKAGE, "No model loaded", "Choose one above, or open one from your disk.")
+                    let words = "Choose one above, or open one from your disk.".to_owned();
+                    (icons::PACKAGE, "No model loaded".to_owned(), words)
                 }
             };
             widgets::icon(ui, icon, 34.0, palette.text_faint);
