@@ -194,15 +194,16 @@ fn a_clip_is_the_same_after_its_engine_was_killed() {
     );
     let request = Request {
         model: ModelSource::Path(model),
-        width: 64,
-        height: 48,
-        frames: 9,
-        steps: 12,
+        // Decoding takes long enough to be killed.
+        width: 128,
+        height: 96,
+        frames: 33,
+        steps: 16,
         guidance: 3.0,
         ..request()
     };
     let expected = undisturbed(&request);
-    assert_eq!(pixels(&expected).len(), 9);
+    assert_eq!(pixels(&expected).len(), 33);
     let data = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(data.path());
     engine.generate(&job(1, request));
