@@ -87,7 +87,12 @@ fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> R
     Ok(Drawn { tensors: load(&dump)?, outcome, events: read_jsonl(&telemetry)?.events })
 }
 
-/// Checks that predicted divided by measured peak memory is within these bounds, by formula and by dry run.
+/// How often a run whose peak stayed below its forecast is repeated: on a busy machine the thread that loads ahead may
+/// be late, so that a slot is still empty at the peak.
+const RUNS_OF_LATE_LOADS: usize = 3;
+
+/// Checks that predicted divided by measured peak memory is within these bounds, by formula and by dry run. No run may
+/// take more than its forecast allows; one of a few has to come near it.
 pub fn check_forecasts(
     fixture: &Fixture,
     run: &str,
@@ -110,14 +115,21 @@ pub fn check_forecasts(
             let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
             let request =
                 Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
-            let outcome = draw(&mut runner, &request, &memory)?.outcome;
-            let ratio = outcome.predicted_device as f64 / outcome.measured_device as f64;
-            let bytes = outcome.measured_device;
-            println!("{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} of {bytes} bytes");
-            ensure!(
-                near.contains(&ratio),
-                "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
-            );
+            let mut ratio = f64::INFINITY;
+            for _ in 0..RUNS_OF_LATE_LOADS {
+                let outcome = draw(&mut runner, &request, &memory)?.outcome;
+                let bytes = outcome.measured_device;
+                ratio = ratio.min(outcome.predicted_device as f64 / bytes as f64);
+                println!("{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} of {bytes} bytes");
+                ensure!(
+                    ratio >= near.start,
+                    "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3}, {outcome:?}"
+                );
+                if ratio < near.end {
+                    break;
+                }
+            }
+            ensure!(ratio < near.end, "{mode:?} {batch} {dtype:?} {estimate:?}: {ratio:.3} at best");
         }
     }
     Ok(())
