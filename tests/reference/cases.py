@@ -94,9 +94,12 @@ WAN_2_2 = {
     "latents_std": [1.3, 0.8, 2.0, 1.1, 0.9, 1.6, 0.7, 1.2, 0.5, 1.4],
 }  # fmt: skip
 
-# An autoencoder of LTX-Video whose decoder is like that of 0.9.5.
+# An autoencoder of LTX-Video like that of 0.9.5.
 LTX_OTHER = {
-    "latent_channels": 12, "block_out_channels": (6, 10, 10, 14), "layers_per_block": (2, 1, 1, 1, 2),
+    "latent_channels": 12, "block_out_channels": (6, 12, 8, 16, 16), "layers_per_block": (2, 1, 1, 1, 2),
+    "down_block_types": ("LTXVideo095DownBlock3D",) * 4, "spatio_temporal_scaling": (True,) * 4,
+    "downsample_type": ("spatial", "temporal", "spatiotemporal", "spatiotemporal"),
+    "spatial_compression_ratio": 32, "temporal_compression_ratio": 8,
     "decoder_block_out_channels": (8, 16, 32), "decoder_layers_per_block": (1, 2, 1, 1),
     "decoder_spatio_temporal_scaling": (True, True, True), "decoder_inject_noise": (False,) * 4,
     "upsample_residual": (True, True, False), "upsample_factor": (2, 2, 2), "timestep_conditioning": True,
@@ -560,8 +563,8 @@ TINY_AUTOENCODERS = {
 # The same of clips.
 CAUSAL_AUTOENCODERS = {"wan": {}, "wan_other": WAN_OTHER, "wan_2_2": WAN_2_2}
 
-# LTX-Video's.
-CLIP_AUTOENCODERS = {"ltx": {}, "ltx_other": LTX_OTHER}
+# LTX-Video's. The second one's decoder adds noise to its values, as that of 0.9.1.
+CLIP_AUTOENCODERS = {"ltx": {}, "ltx_other": {**LTX_OTHER, "decoder_inject_noise": (True, False, True, True)}}
 
 # Autoencoders whose encoder and decoder are compared on their own.
 AUTOENCODERS = {

@@ -139,14 +139,20 @@ def clip_autoencoder(vae):
     latents = tensor("autoencoder.frames", 1, channels, 2, 1, 1)
     time = torch.zeros(1) if vae.config.timestep_conditioning else None
     parameters, first = vae.encode(clip).latent_dist, vae.encode(clip[:, :, :1]).latent_dist
+
+    def decode(latents):
+        """Noise that the decoder adds comes from torch's own generator."""
+        torch.manual_seed(0)
+        return vae.decode(latents, time).sample
+
     return {
         "encode.in": clip,
         "encode.mean": parameters.mean,
         "encode.logvar": parameters.logvar,
         "encode_image.mean": first.mean[:, :, 0],
         "decode.in": latents,
-        "decode.out": vae.decode(latents, time).sample[:, :, ::2],
-        "decode_image.out": vae.decode(latents[:, :, :1], time).sample[:, :, 0],
+        "decode.out": decode(latents)[:, :, ::2],
+        "decode_image.out": decode(latents[:, :, :1])[:, :, 0],
     }
 
 

@@ -10,6 +10,7 @@ mod cost;
 pub mod cuda;
 mod dryrun;
 mod functions;
+mod noise;
 mod tensor;
 mod trace;
 mod waves;
@@ -27,6 +28,7 @@ pub use functions::{
     quick_gelu, rms_norm, rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, silu, silu_mul,
     upsample_nearest_2x,
 };
+pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
 pub use waves::{Waves, waves};

@@ -79,6 +79,18 @@ impl Tensor {
         }
     }
 
+    /// A tensor of the values that `values` makes. A traced tensor has none, so `values` is not called for it.
+    pub fn from_fn<T: WithDType>(
+        values: impl FnOnce() -> Vec<T>,
+        shape: impl Into<Shape>,
+        device: &Device,
+    ) -> Result<Self> {
+        match &device.0 {
+            Place::Computed(device) => Ok(Values::from_vec(values(), shape, device)?.into()),
+            Place::Traced(trace) => Ok(trace.tensor(shape.into().dims(), T::DTYPE)),
+        }
+    }
+
     /// A tensor of zeros.
     pub fn zeros(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Result<Self> {
         let shape = shape.into();

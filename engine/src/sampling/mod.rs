@@ -11,7 +11,6 @@ mod inpaint;
 mod levels;
 mod mixing;
 mod multistep;
-mod noise;
 mod schedule;
 mod single_step;
 mod step_cache;
@@ -21,6 +20,7 @@ mod walk;
 
 use candle_core::Tensor;
 
+pub use crate::nn::{NoiseStream, randn};
 use crate::request::Sampler;
 
 pub use aligned::AlignedSteps;
@@ -33,7 +33,6 @@ pub use inpaint::Inpaint;
 pub use levels::Levels;
 pub use mixing::Mixing;
 pub use multistep::{ipndm, lms, res_multistep};
-pub use noise::{NoiseStream, randn};
 pub use schedule::{FlowShift, LastLevel, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
 pub use step_cache::StepCache;

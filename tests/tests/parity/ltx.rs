@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use candle_core::Tensor;
+use serde_json::json;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
+    models,
     request::{Request, SourceClip},
     residency::{Blocks, Executor},
     vae::{Autoencoder, LtxAutoencoder},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
+    checkpoint::{Fixture, fixtures, load, manifest_tensors, save, set_json},
     clips::write_frames,
     golden::{AUTOENCODER, compare, distance},
     modes::{check_every_mode, check_forecasts, check_half_precision},
@@ -51,6 +53,23 @@ fn forecasts_of_the_peak_come_true() {
 }
 
 #[test]
+fn autoencoders_of_impossible_shapes_are_refused() {
+    for (field, value, reason) in [
+        ("downsample_type", json!(["spatial", "temporal", "spatial", "spatial"]), "the decoder makes"),
+        ("downsample_type", json!(["spatial", "temporal", "diagonal", "spatial"]), "only conv, spatial"),
+        ("block_out_channels", json!([6, 12, 8, 10, 16]), "the width does not fit"),
+        ("down_block_types", json!(["Other", "LTXVideo095DownBlock3D"]), "of one known type"),
+        ("decoder_inject_noise", json!([true]), "it must have 4"),
+    ] {
+        let (fixture, folder) = (Fixture::new("ltx", "salted"), tempfile::tempdir().unwrap());
+        let model = fixture.write_diffusers(folder.path()).unwrap();
+        set_json(&model.join("vae/config.json"), field, value).unwrap();
+        let error = models::open(&model, &[]).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
 fn other_numbers_of_frames_are_refused_with_the_nearest() {
     let (fixture, folder) = (Fixture::new("ltx", "default"), tempfile::tempdir().unwrap());
     let model = fixture.write_diffusers(folder.path()).unwrap();
@@ -83,8 +102,8 @@ fn clips_are_changed_and_extended() {
     distance("the kept frames", &dump["source.latents"], last, 1e-5).unwrap();
 }
 
-/// The first decoder is that of 0.9.0; the second is told how noisy its latents are and has shortcuts around its
-/// doublings, as from 0.9.5 on.
+/// The first autoencoder is that of 0.9.0. The second one is that of 0.9.5: its encoder makes neighbouring values channels,
+/// its decoder is told how noisy its latents are. This decoder also adds noise to its values, as in 0.9.1.
 #[test]
 fn the_autoencoder_gives_what_diffusers_gives() {
     for name in ["ltx", "ltx_other"] {

@@ -2,13 +2,17 @@
 
 use serde::Deserialize;
 
-use super::wan_config::CUBE;
-use crate::checkpoint::{BlockSpec, CheckpointError, Part, TensorTable};
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
+    vae::wan_config::CUBE,
+};
 
 /// Width of the sinusoidal embedding of a timestep.
-pub(super) const TIME: usize = 256;
-/// How a level is halved: by a convolution that skips every second value, in all three directions.
+pub const TIME: usize = 256;
+/// The encoder's levels up to 0.9.1: a residual block after the halving leads to the next width.
 const PLAIN_LEVEL: &str = "LTXVideoDownBlock3D";
+/// The encoder's levels from 0.9.5 on: the halving leads to the next width.
+const FOLDED_LEVEL: &str = "LTXVideo095DownBlock3D";
 
 /// The shape of the autoencoder, as in its `config.json`. Its words are those of diffusers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -30,11 +34,13 @@ pub struct LtxAutoencoderConfig {
     pub layers_per_block: Vec<usize>,
     /// Residual blocks of the decoder's levels and of its middle.
     pub decoder_layers_per_block: Vec<usize>,
-    /// Which of the encoder's levels halve all three lengths.
+    /// Which of the encoder's levels halve lengths.
     pub spatio_temporal_scaling: Vec<bool>,
+    /// What the encoder's levels halve, and how.
+    pub downsample_type: Vec<String>,
     /// Which of the decoder's levels double them.
     pub decoder_spatio_temporal_scaling: Vec<bool>,
-    /// Where the decoder adds noise, as in LTX-Video 0.9.1.
+    /// Where the decoder adds noise, as in LTX-Video 0.9.1: in its levels and, last, in its middle.
     pub decoder_inject_noise: Vec<bool>,
     /// Which of the decoder's levels have a shortcut around the doubling.
     pub upsample_residual: Vec<bool>,
@@ -68,6 +74,7 @@ impl Default for LtxAutoencoderConfig {
             layers_per_block: vec![4, 3, 3, 3, 4],
             decoder_layers_per_block: vec![4, 3, 3, 3, 4],
             spatio_temporal_scaling: vec![true, true, true, false],
+            downsample_type: vec!["conv".to_owned(); 4],
             decoder_spatio_temporal_scaling: vec![true, true, true, false],
             decoder_inject_noise: vec![false; 5],
             upsample_residual: vec![false; 4],
@@ -83,22 +90,53 @@ impl Default for LtxAutoencoderConfig {
     }
 }
 
-/// A level of the encoder: residual blocks of one width, a halving, and a residual block to the next width.
+/// How a level of the encoder makes its values fewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halving {
+    /// By a convolution that skips every second value, in all three directions.
+    Strided,
+    /// Neighbouring values become channels.
+    Folded {
+        /// Frames that become one.
+        frames: usize,
+        /// Side of the squares of pixels that become one.
+        side: usize,
+    },
+}
+
+impl Halving {
+    /// Frames that become one, and the side of the squares of pixels that become one.
+    fn factors(self) -> [usize; 2] {
+        match self {
+            Self::Strided => [2, 2],
+            Self::Folded { frames, side } => [frames, side],
+        }
+    }
+}
+
+/// A level of the encoder: residual blocks of one width, a halving, and the way to the next width.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct DownLevel {
+pub struct DownLevel {
     /// Width of its residual blocks.
     pub inputs: usize,
     /// Width of its result.
     pub outputs: usize,
     /// Number of its residual blocks.
     pub layers: usize,
-    /// Whether it halves all three lengths.
-    pub halves: bool,
+    /// How it makes its values fewer, if it does.
+    pub halving: Option<Halving>,
+}
+
+impl DownLevel {
+    /// Whether a residual block leads to the next width. Otherwise the halving does.
+    pub fn widens(&self) -> bool {
+        self.inputs != self.outputs && !matches!(self.halving, Some(Halving::Folded { .. }))
+    }
 }
 
 /// A level of the decoder: a residual block from the width before, a doubling, and residual blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct UpLevel {
+pub struct UpLevel {
     /// Width of its input.
     pub inputs: usize,
     /// Width of its residual blocks.
@@ -111,6 +149,8 @@ pub(super) struct UpLevel {
     pub has_shortcut: bool,
     /// The doubling's input is this many times as wide as its result.
     pub factor: usize,
+    /// Whether its residual blocks add noise.
+    pub noisy: bool,
 }
 
 impl LtxAutoencoderConfig {
@@ -124,7 +164,7 @@ impl LtxAutoencoderConfig {
 
     /// Rejects values that no model can have, and those of models that are not supported.
     pub fn check(&self, part: &Part) -> Result<(), CheckpointError> {
-        let (down, up) = (self.block_out_channels.len(), self.decoder_block_out_channels.len());
+        let (down, up) = (self.down_count(), self.decoder_block_out_channels.len());
         let lengths = [
             ("spatio_temporal_scaling", self.spatio_temporal_scaling.len(), down),
             ("layers_per_block", self.layers_per_block.len(), down + 1),
@@ -143,20 +183,76 @@ impl LtxAutoencoderConfig {
             let reason = "every width must be at least 1";
             return part.refuse("block_out_channels", format!("{:?}", self.block_out_channels), reason);
         }
-        if let Some(kind) = self.down_block_types.iter().find(|kind| *kind != PLAIN_LEVEL) {
-            let reason = "the encoders of LTX-Video 0.9.5 and later are not supported yet";
-            return part.refuse("down_block_types", kind, reason);
-        }
-        if self.decoder_inject_noise.contains(&true) {
-            let reason = "decoders that add noise, as in LTX-Video 0.9.1, are not supported yet";
-            return part.refuse("decoder_inject_noise", true, reason);
-        }
-        if self.timestep_conditioning && self.up_levels().iter().any(|level| level.inputs != level.outputs) {
-            let reason = "a decoder that is told its noise must have levels of one width";
-            return part.refuse("timestep_conditioning", true, reason);
-        }
+        self.check_encoder(part)?;
+        self.check_decoder(part)?;
         if self.patch_size == 0 || self.patch_size_t != 1 {
             return part.refuse("patch_size_t", self.patch_size_t, "patches must have one frame");
+        }
+        Ok(())
+    }
+
+    fn check_encoder(&self, part: &Part) -> Result<(), CheckpointError> {
+        let kind = if self.is_folded() { FOLDED_LEVEL } else { PLAIN_LEVEL };
+        if let Some(other) = self.down_block_types.iter().find(|own| *own != kind) {
+            return part.refuse(
+                "down_block_types",
+                other,
+                "the levels of an encoder must be of one known type",
+            );
+        }
+        if self.is_folded() && self.downsample_type.len() != self.down_count() {
+            let (length, wanted) = (self.downsample_type.len(), self.down_count());
+            return part.refuse(
+                "downsample_type",
+                format!("{length} values"),
+                format!("it must have {wanted}"),
+            );
+        }
+        if let Some(other) = self.downsample_type.iter().find(|name| factors(name).is_none()) {
+            let reason = "only conv, spatial, temporal and spatiotemporal are known";
+            return part.refuse("downsample_type", other, reason);
+        }
+        for DownLevel { inputs, outputs, halving, .. } in self.down_levels() {
+            let fits = match halving {
+                Some(Halving::Folded { frames, side }) => {
+                    let values = frames * side * side;
+                    outputs.is_multiple_of(values) && (inputs * values).is_multiple_of(outputs)
+                }
+                _ => inputs == outputs || !self.is_folded(),
+            };
+            if !fits {
+                let reason = "the width does not fit the number of values that become one";
+                return part.refuse("block_out_channels", outputs, reason);
+            }
+        }
+        let halvings = self.down_levels().into_iter().filter_map(|level| level.halving);
+        let [frames, side] = halvings.fold([1, 1], |[frames, side], halving| {
+            let [fewer, smaller] = halving.factors();
+            [frames * fewer, side * smaller]
+        });
+        if [frames, side * self.patch_size] != [self.frames_per_latent(), self.scale()] {
+            let (wanted, scale) = (self.frames_per_latent(), self.scale());
+            let reason =
+                format!("the decoder makes {wanted} frames of {scale} by {scale} pixels of a latent");
+            return part.refuse("spatio_temporal_scaling", format!("{frames} frames, {side}"), reason);
+        }
+        Ok(())
+    }
+
+    fn check_decoder(&self, part: &Part) -> Result<(), CheckpointError> {
+        let levels = self.up_levels();
+        let noisy = self.decoder_inject_noise.contains(&true);
+        if noisy && self.decoder_inject_noise.len() <= levels.len() {
+            let length = format!("{} values", self.decoder_inject_noise.len());
+            return part.refuse("decoder_inject_noise", length, format!("it must have {}", levels.len() + 1));
+        }
+        if levels.iter().any(|level| level.noisy && level.inputs != level.outputs) {
+            let reason = "a level that adds noise must have one width";
+            return part.refuse("decoder_inject_noise", true, reason);
+        }
+        if self.timestep_conditioning && levels.iter().any(|level| level.inputs != level.outputs) {
+            let reason = "a decoder that is told its noise must have levels of one width";
+            return part.refuse("timestep_conditioning", true, reason);
         }
         Ok(())
     }
@@ -171,20 +267,39 @@ impl LtxAutoencoderConfig {
         1 << self.decoder_spatio_temporal_scaling.iter().filter(|doubles| **doubles).count()
     }
 
+    /// Whether the encoder's levels are those from 0.9.5 on.
+    fn is_folded(&self) -> bool {
+        self.down_block_types.last().is_some_and(|kind| kind == FOLDED_LEVEL)
+    }
+
+    /// The number of the encoder's levels.
+    fn down_count(&self) -> usize {
+        self.block_out_channels.len().saturating_sub(usize::from(self.is_folded()))
+    }
+
     /// The levels of the encoder, from full resolution down.
-    pub(super) fn down_levels(&self) -> Vec<DownLevel> {
+    pub fn down_levels(&self) -> Vec<DownLevel> {
         let widths = &self.block_out_channels;
         let level = |index: usize| DownLevel {
             inputs: widths[index],
             outputs: widths[(index + 1).min(widths.len() - 1)],
             layers: self.layers_per_block[index],
-            halves: self.spatio_temporal_scaling[index],
+            halving: self.spatio_temporal_scaling[index].then(|| self.halving(index)),
         };
-        (0..widths.len()).map(level).collect()
+        (0..self.down_count()).map(level).collect()
+    }
+
+    /// How a level of the encoder halves its values.
+    fn halving(&self, index: usize) -> Halving {
+        let factors = self.downsample_type.get(index).and_then(|name| factors(name)).flatten();
+        match factors.filter(|_| self.is_folded()) {
+            Some([frames, side]) => Halving::Folded { frames, side },
+            None => Halving::Strided,
+        }
     }
 
     /// The levels of the decoder, from the smallest up.
-    pub(super) fn up_levels(&self) -> Vec<UpLevel> {
+    pub fn up_levels(&self) -> Vec<UpLevel> {
         let count = self.decoder_block_out_channels.len();
         let mut width = self.widest();
         let level = |place: usize| {
@@ -199,18 +314,19 @@ impl LtxAutoencoderConfig {
                 doubles: self.decoder_spatio_temporal_scaling[index],
                 has_shortcut: self.upsample_residual[index],
                 factor,
+                noisy: self.decoder_inject_noise.get(index).copied().unwrap_or(false),
             }
         };
         (0..count).map(level).collect()
     }
 
     /// Width of the decoder's middle.
-    pub(super) fn widest(&self) -> usize {
+    pub fn widest(&self) -> usize {
         self.decoder_block_out_channels.last().copied().unwrap_or_default()
     }
 
     /// Residual blocks of the middles of encoder and decoder.
-    pub(super) fn middle_layers(&self) -> [usize; 2] {
+    pub fn middle_layers(&self) -> [usize; 2] {
         [&self.layers_per_block, &self.decoder_layers_per_block]
             .map(|layers| layers.last().copied().unwrap_or(0))
     }
@@ -233,47 +349,54 @@ impl LtxAutoencoderConfig {
         for (index, level) in down.iter().enumerate() {
             let mut spec = BlockSpec::new(format!("encoder.down_blocks.{index}"));
             for layer in 0..level.layers {
-                spec = resnet(spec, &format!("resnets.{layer}"), [level.inputs; 2], false);
+                spec = resnet(spec, &format!("resnets.{layer}"), [level.inputs; 2], Resnet::default());
             }
-            if level.halves {
-                spec = conv(spec, "downsamplers.0", level.inputs, level.inputs);
-            }
-            if level.inputs != level.outputs {
-                spec = resnet(spec, "conv_out", [level.inputs, level.outputs], false);
+            spec = match level.halving {
+                Some(Halving::Strided) => conv(spec, "downsamplers.0", level.inputs, level.inputs),
+                Some(Halving::Folded { frames, side }) => {
+                    let outputs = level.outputs / (frames * side * side);
+                    conv(spec, "downsamplers.0.conv", outputs, level.inputs)
+                }
+                None => spec,
+            };
+            if level.widens() {
+                spec = resnet(spec, "conv_out", [level.inputs, level.outputs], Resnet::default());
             }
             blocks.push(spec);
         }
         let mut middle = BlockSpec::new("encoder.mid_block");
         for layer in 0..down_layers {
-            middle = resnet(middle, &format!("resnets.{layer}"), [smallest.outputs; 2], false);
+            middle = resnet(middle, &format!("resnets.{layer}"), [smallest.outputs; 2], Resnet::default());
         }
         let out = BlockSpec::stem("encoder.out");
         blocks.extend([middle, conv(out, "encoder.conv_out", self.latent_channels + 1, smallest.outputs)]);
 
         let (conditioned, widest) = (self.timestep_conditioning, self.widest());
+        let noisy = self.decoder_inject_noise.get(up.len()).copied().unwrap_or(false);
         blocks.push(conv(BlockSpec::stem("decoder.in"), "decoder.conv_in", widest, self.latent_channels));
         let mut middle = BlockSpec::new("decoder.mid_block");
         if conditioned {
             middle = time_embedder(middle, "time_embedder", 4 * widest);
         }
         for layer in 0..up_layers {
-            middle = resnet(middle, &format!("resnets.{layer}"), [widest; 2], conditioned);
+            middle = resnet(middle, &format!("resnets.{layer}"), [widest; 2], Resnet { conditioned, noisy });
         }
         blocks.push(middle);
         for (index, level) in up.iter().enumerate() {
             let mut spec = BlockSpec::new(format!("decoder.up_blocks.{index}"));
+            let kind = Resnet { conditioned, noisy: level.noisy };
             if conditioned {
                 spec = time_embedder(spec, "time_embedder", 4 * level.inputs);
             }
             if level.inputs != level.outputs {
-                spec = resnet(spec, "conv_in", [level.inputs, level.outputs], conditioned);
+                spec = resnet(spec, "conv_in", [level.inputs, level.outputs], kind);
             }
             if level.doubles {
                 let inputs = level.outputs * level.factor;
                 spec = conv(spec, "upsamplers.0.conv", 8 * inputs / level.factor, inputs);
             }
             for layer in 0..level.layers {
-                spec = resnet(spec, &format!("resnets.{layer}"), [level.outputs; 2], conditioned);
+                spec = resnet(spec, &format!("resnets.{layer}"), [level.outputs; 2], kind);
             }
             blocks.push(spec);
         }
@@ -292,8 +415,8 @@ impl LtxAutoencoderConfig {
     }
 
     /// Index of the decoder's first block; all blocks before it are the encoder's.
-    pub(super) fn first_decoder_block(&self) -> usize {
-        self.block_out_channels.len() + 3
+    pub fn first_decoder_block(&self) -> usize {
+        self.down_count() + 3
     }
 }
 
@@ -310,15 +433,41 @@ fn time_embedder(spec: BlockSpec, name: &str, width: usize) -> BlockSpec {
     )
 }
 
-fn resnet(spec: BlockSpec, name: &str, [inputs, outputs]: [usize; 2], conditioned: bool) -> BlockSpec {
+/// What a residual block has besides its convolutions.
+#[derive(Debug, Clone, Copy, Default)]
+struct Resnet {
+    /// It is told the timestep.
+    conditioned: bool,
+    /// It adds noise.
+    noisy: bool,
+}
+
+fn resnet(spec: BlockSpec, name: &str, [inputs, outputs]: [usize; 2], kind: Resnet) -> BlockSpec {
     let spec = conv(spec, &format!("{name}.conv1"), outputs, inputs);
     let mut spec = conv(spec, &format!("{name}.conv2"), outputs, outputs);
-    if conditioned {
+    if kind.conditioned {
         spec = spec.tensor(format!("{name}.scale_shift_table"), &[4, inputs]);
+    }
+    if kind.noisy {
+        for number in [1, 2] {
+            spec = spec.tensor(format!("{name}.per_channel_scale{number}"), &[inputs, 1, 1]);
+        }
     }
     if inputs == outputs {
         return spec;
     }
     let spec = spec.norm(&format!("{name}.norm3"), inputs);
     spec.conv3d(&format!("{name}.conv_shortcut.conv"), outputs, inputs, [1; 3])
+}
+
+/// How many frames become one, and the side of the squares of pixels that become one, by the name of the folding;
+/// `None` for an unknown name, and nothing inside for a strided convolution.
+fn factors(name: &str) -> Option<Option<[usize; 2]>> {
+    match name {
+        "conv" => Some(None),
+        "spatial" => Some(Some([1, 2])),
+        "temporal" => Some(Some([2, 1])),
+        "spatiotemporal" => Some(Some([2, 2])),
+        _ => None,
+    }
 }
