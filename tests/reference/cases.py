@@ -18,7 +18,7 @@ LONG = (
 
 @dataclass
 class Run:
-    """One call of a pipeline. `sampler` is "euler", "heun", "ddim" or "uni_pc".
+    """One call of a pipeline. `sampler` is "euler", "heun", "ddim" or "uni_pc"; `timesteps` are those of a distilled model.
 
     With a `refiner`, the case of another checkpoint, the pipeline stops after the fraction `refiner_switch` of the
     schedule, and the refiner takes the remaining steps.
@@ -37,6 +37,7 @@ class Run:
     refiner: str | None = None
     refiner_switch: float = 1.0
     frames: int = 1
+    timesteps: tuple = ()
 
 
 @dataclass
@@ -105,6 +106,9 @@ LTX_OTHER = {
     "upsample_residual": (True, True, False), "upsample_factor": (2, 2, 2), "timestep_conditioning": True,
     "scaling_factor": 0.7,
 }  # fmt: skip
+
+# The timesteps that distilled LTX-Video was trained for.
+DISTILLED = (1000.0, 993.7, 987.5, 981.2, 975.0, 909.4, 725.0, 421.9)
 
 FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_out|net\.2|samplers", 1e-3)]
 FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
@@ -493,6 +497,19 @@ CASES = {
             runs={
                 "clip": Run("ein Fuchs im Schnee", "lowres", 4, 2.5, 32, 64, max_tokens=30, frames=9),
                 "still": Run(HORSE, "", 2, 1.5, 32, 32, max_tokens=16),
+            },
+        ),
+        "conditioned": Checkpoint(
+            salt="conditioned",
+            options={
+                "is_conditioned": True, "vae": {**LTX_OTHER, "scaling_factor": 1.0, "upsample_residual": (True,) * 3},
+            },
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 5, 3.0, 64, 96, max_tokens=24, frames=17),
+                "first": Given(HORSE, "blurry", 4, 3.0, 32, 64, max_tokens=16, frames=17, source=given([50, 40])),
+                "distilled/fast": Given(
+                    "dance monkey", "", 8, 1.0, 64, 32, max_tokens=16, frames=9, source=given([40, 50]), timesteps=DISTILLED
+                ),
             },
         ),
     },

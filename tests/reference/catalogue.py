@@ -73,16 +73,6 @@ MODELS = [
         "qwen-image", "Qwen-Image", ["qwenimage"], "Qwen/Qwen-Image", (16, 8, 1, 2), added(5), picture(1328, 1328, 50, 4.0),
         [encoder("qwen2.5-vl-7b", added(39)), denoiser("qwen-image"), autoencoder("qwen-image-vae")],
     ),
-    model(
-        "ltx-video", "LTX-Video 2B", ["ltx", "ltx-2b", "ltx-video-2b"], "Lightricks/LTX-Video", (128, 32, 8, 1), fixed(128),
-        picture(704, 480, 50, 3.0, frames=161),
-        [encoder("t5-xxl", fixed(128)), denoiser("ltx-2b"), autoencoder("ltx-vae")],
-    ),
-    model(
-        "ltx-video-13b", "LTX-Video 13B", ["ltx-13b"], "Lightricks/LTX-Video-0.9.7-dev", (128, 32, 8, 1), fixed(128),
-        picture(832, 480, 30, 3.0, frames=97),
-        [encoder("t5-xxl", fixed(128)), denoiser("ltx-13b"), autoencoder("ltx-0.9.7-vae")],
-    ),
 ]  # fmt: skip
 
 

@@ -346,8 +346,9 @@ def autoencoder_ltx(**options):
 
 
 @family
-def ltx(transformer=None, text=None, vae=None, scheduler=None):
-    """LTX-Video: T5, a transformer whose tokens are latents, an autoencoder that makes 32 by 32 by 8 values one latent."""
+def ltx(is_conditioned=False, transformer=None, text=None, vae=None, scheduler=None):
+    """LTX-Video: T5, a transformer whose tokens are latents, an autoencoder that makes 32 by 32 by 8 values one latent. From
+    0.9.7 on it is conditioned on frames, by a pipeline of its own."""
     tokenizer, save_tokenizer = t5_tokenizer.make()
     text_encoder, vae = t5(tokenizer, **(text or {})), autoencoder_ltx(**(vae or {}))
     channels = vae.config.latent_channels
@@ -359,7 +360,8 @@ def ltx(transformer=None, text=None, vae=None, scheduler=None):
         use_dynamic_shifting=True, base_shift=0.95, max_shift=2.05, base_image_seq_len=1024, max_image_seq_len=4096,
         shift_terminal=0.1,
     )  # fmt: skip
-    pipeline = diffusers.LTXPipeline(
+    usual = {"use_dynamic_shifting": False} if is_conditioned else usual
+    pipeline = (diffusers.LTXConditionPipeline if is_conditioned else diffusers.LTXPipeline)(
         transformer=diffusers.LTXVideoTransformer3DModel(**{**options, **(transformer or {})}),
         vae=vae,
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**usual, **(scheduler or {})}),

@@ -43,18 +43,6 @@ def text_encoder(architecture, make, tokens=(128, 192, 256, 384, 512), arguments
     )  # fmt: skip
 
 
-def t5(architecture, kind, config, vocabulary):
-    """The encoder of a T5 of the XXL size."""
-    config = config(
-        vocab_size=vocabulary, d_model=4096, d_kv=64, d_ff=10240, num_layers=24, num_heads=64,
-        feed_forward_proj="gated-gelu",
-    )  # fmt: skip
-    return text_encoder(
-        architecture, lambda: kind(config), unfold=("encoder",),
-        apart={"shared|encoder.embed_tokens": "embeddings", "encoder.final_layer_norm": "head"},
-    )  # fmt: skip
-
-
 # Looking for padding in a mask needs numbers, of which there are none here.
 NO_MASK = {"attention_mask": {"full_attention": None}}
 
@@ -105,22 +93,6 @@ def qwen_image():
     )  # fmt: skip
 
 
-def ltx(layers, head_width):
-    """LTX-Video. The prompt is embedded once."""
-    return denoiser(
-        "LTX-Video transformer",
-        lambda: diffusers.LTXVideoTransformer3DModel(
-            num_layers=layers, attention_head_dim=head_width, cross_attention_dim=32 * head_width
-        ),
-        lambda a, b, t: {
-            "hidden_states": new(1, a * b, 128), "encoder_hidden_states": new(1, t, 4096), "timestep": new(1),
-            "encoder_attention_mask": None, "num_frames": 1, "height": a, "width": b,
-        },
-        apart={"caption_projection": "prompt embedder"},
-        once=("prompt embedder",),
-    )  # fmt: skip
-
-
 # Autoencoders, over p latents of a frame and f frames of latents. The decoder is run; the encoder has no use in a
 # run that starts from noise.
 
@@ -136,45 +108,15 @@ def picture_autoencoder(architecture, make, channels, frame=(), apart=None):
     )  # fmt: skip
 
 
-def video_autoencoder(architecture, make, channels, timestep=False):
-    """An autoencoder of videos."""
-    return Network(
-        architecture, make,
-        lambda a, b, f: {"z": new(1, channels, f, a, b), **({"temb": new(1)} if timestep else {})},
-        sizes=[{"a": a, "b": b, "f": f} for a, b in SIDES for f in (3, 5, 9)],
-        operations=("1", "p", "pf", "pp", "ppf"), values=("1", "p", "pf"), unfold=("encoder", "decoder"),
-        apart=MIDDLE, call=lambda network: network.decode,
-    )  # fmt: skip
-
-
 MIDDLE = {
     r"(encoder|decoder)\.mid_block": r"\1.mid_block", "quant_conv": "encoder.out", "post_quant_conv": "decoder.in",
 }  # fmt: skip
 
 
-def ltx_097_vae():
-    """The autoencoder of LTX-Video 0.9.5 and later."""
-    config = dict(
-        block_out_channels=(128, 256, 512, 1024, 2048), down_block_types=("LTXVideo095DownBlock3D",) * 4,
-        decoder_block_out_channels=(256, 512, 1024), layers_per_block=(4, 6, 6, 2, 2),
-        decoder_layers_per_block=(5, 5, 5, 5), spatio_temporal_scaling=(True,) * 4,
-        decoder_spatio_temporal_scaling=(True,) * 3, decoder_inject_noise=(False,) * 4,
-        downsample_type=("spatial", "temporal", "spatiotemporal", "spatiotemporal"),
-        upsample_residual=(True,) * 3, upsample_factor=(2,) * 3, timestep_conditioning=True,
-    )  # fmt: skip
-    name = "LTX-Video 0.9.7 autoencoder"
-    return video_autoencoder(name, lambda: diffusers.AutoencoderKLLTXVideo(**config), 128, timestep=True)
-
-
 NETWORKS = {
-    "t5-xxl": t5("T5-XXL encoder", transformers.T5EncoderModel, transformers.T5Config, 32128),
     "qwen2.5-vl-7b": qwen25_vl_7b(),
     "qwen-image": qwen_image(),
-    "ltx-2b": ltx(layers=28, head_width=64),
-    "ltx-13b": ltx(layers=48, head_width=128),
     "qwen-image-vae": picture_autoencoder(
         "Qwen-Image autoencoder", lambda: diffusers.AutoencoderKLQwenImage(), 16, frame=(1,)
     ),
-    "ltx-vae": video_autoencoder("LTX-Video autoencoder", lambda: diffusers.AutoencoderKLLTXVideo(), 128),
-    "ltx-0.9.7-vae": ltx_097_vae(),
 }

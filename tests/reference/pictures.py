@@ -18,6 +18,8 @@ PICTURE = "picture.png"
 MASK = "mask.png"
 LAST = "last.png"
 CLIP = "clip"
+# The pipeline of LTX-Video from 0.9.7 on, for text and for pictures.
+CONDITIONED = "LTXConditionPipeline"
 
 
 def picture(width, height):
@@ -65,6 +67,8 @@ def write(source, folder, frames=1):
 
 def variant(kind, source):
     """The pipeline that starts from a picture."""
+    if kind == CONDITIONED:
+        return kind
     if is_clip(source):
         for name in ("Wan", "LTX"):
             if kind.startswith(name):
@@ -107,16 +111,26 @@ def used(pipeline, source):
 
 @contextlib.contextmanager
 def drawn(pipeline, request):
-    """Gives the pipeline hash noise: for the sample of the picture, to start from, and for the masked picture."""
-    source, latents = request["source"], request["latents"]
-    masked = {**source["noise"], "name": source["noise"]["name"] + ".masked"}
-    pictures = encoded(pipeline, source)
-    is_sampled = 0 in pictures and not type(pipeline).__name__.startswith("Wan")
-    names = [source["noise"]] * is_sampled + [latents] + [masked] * (1 in pictures)
+    """Gives the pipeline hash noise: for the sample of the picture, to start from, and for the masked picture. The pipeline
+    of conditioned clips starts from the first noise, and draws more in its steps: that is what torch's generator with seed
+    0 gives after the others."""
+    source, latents, kind = request.get("source"), request["latents"], type(pipeline).__name__
+    names = [latents]
+    if kind == CONDITIONED:
+        names += [source["noise"]] if source else []
+    else:
+        masked = {**source["noise"], "name": source["noise"]["name"] + ".masked"}
+        pictures = encoded(pipeline, source)
+        is_sampled = 0 in pictures and not kind.startswith("Wan")
+        names = [source["noise"]] * is_sampled + [latents] + [masked] * (1 in pictures)
     waiting = [torch.from_numpy(hash_weights.noise(one["name"], tuple(one["shape"]))) for one in names]
+    generator = torch.Generator().manual_seed(0)
 
     def randn_tensor(shape, **_):
         """The next noise."""
+        drawn = torch.randn(tuple(shape), generator=generator)
+        if kind == CONDITIONED and not waiting:
+            return drawn
         noise = waiting.pop(0)
         if tuple(shape) != tuple(noise.shape):
             raise ValueError(f"noise of {tuple(shape)} is drawn where {tuple(noise.shape)} was expected")

@@ -286,6 +286,8 @@ def describe(name, salt, tiny, run):
         del described["true_cfg"]
     if run.frames == 1:
         del described["frames"]
+    if not run.timesteps:
+        del described["timesteps"]
     if not run.refiner:
         del described["refiner"], described["refiner_switch"]
     if "source" in described:
@@ -346,7 +348,12 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
         options.update({"frame_rate": FRAME_RATE} if is_packed else {})
         options.update({} if source and source["clip"] else {"num_frames": getattr(wanted, "frames", 1)})
-    if source:
+    options.update({"timesteps": list(wanted.timesteps)} if hasattr(wanted, "timesteps") else {})
+    if kind == pictures.CONDITIONED:
+        # It takes latents only of clips that are changed.
+        with pictures.drawn(pipeline, request):
+            output = pipeline(**options, **(pictures.options(source, files) if source else {}))
+    elif source:
         # Some pipelines take the size of the picture.
         sized = inspect.signature(type(pipeline).__call__).parameters
         options = {name: value for name, value in options.items() if name in sized}

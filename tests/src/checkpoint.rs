@@ -374,6 +374,12 @@ impl Kind {
             Some("transformer") if has("condition_embedder.time_proj.weight") => {
                 ("diffusion_models/tiny_wan", DENOISER, original_names::wan(&tensors))
             }
+            Some("transformer") if has("time_embed.linear.weight") => {
+                ("diffusion_models/tiny_ltx", DENOISER, original_names::ltx(&tensors))
+            }
+            Some("vae") if has("decoder.conv_in.conv.weight") => {
+                ("vae/tiny_ltx", "vae.", original_names::ltx_autoencoder(&tensors))
+            }
             Some("text_encoder") if has("shared.weight") => {
                 ("text_encoders/umt5_xxl", "text_encoders.umt5xxl.transformer.", tensors)
             }
@@ -456,6 +462,18 @@ pub fn save(tensors: &Tensors, path: &Path) -> Result<()> {
     fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
     let tensors: HashMap<String, Tensor> = tensors.clone().into_iter().collect();
     candle_core::safetensors::save(&tensors, path).with_context(|| path.display().to_string())
+}
+
+/// Adds an entry to the metadata in the header of a safetensors file.
+pub fn add_note(path: &Path, name: &str, text: &str) -> Result<()> {
+    let bytes = fs::read(path)?;
+    let (length, rest) = bytes.split_first_chunk().context("a safetensors file begins with a length")?;
+    let (header, values) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut header: serde_json::Value = serde_json::from_slice(header)?;
+    header["__metadata__"][name] = text.into();
+    let header = serde_json::to_vec(&header)?;
+    fs::write(path, [&(header.len() as u64).to_le_bytes()[..], &header, values].concat())?;
+    Ok(())
 }
 
 /// Reads a safetensors file.

@@ -375,6 +375,96 @@ pub fn causal_autoencoder(diffusers: &Tensors) -> Tensors {
     diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
 }
 
+/// Layers of LTX-Video's transformer: the original name and diffusers'.
+const LTX: [(&str, &str); 4] = [
+    ("patchify_proj.", "proj_in."),
+    ("adaln_single.", "time_embed."),
+    (".q_norm.", ".norm_q."),
+    (".k_norm.", ".norm_k."),
+];
+
+/// LTX-Video's transformer under its original names.
+pub fn ltx(diffusers: &Tensors) -> Tensors {
+    let renamed =
+        |name: &String| LTX.iter().fold(name.clone(), |name, (theirs, own)| name.replace(own, theirs));
+    diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
+}
+
+/// Blocks of LTX-Video's autoencoder up to 0.9.0: the original name and diffusers', as in its conversion script.
+const LTX_090: [(&str, &str); 20] = [
+    ("up_blocks.0.", "decoder.mid_block."),
+    ("up_blocks.1.", "up_blocks.0."),
+    ("up_blocks.2.", "up_blocks.1.upsamplers.0."),
+    ("up_blocks.3.", "up_blocks.1."),
+    ("up_blocks.4.", "up_blocks.2.conv_in."),
+    ("up_blocks.5.", "up_blocks.2.upsamplers.0."),
+    ("up_blocks.6.", "up_blocks.2."),
+    ("up_blocks.7.", "up_blocks.3.conv_in."),
+    ("up_blocks.8.", "up_blocks.3.upsamplers.0."),
+    ("up_blocks.9.", "up_blocks.3."),
+    ("down_blocks.1.", "down_blocks.0.downsamplers.0."),
+    ("down_blocks.2.", "down_blocks.0.conv_out."),
+    ("down_blocks.0.", "down_blocks.0."),
+    ("down_blocks.4.", "down_blocks.1.downsamplers.0."),
+    ("down_blocks.5.", "down_blocks.1.conv_out."),
+    ("down_blocks.3.", "down_blocks.1."),
+    ("down_blocks.7.", "down_blocks.2.downsamplers.0."),
+    ("down_blocks.6.", "down_blocks.2."),
+    ("down_blocks.8.", "down_blocks.3."),
+    ("down_blocks.9.", "encoder.mid_block."),
+];
+
+/// The same from 0.9.5 on.
+const LTX_095: [(&str, &str); 18] = [
+    ("up_blocks.0.", "decoder.mid_block."),
+    ("up_blocks.1.", "up_blocks.0.upsamplers.0."),
+    ("up_blocks.2.", "up_blocks.0."),
+    ("up_blocks.3.", "up_blocks.1.upsamplers.0."),
+    ("up_blocks.4.", "up_blocks.1."),
+    ("up_blocks.5.", "up_blocks.2.upsamplers.0."),
+    ("up_blocks.6.", "up_blocks.2."),
+    ("up_blocks.7.", "up_blocks.3.upsamplers.0."),
+    ("up_blocks.8.", "up_blocks.3."),
+    ("down_blocks.1.", "down_blocks.0.downsamplers.0."),
+    ("down_blocks.0.", "down_blocks.0."),
+    ("down_blocks.3.", "down_blocks.1.downsamplers.0."),
+    ("down_blocks.2.", "down_blocks.1."),
+    ("down_blocks.5.", "down_blocks.2.downsamplers.0."),
+    ("down_blocks.4.", "down_blocks.2."),
+    ("down_blocks.7.", "down_blocks.3.downsamplers.0."),
+    ("down_blocks.6.", "down_blocks.3."),
+    ("down_blocks.8.", "encoder.mid_block."),
+];
+
+/// Other parts of it, outside of the blocks and inside.
+const LTX_LAYERS: [(&str, &str); 7] = [
+    ("decoder.last_time_embedder.", "decoder.time_embedder."),
+    ("decoder.last_scale_shift_table", "decoder.scale_shift_table"),
+    ("per_channel_statistics.mean-of-means", "latents_mean"),
+    ("per_channel_statistics.std-of-means", "latents_std"),
+    (".res_blocks.", ".resnets."),
+    (".conv_shortcut.", ".conv_shortcut.conv."),
+    (".norm3.norm.", ".norm3."),
+];
+
+/// LTX-Video's autoencoder under its original names: blocks are numbered without levels.
+pub fn ltx_autoencoder(diffusers: &Tensors) -> Tensors {
+    let is_late = diffusers.contains_key("encoder.down_blocks.0.downsamplers.0.conv.conv.weight");
+    let blocks: &[(&str, &str)] = if is_late { &LTX_095 } else { &LTX_090 };
+    let renamed = |name: &String| {
+        let block = blocks.iter().filter(|(_, own)| name.contains(own)).max_by_key(|(_, own)| own.len());
+        let name = block.map_or_else(
+            || name.clone(),
+            |(theirs, own)| {
+                let side = own.split_once("mid_block").map_or("", |(side, _)| side);
+                name.replace(own, &format!("{side}{theirs}"))
+            },
+        );
+        LTX_LAYERS.iter().fold(name, |name, (theirs, own)| name.replace(own, theirs))
+    };
+    diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
+}
+
 fn up_block(level: usize) -> String {
     format!("decoder.up_blocks.{level}.resnets.0.conv1.weight")
 }

@@ -117,20 +117,17 @@ fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
         assert_fine(&output);
         stdout(&output).to_owned()
     };
-    let ltx = planned("ltx-13b");
+    let qwen = planned("qwen-image");
     assert!(
-        ltx.ends_with("Sluice cannot generate with LTX-Video 13B yet. Its sizes are from a table.\n"),
-        "{ltx}"
+        qwen.ends_with("Sluice cannot generate with Qwen-Image yet. Its sizes are from a table.\n"),
+        "{qwen}"
     );
     assert!(!planned("sdxl").contains("cannot generate"));
     let help = run(folder.path(), &["plan", "--help"]);
     let (supported, unsupported) =
         stdout(&help).split_once("Sluice cannot generate with these yet:").unwrap();
-    assert!(supported.contains("  sdxl ") && !supported.contains("  ltx-video-13b "), "{supported}");
-    assert!(
-        unsupported.contains("  ltx-video-13b ") && unsupported.contains("  qwen-image "),
-        "{unsupported}"
-    );
+    assert!(supported.contains("  sdxl ") && !supported.contains("  qwen-image "), "{supported}");
+    assert!(unsupported.contains("  qwen-image "), "{unsupported}");
 }
 
 #[test]

@@ -147,6 +147,8 @@ pub enum GivenFrames {
     Noised,
     /// Without noise; the network is told so.
     Clean,
+    /// With a little noise, new for each prediction; the network is told that they have none.
+    Renoised,
     /// In [channels of their own](Denoiser::channels_beside), with a mask, in a clip that is gray elsewhere.
     Beside,
 }

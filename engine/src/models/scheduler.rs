@@ -21,7 +21,7 @@ fn configured<T: DeserializeOwned>(checkpoint: &Checkpoint) -> Result<Option<T>,
 /// When the shift is not a positive number.
 pub fn flow_shift(checkpoint: &Checkpoint, otherwise: FlowShift) -> Result<FlowShift, CheckpointError> {
     let Some(shift) = configured(checkpoint)? else { return Ok(otherwise) };
-    let shift = FlowShift { last: otherwise.last, ..shift };
+    let shift = FlowShift { last: otherwise.last, own: otherwise.own, ..shift };
     if shift.shift.is_finite() && shift.shift > 0.0 {
         return Ok(shift);
     }

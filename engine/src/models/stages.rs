@@ -82,7 +82,7 @@ impl ClipFrames {
 
     /// The first latent frames that the network sees without noise.
     pub fn clean(self) -> usize {
-        if self.shown == GivenFrames::Clean { self.latents } else { 0 }
+        if matches!(self.shown, GivenFrames::Clean | GivenFrames::Renoised) { self.latents } else { 0 }
     }
 }
 

@@ -1,9 +1,27 @@
 //! Inpainting with a network for whole images: a part of the latents stays as it was (Avrahami et al. 2022,
 //! arXiv:2206.02779, as in diffusers' inpainting pipelines).
 
+use std::cell::RefCell;
+
 use candle_core::{Result, Tensor};
 
 use super::Training;
+
+/// Share of the noise that [`Kept::Renoised`] adds at noise level 1; it falls with the square of the level.
+const RENOISED: f64 = 0.15;
+
+/// How a network sees what is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// At the noise level of the rest.
+    #[default]
+    Noised,
+    /// Without noise.
+    Clean,
+    /// With a little noise, new for each prediction, as in diffusers' `LTXConditionPipeline`. What the last prediction saw
+    /// stays.
+    Renoised,
+}
 
 /// An image whose masked part is inpainted.
 ///
@@ -21,14 +39,28 @@ pub struct Inpaint<'a> {
     /// The mask `[1, 1, height, width]`, of clips `[1, 1, frames, height, width]`: 1 where the image is inpainted, 0
     /// elsewhere.
     pub mask: Tensor,
-    /// Whether the network sees the original without noise.
-    pub is_clean: bool,
+    /// How the network sees the original.
+    pub kept: Kept,
+    /// What the network saw of an original that is renoised.
+    seen: RefCell<Option<Tensor>>,
 }
 
-impl Inpaint<'_> {
+impl<'a> Inpaint<'a> {
+    /// See the fields.
+    pub fn new(training: &'a Training, latents: Tensor, noise: Tensor, mask: Tensor, kept: Kept) -> Self {
+        Self { training, latents, noise, mask, kept, seen: RefCell::default() }
+    }
+
+    /// Gives an original that is renoised the noise of the next prediction, in the shape of its latents.
+    pub fn renoise(&self, noise: &Tensor, sigma: f32) -> Result<()> {
+        let noised = (&self.latents + (noise * (RENOISED * f64::from(sigma).powi(2)))?)?;
+        *self.seen.borrow_mut() = Some(noised);
+        Ok(())
+    }
+
     /// `x`, latents at a noise level, with the original restored outside the mask as the network sees it.
     pub fn shown(&self, x: &Tensor, sigma: f32) -> Result<Tensor> {
-        if self.is_clean {
+        if self.kept != Kept::Noised {
             return self.clean(x);
         }
         self.join(x, &self.training.noised(Some(&self.latents), &self.noise, sigma)?)
@@ -36,7 +68,7 @@ impl Inpaint<'_> {
 
     /// Latents without noise, with the original restored outside the mask.
     pub fn clean(&self, x: &Tensor) -> Result<Tensor> {
-        self.join(x, &self.latents)
+        self.join(x, self.seen.borrow().as_ref().unwrap_or(&self.latents))
     }
 
     /// A prediction for `x` that leads to the original outside the mask.
@@ -74,7 +106,7 @@ mod tests {
         for training in &trainings {
             let [latents, noise] = [[1.0, 2.0, 3.0, 4.0], [0.5, -0.5, 1.5, -1.5]].map(row);
             let mask = row([1.0, 0.0, 1.0, 0.0]);
-            let kept = Inpaint { training, latents, noise, mask, is_clean: false };
+            let kept = Inpaint::new(training, latents, noise, mask, Kept::Noised);
             let strange = row([7.0, 8.0, 9.0, 10.0]);
             let sigma = 0.5;
             let share = if matches!(training, Training::Flow(_)) { 0.5 } else { 1.0 };

@@ -29,11 +29,11 @@ pub use discrete::{BetaSchedule, Discrete, DiscreteConfig, PredictionType, Spaci
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;
 pub use guide::Guide;
-pub use inpaint::Inpaint;
+pub use inpaint::{Inpaint, Kept};
 pub use levels::Levels;
 pub use mixing::Mixing;
 pub use multistep::{ipndm, lms, res_multistep};
-pub use schedule::{FlowShift, LastLevel, Shift};
+pub use schedule::{FlowShift, LastLevel, OwnLevels, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
 pub use step_cache::StepCache;
 pub use training::{Training, variance_preserving};

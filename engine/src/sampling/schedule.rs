@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use super::Levels;
+
 /// How a model's noise levels are shifted towards noise (Esser et al. 2024, arXiv:2403.03206, section 5.3.2).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
@@ -24,6 +26,21 @@ pub struct FlowShift {
     /// Where the model's own schedule ends. This depends on its pipeline, not on its configuration.
     #[serde(skip)]
     pub last: LastLevel,
+    /// How the model's own schedule spaces its levels. This depends on its pipeline or its training, too.
+    #[serde(skip)]
+    pub own: OwnLevels,
+}
+
+/// How a model's own schedule spaces its levels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum OwnLevels {
+    /// Evenly, and shifted.
+    #[default]
+    Even,
+    /// As [`Levels::linear_quadratic`].
+    LinearQuadratic,
+    /// As a distilled model was trained: these levels, at least one, falling from 1. Other numbers of steps interpolate.
+    Listed(Vec<f32>),
 }
 
 /// The lowest level of a run before the shift; steps are even from 1 down to it.
@@ -59,6 +76,7 @@ impl Default for FlowShift {
             max_image_seq_len: 4096,
             shift_terminal: None,
             last: LastLevel::default(),
+            own: OwnLevels::default(),
         }
     }
 }
@@ -95,6 +113,15 @@ impl FlowShift {
             stretch(&mut sigmas[..steps], terminal as f32);
         }
         sigmas
+    }
+
+    /// The noise levels of the model's own schedule for an image of this many tokens.
+    pub fn own_sigmas(&self, image_tokens: usize, steps: usize) -> Vec<f32> {
+        match &self.own {
+            OwnLevels::Even => self.sigmas(self.own(image_tokens), steps),
+            OwnLevels::LinearQuadratic => Levels::Flow(self.own(image_tokens)).linear_quadratic(steps),
+            OwnLevels::Listed(levels) => interpolated(levels, steps),
+        }
     }
 
     /// The shift that the model's own configuration selects.
@@ -148,6 +175,17 @@ impl Shift {
     }
 }
 
+/// Levels of `steps` steps along a list, which ends at 0.
+fn interpolated(levels: &[f32], steps: usize) -> Vec<f32> {
+    let at = |index: usize| levels.get(index).copied().unwrap_or(0.0);
+    let level = |step: usize| {
+        let place = (step * levels.len()) as f32 / steps as f32;
+        let (before, part) = (at(place as usize), place.fract());
+        before + part * (at(place as usize + 1) - before)
+    };
+    (0..steps).map(level).chain([0.0]).collect()
+}
+
 /// Stretches levels that begin at 1 so that they end at `terminal`. A single level stays.
 fn stretch(sigmas: &mut [f32], terminal: f32) {
     let Some(last) = sigmas.last().copied().filter(|last| *last < 1.0) else { return };
@@ -172,6 +210,14 @@ pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn listed_levels_are_those_of_as_many_steps() {
+        let listed = FlowShift { own: OwnLevels::Listed(vec![1.0, 0.9, 0.4]), ..FlowShift::default() };
+        assert_eq!(listed.own_sigmas(64, 3), [1.0, 0.9, 0.4, 0.0]);
+        assert_eq!(listed.own_sigmas(64, 6), [1.0, 0.95, 0.9, 0.65, 0.4, 0.2, 0.0]);
+        assert_eq!(listed.own_sigmas(64, 1), [1.0, 0.0]);
+    }
 
     /// Expected values from diffusers' FlowMatchEulerDiscreteScheduler, given only a number of steps.
     #[test]

@@ -27,7 +27,7 @@ impl Training {
     pub fn sigmas(&self, schedule: Schedule, steps: usize, image_tokens: usize) -> Vec<f32> {
         match self {
             Self::Flow(shift) => match schedule {
-                Schedule::Model => shift.sigmas(shift.own(image_tokens), steps),
+                Schedule::Model => shift.own_sigmas(image_tokens, steps),
                 Schedule::StaticShift => shift.sigmas(shift.constant(), steps),
                 Schedule::DynamicShift => shift.sigmas(shift.dynamic(image_tokens), steps),
                 other => Levels::Flow(shift.own(image_tokens)).spaced(other, steps),

@@ -246,8 +246,18 @@ pub struct T5Encoder {
     model: T5,
     /// Prompts are truncated and padded to at most this many tokens.
     length: usize,
-    /// Whether the states of the padding are dropped.
-    drops_padding: bool,
+    padding: Padding,
+}
+
+/// What becomes of the padding of short prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    /// It is read like the prompt. UMT5 does not see it; zeros take the place of its states, as in Wan.
+    Read,
+    /// It is read, and its states are dropped.
+    Dropped,
+    /// There is none.
+    Absent,
 }
 
 impl T5Encoder {
@@ -276,14 +286,19 @@ impl T5Encoder {
             &part.path,
         )?;
         let tokenizer = T5Tokenizer::find(checkpoint, part, tokenizer, config.vocab_size)?;
-        Ok((Self { tokenizer, model: T5::new(config), length, drops_padding: false }, component))
+        Ok((Self { tokenizer, model: T5::new(config), length, padding: Padding::Read }, component))
     }
 }
 
 impl T5Encoder {
     /// The same for a model that does not see the states of the padding.
     pub fn dropping_padding(self) -> Self {
-        Self { drops_padding: true, ..self }
+        Self { padding: Padding::Dropped, ..self }
+    }
+
+    /// The same for a model whose encoder does not see the padding either.
+    pub fn without_padding(self) -> Self {
+        Self { padding: Padding::Absent, ..self }
     }
 }
 
@@ -292,10 +307,13 @@ impl TextEncoder for T5Encoder {
         self.model.config.d_model
     }
 
-    /// Pads shorter prompts, because the models that use T5 were trained with padding. UMT5 does not see the padding;
-    /// zeros take the place of its states, as in Wan.
+    /// Pads shorter prompts, because most models that use T5 were trained with padding.
     fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
-        self.tokenizer.tokens(prompt, longest.min(self.length))
+        let length = longest.min(self.length);
+        match self.padding {
+            Padding::Read | Padding::Dropped => self.tokenizer.padded(prompt, length),
+            Padding::Absent => self.tokenizer.tokens(prompt, length),
+        }
     }
 
     fn encode(
@@ -309,7 +327,7 @@ impl TextEncoder for T5Encoder {
         let read: Vec<&[u32]> = sequences.iter().map(|ids| &ids[..seen(ids)]).collect();
         let states = self.model.encode(blocks, &read)?;
         let padded = states.into_iter().zip(sequences).map(|(states, ids)| {
-            if self.drops_padding {
+            if self.padding == Padding::Dropped {
                 let states = states.narrow(0, 0, self.tokenizer.without_padding(ids))?;
                 return Ok(Encoded { states, pooled: None });
             }

@@ -118,6 +118,13 @@ impl T5Tokenizer {
 
     /// A prompt with the end token, truncated or padded to `length`. `BREAK` is removed, because there are no
     /// chunks.
+    pub fn padded(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
+        let mut tokens = self.tokens(prompt, length)?;
+        tokens.sequences.iter_mut().for_each(|sequence| sequence.resize(length, self.padding));
+        Ok(tokens)
+    }
+
+    /// The same without padding.
     pub fn tokens(&self, prompt: &str, length: usize) -> Result<Tokens, CheckpointError> {
         let room = length.saturating_sub(1);
         let (mut sequence, mut count) = (Sequence::default(), 0);
@@ -129,7 +136,6 @@ impl T5Tokenizer {
             }
         }
         sequence.push((self.end, 1.0));
-        sequence.resize(length, self.padding);
         Ok(Tokens::single(sequence, Extent::whole(count, room)))
     }
 }

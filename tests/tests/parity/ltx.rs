@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candle_core::Tensor;
+use candle_core::{DType, Tensor};
 use serde_json::json;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
@@ -13,12 +13,12 @@ use sluice_engine::{
     vae::{Autoencoder, LtxAutoencoder},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, fixtures, load, manifest_tensors, save, set_json},
+    checkpoint::{Fixture, Layout, Stored, add_note, fixtures, load, manifest_tensors, save, set_json},
     clips::write_frames,
     golden::{AUTOENCODER, compare, distance},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
-    parity::check_case,
+    parity::{check_case, check_run},
     runner::Runner,
     stores::on_processor,
 };
@@ -33,6 +33,51 @@ fn other_sizes_constants_and_weights_give_what_diffusers_gives() {
     check_case("ltx", "salted").unwrap();
 }
 
+/// The pipeline from 0.9.7 on: levels of its own, places of latent frames at their last frame, and new noise for given
+/// frames before each prediction.
+#[test]
+fn the_conditioned_pipeline_gives_what_diffusers_gives() {
+    check_case("ltx", "conditioned").unwrap();
+}
+
+#[test]
+fn distilled_models_take_the_steps_they_were_trained_for() {
+    let (fixture, folder) = (Fixture::new("ltx", "conditioned"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(&folder.path().join("ltxv-distilled")).unwrap();
+    let defaults = models::open(&model, &[]).unwrap().defaults;
+    assert_eq!((defaults.steps, defaults.guidance), (8, 1.0));
+    let mut runner = Runner::start().unwrap();
+    check_run(&mut runner, &fixture.run("distilled/fast").unwrap(), &model).unwrap();
+}
+
+/// Files as published: transformer and autoencoder in one, under the authors' names, with notes in the header.
+#[test]
+fn the_authors_files_give_the_same_bytes() {
+    let shape = json!({ "num_attention_heads": 2, "attention_head_dim": 32 });
+    let levels = [1.0, 0.9937, 0.9875, 0.9812, 0.975, 0.9094, 0.725, 0.4219];
+    for (case, run, notes) in [
+        ("default", "first", json!({ "transformer": shape.clone() })),
+        ("conditioned", "first", json!({ "transformer": shape.clone() })),
+        ("conditioned", "distilled/fast", json!({ "transformer": shape, "allowed_inference_steps": levels })),
+    ] {
+        let (fixture, folder) = (Fixture::new("ltx", case), tempfile::tempdir().unwrap());
+        let is_distilled = run.starts_with("distilled");
+        let name = if is_distilled { "ltx-distilled" } else { "ltx" };
+        let diffusers = fixture.write_diffusers(&folder.path().join(name)).unwrap();
+        let single = fixture.write(&folder.path().join("single"), Layout::Single, Stored::F32).unwrap();
+        add_note(&single, "config", &notes.to_string()).unwrap();
+        let defaults = models::open(&single, &[]).unwrap().defaults;
+        assert_eq!(defaults.steps, models::open(&diffusers, &[]).unwrap().defaults.steps, "{case}");
+        let (run, mut runner) = (fixture.run(run).unwrap(), Runner::start().unwrap());
+        let (_, wanted) = runner.repeat(&run, &diffusers).unwrap();
+        let (_, found) = runner.repeat(&run, &single).unwrap();
+        assert_eq!(wanted.len(), found.len());
+        for (name, tensor) in &wanted {
+            distance(name, &tensor.to_dtype(DType::F64).unwrap(), &found[name], 0.0).unwrap();
+        }
+    }
+}
+
 /// 16-bit activations have 8 (bf16) or 11 (f16) bits of precision.
 #[test]
 fn computing_in_half_precision_stays_near() {
@@ -42,7 +87,9 @@ fn computing_in_half_precision_stays_near() {
 
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in [("default", "guided"), ("salted", "clip"), ("default", "first")] {
+    for (case, run) in
+        [("default", "guided"), ("salted", "clip"), ("default", "first"), ("conditioned", "first")]
+    {
         check_every_mode(&Fixture::new("ltx", case), run).unwrap();
     }
 }

@@ -46,7 +46,7 @@ fn clip_ids(tokenizer: &ClipTokenizer, text: &str, length: usize) -> Vec<u32> {
 }
 
 fn t5_ids(tokenizer: &T5Tokenizer, text: &str, length: usize) -> Vec<u32> {
-    tokenizer.tokens(&literal(text), length).unwrap().sequences[0].ids.clone()
+    tokenizer.padded(&literal(text), length).unwrap().sequences[0].ids.clone()
 }
 
 #[test]

@@ -103,9 +103,15 @@ pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
 
 /// The role of a set of weights, from names common to all of a kind; denoisers have none in common.
 fn role_of_names(tensors: &TensorTable) -> Option<Role> {
-    /// The decoder's first layer, under diffusers' and under Wan's names, and the encoder's.
-    const FIRST: [&str; 4] =
-        ["decoder.conv_in.weight", "encoder.conv_in.weight", "decoder.conv1.weight", "encoder.conv1.weight"];
+    /// The decoder's first layer, under diffusers' names, those of Wan and those of LTX-Video, and the encoder's.
+    const FIRST: [&str; 6] = [
+        "decoder.conv_in.weight",
+        "encoder.conv_in.weight",
+        "decoder.conv1.weight",
+        "encoder.conv1.weight",
+        "decoder.conv_in.conv.weight",
+        "encoder.conv_in.conv.weight",
+    ];
     const TOKENS: [&str; 3] = ["embed_tokens.weight", "token_embedding.weight", "embeddings.class_embedding"];
     let is_encoder =
         |name: &String| name == "shared.weight" || TOKENS.iter().any(|tokens| name.ends_with(tokens));

@@ -28,7 +28,7 @@ fn names_are_clear() {
 fn those_that_no_family_generates_with_come_last_and_are_in_the_table() {
     assert!(known_models().is_sorted_by_key(|known| !known.is_supported()));
     let supported = known_models().iter().filter(|known| known.is_supported());
-    assert_eq!(supported.count(), 14);
+    assert_eq!(supported.count(), 17);
     for published in published_models().iter().filter(|published| published.name.is_none()) {
         assert!(unsupported_models().iter().any(|model| model.id == published.id), "{}", published.id);
     }
@@ -43,13 +43,26 @@ fn families_open_their_models_without_files() {
         let defaults = known.defaults().unwrap();
         let frames = match known.id.as_str() {
             "wan-2.2-5b" => 121,
-            "ltx-video" => 121,
+            id if id.starts_with("ltx-video") => 121,
             id if id.starts_with("wan") => 81,
             _ => 1,
         };
         assert_eq!((defaults.width, defaults.frames), (model.defaults.width, frames), "{}", known.id);
         let prompt = &model.tokenize(&["a fox in the snow"], 512, 0).unwrap()[0];
         assert!(prompt.lengths().iter().all(|length| *length > 4), "{}: {prompt:?}", known.id);
+    }
+}
+
+#[test]
+fn distilled_models_start_from_their_own_steps() {
+    for (id, steps, guidance) in [
+        ("ltx-video", 50, 3.0),
+        ("ltx-video-13b", 30, 3.0),
+        ("ltx-video-13b-distilled", 8, 1.0),
+        ("ltx-video-2b-distilled", 8, 1.0),
+    ] {
+        let defaults = known_model(id).unwrap().defaults().unwrap();
+        assert_eq!((defaults.steps, defaults.guidance), (steps, guidance), "{id}");
     }
 }
 
@@ -67,7 +80,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 24] = [
+    let published: [(&str, Role, &[f64]); 27] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -88,6 +101,9 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("wan-2.2-14b", Denoiser, &[14.29, 14.29]),
         ("ltx-video", Denoiser, &[1.923]),
         ("ltx-video", TextEncoder, &[4.762]),
+        ("ltx-video-2b-distilled", Denoiser, &[1.923]),
+        ("ltx-video-13b", Denoiser, &[13.04]),
+        ("ltx-video-13b", Autoencoder, &[1.247]),
         ("sdxl", Denoiser, &[2.567]),
         ("sdxl", Autoencoder, &[0.08365]),
         ("sd2.1", Denoiser, &[0.8659]),

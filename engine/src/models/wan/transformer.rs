@@ -73,7 +73,9 @@ impl Denoiser for WanTransformer {
             (GivenFrames::Beside, [1]) => &[Mode::ImageToVideo, Mode::Extend],
             (GivenFrames::Beside, [2]) => &[Mode::FirstAndLast],
             (GivenFrames::Beside, _) => &[Mode::ImageToVideo, Mode::FirstAndLast, Mode::Extend],
-            (GivenFrames::Clean, _) => &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend],
+            (GivenFrames::Clean | GivenFrames::Renoised, _) => {
+                &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend]
+            }
             (GivenFrames::Noised, _) => &[Mode::Text, Mode::VideoToVideo, Mode::Extend],
         }
     }

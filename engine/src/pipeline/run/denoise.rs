@@ -14,7 +14,7 @@ use crate::{
     nn,
     pipeline::dump::aside,
     residency::Blocks,
-    sampling::{self, Inpaint, Step, StepCache, Training, Walk},
+    sampling::{self, Inpaint, Kept, Step, StepCache, Training, Walk},
     telemetry::{StepRecord, TelemetryEvent},
 };
 
@@ -81,9 +81,14 @@ impl Run<'_> {
                 self.hand_over(&mut turn.borrow_mut(), next, &mut made.conditionings)?;
                 cache.borrow_mut().forget();
             }
+            if let Some(kept) = kept.as_ref().filter(|kept| kept.kept == Kept::Renoised) {
+                kept.renoise(&self.draw_tokens(latents.dims())?, sigma)?;
+            }
             // The start of the loop already contains the noised kept area.
             let put_back = match &kept {
-                Some(kept) if kept.is_clean || calls.get() > 1 => Some(kept.shown(latents, sigma)?),
+                Some(kept) if kept.kept != Kept::Noised || calls.get() > 1 => {
+                    Some(kept.shown(latents, sigma)?)
+                }
                 _ => None,
             };
             let shown = put_back.as_ref().unwrap_or(latents);

@@ -7,7 +7,7 @@ use candle_core::{Device, Tensor};
 use super::{PipelineError, Run};
 use crate::{
     checkpoint::{CheckpointError, TensorTable, read_header},
-    models::Task,
+    models::{GivenFrames, Task},
     request::Request,
     sampling::NoiseStream,
 };
@@ -58,13 +58,16 @@ impl Run<'_> {
         let whole = sampled.filter(|(_, images)| images.whole);
         let whole = whole.map(|_| next("noise.picture", &shape)).transpose()?;
         let clip = sampled.and_then(|(autoencoder, images)| Some((autoencoder, images.clip?)));
+        // The pipeline of networks whose frames are renoised draws the noise of the run first.
+        let is_renoised = clip.is_some_and(|(_, clip)| clip.shown == GivenFrames::Renoised);
+        let first = is_renoised.then(|| next(LATENTS, &shape)).transpose()?;
         let clip = clip.map(|(autoencoder, clip)| {
             let mut shape = shape.clone();
             shape[2] = 1 + (clip.count - 1) / autoencoder.network.frames_per_latent();
             next("noise.picture", &shape)
         });
         let clip = clip.transpose()?;
-        let latents = next(LATENTS, &shape)?;
+        let latents = first.map_or_else(|| next(LATENTS, &shape), Ok)?;
         let masked = sampled.filter(|(_, images)| images.masked);
         let masked = masked.map(|_| next("noise.masked_picture", &shape)).transpose()?;
         Ok(Noise { latents, images: ImageNoise { whole, masked, clip } })
@@ -76,6 +79,13 @@ impl Run<'_> {
         let mut streams = self.streams.borrow_mut();
         let noise: Vec<f32> = streams.iter_mut().flat_map(|stream| stream.draw(each)).collect();
         Tensor::from_vec(noise, shape, &Device::Cpu)
+    }
+
+    /// The same for a clip `[batch, channels, frames, height, width]`, drawn latent by latent and not channel by channel.
+    pub(super) fn draw_tokens(&self, shape: &[usize]) -> candle_core::Result<Tensor> {
+        let (batch, channels) = (shape[0], shape[1]);
+        let tokens = self.draw(&[batch, shape[2..].iter().product(), channels])?;
+        tokens.transpose(1, 2)?.contiguous()?.reshape(shape)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     models::{ClipFrames, GivenFrames, SourceImages, Task, Used},
     nn,
     residency::Blocks,
-    sampling::{Inpaint, Training},
+    sampling::{Inpaint, Kept, Training},
     source::{GivenClip, normalized},
     text::ClipVision,
     vae::{Autoencoder, Reel, Tiling},
@@ -55,8 +55,8 @@ pub(super) struct Original {
     is_forgotten: bool,
     /// Extra channels for the network, `[batch, channels, height, width]`, f32.
     beside: Option<Tensor>,
-    /// Whether the network sees the rest without noise.
-    is_clean: bool,
+    /// How the network sees the rest.
+    kept: Kept,
 }
 
 impl Original {
@@ -69,9 +69,7 @@ impl Original {
     /// extra channels for the network.
     pub fn in_steps(self, training: &Training, noise: Tensor) -> (Option<Inpaint<'_>>, Option<Tensor>) {
         let kept = match (self.latents, self.mask) {
-            (Some(latents), Some(mask)) => {
-                Some(Inpaint { training, latents, noise, mask, is_clean: self.is_clean })
-            }
+            (Some(latents), Some(mask)) => Some(Inpaint::new(training, latents, noise, mask, self.kept)),
             _ => None,
         };
         (kept, self.beside)
@@ -123,7 +121,7 @@ impl Run<'_> {
             dump.add("source.mask", mask)?;
         }
         let mask = mask.filter(|_| beside.is_none());
-        Ok(Original { latents, mask, is_forgotten, beside, is_clean: false })
+        Ok(Original { latents, mask, is_forgotten, beside, kept: Kept::Noised })
     }
 
     /// Encodes the frames of a clip that are given, once for the whole batch.
@@ -170,8 +168,12 @@ impl Run<'_> {
         let latents = spread_out(&Tensor::cat(&[known, zeros(channels, rest)?], 2)?)?;
         let mask = Tensor::cat(&[zeros(1, clip.latents)?, zeros(1, rest)?.affine(1.0, 1.0)?], 2)?;
         let mask = mask.narrow(0, 0, 1)?.contiguous()?;
-        let is_clean = clip.shown == GivenFrames::Clean;
-        Ok(Original { latents: Some(latents), mask: Some(mask), is_forgotten: true, is_clean, beside: None })
+        let kept = match clip.shown {
+            GivenFrames::Clean => Kept::Clean,
+            GivenFrames::Renoised => Kept::Renoised,
+            GivenFrames::Noised | GivenFrames::Beside => Kept::Noised,
+        };
+        Ok(Original { latents: Some(latents), mask: Some(mask), is_forgotten: true, kept, beside: None })
     }
 
     /// Embeds the input images, or of a clip that is extended the first frame that is seen.

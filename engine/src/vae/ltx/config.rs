@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::original;
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
     vae::wan_config::CUBE,
@@ -10,9 +11,9 @@ use crate::{
 /// Width of the sinusoidal embedding of a timestep.
 pub const TIME: usize = 256;
 /// The encoder's levels up to 0.9.1: a residual block after the halving leads to the next width.
-const PLAIN_LEVEL: &str = "LTXVideoDownBlock3D";
+pub const PLAIN_LEVEL: &str = "LTXVideoDownBlock3D";
 /// The encoder's levels from 0.9.5 on: the halving leads to the next width.
-const FOLDED_LEVEL: &str = "LTXVideo095DownBlock3D";
+pub const FOLDED_LEVEL: &str = "LTXVideo095DownBlock3D";
 
 /// The shape of the autoencoder, as in its `config.json`. Its words are those of diffusers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -154,8 +155,12 @@ pub struct UpLevel {
 }
 
 impl LtxAutoencoderConfig {
-    /// The published shape, for files without a configuration, if the tensors have its widths.
+    /// The shape of tensors with the authors' names, or else that of 0.9.0 if the tensors have its widths, for files without
+    /// a configuration.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        if original::is_original(tensors) {
+            return original::shape_of(tensors);
+        }
         let config = Self::default();
         let input = tensors.get("decoder.conv_in.conv.weight")?.shape();
         let widest = config.decoder_block_out_channels.last().copied()?;
@@ -268,7 +273,7 @@ impl LtxAutoencoderConfig {
     }
 
     /// Whether the encoder's levels are those from 0.9.5 on.
-    fn is_folded(&self) -> bool {
+    pub fn is_folded(&self) -> bool {
         self.down_block_types.last().is_some_and(|kind| kind == FOLDED_LEVEL)
     }
 

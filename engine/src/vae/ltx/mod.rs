@@ -5,6 +5,7 @@
 
 mod config;
 mod layers;
+mod original;
 mod pass;
 
 use super::{
@@ -17,6 +18,7 @@ use crate::{
     residency::{Blocks, RunError},
 };
 pub use config::LtxAutoencoderConfig;
+use original::Names;
 use pass::Pass;
 
 /// The shape of an autoencoder; its weights come from a store.
@@ -35,23 +37,31 @@ impl LtxAutoencoder {
     pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(LtxAutoencoderConfig::from_shapes)?;
         config.check(part)?;
+        let is_original = original::is_original(&part.tensors);
+        let renamed = is_original.then(|| original::renamed(&part.tensors, &config));
+        let (tensors, names) = (renamed.as_ref().unwrap_or(&part.tensors), Names::new(&config));
         let component = Component::bind(
             Role::Autoencoder,
             "AutoencoderKLLTXVideo",
             &config.blueprint(),
-            &part.tensors,
-            |name| StoredName::whole(name),
+            tensors,
+            |name| StoredName::whole(if is_original { names.original(name) } else { name.to_owned() }),
             &part.path,
         )?;
         let channels = config.latent_channels;
         let statistic = |name: &str, otherwise: f32| {
             let stored =
-                part.tensors.get(name).filter(|stored| stored.shape() == [channels] && !stored.is_hollow());
+                tensors.get(name).filter(|stored| stored.shape() == [channels] && !stored.is_hollow());
             let Some(stored) = stored else { return Ok(vec![otherwise; channels]) };
             stored.values()
         };
         let statistics = [statistic("latents_mean", 0.0)?, statistic("latents_std", 1.0)?];
         Ok((Self { config, statistics }, component))
+    }
+
+    /// Whether it is one of the versions from 0.9.5 on, by its encoder.
+    pub fn is_from_095(&self) -> bool {
+        self.config.is_folded()
     }
 
     /// Number of latent channels of the autoencoder in `tensors`, if there is one.
