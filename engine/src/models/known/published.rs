@@ -150,6 +150,10 @@ impl PublishedPart {
                 let mut tensors = stored(&config.blueprint(), whole);
                 let statistics = ["latents_mean", "latents_std"];
                 tensors.extend(statistics.map(|name| (name.to_owned(), vec![config.latent_channels])));
+                if config.timestep_conditioning {
+                    // Always 1000.
+                    tensors.push(("decoder.timestep_scale_multiplier".to_owned(), Vec::new()));
+                }
                 tensors
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
