@@ -117,7 +117,8 @@ def write_causal_autoencoder(name, options, out):
 def write_clip_autoencoder(name, options, out):
     """Writes configuration, manifest and tensors of one of LTX-Video's autoencoders."""
     vae = write_module(families.autoencoder_ltx(**options), f"autoencoder.{name}", out)
-    save_tensors(modules.clip_autoencoder(vae), f"{out}/golden.safetensors")
+    tensors = {**modules.clip_autoencoder(vae), **modules.tiled_clip_autoencoder(vae)}
+    save_tensors(tensors, f"{out}/golden.safetensors")
 
 
 def write_transformer(name, network, out):

@@ -156,6 +156,28 @@ def clip_autoencoder(vae):
     }
 
 
+def tiled_clip_autoencoder(vae):
+    """The same in tiles of two by two latents, to be compared at some places. Inputs are not kept: they are hash noise."""
+    channels, scale, times = vae.config.latent_channels, vae.spatial_compression_ratio, vae.temporal_compression_ratio
+    clip = tensor("autoencoder.long_clip", 1, 3, 1 + 3 * times, 3 * scale, 2 * scale).clamp(-1, 1)
+    latents = tensor("autoencoder.long", 1, channels, 5, 3, 2)
+    time = torch.zeros(1) if vae.config.timestep_conditioning else None
+    vae.decoder.register_forward_pre_hook(lambda *_: torch.manual_seed(0) and None)
+    vae.enable_tiling(2 * scale, 2 * scale, 2 * times, scale, scale, times)
+    # diffusers drops the last frame of each tile but the first, which moves it by one frame. Here the first frame goes, as in
+    # its encoder.
+    tiles = [vae.tiled_decode(latents[:, :, start : start + 3], time).sample for start in range(5)]
+    tiles = [tile[:, :, 1:] if start else tile for start, tile in enumerate(tiles)]
+    for before, tile in zip(tiles, tiles[1:]):
+        vae.blend_t(before, tile, times)
+    decoded = torch.cat([tile[:, :, : times + (start == 0)] for start, tile in enumerate(tiles)], dim=2)
+    return {
+        "long.mean": vae.encoder(clip)[:, :channels],
+        "long_tiled.mean": vae.tiled_encode(clip)[:, :channels],
+        "tiled.out": decoded[:, :, ::3, ::7, ::5],
+    }
+
+
 def qwen_image(transformer, prompts):
     """Qwen-Image's transformer on hash noise: images with one and with two in a batch, at one noise level each, after two
     prompts."""

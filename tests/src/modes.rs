@@ -99,6 +99,18 @@ pub fn check_forecasts(
     formula: Range<f64>,
     tried_out: Range<f64>,
 ) -> Result<()> {
+    // With tiles this small, the denoiser has the peak.
+    check_forecasts_in_tiles(fixture, run, 16, formula, tried_out)
+}
+
+/// The same with tiles of this side.
+pub fn check_forecasts_in_tiles(
+    fixture: &Fixture,
+    run: &str,
+    tile: u32,
+    formula: Range<f64>,
+    tried_out: Range<f64>,
+) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
@@ -111,8 +123,7 @@ pub fn check_forecasts(
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
         for (estimate, near) in [(Estimate::Formula, &formula), (Estimate::Dryrun, &tried_out)] {
-            // With tiles this small, the denoiser has the peak.
-            let memory = MemoryPreferences { tile: Some(16), estimate, ..card(mode) };
+            let memory = MemoryPreferences { tile: Some(tile), estimate, ..card(mode) };
             let request =
                 Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
             let mut ratio = f64::INFINITY;

@@ -268,7 +268,7 @@ impl Estimator<'_> {
         else {
             return Ok(Vec::new());
         };
-        let ways = tilings(shape, self.resolved.tile).into_iter().map(|tiling| {
+        let ways = tilings(network.as_ref(), shape, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let work = decode_work(network.as_ref(), &blocks, batch, shape, tiling, self.trace)?;
             Ok(Work { carried: work.carried + LISTS, ..work })
@@ -297,7 +297,9 @@ impl Estimator<'_> {
         images: SourceImages,
     ) -> Result<Vec<PartUse>, PipelineError> {
         let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
-        let ways = tilings(shape, self.resolved.tile).into_iter().map(|tiling| {
+        // Encoders have no tiles of some frames.
+        let still = LatentShape { frames: 1, ..shape };
+        let ways = tilings(network.as_ref(), still, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let mut blocks = match images.clip {
                 Some(clip) => encode_clip_work(network.as_ref(), &blocks, (shape, clip), tiling, self.trace)?,
@@ -337,13 +339,14 @@ pub fn prepare_input<'a>(
 }
 
 /// How an autoencoder's work can be cut: not at all, then into ever smaller tiles. With a chosen side there is one way: in
-/// such tiles, or whole if one tile covers the image.
-fn tilings(shape: LatentShape, chosen: Option<u32>) -> Vec<Option<Tiling>> {
-    let cuts = |tile: &usize| *tile < shape.height.max(shape.width);
+/// such tiles, or whole if one tile covers the image or clip.
+fn tilings(autoencoder: &dyn Autoencoder, shape: LatentShape, chosen: Option<u32>) -> Vec<Option<Tiling>> {
+    let sides = [shape.frames, shape.height, shape.width];
+    let cut = |side| Some(Tiling::with_tile(side)).filter(|tiling| autoencoder.is_cut(*tiling, sides));
     match chosen {
-        Some(side) => vec![Some(side as usize).filter(cuts).map(Tiling::with_tile)],
+        Some(side) => vec![cut(side as usize)],
         None => {
-            let tiles = Tiling::SIDES.into_iter().filter(cuts).map(|tile| Some(Tiling::with_tile(tile)));
+            let tiles = autoencoder.tile_sides().iter().filter_map(|side| cut(*side)).map(Some);
             std::iter::once(None).chain(tiles).collect()
         }
     }

@@ -26,6 +26,17 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
         1
     }
 
+    /// Sides of tiles that a plan may choose, in latents, from large to small.
+    fn tile_sides(&self) -> &'static [usize] {
+        &Tiling::SIDES
+    }
+
+    /// Whether decoding latents of this number of frames, height and width in tiles is anything else than decoding them
+    /// whole. Tiles may also have fewer frames.
+    fn is_cut(&self, tiling: Tiling, [_, height, width]: [usize; 3]) -> bool {
+        tiling.tile < height.max(width)
+    }
+
     /// Whether diffusion starts from a sample of the encoded distribution, or from its mean.
     fn is_sampled(&self) -> bool {
         true

@@ -1,6 +1,6 @@
 //! Helpers of autoencoders that work on lists of frames.
 
-use crate::nn::{Result, Tensor};
+use crate::nn::{Result, Tensor, bail};
 
 /// Frames `[1, channels, height, width]`, in order.
 pub(super) type Frames = Vec<Tensor>;
@@ -8,6 +8,13 @@ pub(super) type Frames = Vec<Tensor>;
 /// Applies `work` to each frame, which is freed before the next one.
 pub(super) fn each(frames: Frames, work: impl FnMut(Tensor) -> Result<Tensor>) -> Result<Frames> {
     frames.into_iter().map(work).collect()
+}
+
+/// Stacks frames along time. Of traced ones there may be fewer than `count`.
+pub(super) fn stacked(mut frames: Frames, count: usize) -> Result<Tensor> {
+    let Some(last) = frames.last().cloned() else { bail!("a clip without frames") };
+    frames.resize(count, last);
+    Tensor::stack(&frames, 2)
 }
 
 /// A clip of one frame, from an image; clips stay as they are.

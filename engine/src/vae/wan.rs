@@ -7,7 +7,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use super::{
     Area, Autoencoder, Piece, Reel, Show, Tiling, WanAutoencoderConfig,
-    frames::{Frames, as_clip, each, per_channel},
+    frames::{Frames, as_clip, each, per_channel, stacked},
     wan_config::Level,
     wan_names::original_name,
     wan_patches,
@@ -230,13 +230,6 @@ impl OfBlock<'_> {
         }
         Ok(convolved)
     }
-}
-
-/// Stacks frames along time. Of traced ones there may be fewer than `count`.
-fn stacked(mut frames: Frames, count: usize) -> Result<Tensor> {
-    let Some(last) = frames.last().cloned() else { bail!("a clip without frames") };
-    frames.resize(count, last);
-    Tensor::stack(&frames, 2)
 }
 
 fn up(w: &Weights, past: &OfBlock<'_>, level: &Level, mut x: Frames) -> Result<Frames> {

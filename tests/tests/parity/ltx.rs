@@ -1,22 +1,24 @@
 //! LTX-Video against diffusers: whole runs through the session, stage by stage, and the autoencoder alone.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
-use candle_core::{DType, Tensor};
+use candle_core::{DType, Device, Tensor};
 use serde_json::json;
 use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
     models,
+    nn::{Computes, Trace},
     request::{Request, SourceClip},
-    residency::{Blocks, Executor},
-    vae::{Autoencoder, LtxAutoencoder},
+    residency::{Blocks, Executor, TracedBlocks, WeightStore},
+    vae::{Autoencoder, LtxAutoencoder, Piece, Reel, Seams, Tiling, Values},
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, add_note, fixtures, load, manifest_tensors, save, set_json},
     clips::write_frames,
     golden::{AUTOENCODER, compare, distance},
-    modes::{check_every_mode, check_forecasts, check_half_precision},
+    hash_weights,
+    modes::{check_every_mode, check_forecasts, check_forecasts_in_tiles, check_half_precision},
     original_names::Tensors,
     parity::{check_case, check_run},
     runner::Runner,
@@ -97,6 +99,9 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
 #[test]
 fn forecasts_of_the_peak_come_true() {
     check_forecasts(&Fixture::new("ltx", "default"), "unguided", 0.95..1.1, 0.9..1.15).unwrap();
+    // With an image to encode; the decoder's tiles have fewer frames than the clip.
+    let fixture = Fixture::new("ltx", "conditioned");
+    check_forecasts_in_tiles(&fixture, "first", 8, 0.95..1.1, 0.9..1.15).unwrap();
 }
 
 #[test]
@@ -149,14 +154,18 @@ fn clips_are_changed_and_extended() {
     distance("the kept frames", &dump["source.latents"], last, 1e-5).unwrap();
 }
 
-/// The first autoencoder is that of 0.9.0. The second one is that of 0.9.5: its encoder makes neighbouring values channels,
-/// its decoder is told how noisy its latents are. This decoder also adds noise to its values, as in 0.9.1.
-#[test]
-fn the_autoencoder_gives_what_diffusers_gives() {
-    for name in ["ltx", "ltx_other"] {
-        let (fixture, folder) = (fixtures().join("autoencoder").join(name), tempfile::tempdir().unwrap());
+/// An autoencoder of the fixtures and its golden tensors.
+struct Opened {
+    autoencoder: LtxAutoencoder,
+    store: WeightStore,
+    golden: Tensors,
+}
+
+impl Opened {
+    fn new(name: &str, folder: &Path) -> Self {
+        let fixture = fixtures().join("autoencoder").join(name);
         let (_, tensors) = manifest_tensors(&fixture).unwrap().pop_first().unwrap();
-        let file = folder.path().join("weights.safetensors");
+        let file = folder.join("weights.safetensors");
         save(&tensors, &file).unwrap();
         let part = Part {
             role: Role::Autoencoder,
@@ -166,32 +175,126 @@ fn the_autoencoder_gives_what_diffusers_gives() {
             loose: Arc::default(),
         };
         let (autoencoder, component) = LtxAutoencoder::open(&part).unwrap();
-        let (store, executor) = (on_processor(component, Placement::Resident), Executor::default());
-        let golden = load(&fixture.join("golden.safetensors")).unwrap();
-        let blocks = || Blocks::stored(&executor, &store);
+        let store = on_processor(component, Placement::Resident);
+        Self { autoencoder, store, golden: load(&fixture.join("golden.safetensors")).unwrap() }
+    }
+
+    fn compare(&self, name: &str, found: &[(&str, Tensor)]) {
+        let found: Tensors =
+            found.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone())).collect();
+        for part in found.keys() {
+            let distance = compare(part, &self.golden, &found, AUTOENCODER).unwrap();
+            println!("{name} {part}: {distance:.1e}");
+        }
+    }
+}
+
+/// The first autoencoder is that of 0.9.0. The second one is that of 0.9.5: its encoder makes neighbouring values channels,
+/// its decoder is told how noisy its latents are. This decoder also adds noise to its values, as in 0.9.1.
+#[test]
+fn the_autoencoder_gives_what_diffusers_gives() {
+    for name in ["ltx", "ltx_other"] {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Opened::new(name, folder.path());
+        let (autoencoder, golden, executor) = (&opened.autoencoder, &opened.golden, Executor::default());
+        let blocks = || Blocks::stored(&executor, &opened.store);
         let first = |name: &str| golden[name].narrow(2, 0, 1).unwrap().squeeze(2).unwrap();
         let decode = |latents: Tensor| {
             autoencoder.decode(blocks(), &latents.into(), None).unwrap().into_computed().unwrap()
         };
         let encode = |clip: Tensor| autoencoder.encode(blocks(), &clip.into(), None).unwrap();
         let (mean, logvar) = encode(golden["encode.in"].clone());
-        let decoded = decode(golden["decode.in"].clone());
-        let frames = decoded.dim(2).unwrap();
-        let every_second: Vec<u32> = (0..frames as u32).step_by(2).collect();
-        let every_second = Tensor::new(every_second.as_slice(), decoded.device()).unwrap();
-        let found = Tensors::from(
-            [
+        opened.compare(
+            name,
+            &[
                 ("encode.mean", mean.into_computed().unwrap()),
                 ("encode.logvar", logvar.into_computed().unwrap()),
                 ("encode_image.mean", encode(first("encode.in")).0.into_computed().unwrap()),
-                ("decode.out", decoded.index_select(&every_second, 2).unwrap()),
+                ("decode.out", every(&decode(golden["decode.in"].clone()), 2, 2)),
                 ("decode_image.out", decode(first("decode.in"))),
-            ]
-            .map(|(name, tensor)| (name.to_owned(), tensor)),
+            ],
         );
-        for part in found.keys() {
-            let distance = compare(part, &golden, &found, AUTOENCODER).unwrap();
-            println!("{name} {part}: {distance:.1e}");
-        }
+    }
+}
+
+/// Each `step`-th of a tensor along a dimension.
+fn every(x: &Tensor, dim: usize, step: usize) -> Tensor {
+    let kept: Vec<u32> = (0..x.dim(dim).unwrap() as u32).step_by(step).collect();
+    let kept = Tensor::new(kept.as_slice(), x.device()).unwrap();
+    x.contiguous().unwrap().index_select(&kept, dim).unwrap()
+}
+
+fn hash_noise(name: &str, shape: [usize; 5]) -> Tensor {
+    let values = hash_weights::noise(name, shape.iter().product());
+    Tensor::from_vec(values, shape.as_slice(), &Device::Cpu).unwrap()
+}
+
+/// Tiles of two by two latents, of which the decoder takes two latent frames at a time: 16 frames with a step of 8.
+#[test]
+fn tiles_give_what_diffusers_gives() {
+    for name in ["ltx", "ltx_other"] {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Opened::new(name, folder.path());
+        let (autoencoder, executor) = (&opened.autoencoder, Executor::default());
+        let blocks = || Blocks::stored(&executor, &opened.store);
+        let tiling = Some(Tiling { tile: 2, overlap: 1 });
+        let clip = hash_noise("autoencoder.long_clip", [1, 3, 25, 96, 64]).clamp(-1f32, 1f32).unwrap();
+        let mean = |tiling| {
+            let (mean, _) = autoencoder.encode(blocks(), &clip.clone().into(), tiling).unwrap();
+            mean.into_computed().unwrap()
+        };
+        let channels = autoencoder.latent_channels();
+        let latents = hash_noise("autoencoder.long", [1, channels, 5, 3, 2]);
+        let mut frames: Vec<Vec<f32>> = vec![vec![f32::NAN; 3 * 96 * 64]; 33];
+        let mut seams = Seams::new(tiling, 32);
+        let mut show = |Piece { place, first, frames: pieces }: Piece| {
+            for (number, piece) in (first..).zip(pieces) {
+                let piece = piece.into_computed()?;
+                let (_, _, height, width) = piece.dims4()?;
+                let mut tile = Values { values: piece.flatten_all()?.to_vec1()?, height, width };
+                let [rows, columns] = seams.blend(&place, number, &mut tile);
+                for (line, values) in tile.values.chunks(width).enumerate() {
+                    let (channel, row) = (line / height, line % height);
+                    let start = (channel * 96 + 32 * place.top + row) * 64 + 32 * place.left;
+                    if row < rows {
+                        frames[number][start..start + columns].copy_from_slice(&values[..columns]);
+                    }
+                }
+            }
+            Ok(())
+        };
+        autoencoder.decode_clip(blocks(), &latents.into(), tiling, &mut show).unwrap();
+        let decoded = Tensor::from_vec(frames.concat(), (1, 33, 3, 96, 64), &Device::Cpu).unwrap();
+        let decoded = every(&every(&every(&decoded.transpose(1, 2).unwrap(), 2, 3), 3, 7), 4, 5);
+        opened.compare(
+            name,
+            &[("long.mean", mean(None)), ("long_tiled.mean", mean(tiling)), ("tiled.out", decoded)],
+        );
+    }
+}
+
+#[test]
+fn longer_clips_take_no_more_memory_in_tiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = Opened::new("ltx_other", folder.path());
+    let trace = Trace::new(Computes::Processor);
+    let (height, width) = (256, 256);
+    let peak = |latent_frames: usize| {
+        let count = 1 + 8 * (latent_frames - 1);
+        let blocks = || TracedBlocks::new(&trace, opened.store.component(), DType::F32);
+        let most = |blocks: &TracedBlocks| blocks.take().iter().map(|block| block.activations).max().unwrap();
+        let frame = |_| Ok(trace.tensor(&[1, 3, height, width], DType::F32));
+        let (encoder, decoder) = (blocks(), blocks());
+        let reel = Reel { count, height, width, frame: &frame };
+        opened.autoencoder.encode_clip(encoder.blocks(), &reel, None).unwrap();
+        let latents = trace.tensor(&[1, 12, latent_frames, height / 32, width / 32], DType::F32);
+        let tiling = Some(Tiling::with_tile(8));
+        opened.autoencoder.decode_clip(decoder.blocks(), &latents, tiling, &mut |_| Ok(())).unwrap();
+        [most(&encoder), most(&decoder)]
+    };
+    let (short, long) = (peak(6), peak(24));
+    let latents = (24 - 6) * 2 * 13 * 8 * 8 * 4;
+    for (short, long) in short.into_iter().zip(long) {
+        assert!(long <= short + 4 * latents, "{short} bytes for 41 frames, {long} for 185");
     }
 }

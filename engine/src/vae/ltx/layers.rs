@@ -1,6 +1,9 @@
 //! The layers of LTX-Video's autoencoder, over lists of frames.
 
-use std::collections::VecDeque;
+use std::{
+    cell::{Cell, RefCell},
+    collections::{HashMap, VecDeque},
+};
 
 use super::config::{Halving, UpLevel};
 use crate::{
@@ -35,51 +38,95 @@ pub fn layer_normed(w: &Weights, name: &str, x: &Tensor, eps: f64) -> Result<Ten
     normed.transpose(1, 2)?.contiguous()?.reshape((batch, channels, height, width))
 }
 
-/// A convolution over time, in which the first and the last frame are repeated.
-pub fn convolve(w: &Weights, name: &str, frames: Frames, causal: bool) -> Result<Frames> {
-    let (Some(first), Some(last)) = (frames.first().cloned(), frames.last().cloned()) else {
-        return Ok(frames);
-    };
-    let before = if causal { SPAN - 1 } else { SPAN / 2 };
-    let mut window: VecDeque<Tensor> = std::iter::repeat_n(first, before).collect();
-    let mut convolved = Vec::with_capacity(frames.len());
-    let name = format!("{name}.conv");
-    for frame in frames.into_iter().chain(std::iter::repeat_n(last, SPAN - 1 - before)) {
-        window.push_back(frame);
-        if window.len() == SPAN {
-            let seen: Vec<&Tensor> = window.iter().collect();
-            convolved.push(w.conv3d(&name, &seen, Conv2d::SAME_3X3)?);
-            window.pop_front();
+/// How convolutions reach over time.
+#[derive(Debug)]
+pub enum Time {
+    /// They see the frame before and the frame after. The first and the last frame are repeated.
+    Around,
+    /// They see the two frames before, also of earlier calls. The first frame of all is repeated.
+    Past(Past),
+}
+
+/// The last two frames that each convolution has seen, by block and name.
+#[derive(Debug, Default)]
+pub struct Past {
+    block: Cell<usize>,
+    seen: RefCell<HashMap<(usize, String), Frames>>,
+}
+
+impl Time {
+    /// At the start of a clip.
+    pub fn new(is_causal: bool) -> Self {
+        if is_causal { Self::Past(Past::default()) } else { Self::Around }
+    }
+
+    /// Tells that the convolutions of a block follow. Their names are only unique within it.
+    pub fn enter(&self, block: usize) {
+        if let Self::Past(past) = self {
+            past.block.set(block);
         }
+    }
+
+    /// Whether a convolution has not seen any frames yet.
+    fn begins(&self, name: &str) -> bool {
+        let Self::Past(past) = self else { return true };
+        !past.seen.borrow().contains_key(&(past.block.get(), name.to_owned()))
+    }
+
+    /// The frames with those around them that a convolution sees.
+    fn padded(&self, name: &str, frames: Frames) -> Frames {
+        let (Some(first), Some(last)) = (frames.first().cloned(), frames.last().cloned()) else {
+            return frames;
+        };
+        let Self::Past(past) = self else { return [vec![first], frames, vec![last]].concat() };
+        let (key, mut seen) = ((past.block.get(), name.to_owned()), past.seen.borrow_mut());
+        let before = seen.remove(&key).unwrap_or_else(|| vec![first; SPAN - 1]);
+        let padded = [before, frames].concat();
+        seen.insert(key, padded[padded.len() + 1 - SPAN..].to_vec());
+        padded
+    }
+}
+
+/// A convolution over time and space.
+pub fn convolve(w: &Weights, name: &str, frames: Frames, time: &Time) -> Result<Frames> {
+    let name = format!("{name}.conv");
+    let mut padded: VecDeque<Tensor> = time.padded(&name, frames).into();
+    let mut convolved = Vec::with_capacity(padded.len());
+    while padded.len() >= SPAN {
+        let seen: Vec<&Tensor> = padded.iter().take(SPAN).collect();
+        convolved.push(w.conv3d(&name, &seen, Conv2d::SAME_3X3)?);
+        padded.pop_front();
     }
     Ok(convolved)
 }
 
 /// Makes frames fewer or smaller.
-pub fn halved(w: &Weights, halving: Halving, frames: Frames, causal: bool) -> Result<Frames> {
+pub fn halved(w: &Weights, halving: Halving, frames: Frames, time: &Time) -> Result<Frames> {
     match halving {
-        Halving::Strided => strided(w, frames, causal),
-        Halving::Folded { frames: together, side } => folded(w, together, side, frames, causal),
+        Halving::Strided => strided(w, frames, time),
+        Halving::Folded { frames: together, side } => folded(w, together, side, frames, time),
     }
 }
 
-/// Halves the number of frames, their height and their width by leaving out values.
-fn strided(w: &Weights, frames: Frames, causal: bool) -> Result<Frames> {
-    let before = if causal { SPAN - 1 } else { SPAN / 2 };
-    let padded = frames.len() + SPAN - 1;
-    let at = |place: usize| &frames[place.saturating_sub(before).min(frames.len() - 1)];
-    let starts = (0..=padded.saturating_sub(SPAN)).step_by(2);
-    let convolved = starts.map(|start| {
-        let seen: Vec<&Tensor> = (start..start + SPAN).map(at).collect();
-        w.conv3d("downsamplers.0.conv", &seen, Conv2d::HALVE_3X3)
+/// Halves the number of frames, their height and their width by leaving out values. All but the first frame come in
+/// pairs.
+fn strided(w: &Weights, frames: Frames, time: &Time) -> Result<Frames> {
+    let name = "downsamplers.0.conv";
+    let begins = time.begins(name);
+    let padded = time.padded(name, frames);
+    let windows = padded.windows(SPAN).skip(usize::from(!begins)).step_by(2);
+    let convolved = windows.map(|window| {
+        let seen: Vec<&Tensor> = window.iter().collect();
+        w.conv3d(name, &seen, Conv2d::HALVE_3X3)
     });
     convolved.collect()
 }
 
 /// Makes neighbouring values channels of one value: `together` frames and `side` by `side` pixels. The shortcut around
 /// the convolution averages as many channels as become one.
-fn folded(w: &Weights, together: usize, side: usize, mut x: Frames, causal: bool) -> Result<Frames> {
-    if let Some(first) = x.first().cloned() {
+fn folded(w: &Weights, together: usize, side: usize, mut x: Frames, time: &Time) -> Result<Frames> {
+    let name = "downsamplers.0.conv";
+    if let Some(first) = x.first().cloned().filter(|_| time.begins(&format!("{name}.conv"))) {
         x.splice(0..0, std::iter::repeat_n(first, together - 1));
     }
     let fold = |frames: &[Tensor]| -> Result<Tensor> {
@@ -89,7 +136,7 @@ fn folded(w: &Weights, together: usize, side: usize, mut x: Frames, causal: bool
         all.reshape((1, channels, rows, columns))
     };
     let shortcut = x.chunks(together).map(fold).collect::<Result<Vec<_>>>()?;
-    let convolved = convolve(w, "downsamplers.0.conv", x, causal)?;
+    let convolved = convolve(w, name, x, time)?;
     let both = convolved.chunks(together).zip(shortcut).map(|(convolved, direct)| {
         let folded = fold(convolved)?;
         add(&folded, &averaged(&direct, folded.dim(1)?)?)
@@ -118,9 +165,9 @@ fn averaged(x: &Tensor, channels: usize) -> Result<Tensor> {
 }
 
 /// Doubles the number of frames, their height and their width; the first frame stays alone.
-pub fn doubled(w: &Weights, level: &UpLevel, x: Frames, causal: bool) -> Result<Frames> {
+pub fn doubled(w: &Weights, level: &UpLevel, x: Frames, time: &Time) -> Result<Frames> {
     let shortcut = if level.has_shortcut { x.clone() } else { Vec::new() };
-    let convolved = convolve(w, "upsamplers.0.conv", x, causal)?;
+    let convolved = convolve(w, "upsamplers.0.conv", x, time)?;
     let mut shortcut = shortcut.into_iter();
     let mut doubled = Vec::with_capacity(2 * convolved.len());
     for frame in convolved {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::{
     config::{DownLevel, LtxAutoencoderConfig, TIME, UpLevel},
-    layers::{convolve, doubled, frames_of, halved, layer_normed, normed},
+    layers::{Time, convolve, doubled, frames_of, halved, layer_normed, normed},
 };
 use crate::{
     nn::{Conv2d, NoiseStream, Result, Tensor, Waves, add, silu, waves},
@@ -23,15 +23,15 @@ const SEED: u64 = 0;
 pub struct Pass<'a> {
     config: &'a LtxAutoencoderConfig,
     blocks: Blocks<'a>,
-    /// Whether convolutions see no later frames.
-    causal: bool,
+    /// What convolutions see.
+    over: Time,
     /// What the decoder adds to its own values.
     noise: RefCell<NoiseStream>,
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(config: &'a LtxAutoencoderConfig, blocks: Blocks<'a>, causal: bool) -> Self {
-        Self { config, blocks, causal, noise: RefCell::new(NoiseStream::new(SEED)) }
+    pub fn new(config: &'a LtxAutoencoderConfig, blocks: Blocks<'a>, is_causal: bool) -> Self {
+        Self { config, blocks, over: Time::new(is_causal), noise: RefCell::new(NoiseStream::new(SEED)) }
     }
 
     /// Decodes a clip `[1, channels, frames, height, width]` to frames.
@@ -40,9 +40,10 @@ impl<'a> Pass<'a> {
         let last = first + 2 + levels.len();
         let mut x = frames_of(latents)?;
         self.blocks.walk(first..last + 1, |index, w| {
+            self.over.enter(index);
             let frames = std::mem::take(&mut x);
             x = match index - first {
-                0 => convolve(w, "decoder.conv_in", frames, self.causal)?,
+                0 => convolve(w, "decoder.conv_in", frames, &self.over)?,
                 1 => {
                     let time = self.time(w, "time_embedder", 4)?;
                     self.resnets(w, self.config.middle_layers()[1], frames, time.as_ref())?
@@ -55,20 +56,22 @@ impl<'a> Pass<'a> {
         Ok(x)
     }
 
-    /// Encodes a clip `[1, channels, frames, height, width]` to mean and log variance of its latents.
-    pub fn encode(&self, clip: &Tensor) -> std::result::Result<Tensor, RunError> {
+    /// Encodes frames to mean and log variance of their latents. A causal encoder goes on from the frames of the call
+    /// before: the first call gets one frame, the others as many as become one latent frame.
+    pub fn encode(&self, frames: Frames) -> std::result::Result<Frames, RunError> {
         let (last, levels) = (self.config.first_decoder_block() - 1, self.config.down_levels());
-        let mut x = frames_of(clip)?;
+        let mut x = frames;
         self.blocks.walk(0..last + 1, |index, w| {
+            self.over.enter(index);
             let frames = std::mem::take(&mut x);
             x = match index {
                 0 => {
                     let patches = each(frames, |frame| self.patches(&frame))?;
-                    convolve(w, "encoder.conv_in", patches, self.causal)?
+                    convolve(w, "encoder.conv_in", patches, &self.over)?
                 }
                 _ if index == last => {
                     let normed = each(frames, |frame| normed(&frame, None))?;
-                    convolve(w, "encoder.conv_out", normed, self.causal)?
+                    convolve(w, "encoder.conv_out", normed, &self.over)?
                 }
                 _ if index == levels.len() + 1 => {
                     self.resnets(w, self.config.middle_layers()[0], frames, None)?
@@ -77,7 +80,7 @@ impl<'a> Pass<'a> {
             };
             Ok(())
         })?;
-        Ok(Tensor::stack(&x, 2)?)
+        Ok(x)
     }
 
     fn decoder_out(&self, w: &Weights, x: Frames) -> Result<Frames> {
@@ -89,7 +92,7 @@ impl<'a> Pass<'a> {
             None => None,
         };
         let x = each(x, |frame| normed(&frame, modulation.as_ref()))?;
-        each(convolve(w, "decoder.conv_out", x, self.causal)?, |frame| self.pixels(&frame))
+        each(convolve(w, "decoder.conv_out", x, &self.over)?, |frame| self.pixels(&frame))
     }
 
     fn up(&self, w: &Weights, level: &UpLevel, mut x: Frames) -> Result<Frames> {
@@ -98,7 +101,7 @@ impl<'a> Pass<'a> {
             x = self.resnet(w, "conv_in", x, None)?;
         }
         if level.doubles {
-            x = doubled(w, level, x, self.causal)?;
+            x = doubled(w, level, x, &self.over)?;
         }
         self.resnets(w, level.layers, x, time.as_ref())
     }
@@ -106,7 +109,7 @@ impl<'a> Pass<'a> {
     fn down(&self, w: &Weights, level: &DownLevel, x: Frames) -> Result<Frames> {
         let mut x = self.resnets(w, level.layers, x, None)?;
         if let Some(halving) = level.halving {
-            x = halved(w, halving, x, self.causal)?;
+            x = halved(w, halving, x, &self.over)?;
         }
         if level.widens() { self.resnet(w, "conv_out", x, None) } else { Ok(x) }
     }
@@ -130,10 +133,10 @@ impl<'a> Pass<'a> {
         };
         let modulation = |index: usize| modulations.as_ref().map(|both| &both[index]);
         let h = x.iter().map(|frame| normed(frame, modulation(0))).collect::<Result<_>>()?;
-        let h = convolve(w, &format!("{name}.conv1"), h, self.causal)?;
+        let h = convolve(w, &format!("{name}.conv1"), h, &self.over)?;
         let h = self.noisy(w, &format!("{name}.per_channel_scale1"), h)?;
         let h = each(h, |frame| normed(&frame, modulation(1)))?;
-        let h = convolve(w, &format!("{name}.conv2"), h, self.causal)?;
+        let h = convolve(w, &format!("{name}.conv2"), h, &self.over)?;
         let h = self.noisy(w, &format!("{name}.per_channel_scale2"), h)?;
         let shortcut = format!("{name}.conv_shortcut.conv");
         let mut direct = x;
