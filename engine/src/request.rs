@@ -131,6 +131,10 @@ pub struct Request {
     pub sampler: Sampler,
     /// Noise schedule.
     pub schedule: Schedule,
+    /// The shift of the noise levels towards noise, in place of the model's own; only for models trained with flow
+    /// matching.
+    #[serde(default)]
+    pub shift: Option<f32>,
     /// Dtype of the computation; if absent, chosen for the model and the device.
     #[serde(default)]
     pub dtype: Option<ComputeDtype>,
@@ -190,6 +194,7 @@ impl Default for Request {
             batch: 1,
             sampler: Sampler::default(),
             schedule: Schedule::default(),
+            shift: None,
             dtype: None,
             max_sequence_length: 512,
             adapters: Vec::new(),
@@ -208,6 +213,8 @@ impl Default for Request {
 pub const LONGEST_SIDE: u32 = 16_384;
 /// Largest batch.
 pub const LARGEST_BATCH: u32 = 256;
+/// Largest shift.
+pub const LARGEST_SHIFT: f32 = 100.0;
 /// Largest clip skip: CLIP-L has this many layers.
 pub const LARGEST_CLIP_SKIP: u32 = 12;
 
@@ -263,6 +270,9 @@ impl Request {
         }
         if !self.guidance.is_finite() || self.guidance < 0.0 {
             return Err(RequestError::Guidance(self.guidance));
+        }
+        if let Some(shift) = self.shift.filter(|shift| !(0.01..=LARGEST_SHIFT).contains(shift)) {
+            return Err(RequestError::Shift(shift));
         }
         if let Some(adapter) = self.adapters.iter().find(|adapter| !adapter.weight.is_finite()) {
             return Err(RequestError::AdapterWeight(adapter.weight));

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import quiet  # noqa: F401  (has to come first)
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import checkpoints
 import hash_weights
@@ -15,7 +15,7 @@ from cases import HORSE, MIXED, Run
 # The alpha that every layer of an adapter has.
 ALPHA = 3.0
 # What is kept of a run, beside the denoiser's first outputs.
-KEPT = ("encode_prompt.0.0.0", "encode_prompt.0.0.1", "step.0.latents", "step.1.latents", "output")
+KEPT = ("encode_prompt.0.0.0", "encode_prompt.0.0.1", "step.0.latents", "step.1.latents", "step.3.latents", "output")
 
 
 @dataclass
@@ -42,6 +42,11 @@ CASES = {
     "z_image": Adapted(
         "z_image", r"attention\.to_|feed_forward|adaLN|x_embedder|final_layer.*linear", Run(HORSE, "blurry", 2, 2.0, 32, 48),
         -0.6, prefix="diffusion_model",
+    ),
+    "wan": Adapted(
+        "wan", r"attn[12]\.to_|ffn|condition_embedder\.time|proj_out",
+        Run(HORSE, "blurry", 4, 2.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5), 0.9, "experts",
+        ("transformer", "transformer_2"),
     ),
 }  # fmt: skip
 
@@ -70,10 +75,22 @@ def loader(case, path):
 
     def load(pipeline):
         """Loads it with the case's weight."""
-        pipeline.load_lora_weights(path, adapter_name="adapter")
+        if "transformer_2" not in case.components:
+            pipeline.load_lora_weights(path, adapter_name="adapter")
+        else:
+            load_halves(pipeline, load_file(path), ALPHA / case.rank)
         pipeline.set_adapters(["adapter"], [case.weight])
 
     return load
+
+
+def load_halves(pipeline, tensors, scale):
+    """Gives both transformers of a pipeline an adapter. diffusers has a file for each, and reads no alphas for Wan."""
+    kept = {key: value * scale if "lora_B" in key else value for key, value in tensors.items() if "lora" in key}
+    for component, options in [("transformer", {}), ("transformer_2", {"load_into_transformer_2": True})]:
+        own = {key: value for key, value in kept.items() if key.startswith(f"{component}.")}
+        own = {key.replace(f"{component}.", "transformer.", 1): value for key, value in own.items()}
+        pipeline.load_lora_weights(own, adapter_name="adapter", **options)
 
 
 def tensor(name, *shape):

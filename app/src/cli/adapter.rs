@@ -80,6 +80,7 @@ ink
             ranks: Some([4, 16]),
             keys: 304,
             unmatched: vec!["a".to_owned(), "b".to_owned()],
+            half_of: None,
         };
         let expected = "ink: LoRA of rank 4 to 16, weight 0.8; 2 of 304 keys did not match, for example a.";
         assert_eq!(in_a_line(&report), expected);

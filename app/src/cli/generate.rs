@@ -77,9 +77,9 @@ pub(super) struct Args {
     /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// The noise schedule: how the noise levels of the steps are spaced.
-    #[arg(long, alias = "scheduler", value_name = "NAME", default_value = Schedule::default().name(), value_parser = named(&Schedule::ALL, Schedule::name))]
-    schedule: Schedule,
+    /// The noise schedule: how the noise levels of the steps are spaced. By default that of the model.
+    #[arg(long, alias = "scheduler", value_name = "NAME", value_parser = named(&Schedule::ALL, Schedule::name))]
+    schedule: Option<Schedule>,
     /// Number of CPU threads; all by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -121,6 +121,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
+        if let Some((path, few)) = args.request.few_steps() {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            stderr_line(&format!("{name} is made for {}.", few.in_words()));
+        }
         if request.clip_skip > 1 && !summary.reads_clip_skip {
             stderr_line(&format!(
                 "--clip-skip has no effect: {} does not use hidden layers of CLIP.",
@@ -194,12 +198,13 @@ fn follow(
 
 impl Args {
     fn request(&self, summary: &ModelSummary) -> anyhow::Result<Request> {
+        let usual = self.request.request(&summary.defaults);
         let request = self.source.given_to(Request {
             model: self.model.clone(),
             negative_prompt: self.negative_prompt.clone(),
             seed: self.seed.unwrap_or_else(random_seed),
-            schedule: self.schedule,
-            ..self.request.request(&summary.defaults)
+            schedule: self.schedule.unwrap_or(usual.schedule),
+            ..usual
         });
         if self.request.has_frames() {
             return Ok(request);

@@ -1,8 +1,9 @@
 //! Options that determine the size of a request, for every command that generates or plans.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sluice_engine::{
+    adapters::FewSteps,
     request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler},
     session::Defaults,
     units,
@@ -37,6 +38,10 @@ pub(super) struct RequestArgs {
     /// The sampling method. By default that of the model.
     #[arg(long, value_name = "NAME", value_parser = named(&Sampler::ALL, Sampler::name))]
     sampler: Option<Sampler>,
+    /// The shift of the noise levels towards noise, in place of the model's own; only for models trained with flow
+    /// matching.
+    #[arg(long, alias = "flow-shift", value_name = "NUMBER")]
+    shift: Option<f32>,
     /// Data type of the computation. By default f32 on the CPU, and on a GPU the 16-bit type that suits the
     /// model.
     #[arg(long, value_name = "NAME", value_parser = named(&ComputeDtype::ALL, ComputeDtype::name))]
@@ -44,7 +49,8 @@ pub(super) struct RequestArgs {
     /// Longest prompt in tokens; longer prompts are truncated.
     #[arg(long, value_name = "TOKENS", default_value_t = Request::default().max_sequence_length)]
     max_sequence_length: u32,
-    /// A LoRA or another adapter, with an optional weight (default 1). May be given several times.
+    /// A LoRA or another adapter, with an optional weight (default 1). May be given several times. One that is made for
+    /// a few steps sets steps, guidance, shift and sampler, unless they are given.
     #[arg(long = "lora", value_name = "PATH:WEIGHT", value_parser = adapter_use, allow_hyphen_values = true)]
     loras: Vec<AdapterUse>,
     /// A folder to search for LoRAs that a prompt names as <lora:name:weight>, in addition to the folders next to the
@@ -72,7 +78,10 @@ fn adapter_use(text: &str) -> Result<AdapterUse, String> {
     match weighted {
         Some((_, weight)) if !f32::is_finite(weight) => Err("the weight is not a finite number".to_owned()),
         Some((path, weight)) => Ok(AdapterUse { path: PathBuf::from(path), weight }),
-        None => Ok(AdapterUse { path: PathBuf::from(text), weight: 1.0 }),
+        None => {
+            let path = PathBuf::from(text);
+            Ok(AdapterUse { weight: FewSteps::of(&path).map_or(1.0, |few| few.weight), path })
+        }
     }
 }
 
@@ -89,15 +98,18 @@ impl RequestArgs {
 
     /// A request with these settings, and the defaults of the model for the rest.
     pub fn request(&self, defaults: &Defaults) -> Request {
+        let usual = defaults.given_to(Request::default());
+        let usual = self.few_steps().map_or(usual.clone(), |(_, few)| few.given_to(usual));
         Request {
-            width: self.width.unwrap_or(defaults.width),
-            height: self.height.unwrap_or(defaults.height),
-            frames: self.frames.unwrap_or(defaults.frames),
-            frame_rate: self.fps.unwrap_or(defaults.frame_rate),
-            steps: self.steps.unwrap_or(defaults.steps),
-            guidance: self.guidance.unwrap_or(defaults.guidance),
+            width: self.width.unwrap_or(usual.width),
+            height: self.height.unwrap_or(usual.height),
+            frames: self.frames.unwrap_or(usual.frames),
+            frame_rate: self.fps.unwrap_or(usual.frame_rate),
+            steps: self.steps.unwrap_or(usual.steps),
+            guidance: self.guidance.unwrap_or(usual.guidance),
             batch: self.batch_size,
-            sampler: self.sampler.unwrap_or(defaults.sampler),
+            sampler: self.sampler.unwrap_or(usual.sampler),
+            shift: self.shift.or(usual.shift),
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
             adapters: self.loras.clone(),
@@ -105,8 +117,13 @@ impl RequestArgs {
             guiding: self.guiding.options(),
             step_cache: self.guiding.step_cache,
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
-            ..Request::default()
+            ..usual
         }
+    }
+
+    /// The first LoRA that is made for a few steps, and its settings.
+    pub fn few_steps(&self) -> Option<(&Path, FewSteps)> {
+        self.loras.iter().find_map(|adapter| Some((adapter.path.as_path(), FewSteps::of(&adapter.path)?)))
     }
 }
 

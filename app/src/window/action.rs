@@ -40,8 +40,12 @@ pub enum Action {
     OpenDialog(Dialog),
     /// List the adapters next to the model.
     ListAdapters,
-    /// Use an adapter.
+    /// Use an adapter, also one that is switched off.
     AddAdapter(PathBuf),
+    /// Keep an adapter in the list without using it.
+    SwitchAdapterOff(PathBuf),
+    /// Remove an adapter from the list.
+    RemoveAdapter(PathBuf),
     /// Show an image.
     Show(Shown),
     /// Play, pause or move through the displayed clip.

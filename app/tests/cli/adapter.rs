@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Map, Value, json};
 
-use super::{assert_fails, assert_fine, draw, run, stdout};
+use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
 
 /// Writes tensors of zeros, in f32.
 fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
@@ -54,6 +54,28 @@ ink
     let what = "half.safetensors: the tensors for layer lora_unet_single_blocks_0_linear1 do not fit together: \
                 lora_B or lora_up is missing";
     assert_fails(&run(folder.path(), &["inspect", "half.safetensors"]), what, "The file is damaged");
+}
+
+#[test]
+fn an_adapter_for_few_steps_brings_its_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let layer = "diffusion_model.layers.0.attention.to_q";
+    let [down, up] = ["A", "B"].map(|side| format!("{layer}.lora_{side}.weight"));
+    let name = "lightx2v_4steps_lora.safetensors";
+    write(&folder.path().join(name), &[(&down, [2, 160]), (&up, [160, 2])]);
+    let generate = |further: &[&str]| {
+        let arguments =
+            ["generate", "--prompt", "a red circle", "--width", "64", "--height", "64", "--seed", "7"];
+        run(folder.path(), &[&arguments[..], further].concat())
+    };
+    let output = generate(&["--lora", name]);
+    assert_fine(&output);
+    let text = stderr(&output);
+    assert!(text.contains("lightx2v_4steps_lora is made for 4 steps, guidance 1, shift 5."), "{text}");
+    assert!(text.contains("4 steps, guidance 1, seed 7"), "{text}");
+    let output = generate(&["--lora", name, "--steps", "3"]);
+    assert_fine(&output);
+    assert!(stderr(&output).contains("3 steps, guidance 1, seed 7"), "{}", stderr(&output));
 }
 
 #[test]

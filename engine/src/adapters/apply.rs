@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AdapterError, AdapterFile, Content, Layer, Names, names::Place};
 use crate::{
-    checkpoint::{Change, CheckpointError, Component, LowRankTerm, StoredTensor},
+    checkpoint::{Change, CheckpointError, Component, LowRankTerm, NoiseHalf, StoredTensor},
     request::AdapterUse,
 };
 
@@ -34,6 +34,9 @@ pub struct AdapterReport {
     pub keys: usize,
     /// Keys that match nothing in the model.
     pub unmatched: Vec<String>,
+    /// The adapter that it is the other half of, if it is used only because of it.
+    #[serde(default)]
+    pub half_of: Option<PathBuf>,
 }
 
 impl AdapterReport {
@@ -47,7 +50,8 @@ impl AdapterReport {
 /// An adapter with less than this share of matching layers is for another model.
 const LEAST_MATCHED: f64 = 0.5;
 
-/// Applies adapters to the components of a model, which errors call `model`. Reads only headers and alphas.
+/// Applies adapters to the components of a model, which errors call `model`. Reads only headers and alphas. In models
+/// with two denoisers, a file for high or low noise changes the first or the second one, and any other file both.
 /// `family_of` names, for errors, the family that an adapter seems to be for.
 ///
 /// # Errors
@@ -66,13 +70,21 @@ pub fn adapt(
         let file = AdapterFile::open(path)?;
         let mut unmatched = file.unknown.clone();
         let mut matched = 0;
+        let second = NoiseHalf::of(path).map(|half| half.is_low);
         for layer in &file.layers {
-            let Some((index, fits)) = fitting(&names, &components, layer) else {
+            let fitting: Vec<_> = names
+                .places(&layer.name, second)
+                .into_iter()
+                .filter_map(|(index, places)| Some((index, fitting(&components[index], places, layer)?)))
+                .collect();
+            if fitting.is_empty() {
                 unmatched.extend(layer.keys.iter().cloned());
                 continue;
-            };
+            }
             matched += 1;
-            for fit in fits {
+            for (index, fit) in
+                fitting.into_iter().flat_map(|(index, fits)| fits.into_iter().map(move |fit| (index, fit)))
+            {
                 match fit {
                     Fit::Beside(place) => beside(&mut components[index], layer, &place, *weight),
                     Fit::Inside(place, fold) => {
@@ -93,7 +105,15 @@ pub fn adapt(
         }
         unmatched.sort();
         let (kind, ranks, keys) = (file.kind(), file.ranks(), file.keys());
-        reports.push(AdapterReport { path: path.clone(), weight: *weight, kind, ranks, keys, unmatched });
+        reports.push(AdapterReport {
+            path: path.clone(),
+            weight: *weight,
+            kind,
+            ranks,
+            keys,
+            unmatched,
+            half_of: None,
+        });
     }
     for ((component, block, tensor), folds) in folds {
         let stored = &mut components[component].blocks[block].tensors[tensor].1;
@@ -110,11 +130,9 @@ enum Fit {
     Inside(Place, Box<Fold>),
 }
 
-/// The component and the tensors that a layer changes; `None` if one of them is missing or has another shape.
-fn fitting(names: &Names, components: &[Component], layer: &Layer) -> Option<(usize, Vec<Fit>)> {
-    let (index, places) = names.places(&layer.name)?;
-    let shape =
-        |place: &Place| components[index].blocks[place.block].tensors[place.tensor].1.shape().to_vec();
+/// The tensors of a component that a layer changes; `None` if one of them is missing or has another shape.
+fn fitting(component: &Component, places: &[Place], layer: &Layer) -> Option<Vec<Fit>> {
+    let shape = |place: &Place| component.blocks[place.block].tensors[place.tensor].1.shape().to_vec();
     let mut fits = Vec::new();
     if let Some(content) = &layer.content {
         let of_weights: Vec<&Place> = places.iter().filter(|place| !place.is_bias).collect();
@@ -135,7 +153,7 @@ fn fitting(names: &Names, components: &[Component], layer: &Layer) -> Option<(us
             return None;
         }
     }
-    (!fits.is_empty()).then_some((index, fits))
+    (!fits.is_empty()).then_some(fits)
 }
 
 fn fit(content: &Content, layer: &Layer, place: &Place, shape: &[usize]) -> Option<Fit> {

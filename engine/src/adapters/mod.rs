@@ -13,6 +13,7 @@
 mod apply;
 mod content;
 mod error;
+mod few_steps;
 mod file;
 mod folders;
 mod formula;
@@ -23,6 +24,7 @@ mod summary;
 pub use apply::{Adapted, AdapterReport, adapt};
 pub use content::Content;
 pub use error::AdapterError;
+pub use few_steps::FewSteps;
 pub use file::{AdapterFile, Layer};
 pub use folders::{find, folders_of, listed, nearest};
 pub use names::Names;

@@ -25,13 +25,14 @@ pub struct Names {
 
 /// Prefixes of layer names, and the component that each means: the denoiser, or the text encoder of this
 /// index among those that have the layer.
-const PREFIXES: [(&str, Scope); 22] = [
+const PREFIXES: [(&str, Scope); 23] = [
     ("lora_unet_", Scope::Denoiser),
     ("lora_transformer_", Scope::Denoiser),
     ("lycoris_", Scope::Denoiser),
     ("model.diffusion_model.", Scope::Denoiser),
     ("diffusion_model.", Scope::Denoiser),
     ("transformer.", Scope::Denoiser),
+    ("transformer_2.", Scope::SecondDenoiser),
     ("unet.", Scope::Denoiser),
     ("lora_te_", Scope::Text(0)),
     ("lora_te1_", Scope::Text(0)),
@@ -55,6 +56,8 @@ const MODELS: [&str; 4] = ["text_model.", "model.", "text_model_", "model_"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Denoiser,
+    /// The second of two denoisers that take turns.
+    SecondDenoiser,
     Text(usize),
     Any,
 }
@@ -74,20 +77,27 @@ impl Names {
         Self { components: components.into_iter().map(table).collect() }
     }
 
-    /// The component, and the places in it, of an adapter's layer.
-    pub fn places(&self, layer: &str) -> Option<(usize, &[Place])> {
+    /// The components, and the places in them, of an adapter's layer: one component, or several denoisers that take
+    /// turns. `second` restricts those to the second one, or to the first.
+    pub fn places(&self, layer: &str, second: Option<bool>) -> Vec<(usize, &[Place])> {
         let (scope, name) = scoped(layer);
+        let second = if scope == Scope::SecondDenoiser { Some(true) } else { second };
         let without_processors = name.replace(".processor.", ".");
         // An old form of diffusers omits that the output projection is the first of two layers.
         let spellings = [name.to_owned(), format!("{without_processors}.0"), without_processors];
-        spellings.iter().find_map(|name| match scope {
-            Scope::Denoiser => self.of_role(Role::Denoiser, name).next(),
-            Scope::Text(number) => self.of_text_encoder(number, name),
+        let found = spellings.iter().map(|name| match scope {
+            Scope::Denoiser | Scope::SecondDenoiser => self.of_denoisers(name, second),
+            Scope::Text(number) => self.of_text_encoder(number, name).into_iter().collect(),
             Scope::Any => {
-                let denoiser = self.of_role(Role::Denoiser, name).next();
-                denoiser.or_else(|| self.of_text_encoder(0, name))
+                let denoisers = self.of_denoisers(name, second);
+                if denoisers.is_empty() {
+                    self.of_text_encoder(0, name).into_iter().collect()
+                } else {
+                    denoisers
+                }
             }
-        })
+        });
+        found.into_iter().find(|found: &Vec<_>| !found.is_empty()).unwrap_or_default()
     }
 
     /// Encoders of one model may have different names for a layer.
@@ -103,9 +113,16 @@ impl Names {
         found.get(number).or(found.last()).copied()
     }
 
-    fn of_role(&self, role: Role, name: &str) -> impl Iterator<Item = (usize, &[Place])> {
-        let of_role = self.components.iter().enumerate().filter(move |(_, (own, _))| *own == role);
-        of_role.filter_map(move |(index, (_, layers))| Some((index, layers.get(name)?.as_slice())))
+    fn of_denoisers(&self, name: &str, second: Option<bool>) -> Vec<(usize, &[Place])> {
+        let of_role = self.components.iter().enumerate().filter(|(_, (role, _))| *role == Role::Denoiser);
+        let denoisers: Vec<_> = of_role.collect();
+        let wanted = match second {
+            Some(second) if denoisers.len() > 1 => &denoisers[usize::from(second)..][..1],
+            _ => &denoisers[..],
+        };
+        let places =
+            wanted.iter().filter_map(|(index, (_, layers))| Some((*index, layers.get(name)?.as_slice())));
+        places.collect()
     }
 }
 
@@ -114,6 +131,7 @@ pub fn target(layer: &str) -> String {
     match scoped(layer).0 {
         Scope::Text(0) => "text encoder".to_owned(),
         Scope::Text(number) => format!("text encoder {}", number + 1),
+        Scope::SecondDenoiser => "denoiser 2".to_owned(),
         Scope::Denoiser | Scope::Any => "denoiser".to_owned(),
     }
 }

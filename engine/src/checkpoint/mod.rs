@@ -15,6 +15,7 @@ mod json;
 mod layout;
 mod llama_names;
 mod metadata;
+mod noise_half;
 mod quantization;
 mod quantization_error;
 mod role;
@@ -36,6 +37,7 @@ pub use layout::{
     Checkpoint, HollowFolder, HollowPart, Layout, Part, folders_in, is_diffusers, is_model_folder,
     may_be_model, read_folder,
 };
+pub use noise_half::NoiseHalf;
 pub use quantization::encoding_of;
 pub use quantization_error::{Errors, sampled_errors};
 pub use role::Role;

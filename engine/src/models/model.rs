@@ -280,6 +280,9 @@ impl Model {
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
             return Err(RequestError::NoSuchLevels(request.schedule));
         }
+        if request.shift.is_some() && self.is_discrete() {
+            return Err(RequestError::NoShift);
+        }
         if request.frames > 1 && !self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips()) {
             return Err(RequestError::OneFrameOnly(request.frames));
         }
@@ -294,6 +297,18 @@ impl Model {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The constant shift of its noise levels; `None` if they have none, or one that depends on the size.
+    pub fn shift(&self) -> Option<f32> {
+        match &self.denoisers().next()?.network.training {
+            Training::Flow(shift) => (!shift.use_dynamic_shifting).then_some(shift.shift as f32),
+            Training::Discrete(_) => None,
+        }
+    }
+
+    fn is_discrete(&self) -> bool {
+        self.denoisers().any(|denoiser| matches!(denoiser.network.training, Training::Discrete(_)))
     }
 
     /// What it generates clips from; empty if it only generates images.

@@ -173,7 +173,8 @@ impl Steps {
         let multiple = denoising.denoiser.size_multiple();
         let of_frame = (request.width / multiple) as usize * (request.height / multiple) as usize;
         let tokens = of_frame * denoising.denoiser.latents(request.canvas()).frames;
-        let mut sigmas = denoising.training.sigmas(request.schedule, request.steps as usize, tokens);
+        let training = denoising.training.shifted(request.shift);
+        let mut sigmas = training.sigmas(request.schedule, request.steps as usize, tokens);
         // Schedules can have fewer levels than steps.
         let most = sigmas.len().saturating_sub(2);
         sigmas.drain(..(request.steps as usize - denoising.steps(request)).min(most));

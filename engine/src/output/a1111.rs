@@ -16,6 +16,7 @@ const TRUE_CFG: &str = "True CFG";
 const STEP_CACHE: &str = "Step cache";
 const FRAMES: &str = "Frames";
 const FRAME_RATE: &str = "FPS";
+const SHIFT: &str = "Shift";
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -43,6 +44,9 @@ pub(super) fn write(settings: &Settings) -> String {
         ("Model", settings.model_name.clone()),
         ("Clip skip", settings.request.clip_skip.to_string()),
     ];
+    if let Some(shift) = settings.request.shift {
+        pairs.push((SHIFT, shift.to_string()));
+    }
     if let Some(strength) = settings.request.strength() {
         pairs.push(("Denoising strength", strength.to_string()));
     }
@@ -180,6 +184,7 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         INTERVAL => request.guiding.interval = value.parse().map_err(|_| misread())?,
         TRUE_CFG => request.guiding.true_cfg = value.parse().map_err(|_| misread())?,
         STEP_CACHE => request.step_cache = value.parse().map_err(|_| misread())?,
+        SHIFT => request.shift = Some(value.parse().map_err(|_| misread())?),
         FRAMES => request.frames = value.parse().map_err(|_| misread())?,
         FRAME_RATE => request.frame_rate = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::PipelineError;
 use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
-    checkpoint::Component,
+    checkpoint::{Component, NoiseHalf, Role},
     models::{Model, ModelPart, family_of_adapter},
     request::{AdapterUse, Request},
 };
@@ -52,8 +52,25 @@ pub(super) fn adapted(
     uses: &[AdapterUse],
 ) -> Result<(Vec<Component>, Vec<AdapterReport>), PipelineError> {
     let bare: Vec<&Component> = bare.iter().collect();
-    let adapted = adapt(&bare, model.family.name(), uses, family_of_adapter)?;
+    let takes_turns = bare.iter().filter(|component| component.role == Role::Denoiser).count() > 1;
+    let halves = if takes_turns { other_halves(uses) } else { Vec::new() };
+    let all: Vec<AdapterUse> = uses.iter().chain(halves.iter().map(|(half, _)| half)).cloned().collect();
+    let mut adapted = adapt(&bare, model.family.name(), &all, family_of_adapter)?;
+    for (report, (_, of)) in adapted.reports[uses.len()..].iter_mut().zip(halves) {
+        report.half_of = Some(of);
+    }
     Ok((adapted.components, adapted.reports))
+}
+
+/// The other halves of files for high or for low noise that are there and not used already, each with the weight and the
+/// path of its half.
+fn other_halves(uses: &[AdapterUse]) -> Vec<(AdapterUse, PathBuf)> {
+    let halves = uses.iter().filter_map(|AdapterUse { path, weight }| {
+        let other = NoiseHalf::of(path)?.other;
+        let is_new = other.is_file() && uses.iter().all(|known| known.path != other);
+        is_new.then(|| (AdapterUse { path: other, weight: *weight }, path.clone()))
+    });
+    halves.collect()
 }
 
 /// Replaces the components of a model's [`adaptable`] parts.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checkpoint::{Block, CheckpointError, Role, read_toml},
     models::{Model, ModelPart},
-    request::{Mode, ModelSource, Request, Sampler},
+    request::{Mode, ModelSource, Request, Sampler, Schedule},
 };
 
 /// The parts and default settings of a model.
@@ -36,6 +36,9 @@ pub struct ModelSummary {
     /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) has an effect.
     #[serde(default)]
     pub reads_clip_skip: bool,
+    /// The constant shift of its noise levels; `None` if they have none, or one that depends on the size.
+    #[serde(default)]
+    pub shift: Option<f32>,
     /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.
     #[serde(default)]
     pub takes_refiner: bool,
@@ -104,6 +107,15 @@ pub struct Defaults {
     pub sampler: Sampler,
 }
 
+impl Defaults {
+    /// The request with these settings; the schedule and the shift are the model's own.
+    pub fn given_to(&self, request: Request) -> Request {
+        let Self { width, height, steps, guidance, frames, frame_rate, sampler } = *self;
+        let (schedule, shift) = (Schedule::default(), None);
+        Request { width, height, steps, guidance, frames, frame_rate, sampler, schedule, shift, ..request }
+    }
+}
+
 impl Default for Defaults {
     fn default() -> Self {
         let Request { width, height, frames, frame_rate, steps, guidance, sampler, .. } = Request::default();
@@ -155,6 +167,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         },
         examples: notes.examples,
         reads_clip_skip: model.reads_clip_skip(),
+        shift: model.shift(),
         takes_refiner: model.family.takes_refiner(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),

@@ -1,6 +1,8 @@
 //! What is wrong with a request.
 
-use super::{FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, Mode, Schedule, WIDEST_BLUR};
+use super::{
+    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, Schedule, WIDEST_BLUR,
+};
 
 /// Why a request is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -114,6 +116,12 @@ pub enum RequestError {
     /// A step cache threshold that is negative or not finite.
     #[error("step cache threshold {0} is invalid; use 0 or more")]
     StepCache(f32),
+    /// A shift out of range.
+    #[error("shift {0} is invalid; use a value from 0.01 to {LARGEST_SHIFT}")]
+    Shift(f32),
+    /// The model was not trained with flow matching.
+    #[error("this model has no shift; leave it out")]
+    NoShift,
     /// The schedule has no noise levels for this kind of model.
     #[error("the schedule {} is not available for this model", .0.title())]
     NoSuchLevels(Schedule),

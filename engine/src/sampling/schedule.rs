@@ -87,6 +87,11 @@ impl FlowShift {
         Self { shift, ..Self::default() }
     }
 
+    /// With this constant shift in place of its own.
+    pub fn with_constant(&self, shift: f64) -> Self {
+        Self { shift, use_dynamic_shifting: false, ..self.clone() }
+    }
+
     /// The constant shift.
     pub fn constant(&self) -> Shift {
         Shift::Static(self.shift)

@@ -1,5 +1,7 @@
 //! The meaning of a model's noise levels, and the levels of its own scheduler.
 
+use std::borrow::Cow;
+
 use candle_core::{Result as TensorResult, Tensor};
 
 use super::{Discrete, FlowShift, Levels, Mixing, mixing::blend};
@@ -37,6 +39,14 @@ impl Training {
                 Schedule::AlignYourSteps => discrete.aligned().sigmas(steps),
                 other => Levels::Table(discrete.table().to_vec()).spaced(other, steps),
             },
+        }
+    }
+
+    /// With another shift, the same for every size of image; a table of levels has none.
+    pub fn shifted(&self, shift: Option<f32>) -> Cow<'_, Self> {
+        match (self, shift) {
+            (Self::Flow(own), Some(shift)) => Cow::Owned(Self::Flow(own.with_constant(f64::from(shift)))),
+            _ => Cow::Borrowed(self),
         }
     }
 

@@ -89,6 +89,7 @@ fn request() -> Request {
         max_sequence_length: 7,
         adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
         clip_skip: 2,
+        shift: Some(5.0),
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
         source: Some(SourceImage { path: PathBuf::from("雪.png"), strength: 0.3, ..SourceImage::default() }),
@@ -198,6 +199,7 @@ fn summary() -> ModelSummary {
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0, ..Defaults::default() },
         examples: vec!["a hill".to_owned()],
         reads_clip_skip: true,
+        shift: Some(3.0),
         takes_refiner: true,
         frame_multiple: None,
         modes: Vec::new(),
@@ -241,6 +243,7 @@ fn events_come_back() {
         ranks: Some([4, 16]),
         keys: 3,
         unmatched: vec!["ema".to_owned()],
+        half_of: Some(PathBuf::from("loras/雪-high.safetensors")),
     };
     let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
     let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };

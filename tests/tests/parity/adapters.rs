@@ -33,7 +33,11 @@ struct Tiny {
 impl Tiny {
     fn new(family: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let case = if family == "flux" { "dev" } else { "default" };
+        let case = match family {
+            "flux" => "dev",
+            "wan" => "experts",
+            _ => "default",
+        };
         let model = Fixture::new(family, case).write_diffusers(&folder.path().join("model")).unwrap();
         Self { folder, model, adapter: Adapter::new(family).unwrap() }
     }
@@ -90,6 +94,44 @@ fn pictures_are_those_of_diffusers() {
             }
         }
     }
+}
+
+/// A model with two transformers: in one file with names for both, and as a pair of which only one file is chosen.
+#[test]
+fn two_experts_have_adapters_of_their_own() {
+    let tiny = Tiny::new("wan");
+    tiny.adapter.write(&tiny.file("ink")).unwrap();
+    let weight = tiny.adapter.weight;
+    let (bare, got) = (tiny.dump(tiny.with(&[])), tiny.dump(tiny.with(&[("ink", weight)])));
+    let golden = tiny.adapter.run().unwrap().golden().unwrap();
+    for name in golden.keys().filter(|name| !name.starts_with("encode_prompt")) {
+        let is_module = name.starts_with("transformer.0.out");
+        let found = compare(name, &golden, &got, if is_module { MODULE } else { WHOLE_RUN }).unwrap();
+        println!("{name}: {found:.1e}");
+        let changed = compare(name, &golden, &bare, f64::INFINITY).unwrap();
+        assert!(changed > 1e-2, "{name}: the adapter changes {changed} only");
+    }
+    let layers = tiny.adapter.layers().unwrap();
+    let halves = [("high_noise_ink", "transformer."), ("low_noise_ink", "transformer_2.")];
+    for (name, own) in halves {
+        let layers = without(own, &layers);
+        let prefixed = |layer: &str| format!("diffusion_model.{layer}");
+        let tensors = keys(&layers, tiny.adapter.alpha, prefixed, ["lora_down", "lora_up"]).unwrap();
+        save(&tensors, &tiny.file(name)).unwrap();
+    }
+    for (name, _) in halves {
+        let request = tiny.with(&[(name, weight)]);
+        let reports = adapted(&tiny, &request);
+        let of: Vec<_> = reports.iter().map(|report| report.half_of.clone()).collect();
+        assert_eq!(of, [None, Some(tiny.file(name))]);
+        assert_eq!(reports.iter().map(|report| report.unmatched.len()).sum::<usize>(), 0);
+        assert_same(&tiny.dump(request), &got, name);
+    }
+    assert_same(
+        &tiny.dump(tiny.with(&[halves[0].0, halves[1].0].map(|name| (name, weight)))),
+        &got,
+        "both chosen",
+    );
 }
 
 #[test]

@@ -211,6 +211,7 @@ pub fn starter() -> ModelSummary {
         .map(str::to_owned)
         .to_vec(),
         reads_clip_skip: false,
+        shift: Some(3.0),
         takes_refiner: false,
         frame_multiple: None,
         modes: Vec::new(),

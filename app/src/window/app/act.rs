@@ -58,7 +58,9 @@ impl SluiceApp {
             Action::ListAdapters => {
                 self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }
-            Action::AddAdapter(path) => settings.draft.add_adapter(path),
+            Action::AddAdapter(path) => self.state.add_adapter(path),
+            Action::SwitchAdapterOff(path) => self.state.drop_adapter(&path, false),
+            Action::RemoveAdapter(path) => self.state.drop_adapter(&path, true),
             Action::Show(shown) => self.show(shown),
             Action::Play(control) => self.state.player.control(control, ctx.time()),
             Action::SaveFrame(id) => self.save_frame(id, ctx.time(), None),
@@ -310,7 +312,7 @@ impl SluiceApp {
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(title, failure),
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
-            FileEvent::AdapterChosen(path) => self.state.settings.draft.add_adapter(path),
+            FileEvent::AdapterChosen(path) => self.state.add_adapter(path),
             FileEvent::RefinerChosen(path) => {
                 self.state.settings.draft.request.refiner = Some(Refiner::new(path));
             }

@@ -36,7 +36,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
     let paths: Vec<PathBuf> = draft.request.adapters.iter().map(|adapter| adapter.path.clone()).collect();
     for path in paths {
         let report = state.adapters.reports.iter().find(|report| report.path == path);
-        row(ui, draft, &path, report);
+        let half = state.adapters.reports.iter().find(|report| report.half_of.as_ref() == Some(&path));
+        row(ui, draft, &path, [report, half], actions);
     }
     ui.horizontal(|ui| {
         if widgets::button(ui, Some(icons::FILE_UP), "Add LoRA…", Weight::Plain)
@@ -49,17 +50,25 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
     });
 }
 
-fn row(ui: &mut Ui, draft: &mut Draft, path: &Path, report: Option<&AdapterReport>) {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+fn row(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    path: &Path,
+    [report, half]: [Option<&AdapterReport>; 2],
+    actions: &mut Vec<Action>,
+) {
+    let name = stem(path);
     let mut on = draft.uses(path);
-    let mut removed = false;
     ui.horizontal(|ui| {
         let switch = ui.checkbox(&mut on, &name).on_hover_text(path.display().to_string());
         if switch.changed() {
-            draft.switch(path, on);
+            let path = path.to_owned();
+            actions.push(if on { Action::AddAdapter(path) } else { Action::SwitchAdapterOff(path) });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            removed = widgets::icon_button(ui, icons::X, &format!("Remove {name}")).clicked();
+            if widgets::icon_button(ui, icons::X, &format!("Remove {name}")).clicked() {
+                actions.push(Action::RemoveAdapter(path.to_owned()));
+            }
         });
     });
     let adapter = draft.request.adapters.iter_mut().find(|adapter| adapter.path == path);
@@ -69,10 +78,14 @@ fn row(ui: &mut Ui, draft: &mut Draft, path: &Path, report: Option<&AdapterRepor
         if let Some(sentence) = report.and_then(AdapterReport::sentence) {
             widgets::hint(ui, sentence);
         }
+        if let Some(half) = half {
+            widgets::hint(ui, format!("{} is used with it.", stem(&half.path)));
+        }
     }
-    if removed {
-        draft.remove_adapter(path);
-    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A menu of the adapters in the folders next to the model that are not in the list yet.

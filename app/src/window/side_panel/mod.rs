@@ -13,6 +13,7 @@ mod prompt_counter;
 mod prompts;
 mod refiner;
 mod seed;
+mod shift;
 mod size;
 
 use egui::{Align, Frame, Layout, Margin, ScrollArea, Ui};
@@ -159,6 +160,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
             .on_hover_text("The method that turns noise into an image.");
         widgets::choice_row(ui, "Schedule", &mut request.schedule, Schedule::ALL, Schedule::title)
             .on_hover_text("How the noise levels of the steps are spaced.");
+        shift::show(ui, parts);
         precision(ui, parts);
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);

@@ -71,6 +71,13 @@ impl Draft {
         }
     }
 
+    /// Sets the weight of an adapter.
+    pub fn weigh(&mut self, path: &Path, weight: f32) {
+        if let Some(adapter) = self.request.adapters.iter_mut().find(|adapter| adapter.path == path) {
+            adapter.weight = weight;
+        }
+    }
+
     /// Removes an adapter from the list.
     pub fn remove_adapter(&mut self, path: &Path) {
         self.switch(path, true);
@@ -111,9 +118,7 @@ impl Draft {
 
     /// Applies the defaults of a model.
     pub fn adopt(&mut self, defaults: &Defaults) {
-        let Defaults { width, height, steps, guidance, frames, frame_rate, sampler } = *defaults;
-        let request = std::mem::take(&mut self.request);
-        self.request = Request { width, height, steps, guidance, frames, frame_rate, sampler, ..request };
+        self.request = defaults.given_to(std::mem::take(&mut self.request));
     }
 
     /// Rounds both sides to the nearest sizes that a model can generate.

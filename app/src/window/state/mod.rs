@@ -2,6 +2,7 @@
 
 mod clip_frames;
 mod draft;
+mod few_steps;
 mod input_image;
 mod jobs;
 mod mask;

@@ -1,16 +1,11 @@
 //! The two transformers of Wan 2.2 14B: in a folder as `transformer` and `transformer_2`, elsewhere as two files.
 
-use std::path::{Path, PathBuf};
-
 use super::{WanConfig, is_transformer};
-use crate::checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role};
+use crate::checkpoint::{Checkpoint, CheckpointError, Layout, NoiseHalf, Part, Role};
 
 /// The timesteps below which the transformer for low noise takes over, unless a configuration says otherwise: in models
 /// that start from text, and in those that start from an image.
 const BOUNDARIES: [f64; 2] = [0.875, 0.9];
-/// What file and folder names have for high and for low noise.
-const NAMES: [[&str; 2]; 4] =
-    [["high_noise", "low_noise"], ["HighNoise", "LowNoise"], ["highnoise", "lownoise"], ["HIGH", "LOW"]];
 
 /// The transformers of a model, in the order in which they run.
 #[derive(Debug)]
@@ -37,7 +32,7 @@ impl Experts {
             let second = checkpoint.candidates(Role::Denoiser).filter(|part| is_transformer(part)).nth(1);
             return Ok(Self { first: chosen.clone(), second: second.cloned(), boundary });
         }
-        let Some((other, is_low)) = twin(&chosen.path) else {
+        let Some(NoiseHalf { is_low, other }) = NoiseHalf::of(&chosen.path) else {
             return Ok(Self { first: chosen.clone(), second: None, boundary: None });
         };
         let other = if other.is_file() {
@@ -53,43 +48,5 @@ impl Experts {
         let chosen = chosen.clone();
         let [first, second] = if is_low { [other, chosen] } else { [chosen, other] };
         Ok(Self { first, second: Some(second), boundary })
-    }
-}
-
-/// The path of the other file of a pair, and whether the given one is that for low noise; `None` if the name is not that
-/// of a pair. The folder may have the same word in its name.
-fn twin(path: &Path) -> Option<(PathBuf, bool)> {
-    let name = path.file_name()?.to_str()?;
-    for [high, low] in NAMES {
-        for (own, other, is_low) in [(high, low, false), (low, high, true)] {
-            if name.contains(own) {
-                let beside = path.with_file_name(name.replace(own, other));
-                let folder = path.parent()?.to_str()?;
-                let elsewhere = PathBuf::from(folder.replace(own, other)).join(name.replace(own, other));
-                return Some((if beside.is_file() { beside } else { elsewhere }, is_low));
-            }
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_are_found_by_their_names() {
-        for (own, other, is_low) in [
-            (
-                "m/wan2.2_t2v_high_noise_14B_fp8_scaled.safetensors",
-                "m/wan2.2_t2v_low_noise_14B_fp8_scaled.safetensors",
-                false,
-            ),
-            ("LowNoise/Wan2.2-LowNoise-Q4_K_M.gguf", "HighNoise/Wan2.2-HighNoise-Q4_K_M.gguf", true),
-            ("m/Wan2_2-T2V-A14B_HIGH_bf16.safetensors", "m/Wan2_2-T2V-A14B_LOW_bf16.safetensors", false),
-        ] {
-            assert_eq!(twin(Path::new(own)), Some((PathBuf::from(other), is_low)));
-        }
-        assert_eq!(twin(Path::new("wan2.1_t2v_1.3B_fp16.safetensors")), None);
     }
 }

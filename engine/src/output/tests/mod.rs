@@ -90,6 +90,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         batch: numbers.4,
         sampler: choices.0,
         schedule: choices.1,
+        shift: choices.2.map(|_| guiding.3),
         dtype: choices.2,
         max_sequence_length: numbers.5,
         adapters: vec![AdapterUse { path: format!("/loras/{}", numbers.0).into(), weight: guidance }],

@@ -1,0 +1,55 @@
+//! LoRAs that bring settings: added ones set what they are made for, and the model's own settings come back with their
+//! end.
+
+use std::path::{Path, PathBuf};
+
+use sluice_engine::{adapters::FewSteps, request::Request};
+
+use super::{Draft, State};
+
+impl State {
+    /// Uses an adapter, with the settings it is made for.
+    pub fn add_adapter(&mut self, path: PathBuf) {
+        let mut draft = self.settings.draft.clone();
+        draft.add_adapter(path.clone());
+        let Some(few) = FewSteps::of(&path) else {
+            self.settings.draft = draft;
+            return;
+        };
+        if !self.settings.draft.request.adapters.iter().any(|adapter| adapter.path == path) {
+            draft.weigh(&path, few.weight);
+        }
+        draft.request = few.given_to(draft.request);
+        self.adopt(draft, format!("{}: {}", name_of(&path), few.in_words()));
+    }
+
+    /// Switches an adapter off or removes it. The model's own settings come back if it brought the current ones.
+    pub fn drop_adapter(&mut self, path: &Path, removed: bool) {
+        let mut draft = self.settings.draft.clone();
+        if removed {
+            draft.remove_adapter(path);
+        } else {
+            draft.switch(path, false);
+        }
+        let brought = FewSteps::of(path).filter(|few| few.given_to(draft.request.clone()) == draft.request);
+        let defaults = self.summary().map(|summary| summary.defaults.clone());
+        let (Some(_), Some(defaults)) = (brought, defaults) else {
+            self.settings.draft = draft;
+            return;
+        };
+        let Request { width, height, frames, frame_rate, .. } = draft.request;
+        let usual = defaults.given_to(draft.request);
+        draft.request = Request { width, height, frames, frame_rate, ..usual };
+        self.adopt(draft, "Back to the model's own steps and guidance".to_owned());
+    }
+
+    /// The model stays the same, so there is nothing to load.
+    fn adopt(&mut self, draft: Draft, notice: String) {
+        let load = self.restore(draft, notice, Vec::new());
+        debug_assert!(load.is_none());
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
