@@ -9,6 +9,7 @@ mod refiner;
 mod sampler;
 mod schedule;
 mod source;
+mod windows;
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -24,6 +25,7 @@ pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
+pub use windows::Windows;
 
 /// The model to use.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -165,6 +167,9 @@ pub struct Request {
     /// The input clip for video to video, or the clip that is extended.
     #[serde(default)]
     pub clip: Option<SourceClip>,
+    /// Denoises a long clip in windows of frames.
+    #[serde(default)]
+    pub windows: Option<Windows>,
     /// A second model for the last steps, in families that have one.
     #[serde(default)]
     pub refiner: Option<Refiner>,
@@ -204,6 +209,7 @@ impl Default for Request {
             source: None,
             last_image: None,
             clip: None,
+            windows: None,
             refiner: None,
         }
     }
@@ -283,6 +289,7 @@ impl Request {
         if !self.step_cache.is_finite() || self.step_cache < 0.0 {
             return Err(RequestError::StepCache(self.step_cache));
         }
+        self.windows.map_or(Ok(()), |windows| windows.validate())?;
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.validate_inputs()

@@ -99,8 +99,21 @@ pub fn check_forecasts(
     formula: Range<f64>,
     tried_out: Range<f64>,
 ) -> Result<()> {
-    // With tiles this small, the denoiser has the peak.
-    check_forecasts_in_tiles(fixture, run, 16, formula, tried_out)
+    check_forecasts_of(fixture, run, formula, tried_out, |request| request)
+}
+
+/// With tiles this small, the denoiser has the peak.
+const SMALL_TILE: u32 = 16;
+
+/// The same for runs whose requests are changed.
+pub fn check_forecasts_of(
+    fixture: &Fixture,
+    run: &str,
+    formula: Range<f64>,
+    tried_out: Range<f64>,
+    change: impl Fn(Request) -> Request,
+) -> Result<()> {
+    check_forecasts_with(fixture, run, SMALL_TILE, [formula, tried_out], change)
 }
 
 /// The same with tiles of this side.
@@ -110,6 +123,16 @@ pub fn check_forecasts_in_tiles(
     tile: u32,
     formula: Range<f64>,
     tried_out: Range<f64>,
+) -> Result<()> {
+    check_forecasts_with(fixture, run, tile, [formula, tried_out], |request| request)
+}
+
+fn check_forecasts_with(
+    fixture: &Fixture,
+    run: &str,
+    tile: u32,
+    [formula, tried_out]: [Range<f64>; 2],
+    change: impl Fn(Request) -> Request,
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
@@ -126,6 +149,7 @@ pub fn check_forecasts_in_tiles(
             let memory = MemoryPreferences { tile: Some(tile), estimate, ..card(mode) };
             let request =
                 Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
+            let request = change(request);
             let mut ratio = f64::INFINITY;
             for _ in 0..RUNS_OF_LATE_LOADS {
                 let outcome = draw(&mut runner, &request, &memory)?.outcome;
@@ -149,6 +173,11 @@ pub fn check_forecasts_in_tiles(
 /// Checks that in every memory mode the tensors of every stage are bit-identical, no budget is exceeded, and
 /// the bytes moved match the plan.
 pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
+    check_every_mode_of(fixture, run, |request| request)
+}
+
+/// The same for runs whose requests are changed.
+pub fn check_every_mode_of(fixture: &Fixture, run: &str, change: impl Fn(Request) -> Request) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
@@ -156,7 +185,7 @@ pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     let own = run.request(&model);
     // Some models need multiples of 32.
     let width = if own.width.is_multiple_of(32) && own.height.is_multiple_of(32) { 64 } else { 48 };
-    let request = Request { batch: 2, width, height: 32, steps: 2, ..own };
+    let request = change(Request { batch: 2, width, height: 32, steps: 2, ..own });
     let mut runner = Runner::start()?;
     let want = draw(&mut runner, &request, &card(OffloadMode::None))?.tensors;
     for &mode in OffloadMode::ALL {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     adapters::FewSteps,
-    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler},
+    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler, Windows},
     session::Defaults,
     units,
 };
@@ -26,6 +26,12 @@ pub(super) struct RequestArgs {
     /// Frames per second of a clip, from 1 to 60.
     #[arg(long, value_name = "NUMBER")]
     fps: Option<f32>,
+    /// Denoise a long clip in windows of this many frames, so that it takes the memory of one window.
+    #[arg(long, alias = "context-frames", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    window_frames: Option<u32>,
+    /// Frames that a window shares with the one before it.
+    #[arg(long, alias = "context-overlap", value_name = "COUNT", default_value_t = Windows::default().overlap, requires = "window_frames")]
+    window_overlap: u32,
     /// Number of denoising steps.
     #[arg(long, value_name = "COUNT")]
     steps: Option<u32>,
@@ -112,6 +118,7 @@ impl RequestArgs {
             shift: self.shift.or(usual.shift),
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
+            windows: self.window_frames.map(|frames| Windows { frames, overlap: self.window_overlap }),
             adapters: self.loras.clone(),
             clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
             guiding: self.guiding.options(),

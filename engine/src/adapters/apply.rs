@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdapterError, AdapterFile, Content, Layer, Names, names::Place};
+use super::{
+    AdapterError, AdapterFile, Content, Layer, Names,
+    names::{self, Place},
+};
 use crate::{
     checkpoint::{Change, CheckpointError, Component, LowRankTerm, NoiseHalf, StoredTensor},
     request::AdapterUse,
@@ -62,7 +65,7 @@ pub fn adapt(
     uses: &[AdapterUse],
     family_of: impl Fn(&AdapterFile) -> Option<&'static str>,
 ) -> Result<Adapted, AdapterError> {
-    let names = Names::of(components.iter().copied());
+    let known = Names::of(components.iter().copied());
     let mut components: Vec<Component> = components.iter().map(|&component| component.clone()).collect();
     let mut folds: BTreeMap<(usize, usize, usize), Vec<Fold>> = BTreeMap::new();
     let mut reports = Vec::new();
@@ -70,9 +73,11 @@ pub fn adapt(
         let file = AdapterFile::open(path)?;
         let mut unmatched = file.unknown.clone();
         let mut matched = 0;
-        let second = NoiseHalf::of(path).map(|half| half.is_low);
+        // Where a file names the second denoiser, everything else is for the first.
+        let names_second = file.layers.iter().any(|layer| names::is_for_second(&layer.name));
+        let second = NoiseHalf::of(path).map(|half| half.is_low).or(names_second.then_some(false));
         for layer in &file.layers {
-            let fitting: Vec<_> = names
+            let fitting: Vec<_> = known
                 .places(&layer.name, second)
                 .into_iter()
                 .filter_map(|(index, places)| Some((index, fitting(&components[index], places, layer)?)))

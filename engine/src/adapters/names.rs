@@ -136,6 +136,11 @@ pub fn target(layer: &str) -> String {
     }
 }
 
+/// Whether a layer's prefix means the second of two denoisers.
+pub fn is_for_second(layer: &str) -> bool {
+    scoped(layer).0 == Scope::SecondDenoiser
+}
+
 fn scoped(layer: &str) -> (Scope, &str) {
     for (prefix, scope) in PREFIXES {
         if let Some(name) = layer.strip_prefix(prefix) {

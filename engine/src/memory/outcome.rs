@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Stage;
-use crate::{precision::Storage, request::ComputeDtype};
+use crate::{
+    precision::Storage,
+    request::{ComputeDtype, Windows},
+};
 
 /// What was predicted for a run, and what was measured. Measured values are 0 where nothing was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +81,9 @@ pub struct RunShape {
     pub batch: u32,
     /// Guidance branches.
     pub branches: u32,
+    /// The windows of a long clip.
+    #[serde(default)]
+    pub windows: Option<Windows>,
 }
 
 impl RunIdentity {

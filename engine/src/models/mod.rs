@@ -21,6 +21,7 @@ mod stages;
 mod token_levels;
 pub mod unet;
 pub mod wan;
+mod windows;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
@@ -37,6 +38,7 @@ pub use known::{
 pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
 pub use opened::OpenedModels;
 pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
+pub use windows::FrameWindows;
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 use crate::{
     precision::Storage,
-    request::{LARGEST_CLIP_SKIP, Request, Sampler, Schedule},
+    request::{LARGEST_CLIP_SKIP, Request, Sampler, Schedule, Windows},
 };
 
 const NEGATIVE: &str = "Negative prompt:";
@@ -17,6 +17,8 @@ const STEP_CACHE: &str = "Step cache";
 const FRAMES: &str = "Frames";
 const FRAME_RATE: &str = "FPS";
 const SHIFT: &str = "Shift";
+const WINDOW: &str = "Window frames";
+const OVERLAP: &str = "Window overlap";
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -46,6 +48,9 @@ pub(super) fn write(settings: &Settings) -> String {
     ];
     if let Some(shift) = settings.request.shift {
         pairs.push((SHIFT, shift.to_string()));
+    }
+    if let Some(Windows { frames, overlap }) = settings.request.windows {
+        pairs.extend([(WINDOW, frames.to_string()), (OVERLAP, overlap.to_string())]);
     }
     if let Some(strength) = settings.request.strength() {
         pairs.push(("Denoising strength", strength.to_string()));
@@ -185,6 +190,8 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         TRUE_CFG => request.guiding.true_cfg = value.parse().map_err(|_| misread())?,
         STEP_CACHE => request.step_cache = value.parse().map_err(|_| misread())?,
         SHIFT => request.shift = Some(value.parse().map_err(|_| misread())?),
+        WINDOW => request.windows.get_or_insert_default().frames = value.parse().map_err(|_| misread())?,
+        OVERLAP => request.windows.get_or_insert_default().overlap = value.parse().map_err(|_| misread())?,
         FRAMES => request.frames = value.parse().map_err(|_| misread())?,
         FRAME_RATE => request.frame_rate = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),

@@ -13,8 +13,8 @@ use crate::{
         PublishedBlocks, RunIdentity, RunShape, StageWork, Work, Workload,
     },
     models::{
-        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, GivenFrames, LatentShape, Model,
-        ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
+        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, FrameWindows, GivenFrames, LatentShape,
+        Model, ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
     },
     nn::{self, Computes, DType, Tensor, Trace},
     precision::Storage,
@@ -38,13 +38,13 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 
 /// What a run is of, for comparison with later runs. `model` is [`Model::identity`] without adapters.
 pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPreferences) -> RunIdentity {
-    let Request { width, height, frames, batch, .. } = resolved.request;
+    let Request { width, height, frames, batch, windows, .. } = resolved.request;
     let branches = resolved.prompts.len() as u32;
     RunIdentity {
         model,
         dtype: resolved.dtype,
         precisions: preferences.precisions(),
-        shape: RunShape { width, height, frames, batch, branches },
+        shape: RunShape { width, height, frames, batch, branches, windows },
     }
 }
 
@@ -217,15 +217,18 @@ impl Estimator<'_> {
 
         let (shape, batch) = (denoiser.latents(request.canvas()), request.batch as usize);
         let tensor = |shape: LatentShape| trace.tensor(&shape.dims(batch), DType::F32);
-        let latents = tensor(shape);
+        let windows = FrameWindows::new(request, denoiser);
         let _noise = tensor(shape);
+        // The clip beside the latents of a window.
+        let _clip = (windows.count() > 1).then(|| tensor(shape));
+        let latents = tensor(windows.shape(shape));
         let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
         let beside = denoiser.channels_beside();
         let given = ClipFrames::new(request, denoiser).filter(|clip| clip.given > 0);
         let is_beside = masked || given.is_some_and(|clip| clip.shown == GivenFrames::Beside);
         let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
             Some(seen) => Some(tensor(seen)),
-            None => (beside > 0 && is_beside).then(|| tensor(shape.with_channels(beside))),
+            None => (beside > 0 && is_beside).then(|| tensor(windows.shape(shape).with_channels(beside))),
         };
         let sigma = steps.evaluated.first().copied().unwrap_or_default();
         let clean = given.map_or(0, ClipFrames::clean);
@@ -243,7 +246,7 @@ impl Estimator<'_> {
                 block.operations += (alone.operations - block.operations) * share;
             }
         }
-        let predictions = steps.called.len() as u32;
+        let predictions = (steps.called.len() * windows.count()) as u32;
         let joined = once.into_iter().zip(each).map(|(mut all, each)| {
             all.join(&BlockWork { passes: each.passes * predictions, ..each });
             all.with_activations(|bytes| bytes.saturating_sub(between))
@@ -330,7 +333,7 @@ pub fn prepare_input<'a>(
         branches,
         sigmas: &denoise.steps.evaluated,
         guidance: request.guidance,
-        latents: denoiser.latents(request.canvas()),
+        latents: FrameWindows::new(request, denoiser).shape(denoiser.latents(request.canvas())),
         pixels: [request.height as usize, request.width as usize],
         frame_rate: request.frame_rate,
         clean: ClipFrames::new(request, denoiser).map_or(0, ClipFrames::clean),

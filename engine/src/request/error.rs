@@ -2,6 +2,7 @@
 
 use super::{
     FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, Schedule, WIDEST_BLUR,
+    Windows,
 };
 
 /// Why a request is invalid.
@@ -89,6 +90,9 @@ pub enum RequestError {
     /// A frame rate that no player has.
     #[error("{0} frames per second are invalid; use a value from 1 to 60")]
     FrameRate(f32),
+    /// Windows without frames of their own.
+    #[error("windows of {} frames that share {} do not move on; a window must be longer than its overlap", .0.frames, .0.overlap)]
+    Windows(Windows),
     /// An empty batch.
     #[error("batch size 0 produces nothing; use 1 or more")]
     EmptyBatch,

@@ -16,7 +16,7 @@ use sluice_engine::{
     precision::Storage,
     request::{
         AdapterUse, ComputeDtype, FrameRange, GuidanceOptions, Interval, ModelSource, Refiner, Request,
-        Sampler, Schedule, SourceClip, SourceImage,
+        Sampler, Schedule, SourceClip, SourceImage, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -89,6 +89,7 @@ fn request() -> Request {
         max_sequence_length: 7,
         adapters: vec![AdapterUse { path: PathBuf::from("loras/雪.safetensors"), weight: -0.5 }],
         clip_skip: 2,
+        windows: Some(Windows { frames: 81, overlap: 16 }),
         shift: Some(5.0),
         guiding: GuidanceOptions { rescale: 0.7, interval: Interval { start: 0.1, end: 0.9 }, true_cfg: 2.5 },
         step_cache: 0.05,
@@ -222,7 +223,7 @@ fn events_come_back() {
             model: "c".to_owned(),
             dtype: ComputeDtype::F16,
             precisions: [Storage::Nf4, Storage::Stored],
-            shape: RunShape { width: 8, height: 16, frames: 1, batch: 2, branches: 2 },
+            shape: RunShape { width: 8, height: 16, frames: 1, batch: 2, branches: 2, windows: None },
         }),
         device: "b".to_owned(),
         predicted_device: 1,

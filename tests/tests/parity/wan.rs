@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
     nn::{Computes, Trace},
-    request::{Request, SourceClip, SourceImage},
+    request::{Request, SourceClip, SourceImage, Windows},
     residency::{Blocks, Executor, TracedBlocks, WeightStore},
     vae::{Autoencoder, Piece, Reel, Seams, Tiling, Values, WanAutoencoder},
 };
@@ -15,7 +15,10 @@ use sluice_tests::{
     checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
     clips::write_frames,
     golden::{AUTOENCODER, compare, distance},
-    modes::{check_every_mode, check_forecasts, check_half_precision, check_shared_branches},
+    modes::{
+        check_every_mode, check_every_mode_of, check_forecasts, check_forecasts_of, check_half_precision,
+        check_shared_branches,
+    },
     original_names::{self, Tensors},
     parity::{check_case, check_layouts},
     runner::Runner,
@@ -344,6 +347,38 @@ fn encoding_a_longer_clip_takes_no_more_memory() {
     let (short, long) = (peak(17), peak(81));
     let latents = (81 - 17) / 4 * 2 * 16 * 8 * 8 * 4;
     assert!(long <= short + 4 * latents, "{short} bytes for 17 frames, {long} for 81");
+}
+
+/// Windows of frames: the same bytes in every mode, one window changes nothing, and several take the memory of one.
+#[test]
+fn long_clips_are_denoised_in_windows() {
+    let windows = |frames, overlap| Some(Windows { frames, overlap });
+    for (case, run) in
+        [("default", "guided"), ("experts", "both"), ("wide", "first"), ("from_images", "first")]
+    {
+        let fixture = Fixture::new("wan", case);
+        let long = |request| Request { frames: 33, windows: windows(9, 4), batch: 1, ..request };
+        check_every_mode_of(&fixture, run, long).unwrap();
+    }
+    let fixture = Fixture::new("wan", "default");
+    let long = |request| Request { frames: 33, windows: windows(9, 4), batch: 1, ..request };
+    check_forecasts_of(&fixture, "unguided", 0.95..1.1, 0.9..1.15, long).unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let own = fixture.run("guided").unwrap().request(&model);
+    let request = Request { frames: 17, width: 64, height: 64, steps: 2, ..own };
+    let dump =
+        |windows| Runner::start().unwrap().dump(Request { windows, ..request.clone() }, None).unwrap().1;
+    let whole = dump(None);
+    for (name, tensor) in dump(windows(17, 4)) {
+        distance(&name, &whole[&name].to_dtype(DType::F64).unwrap(), &tensor, 0.0).unwrap();
+    }
+    let cut = dump(windows(9, 4));
+    let latents = "step.1.latents";
+    let far = distance(latents, &whole[latents].to_dtype(DType::F64).unwrap(), &cut[latents], f64::INFINITY)
+        .unwrap();
+    assert!(far > 1e-3, "windows see less than the whole clip: {far}");
 }
 
 /// The memory of a decode does not depend on the number of frames, after the first few.

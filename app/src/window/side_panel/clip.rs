@@ -1,7 +1,7 @@
 //! Image or video, and the length of a clip.
 
 use egui::{DragValue, Ui};
-use sluice_engine::request::RequestError;
+use sluice_engine::request::{RequestError, Windows};
 
 use super::parts::{Parts, gap, sentence};
 use crate::window::{
@@ -49,10 +49,47 @@ pub fn length(ui: &mut Ui, parts: &mut Parts<'_>) {
     widgets::slider_row(ui, "Frame rate", &mut request.frame_rate, 4.0..=30.0, 1.0..=60.0, 1.0).on_hover_text(
         "Frames per second. The same frames play faster or slower; models follow the rate they were trained for.",
     );
-    if let Some(error @ (RequestError::FrameRate(_) | RequestError::NoFrames)) = parts.mistake {
+    windows(ui, parts, multiple);
+    if let Some(error @ (RequestError::FrameRate(_) | RequestError::NoFrames | RequestError::Windows(_))) =
+        parts.mistake
+    {
         widgets::mistake(ui, &sentence(error));
     }
     gap(ui);
+}
+
+/// Draws the windows of a clip that is longer than what the model was trained for.
+fn windows(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
+    let usual = parts.state.summary().map_or(1, |summary| summary.defaults.frames);
+    let request = &mut parts.draft.request;
+    if request.frames <= usual && request.windows.is_none() {
+        return;
+    }
+    let mut on = request.windows.is_some();
+    let changed = ui.checkbox(&mut on, "Generate in windows").on_hover_text(
+        "Generates a long clip in windows of frames that overlap. It takes the memory of one window, and the model \
+         sees no more frames at once than it was trained for.",
+    );
+    if changed.changed() {
+        let most = usual.min(request.frames);
+        request.windows =
+            on.then(|| Windows { frames: most, overlap: Windows::default().overlap.min(most / 2) });
+    }
+    let Some(windows) = &mut request.windows else { return };
+    let (rate, longest) = (request.frame_rate, (request.frames.max(usual) - 1) / multiple);
+    let mut step = (snap_frames(windows.frames, multiple) - 1) / multiple;
+    let format = in_words(rate, multiple);
+    if widgets::slider_row_with(ui, "Window", &mut step, 1..=longest.max(1), 1..=longest.max(1), 1.0, format)
+        .on_hover_text("Frames that are generated together.")
+        .changed()
+    {
+        windows.frames = 1 + step * multiple;
+    }
+    let most = windows.frames.saturating_sub(1);
+    widgets::slider_row(ui, "Overlap", &mut windows.overlap, 0..=most.min(48), 0..=most, f64::from(multiple))
+        .on_hover_text(
+            "Frames that a window shares with the one before it. More blend better and take longer.",
+        );
 }
 
 /// Shows and reads a number of steps as a length.

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Fit, FrameRange, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource,
-    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask,
+    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -103,6 +103,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         step_cache: guiding.4,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         source: source.0,
+        windows: source.2.as_ref().map(|_| Windows { frames: numbers.0, overlap: numbers.1 }),
         clip: source.2,
         refiner: source.1,
     })

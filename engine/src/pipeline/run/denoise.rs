@@ -10,7 +10,7 @@ use candle_core::{Device, Tensor};
 use super::{Dump, Made, PipelineError, Run, source::Original, turn::Turn};
 use crate::{
     hardware::unmetered,
-    models::{ClipFrames, Denoise, Denoiser, DenoiserInput, Start, Task},
+    models::{ClipFrames, Denoise, Denoiser, DenoiserInput, FrameWindows, Start, Task},
     nn,
     pipeline::dump::aside,
     residency::Blocks,
@@ -49,18 +49,19 @@ impl Run<'_> {
         let mut outputs_seen: Vec<(String, Tensor)> = Vec::new();
         let recording = dump.is_recording();
         let is_computed = Cell::new(false);
-        let mut predict = |input: &Asked<'_>| -> Result<Tensor, PipelineError> {
+        let windows = FrameWindows::new(self.request, first.denoiser.network.denoiser.as_ref());
+        let mut predict_window = |input: &Asked<'_>, later: usize| -> Result<Tensor, PipelineError> {
             let turn = turn.borrow();
             let (denoiser, guide) = (turn.denoiser(), &turn.denoise.steps.guide);
             let outputs: Vec<Tensor> = self.within_memory(turn.stage, || {
-                turn.store.announce(calls_in_all - calls.get());
+                turn.store.announce((calls_in_all - calls.get()) * windows.count() + later);
                 let to_device = |tensor: &Tensor| -> nn::Result<_> {
                     Ok(nn::Tensor::from(tensor.to_device(turn.store.device())?))
                 };
                 let latents = to_device(input.latents)?;
                 let beside = input.beside.map(to_device).transpose()?;
-                let there =
-                    DenoiserInput { latents: &latents, sigma: input.sigma, beside: beside.as_ref(), clean };
+                let (sigma, clean) = (input.sigma, input.clean);
+                let there = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref(), clean };
                 let prepared = turn.prepared(guide.is_guided(input.sigma));
                 let outputs =
                     denoiser.predict(Blocks::stored(&turn.executor, turn.store), &there, prepared)?;
@@ -69,8 +70,16 @@ impl Run<'_> {
             if calls.get() == 1 && recording {
                 outputs_seen = first_call(denoiser, &outputs)?;
             }
-            let direction = velocity(denoiser, input, guide.join(&outputs)?)?;
-            self.options.journal.borrow_mut().predicted(input.sigma, &direction);
+            Ok(velocity(denoiser, input, guide.join(&outputs)?)?)
+        };
+        let mut predict = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
+            let direction =
+                windows.predicted([Some(latents), beside.as_ref()], |number, start, window| {
+                    let [Some(latents), beside] = &window else { return Ok(latents.clone()) };
+                    let (clean, later) = (clean.saturating_sub(start), windows.count() - 1 - number);
+                    predict_window(&Asked { latents, sigma, beside: beside.as_ref(), clean }, later)
+                })?;
+            self.options.journal.borrow_mut().predicted(sigma, &direction);
             Ok(direction)
         };
         let mut model = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
@@ -92,7 +101,6 @@ impl Run<'_> {
                 _ => None,
             };
             let shown = put_back.as_ref().unwrap_or(latents);
-            let input = Asked { latents: shown, sigma, beside: beside.as_ref() };
             let is_guided = turn.borrow().denoise.steps.guide.is_guided(sigma);
             let seen = training.seen(shown, sigma)?;
             let direction = cache.borrow_mut().direction(&seen, is_guided, || {
@@ -100,7 +108,7 @@ impl Run<'_> {
                     return Ok(known);
                 }
                 is_computed.set(true);
-                predict(&input)
+                predict(shown, sigma)
             })?;
             match &kept {
                 Some(kept) => Ok(kept.direction(latents, &direction, sigma)?),
@@ -230,6 +238,7 @@ struct Asked<'a> {
     latents: &'a Tensor,
     sigma: f32,
     beside: Option<&'a Tensor>,
+    clean: usize,
 }
 
 /// The direction from a denoiser's guided output.
