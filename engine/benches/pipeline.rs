@@ -1,7 +1,8 @@
 //! Times a denoising step and a decode at real shapes with random weights:
 //! `cargo bench --workspace --bench pipeline`.
 //!
-//! Prints one JSON object. `pipeline.py` next to this file runs it together with diffusers and prints ratios.
+//! Prints a JSON object for each case whose name contains the argument, or without one for all cases of images.
+//! `pipeline.py` and `wan.py` next to this file run it together with diffusers and print ratios.
 
 use std::{
     collections::HashMap,
@@ -19,30 +20,34 @@ use sluice_engine::{
         flux::{FluxConfig, FluxTransformer},
         sd3::{Sd3Config, Sd3Transformer},
         unet::{Level, Unet, UnetConfig},
+        wan::{WanConfig, WanTransformer},
         z_image::{ZImageConfig, ZImageTransformer},
     },
     request::Canvas,
     residency::{Blocks, CpuMemory, Executor, WeightStore},
     sampling::{Discrete, PredictionType},
-    vae::{Autoencoder, AutoencoderKl, AutoencoderKlConfig},
+    text::{T5, T5Config},
+    vae::{Autoencoder, AutoencoderKl, AutoencoderKlConfig, WanAutoencoder, WanAutoencoderConfig},
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const REPEATS: usize = 5;
+/// A case that took this long is not repeated.
+const ENOUGH: Duration = Duration::from_secs(20);
 
 fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sluice-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let result = run(&folder);
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    let result = run(&folder, &wanted);
     std::fs::remove_dir_all(&folder)?;
-    for (name, seconds) in result? {
-        println!("{{\"name\": \"{name}\", \"seconds\": {seconds}}}");
-    }
-    Ok(())
+    result
 }
 
-fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
+type Case<'a> = (&'a str, Box<dyn Fn() -> Result<f64> + 'a>);
+
+fn run(folder: &Path, wanted: &str) -> Result<()> {
     let starter = ZImageConfig {
         in_channels: 12,
         dim: 160,
@@ -84,50 +89,105 @@ fn run(folder: &Path) -> Result<Vec<(String, f64)>> {
         qk_norm: Some("rms_norm".to_owned()),
         ..Sd3Config::default()
     };
-    Ok(vec![
-        ("step starter 128".to_owned(), z_image_step(folder, starter, 16, 32)?),
-        ("step z_image one block 512".to_owned(), z_image_step(folder, one_block, 64, 64)?),
-        ("step flux a block of each kind 512".to_owned(), flux_step(folder, flux)?),
-        ("step sd3.5 large two blocks 512".to_owned(), sd3_step(folder, sd3)?),
-        ("step sdxl lowest level 1024".to_owned(), unet_step(folder, unet(1280, 20, 2048, [0, 0]), 32)?),
-        ("step sd1.5 highest level 512".to_owned(), unet_step(folder, unet(320, 8, 768, [1, 1]), 64)?),
-        ("decode starter 128".to_owned(), decode(folder, starter_vae, 16)?),
-        ("decode flux 256".to_owned(), decode(folder, flux_vae, 32)?),
-    ])
+    let wan = |heads, ffn_dim| WanConfig {
+        num_attention_heads: heads,
+        ffn_dim,
+        num_layers: 1,
+        ..WanConfig::default()
+    };
+    let cases: Vec<Case<'_>> = vec![
+        ("step starter 128", Box::new(|| z_image_step(folder, starter.clone(), 16, 32))),
+        ("step z_image one block 512", Box::new(|| z_image_step(folder, one_block.clone(), 64, 64))),
+        ("step flux a block of each kind 512", Box::new(|| flux_step(folder, flux.clone()))),
+        ("step sd3.5 large two blocks 512", Box::new(|| sd3_step(folder, sd3.clone()))),
+        ("step sdxl lowest level 1024", Box::new(|| unet_step(folder, unet(1280, 20, 2048, [0, 0]), 32))),
+        ("step sd1.5 highest level 512", Box::new(|| unet_step(folder, unet(320, 8, 768, [1, 1]), 64))),
+        ("decode starter 128", Box::new(|| decode(folder, starter_vae.clone(), 16))),
+        ("decode flux 256", Box::new(|| decode(folder, flux_vae.clone(), 32))),
+        ("clip wan 1.3B one block 8192 tokens", Box::new(|| wan_step(folder, wan(12, 8960)))),
+        ("clip wan 14B one block 8192 tokens", Box::new(|| wan_step(folder, wan(40, 13_824)))),
+        ("clip umt5 one layer 512 tokens", Box::new(|| umt5_layer(folder))),
+        ("clip decode wan 17 frames 256", Box::new(|| decode_wan(folder))),
+    ];
+    let is_wanted =
+        |name: &str| if wanted.is_empty() { !name.starts_with("clip") } else { name.contains(wanted) };
+    for (name, case) in cases.into_iter().filter(|(name, _)| is_wanted(name)) {
+        println!("{{\"name\": \"{name}\", \"seconds\": {}}}", case()?);
+    }
+    Ok(())
 }
 
 /// Seconds of one prediction for latents of this side and a caption of this many tokens.
 fn z_image_step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [caption, config.cap_feat_dim]);
-    step(folder, &blocks, &ZImageTransformer::new(config, 8), side, prompt, 0)
+    step(folder, &blocks, &ZImageTransformer::new(config, 8), [side, 1], prompt, 0)
 }
 
 /// Seconds of one prediction for 1024 image tokens and 512 of text.
 fn flux_step(folder: &Path, config: FluxConfig) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
     let pooled = config.pooled_projection_dim;
-    step(folder, &blocks, &FluxTransformer::new(config, 8), 64, prompt, pooled)
+    step(folder, &blocks, &FluxTransformer::new(config, 8), [64, 1], prompt, pooled)
 }
 
 /// Seconds of one prediction for 1024 image tokens and 333 of text.
 fn sd3_step(folder: &Path, config: Sd3Config) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [333, config.joint_attention_dim]);
     let pooled = config.pooled_projection_dim;
-    step(folder, &blocks, &Sd3Transformer::new(config, 8), 64, prompt, pooled)
+    step(folder, &blocks, &Sd3Transformer::new(config, 8), [64, 1], prompt, pooled)
 }
 
 /// Seconds of one prediction for latents of this side.
 fn unet_step(folder: &Path, config: UnetConfig, side: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [77, config.cross_attention_dim]);
     let training = Discrete::stable_diffusion(PredictionType::Epsilon);
-    step(folder, &blocks, &Unet::new(config, training, 8, false), side, prompt, 0)
+    step(folder, &blocks, &Unet::new(config, training, 8, false), [side, 1], prompt, 0)
+}
+
+/// Seconds of one prediction for 29 frames of 512×512, which are 8192 tokens, and 512 of text.
+fn wan_step(folder: &Path, config: WanConfig) -> Result<f64> {
+    let (blocks, prompt) = (config.blueprint(), [512, config.text_dim]);
+    let model = WanTransformer {
+        config,
+        scale: 8,
+        frames: 4,
+        has_whole_times: true,
+        boundary: None,
+        has_own_times: false,
+    };
+    step(folder, &blocks, &model, [64, 29], prompt, 0)
+}
+
+/// Seconds of encoding 512 tokens with one layer of UMT5-XXL.
+fn umt5_layer(folder: &Path) -> Result<f64> {
+    let config =
+        T5Config { vocab_size: 1000, num_layers: 1, model_type: "umt5".to_owned(), ..T5Config::default() };
+    let store = random_store(folder, Role::TextEncoder, &config.blueprint())?;
+    let (encoder, executor) = (T5::new(config), Executor::default());
+    let tokens: Vec<u32> = (0..512).collect();
+    fastest(|| {
+        encoder.encode(Blocks::stored(&executor, &store), &[&tokens])?;
+        Ok(())
+    })
+}
+
+/// Seconds of decoding 17 frames of 256×256 with the autoencoder of Wan 2.1.
+fn decode_wan(folder: &Path) -> Result<f64> {
+    let config = WanAutoencoderConfig::default();
+    let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
+    let latents = Tensor::randn(0f32, 1f32, (1, config.z_dim, 5, 32, 32), &Device::Cpu)?.into();
+    let (vae, executor) = (WanAutoencoder::new(config), Executor::default());
+    fastest(|| {
+        vae.decode_clip(Blocks::stored(&executor, &store), &latents, None, &mut |_| Ok(()))?;
+        Ok(())
+    })
 }
 
 fn step(
     folder: &Path,
     blocks: &[BlockSpec],
     model: &dyn Denoiser,
-    side: usize,
+    [side, frames]: [usize; 2],
     [tokens, width]: [usize; 2],
     pooled: usize,
 ) -> Result<f64> {
@@ -140,7 +200,7 @@ fn step(
     };
     let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
-    let latents = model.latents(Canvas { width: pixels, height: pixels, frames: 1 });
+    let latents = model.latents(Canvas { width: pixels, height: pixels, frames: frames as u32 });
     let input = PrepareInput {
         branches: &branches,
         sigmas: &[0.5],
@@ -173,11 +233,14 @@ fn decode(folder: &Path, config: AutoencoderKlConfig, side: usize) -> Result<f64
 
 fn fastest(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     work()?;
-    let mut best = Duration::MAX;
+    let (mut best, begun) = (Duration::MAX, Instant::now());
     for _ in 0..REPEATS {
         let started = Instant::now();
         work()?;
         best = best.min(started.elapsed());
+        if begun.elapsed() > ENOUGH {
+            break;
+        }
     }
     Ok(best.as_secs_f64())
 }

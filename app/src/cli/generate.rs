@@ -135,26 +135,36 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let names = ModelNames { model: summary.name.clone(), family: summary.family.clone() };
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
     let jobs = args.jobs(&request);
-    for job in &jobs {
-        engine.send(Command::Generate(Box::new(job.clone())))?;
-    }
     follow(&engine, &jobs, &names, &mut listener)
 }
 
-/// Follows the jobs until all have ended. When one fails, the others still run.
+/// The most jobs that wait in the engine. The others follow as these end.
+const WAITING: usize = 8;
+
+/// Sends the jobs and follows them until all have ended. When one fails, the others still run.
 fn follow(
     engine: &Engine,
     jobs: &[Job],
     names: &ModelNames,
     listener: &mut Listener,
 ) -> anyhow::Result<Outcome> {
-    let mut open: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+    let mut open: Vec<JobId> = Vec::new();
+    let mut unsent = jobs.iter();
     let mut outcome = Outcome::Done;
     let mut not_saved = Vec::new();
-    while !open.is_empty() {
+    loop {
+        let room = WAITING - open.len();
+        for job in unsent.by_ref().take(room) {
+            engine.send(Command::Generate(Box::new(job.clone())))?;
+            open.push(job.id);
+        }
+        if open.is_empty() {
+            return Ok(outcome);
+        }
         let event = match engine.next()? {
             Heard::Event(event) => event,
             Heard::Interrupt => {
+                unsent = [].iter();
                 // Waiting jobs are cancelled first, so that none of them starts.
                 for &job in open.iter().rev() {
                     engine.send(Command::Cancel { job })?;
@@ -193,7 +203,6 @@ fn follow(
             _ => {}
         }
     }
-    Ok(outcome)
 }
 
 impl Args {

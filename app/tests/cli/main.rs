@@ -79,6 +79,18 @@ fn json_lines(output: &Output) -> Vec<Value> {
 }
 
 #[test]
+fn there_may_be_more_prompts_than_the_engine_queues() {
+    let folder = tempfile::tempdir().unwrap();
+    let prompts: Vec<String> = (0..300).map(|number| format!("--prompt={number}")).collect();
+    let mut arguments =
+        vec!["generate", "--steps", "1", "--width", "16", "--height", "16", "--output", "a.png"];
+    arguments.extend(prompts.iter().map(String::as_str));
+    let output = run(folder.path(), &arguments);
+    assert_fine(&output);
+    assert_eq!(stdout(&output).lines().count(), 300);
+}
+
+#[test]
 fn the_version_and_the_help_are_on_the_standard_output() {
     let folder = TempDir::new().unwrap();
     let version = run(folder.path(), &["--version"]);
