@@ -20,7 +20,7 @@ impl State {
             draft.weigh(&path, few.weight);
         }
         draft.request = few.given_to(draft.request);
-        self.adopt(draft, format!("{}: {}", name_of(&path), few.in_words()));
+        self.adopt(draft, few.in_words(), vec![format!("{} is made for these settings.", name_of(&path))]);
     }
 
     /// Switches an adapter off or removes it. The model's own settings come back if it brought the current ones.
@@ -40,12 +40,12 @@ impl State {
         let Request { width, height, frames, frame_rate, .. } = draft.request;
         let usual = defaults.given_to(draft.request);
         draft.request = Request { width, height, frames, frame_rate, ..usual };
-        self.adopt(draft, "Back to the model's own steps and guidance".to_owned());
+        self.adopt(draft, "The model's own steps and guidance".to_owned(), Vec::new());
     }
 
     /// The model stays the same, so there is nothing to load.
-    fn adopt(&mut self, draft: Draft, notice: String) {
-        let load = self.restore(draft, notice, Vec::new());
+    fn adopt(&mut self, draft: Draft, notice: String, details: Vec<String>) {
+        let load = self.restore(draft, notice, details);
         debug_assert!(load.is_none());
     }
 }
