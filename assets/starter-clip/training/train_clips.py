@@ -28,7 +28,7 @@ from train_words import build_text_encoder, tokens_of
 HELD_OUT = 64
 EMPTY_SHARE = 0.1
 # Share of the run at which a stage ends, then what it chooses from: latent frames, clips in a batch, weight.
-STAGES = ((0.25, ((1, 96, 1),)), (0.4, ((3, 36, 3), (1, 96, 1))), (1.0, ((7, 16, 6), (3, 36, 1), (1, 96, 1))))
+STAGES = ((0.25, ((1, 96, 1),)), (0.4, ((3, 36, 3), (1, 96, 1))), (1.0, ((7, 16, 10), (3, 36, 1), (1, 96, 1))))
 
 
 class Samples:
@@ -69,7 +69,7 @@ class Samples:
 
 def random_sigmas(count, frames):
     """Noise levels: logit-normal, moved towards noise for longer clips, some anywhere."""
-    shift = {1: 1.3, 3: 2.0, 7: 3.0}[frames]
+    shift = {1: 1.3, 3: 2.0, 7: 4.5}[frames]
     middle = torch.sigmoid(torch.randn(count))
     middle = shift * middle / (1 + (shift - 1) * middle)
     return torch.where(torch.rand(count) < 0.1, torch.rand(count), middle).clamp(0.002, 0.999)
