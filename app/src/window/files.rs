@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
-    output::{Clip, Image},
+    output::Image,
     request::ModelSource,
     session::Failure,
 };
@@ -27,7 +27,7 @@ use super::{
 use read::{
     dropped_clip, newest_images, read_input, read_input_file, read_pixels, read_thumbnail, settings_inside,
 };
-pub use write::{ClipFormat, Export};
+pub use write::{ClipFormat, Export, SavedFrame};
 use write::{export_clip, save_frame, save_mask};
 
 /// Maximum number of waiting tasks, and of waiting results. Further tasks are rejected; further results wait.
@@ -68,18 +68,7 @@ pub enum Task {
         mask: Image,
     },
     /// Writes a frame of a clip into a folder, as a PNG file.
-    SaveFrame {
-        /// The folder.
-        folder: PathBuf,
-        /// Name of the clip, without extension.
-        name: String,
-        /// The clip.
-        clip: Arc<Clip>,
-        /// The frame, from 0.
-        frame: u32,
-        /// The well that it is used in.
-        well: Option<Well>,
-    },
+    SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
     /// Opens a folder in the system's file manager.
@@ -358,16 +347,14 @@ impl Reporter {
                 Ok(path) => FileEvent::MaskChosen(path),
                 Err(error) => not_saved("The mask could not be saved", &folder, &error),
             }),
-            Task::SaveFrame { folder, name, clip, frame, well } => {
-                self.say(match save_frame(&folder, &name, &clip, frame) {
-                    Ok((path, image)) => match well {
-                        Some(Well::First) => FileEvent::InputChosen(path),
-                        Some(Well::Last) => FileEvent::LastImageChosen(path),
-                        None => FileEvent::FrameSaved { path, image },
-                    },
-                    Err(error) => not_saved("The frame could not be saved", &folder, &error),
-                })
-            }
+            Task::SaveFrame(saved) => self.say(match save_frame(&saved) {
+                Ok((path, image)) => match saved.well {
+                    Some(Well::First) => FileEvent::InputChosen(path),
+                    Some(Well::Last) => FileEvent::LastImageChosen(path),
+                    None => FileEvent::FrameSaved { path, image },
+                },
+                Err(error) => not_saved("The frame could not be saved", &saved.folder, &error),
+            }),
             Task::Export(export) => self.say(match export_clip(&export) {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },

@@ -6,7 +6,7 @@ use egui::{Key, ViewportId, ViewportInfo};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::state::{Playback, RecentId, Shown};
 use sluice_engine::{
-    output::{Media, Settings, write_png},
+    output::{Media, Settings, read_settings, write_png},
     request::Request,
     session::{Event, JobId},
 };
@@ -268,6 +268,11 @@ fn a_frame_is_saved_or_becomes_the_input_image() {
     assert!(window.shows("Saved Clip with seed 7 frame 3.png"));
     let pixels = image::open(&saved).unwrap().into_rgb8().into_raw();
     assert_eq!(pixels, clip(64, 48, 12, 8.0).frames[2].pixels);
+    let inside = read_settings(&saved).unwrap().settings.request;
+    assert_eq!(
+        inside,
+        Request { seed: inside.seed, ..window.harness.state().state().draft().request.clone() }
+    );
     assert_eq!(window.harness.state().state().images.shown, Shown::Recent(RecentId(1)), "the clip stays");
 
     window.click("Use frame as input image");

@@ -16,7 +16,7 @@ use sluice_engine::{
 use super::SluiceApp;
 use crate::window::{
     action::{Action, Message},
-    files::{ClipFormat, Dialog, Export, FileEvent, Task, Well},
+    files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
     settings::{Setting, StartupSettings},
     state::{Ask, Draft, Dropped, Notice, Pixels, Playback, RecentId, Shown, State, file_name},
 };
@@ -197,7 +197,9 @@ impl SluiceApp {
         let Some(clip) = recent.clip().map(Arc::clone) else { return };
         let (name, folder) = (recent.stem(), self.output_folder());
         let folder = if well.is_some() { folder.join("frames") } else { folder };
-        self.request(Task::SaveFrame { folder, name, clip, frame, well });
+        let (original, request) = (recent.path.clone(), recent.request.clone());
+        let saved = SavedFrame { clip, frame, folder, name, original, request, well };
+        self.request(Task::SaveFrame(Box::new(saved)));
     }
 
     /// Writes the range of a clip that is played into a new file.

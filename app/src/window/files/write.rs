@@ -8,11 +8,12 @@ use std::{
 
 use egui::ColorImage;
 use sluice_engine::{
-    output::{Clip, Codec, Image, Media, Settings, read_settings, write_media},
+    output::{Clip, Codec, Image, Media, Settings, read_settings, write_media, write_png},
     request::Request,
     session::Failure,
 };
 
+use super::Well;
 use crate::window::state::{color_image, file_name};
 
 /// A kind of file for clips.
@@ -72,6 +73,25 @@ pub struct Export {
     pub request: Option<Request>,
 }
 
+/// A frame of a clip for a new file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedFrame {
+    /// The clip.
+    pub clip: Arc<Clip>,
+    /// The frame, from 0.
+    pub frame: u32,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Name of the clip, without extension.
+    pub name: String,
+    /// The file of the clip, for its settings.
+    pub original: Option<PathBuf>,
+    /// The request that generated it.
+    pub request: Option<Request>,
+    /// The well that it is used in.
+    pub well: Option<Well>,
+}
+
 /// Writes a part of a clip under a new name, with the settings of the clip.
 pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
     let Export { clip, range: (first, last), format, folder, name, original, request } = export;
@@ -80,15 +100,7 @@ pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure { message: format!("{}: {error}", folder.display()), advice: advice() })?;
     let part = clip.frames.get(*first as usize..=*last as usize).unwrap_or_default();
     let media = Media::Clip(Clip { frames: part.to_vec(), rate: clip.rate });
-    let stored = original.as_deref().and_then(|path| read_settings(path).ok());
-    let settings = stored.map_or_else(
-        || {
-            let request = request.clone().unwrap_or_default();
-            let model = request.model.resolve().map(|path| file_name(&path)).unwrap_or_default();
-            Settings::new(&request, &model, "", 0)
-        },
-        |restored| restored.settings,
-    );
+    let settings = settings_of(original.as_deref(), request.as_ref());
     let path = free_name(folder, &format!("{name} {}-{}", first + 1, last + 1), format.extension());
     write_media(&path, &media, &settings, Codec::H264).map_err(|error| Failure {
         message: error.to_string(),
@@ -97,21 +109,31 @@ pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
+/// The settings of a clip: those in its file, or those of the request that generated it.
+fn settings_of(original: Option<&Path>, request: Option<&Request>) -> Settings {
+    if let Some(restored) = original.and_then(|path| read_settings(path).ok()) {
+        return restored.settings;
+    }
+    let request = request.cloned().unwrap_or_default();
+    let model = request.model.resolve().map(|path| file_name(&path)).unwrap_or_default();
+    Settings::new(&request, &model, "", 0)
+}
+
 /// Saves a mask under a new name.
 pub(super) fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<PathBuf> {
     save(folder, &format!("{name} mask"), mask)
 }
 
-/// Saves a frame under a new name. Returns its pixels too.
-pub(super) fn save_frame(
-    folder: &Path,
-    name: &str,
-    clip: &Clip,
-    frame: u32,
-) -> io::Result<(PathBuf, ColorImage)> {
-    let image = clip.frames.get(frame as usize).ok_or_else(|| io::Error::other("the clip is shorter"))?;
+/// Saves a frame under a new name, with the settings of its clip. Returns its pixels too.
+pub(super) fn save_frame(saved: &SavedFrame) -> io::Result<(PathBuf, ColorImage)> {
+    let SavedFrame { clip, frame, folder, name, original, request, .. } = saved;
+    let image = clip.frames.get(*frame as usize).ok_or_else(|| io::Error::other("the clip is shorter"))?;
     let pixels = color_image(image).ok_or_else(|| io::Error::other("the frame is not complete"))?;
-    Ok((save(folder, &format!("{name} frame {}", frame + 1), image)?, pixels))
+    fs::create_dir_all(folder)?;
+    let path = free_name(folder, &format!("{name} frame {}", frame + 1), ".png");
+    let settings = settings_of(original.as_deref(), request.as_ref());
+    write_png(&path, &Media::Image(image.clone()), &settings).map_err(io::Error::other)?;
+    Ok((path, pixels))
 }
 
 fn save(folder: &Path, name: &str, image: &Image) -> io::Result<PathBuf> {
