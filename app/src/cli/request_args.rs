@@ -29,9 +29,9 @@ pub(super) struct RequestArgs {
     /// Denoise a long clip in windows of this many frames, so that it takes the memory of one window.
     #[arg(long, alias = "context-frames", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     window_frames: Option<u32>,
-    /// Frames that a window shares with the one before it.
-    #[arg(long, alias = "context-overlap", value_name = "COUNT", default_value_t = Windows::default().overlap, requires = "window_frames")]
-    window_overlap: u32,
+    /// Frames that a window shares with the one before it; by default 16, or half of a short window.
+    #[arg(long, alias = "context-overlap", value_name = "COUNT", requires = "window_frames")]
+    window_overlap: Option<u32>,
     /// Number of denoising steps.
     #[arg(long, value_name = "COUNT")]
     steps: Option<u32>,
@@ -118,7 +118,10 @@ impl RequestArgs {
             shift: self.shift.or(usual.shift),
             dtype: self.dtype,
             max_sequence_length: self.max_sequence_length,
-            windows: self.window_frames.map(|frames| Windows { frames, overlap: self.window_overlap }),
+            windows: self.window_frames.map(|frames| {
+                let usual = Windows::of(frames);
+                Windows { overlap: self.window_overlap.unwrap_or(usual.overlap), ..usual }
+            }),
             adapters: self.loras.clone(),
             clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
             guiding: self.guiding.options(),

@@ -1,7 +1,8 @@
 //! LoRAs that let a model generate in a few steps, and the settings they are made for.
 //!
 //! Nothing in such a file says so, but the published ones are known by their names. The settings are those of their
-//! authors' model cards.
+//! authors' model cards; those of CausVid, FastWan and FusionX are the ones of Wan2GP's profiles. Words such as
+//! `lightning` and `hyper` are also in the names of styles, so a kind needs more than one of them.
 
 use std::path::Path;
 
@@ -38,19 +39,19 @@ const fn unguided(steps: u32, sampler: Sampler, schedule: Schedule) -> FewSteps 
 /// The first that fits counts.
 const KINDS: [Kind; 13] = [
     // FLUX.1's guidance is an input of the model and stays.
-    (&["hyper", "flux"], FewSteps { weight: 0.125, ..flow(8, None, None) }),
-    (&["flux", "turbo"], flow(8, None, None)),
-    (&["qwen", "lightning"], flow(8, Some(1.0), Some(3.0))),
-    (&["sdxl", "lightning"], unguided(4, Sampler::Euler, Schedule::SgmUniform)),
-    (&["hyper", "sd"], unguided(8, Sampler::Ddim, Schedule::SgmUniform)),
+    (&["hyper", "flux", "step"], FewSteps { weight: 0.125, ..flow(8, None, None) }),
+    (&["flux", "turbo", "alpha"], flow(8, None, None)),
+    (&["qwen", "lightning", "step"], flow(8, Some(1.0), Some(3.0))),
+    (&["sdxl", "lightning", "step"], unguided(4, Sampler::Euler, Schedule::SgmUniform)),
+    (&["hyper", "sd", "step"], unguided(8, Sampler::Ddim, Schedule::SgmUniform)),
     (&["dmd2"], unguided(4, Sampler::Lcm, Schedule::Model)),
-    (&["lcm"], unguided(4, Sampler::Lcm, Schedule::Model)),
+    (&["lcm", "lora"], unguided(4, Sampler::Lcm, Schedule::Model)),
     (&["lightx2v"], flow(4, Some(1.0), Some(5.0))),
-    (&["lightning"], flow(4, Some(1.0), Some(5.0))),
-    (&["seko"], flow(4, Some(1.0), Some(5.0))),
-    (&["causvid"], flow(8, Some(1.0), Some(5.0))),
-    (&["fastwan"], flow(3, Some(1.0), Some(8.0))),
-    (&["fusionx"], flow(8, Some(1.0), Some(2.0))),
+    (&["wan", "lightning"], flow(4, Some(1.0), Some(5.0))),
+    (&["wan", "seko"], flow(4, Some(1.0), Some(5.0))),
+    (&["causvid"], flow(8, Some(1.0), Some(2.0))),
+    (&["fastwan"], flow(3, Some(1.0), Some(3.0))),
+    (&["fusionx"], flow(10, Some(1.0), Some(2.0))),
 ];
 
 impl FewSteps {
@@ -122,13 +123,16 @@ mod tests {
                 "Wan2.2-T2V-A14B-4steps-lora-rank64-Seko-V1/high_noise_model.safetensors",
                 Some("4 steps, guidance 1, shift 5"),
             ),
-            ("Wan21_CausVid_14B_T2V_lora_rank32.safetensors", Some("8 steps, guidance 1, shift 5")),
+            ("Wan21_CausVid_14B_T2V_lora_rank32.safetensors", Some("8 steps, guidance 1, shift 2")),
             ("sdxl_lightning_2step_lora.safetensors", Some("2 steps, guidance 1")),
             ("Hyper-SDXL-8steps-lora.safetensors", Some("8 steps, guidance 1")),
             ("Hyper-FLUX.1-dev-16steps-lora.safetensors", Some("16 steps")),
             ("dmd2_sdxl_4step_lora_fp16.safetensors", Some("4 steps, guidance 1")),
             ("lcm-lora-sdxl/pytorch_lora_weights.safetensors", Some("4 steps, guidance 1")),
             ("stepping_stones.safetensors", None),
+            ("lightning storm.safetensors", None),
+            ("hyperrealism_sdxl.safetensors", None),
+            ("flux turbo cars.safetensors", None),
             ("ink wash.safetensors", None),
         ] {
             let found = FewSteps::of(Path::new(path)).map(FewSteps::in_words);

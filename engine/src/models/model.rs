@@ -7,7 +7,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
     memory::MemoryPreferences,
     request::{ComputeDtype, Mode, Request, RequestError, Sampler},
-    sampling::Training,
+    sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, TextEncoder, Tokens},
     vae::Autoencoder,
 };
@@ -299,10 +299,13 @@ impl Model {
         }
     }
 
-    /// The constant shift of its noise levels; `None` if they have none, or one that depends on the size.
+    /// The constant shift of its noise levels; `None` if they have none, or are spaced in another way.
     pub fn shift(&self) -> Option<f32> {
         match &self.denoisers().next()?.network.training {
-            Training::Flow(shift) => (!shift.use_dynamic_shifting).then_some(shift.shift as f32),
+            Training::Flow(shift) => {
+                let is_constant = !shift.use_dynamic_shifting && shift.own == OwnLevels::Even;
+                is_constant.then_some(shift.shift as f32)
+            }
             Training::Discrete(_) => None,
         }
     }

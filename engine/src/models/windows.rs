@@ -46,28 +46,29 @@ impl FrameWindows {
         LatentShape { frames: self.0[0].len(), ..clip }
     }
 
-    /// Predicts each window of `tensors`, latents of the clip of which the first is always there, and blends the
-    /// predictions. `predict` gets the number of the window, its first frame and the window of each tensor. A single
-    /// window is what `predict` returns.
+    /// Predicts each window of a clip's latents, and of what a network reads beside them, and blends the predictions.
+    /// `predict` gets the number of the window, its first frame and its part of both. A single window is what `predict`
+    /// returns.
     ///
     /// # Errors
     /// Those of `predict`.
     pub fn predicted<E: From<candle_core::Error>>(
         &self,
-        tensors: [Option<&Tensor>; 2],
-        mut predict: impl FnMut(usize, usize, [Option<Tensor>; 2]) -> std::result::Result<Tensor, E>,
+        latents: &Tensor,
+        beside: Option<&Tensor>,
+        mut predict: impl FnMut(usize, usize, &Tensor, Option<&Tensor>) -> std::result::Result<Tensor, E>,
     ) -> std::result::Result<Tensor, E> {
-        if let [_] = &self.0[..] {
-            return predict(0, 0, tensors.map(|tensor| tensor.cloned()));
-        }
         let mut sum: Option<Tensor> = None;
         for (number, window) in self.0.iter().enumerate() {
+            if self.count() == 1 {
+                return predict(number, window.start, latents, beside);
+            }
             let cut = |tensor: &Tensor| tensor.narrow(FRAMES, window.start, window.len())?.contiguous();
-            let [first, second] = tensors.map(|tensor| tensor.map(cut).transpose());
-            let predicted = predict(number, window.start, [first?, second?])?;
+            let part = beside.map(cut).transpose()?;
+            let predicted = predict(number, window.start, &cut(latents)?, part.as_ref())?;
             let weighted = predicted.broadcast_mul(&self.shares(window, &predicted)?)?;
-            let frames = tensors[0].map_or(0, |all| all.dims()[FRAMES]);
-            let padded = weighted.pad_with_zeros(FRAMES, window.start, frames - window.end)?;
+            let after = latents.dim(FRAMES)? - window.end;
+            let padded = weighted.pad_with_zeros(FRAMES, window.start, after)?;
             sum = Some(match sum {
                 Some(sum) => (sum + padded)?,
                 None => padded,
@@ -121,11 +122,10 @@ mod tests {
             let clip = Tensor::arange(0_f32, (2 * all) as f32, &Device::Cpu).unwrap();
             let clip = clip.reshape((1, 2, all, 1, 1)).unwrap();
             let mut seen = vec![false; all];
-            let same = windows.predicted::<candle_core::Error>([Some(&clip), None], |_, start, [window, none]| {
+            let same = windows.predicted::<candle_core::Error>(&clip, None, |_, start, window, none| {
                 assert!(none.is_none());
-                let window = window.unwrap();
                 (start..start + window.dims()[FRAMES]).for_each(|frame| seen[frame] = true);
-                Ok(window)
+                Ok(window.clone())
             });
             prop_assert!(seen.iter().all(|seen| *seen));
             let farthest = (same.unwrap() - &clip).unwrap().abs().unwrap().max_all().unwrap();

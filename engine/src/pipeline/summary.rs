@@ -36,7 +36,7 @@ pub struct ModelSummary {
     /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) has an effect.
     #[serde(default)]
     pub reads_clip_skip: bool,
-    /// The constant shift of its noise levels; `None` if they have none, or one that depends on the size.
+    /// The constant shift of its noise levels; `None` if they have none, or are spaced in another way.
     #[serde(default)]
     pub shift: Option<f32>,
     /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.

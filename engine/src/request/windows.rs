@@ -23,6 +23,11 @@ impl Default for Windows {
 }
 
 impl Windows {
+    /// Windows of this many frames with the usual overlap, or with half of them if they are short.
+    pub fn of(frames: u32) -> Self {
+        Self { frames, overlap: Self::default().overlap.min(frames / 2) }
+    }
+
     /// Checks what can be checked without the model.
     pub fn validate(&self) -> Result<(), RequestError> {
         if self.frames == 0 || self.overlap >= self.frames {

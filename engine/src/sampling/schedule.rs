@@ -87,9 +87,9 @@ impl FlowShift {
         Self { shift, ..Self::default() }
     }
 
-    /// With this constant shift in place of its own.
+    /// With this constant shift, and even levels, in place of its own.
     pub fn with_constant(&self, shift: f64) -> Self {
-        Self { shift, use_dynamic_shifting: false, ..self.clone() }
+        Self { shift, use_dynamic_shifting: false, own: OwnLevels::Even, ..self.clone() }
     }
 
     /// The constant shift.
@@ -215,6 +215,15 @@ pub(super) fn linspace(start: f64, end: f64, count: usize, index: usize) -> f32 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_constant_shift_replaces_all_that_is_the_models_own() {
+        for own in [OwnLevels::Even, OwnLevels::LinearQuadratic, OwnLevels::Listed(vec![1.0, 0.9])] {
+            let shift = FlowShift { own, use_dynamic_shifting: true, ..FlowShift::default() };
+            let levels = shift.with_constant(3.0).own_sigmas(64, 4);
+            assert_eq!(levels, FlowShift::fixed(3.0).own_sigmas(64, 4));
+        }
+    }
 
     #[test]
     fn listed_levels_are_those_of_as_many_steps() {

@@ -71,9 +71,7 @@ fn windows(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
          sees no more frames at once than it was trained for.",
     );
     if changed.changed() {
-        let most = usual.min(request.frames);
-        request.windows =
-            on.then(|| Windows { frames: most, overlap: Windows::default().overlap.min(most / 2) });
+        request.windows = on.then(|| Windows::of(usual.min(request.frames)));
     }
     let Some(windows) = &mut request.windows else { return };
     let (rate, longest) = (request.frame_rate, (request.frames.max(usual) - 1) / multiple);
@@ -84,6 +82,7 @@ fn windows(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
         .changed()
     {
         windows.frames = 1 + step * multiple;
+        windows.overlap = windows.overlap.min(windows.frames - 1);
     }
     let most = windows.frames.saturating_sub(1);
     widgets::slider_row(ui, "Overlap", &mut windows.overlap, 0..=most.min(48), 0..=most, f64::from(multiple))

@@ -74,10 +74,9 @@ impl Run<'_> {
         };
         let mut predict = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             let direction =
-                windows.predicted([Some(latents), beside.as_ref()], |number, start, window| {
-                    let [Some(latents), beside] = &window else { return Ok(latents.clone()) };
+                windows.predicted(latents, beside.as_ref(), |number, start, latents, beside| {
                     let (clean, later) = (clean.saturating_sub(start), windows.count() - 1 - number);
-                    predict_window(&Asked { latents, sigma, beside: beside.as_ref(), clean }, later)
+                    predict_window(&Asked { latents, sigma, beside, clean }, later)
                 })?;
             self.options.journal.borrow_mut().predicted(sigma, &direction);
             Ok(direction)
