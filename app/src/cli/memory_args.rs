@@ -33,6 +33,9 @@ pub(super) struct MemoryArgs {
     /// Run on the CPU, even if there is a GPU.
     #[arg(long, conflicts_with = "card")]
     cpu: bool,
+    /// Run on this GPU if there are several, counted from 0; `sluice probe` lists them.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["card", "cpu"])]
+    gpu: Option<u32>,
     /// Use at most this much VRAM, such as 6, 7.5GB or 900MB.
     #[arg(long, value_name = "GB", value_parser = size::gigabytes)]
     pub vram_budget: Option<u64>,
@@ -182,7 +185,7 @@ impl MemoryArgs {
             device: match &self.card {
                 Some(card) => DeviceChoice::Simulated(card.clone()),
                 None if self.cpu => DeviceChoice::Processor,
-                None => DeviceChoice::Auto,
+                None => self.gpu.map_or(DeviceChoice::Auto, DeviceChoice::Gpu),
             },
             keep: for_all(&self.keep_loaded).unwrap_or_default(),
             estimate: self.estimate,
@@ -248,6 +251,8 @@ mod tests {
         assert_eq!(preferences(&arguments).unwrap(), expected);
         assert_eq!(preferences(&former).unwrap(), expected, "scripts may use the former names");
         assert_eq!(preferences(&["--cpu"]).unwrap().device, DeviceChoice::Processor);
+        assert_eq!(preferences(&["--gpu", "1"]).unwrap().device, DeviceChoice::Gpu(1));
+        assert!(preferences(&["--gpu", "1", "--card", "rtx-3060"]).is_err());
         assert!(preferences(&["--cpu", "--card", "rtx-3060"]).is_err());
     }
 

@@ -52,9 +52,10 @@ fn machine(sample: &HardwareSample) -> Vec<String> {
             .iter()
             .map(|limit| format!("      limited to {} by {}", units::memory(limit.bytes), limit.kind.name())),
     );
-    lines.extend(gpus.iter().map(|GpuSample { name, vram_total, vram_used, .. }| {
+    lines.extend(gpus.iter().enumerate().map(|(number, GpuSample { name, vram_total, vram_used, .. })| {
         let (total, used) = (units::memory(*vram_total), units::memory(*vram_used));
-        format!("GPU   {name}: {total} of VRAM, {used} in use")
+        let label = if gpus.len() > 1 { format!("GPU {number}") } else { "GPU".to_owned() };
+        format!("{label:5} {name}: {total} of VRAM, {used} in use")
     }));
     lines.extend(gpu_note.iter().map(|note| format!("GPU   {note}")));
     lines

@@ -147,6 +147,8 @@ fn what_cannot_be_planned_is_said_in_words() {
     );
     let card = run(folder.path(), &["plan", "--vram", "16", "--card", "rtx-3060"]);
     assert_fails(&card, "no simulated GPU has 16.0 GB of VRAM", "The ");
+    let gpu = run(folder.path(), &["plan", "--gpu", "7"]);
+    assert_fails(&gpu, "there is no GPU 7 here", "This version of Sluice computes on the CPU.");
     let size = run(folder.path(), &["plan", "--width", "100"]);
     assert_eq!(size.status.code(), Some(1), "{}", stderr(&size));
     assert!(stderr(&size).contains("width 100 is not a multiple of 16"), "{}", stderr(&size));

@@ -35,7 +35,7 @@ pub struct HardwareSample {
     pub ram_limit: Option<MemoryLimit>,
     /// Bytes of RAM this process uses.
     pub process_ram: u64,
-    /// NVIDIA GPUs, in the driver's order.
+    /// NVIDIA GPUs, in the order of `nvidia-smi`.
     pub gpus: Vec<GpuSample>,
     /// Why `gpus` may be incomplete, as text.
     pub gpu_note: Option<String>,
@@ -46,6 +46,9 @@ pub struct HardwareSample {
 pub struct GpuSample {
     /// Its name.
     pub name: String,
+    /// What the driver calls this one GPU, such as `GPU-5f1c…`, if it says so.
+    #[serde(default)]
+    pub uuid: Option<String>,
     /// Bytes of VRAM.
     pub vram_total: u64,
     /// Bytes of VRAM in use by all processes.
@@ -133,6 +136,7 @@ fn read_gpus(nvml: &nvml_wrapper::Nvml) -> Result<Vec<GpuSample>, nvml_wrapper::
             let memory = device.memory_info()?;
             Ok(GpuSample {
                 name: device.name()?,
+                uuid: device.uuid().ok(),
                 vram_total: memory.total,
                 vram_used: memory.used,
                 load: device.utilization_rates().map_or(0.0, |rates| rates.gpu as f32 / 100.0),

@@ -99,6 +99,9 @@ pub enum DeviceChoice {
     Auto,
     /// The processor, also where there is a card.
     Processor,
+    /// One of several NVIDIA GPUs, by its number in the order of `nvidia-smi` and
+    /// [`HardwareSample::gpus`](crate::hardware::HardwareSample::gpus).
+    Gpu(u32),
     /// A simulated card, by its identifier such as `rtx-3060`: its memory and its link are enforced, its speed is
     /// that of the processor.
     Simulated(String),

@@ -36,6 +36,16 @@ pub enum PipelineError {
     /// The GPU cannot be used.
     #[error("the GPU cannot be used: {0}")]
     Card(candle_core::Error),
+    /// There is no GPU with this number, or the engine computes on the CPU.
+    #[error("there is no GPU {number} here")]
+    NoSuchGpu {
+        /// The number.
+        number: u32,
+        /// The names of the GPUs of this machine, in their order.
+        found: Vec<String>,
+        /// Whether this engine computes on GPUs.
+        computes_on_gpus: bool,
+    },
     /// There is no simulated GPU with this name.
     #[error("there is no simulated GPU named {id}")]
     UnknownCard {
@@ -103,6 +113,17 @@ impl PipelineError {
             Self::UnknownCard { known, .. } | Self::UnknownModel { known, .. } => {
                 Some(format!("Choose one of {}.", known.join(", ")))
             }
+            Self::NoSuchGpu { computes_on_gpus: false, .. } => Some(
+                "This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or use `--card` to simulate a GPU."
+                    .to_owned(),
+            ),
+            Self::NoSuchGpu { found, .. } => Some(match &found[..] {
+                [] => "No NVIDIA GPU was found. Check the driver, or run on the CPU.".to_owned(),
+                found => {
+                    let numbered = found.iter().enumerate().map(|(number, name)| format!("{number} ({name})"));
+                    format!("Choose one of {}.", numbered.collect::<Vec<_>>().join(", "))
+                }
+            }),
             Self::Telemetry(error) => error.advice().map(str::to_owned),
             Self::Card(_) => {
                 Some("Install an NVIDIA driver that supports CUDA 13, or run on the CPU.".to_owned())

@@ -6,13 +6,13 @@ mod card;
 mod no_card;
 
 #[cfg(feature = "cuda")]
-use card::first_card;
-#[cfg(feature = "cuda")]
 pub use card::ready;
-#[cfg(not(feature = "cuda"))]
-use no_card::first_card;
+#[cfg(feature = "cuda")]
+use card::{first_card, numbered_card};
 #[cfg(not(feature = "cuda"))]
 pub use no_card::ready;
+#[cfg(not(feature = "cuda"))]
+use no_card::{first_card, numbered_card};
 
 use std::{
     sync::{Arc, OnceLock},
@@ -101,8 +101,13 @@ impl Target {
         let available = (free as f64 * SHARE) as u64;
         let within = |budget: u64| if limited { budget.min(available) } else { budget };
         let host = preferences.ram_budget.map_or(available, within);
-        match &choice {
-            DeviceChoice::Auto if let Some(card) = first_card()? => {
+        let card = match &choice {
+            DeviceChoice::Auto => first_card()?,
+            DeviceChoice::Gpu(number) => Some(numbered_card(*number, sample)?),
+            DeviceChoice::Processor | DeviceChoice::Simulated(_) => None,
+        };
+        match (&choice, card) {
+            (_, Some(card)) => {
                 let free = card.available.saturating_sub(preferences.min_free_vram);
                 let machine = Machine {
                     device: card.name,
@@ -126,7 +131,7 @@ impl Target {
                     card: Some(card.memory),
                 })
             }
-            DeviceChoice::Auto | DeviceChoice::Processor => {
+            (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
                 let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
                 let machine = Machine {
                     device: "CPU".to_owned(),
@@ -150,7 +155,7 @@ impl Target {
                     card: None,
                 })
             }
-            DeviceChoice::Simulated(id) => {
+            (DeviceChoice::Simulated(id), None) => {
                 let card = find(id)?;
                 let mut machine = machine_of(card, host, preferences.min_free_vram);
                 if let Some(budget) = preferences.vram_budget {
@@ -210,7 +215,9 @@ impl Target {
     pub fn memory(&self) -> Arc<dyn DeviceMemory> {
         match (&self.choice, &self.card) {
             (_, Some(card)) => Arc::clone(card),
-            (DeviceChoice::Auto | DeviceChoice::Processor, None) => Arc::new(CpuMemory),
+            (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
+                Arc::new(CpuMemory)
+            }
             (DeviceChoice::Simulated(_), None) => {
                 let link = self.machine.link;
                 Arc::new(SimulatedCard::new(link.bytes_per_second, link.latency))

@@ -78,7 +78,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
         DeviceChoice::Simulated(_) => target.machine,
-        DeviceChoice::Auto | DeviceChoice::Processor => correction.machine,
+        DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => correction.machine,
     };
     let forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
     Ok(Answer { forecast, readings, reports: reports.clone() })

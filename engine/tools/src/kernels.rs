@@ -80,7 +80,13 @@ pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Ve
         });
     }
     let dtype = dtype_of(Role::Denoiser, dtype);
-    trials(target.memory().device(), dtype, rows).map_err(|error| Failure {
+    let tried = trials(target.memory().device(), dtype, rows);
+    #[cfg(feature = "cuda")]
+    let tried = tried.and_then(|mut tried| {
+        tried.extend(super::graphs::trials(dtype)?);
+        Ok(tried)
+    });
+    tried.map_err(|error| Failure {
         message: format!("{} failed during a trial: {error}", target.machine.device),
         advice: None,
     })
@@ -192,7 +198,7 @@ impl Case {
     }
 }
 
-fn flat(tensor: &Tensor) -> Result<Vec<f32>> {
+pub(super) fn flat(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.to_dtype(DType::F32)?.to_device(&Device::Cpu)?.flatten_all()?.to_vec1()
 }
 
@@ -264,7 +270,7 @@ fn heads(rows: usize, width: usize) -> Result<Vec<Tensor>> {
     (1..=3).map(|stream| tensor(stream, &[1, rows, WIDTH / 128, width])).collect()
 }
 
-fn tensor(stream: u64, shape: &[usize]) -> Result<Tensor> {
+pub(super) fn tensor(stream: u64, shape: &[usize]) -> Result<Tensor> {
     Tensor::from_vec(numbers(stream, shape.iter().product()), shape, &Device::Cpu)
 }
 
@@ -296,7 +302,7 @@ fn packed(format: Format, rows: usize, device: &Device) -> Result<Weight> {
 }
 
 /// The largest difference; infinite if a value is NaN.
-fn distance(got: &[f32], want: &[f32]) -> f64 {
+pub(super) fn distance(got: &[f32], want: &[f32]) -> f64 {
     let differences = got.iter().zip(want).map(|(got, want)| f64::from((got - want).abs()));
     differences.fold(
         0.0,
@@ -305,7 +311,7 @@ fn distance(got: &[f32], want: &[f32]) -> f64 {
 }
 
 /// Seconds per call: the minimum of several.
-fn timed(device: &Device, mut work: impl FnMut() -> Result<Tensor>) -> Result<f64> {
+pub(super) fn timed(device: &Device, mut work: impl FnMut() -> Result<Tensor>) -> Result<f64> {
     work()?;
     device.synchronize()?;
     let (begun, mut least) = (Instant::now(), f64::INFINITY);

@@ -6,6 +6,8 @@
 
 mod ceilings;
 mod convert;
+#[cfg(feature = "cuda")]
+mod graphs;
 mod kernels;
 mod likeness;
 mod random;

@@ -4,6 +4,7 @@ use egui::Theme;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Shown};
 use sluice_engine::{
+    hardware::GpuSample,
     memory::{DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, card_presets},
     output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
@@ -200,6 +201,28 @@ fn an_engine_for_cards_offers_the_card_and_the_processor() {
     window.click("This computer (CPU)");
     assert_eq!(preferences(&window).device, DeviceChoice::Processor);
     assert!(!window.shows("Simulated: this GPU's memory and link"));
+}
+
+#[test]
+fn of_several_gpus_one_can_be_chosen() {
+    let mut window = planned(&Scene::streamed());
+    let mut machine = machine();
+    let first = machine.gpus[0].clone();
+    machine.gpus.insert(
+        0,
+        GpuSample { name: "NVIDIA GeForce RTX 4090".to_owned(), vram_total: 24 << 30, ..first.clone() },
+    );
+    window.says(Event::Hardware(machine));
+    window.says(Event::Serving(Serving { engine: "CUDA".to_owned(), process: 7, instead_of: None }));
+    window.take_plans();
+    window.click("GPU");
+    window.click("GPU 1, RTX 3060 12.0 GB");
+    assert_eq!(preferences(&window).device, DeviceChoice::Gpu(1));
+    let [query] = window.take_plans().try_into().expect("one question");
+    assert_eq!(query.memory.device, DeviceChoice::Gpu(1));
+    window.click("GPU");
+    window.click("This computer (CPU)");
+    assert_eq!(preferences(&window).device, DeviceChoice::Processor);
 }
 
 #[test]

@@ -232,6 +232,7 @@ pub fn machine() -> HardwareSample {
         process_ram: 2 * GIB,
         gpus: vec![GpuSample {
             name: "NVIDIA GeForce RTX 3060".to_owned(),
+            uuid: None,
             vram_total: 12 * GIB,
             vram_used: 7 * GIB + GIB / 2,
             load: 0.97,

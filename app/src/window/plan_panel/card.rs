@@ -19,7 +19,7 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let gpus = state.engine.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
     let width = ui.available_width();
     ComboBox::from_id_salt("gpu")
-        .selected_text(name(&preferences.device, of_cards))
+        .selected_text(name(&preferences.device, of_cards, gpus))
         .width(width)
         .truncate()
         .show_ui(ui, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
@@ -51,9 +51,16 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
 /// Lists the devices; `of_cards` is whether the engine computes on GPUs.
 fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceChoice) {
     let palette = Palette::of(ui);
-    ui.selectable_value(device, DeviceChoice::Auto, name(&DeviceChoice::Auto, of_cards));
+    let mut offer = |ui: &mut Ui, choice: DeviceChoice| {
+        let words = name(&choice, of_cards, gpus);
+        ui.selectable_value(device, choice, words);
+    };
+    offer(ui, DeviceChoice::Auto);
     if of_cards {
-        ui.selectable_value(device, DeviceChoice::Processor, name(&DeviceChoice::Processor, of_cards));
+        if gpus.len() > 1 {
+            (0..).zip(gpus).for_each(|(number, _)| offer(ui, DeviceChoice::Gpu(number)));
+        }
+        offer(ui, DeviceChoice::Processor);
     }
     for gpu in gpus.iter().filter(|_| !of_cards) {
         let found = format!("{} {} (found)", short_name(&gpu.name), units::memory(gpu.vram_total));
@@ -78,16 +85,20 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     ui.label(RichText::new("Simulate another GPU").small().color(palette.text_faint));
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
-        let words = name(&choice, of_cards);
+        let words = name(&choice, of_cards, gpus);
         ui.selectable_value(device, choice, words);
     }
 }
 
-/// The display name of a device; `of_cards` is whether the engine computes on GPUs.
-pub fn name(device: &DeviceChoice, of_cards: bool) -> String {
+/// The display name of a device; `of_cards` is whether the engine computes on GPUs, and `gpus` are this machine's.
+pub fn name(device: &DeviceChoice, of_cards: bool, gpus: &[GpuSample]) -> String {
     match device {
         DeviceChoice::Auto if of_cards => "This computer (GPU)".to_owned(),
         DeviceChoice::Auto | DeviceChoice::Processor => "This computer (CPU)".to_owned(),
+        DeviceChoice::Gpu(number) => match gpus.get(*number as usize) {
+            Some(gpu) => format!("GPU {number}, {} {}", short_name(&gpu.name), units::memory(gpu.vram_total)),
+            None => format!("GPU {number}"),
+        },
         DeviceChoice::Simulated(id) => {
             format!("{} (simulated)", card(id).map_or(id.as_str(), |card| card.name.as_str()))
         }
@@ -130,6 +141,7 @@ mod tests {
         let found = |name: &str, gigabytes: u64| {
             let gpu = GpuSample {
                 name: name.to_owned(),
+                uuid: None,
                 vram_total: gigabytes << 30,
                 vram_used: 0,
                 load: 0.0,

@@ -7,6 +7,8 @@
 mod attention;
 #[cfg(feature = "cuda")]
 mod device;
+#[cfg(feature = "cuda")]
+pub mod graph;
 mod norms;
 mod pointwise;
 mod widening;

@@ -1,16 +1,20 @@
-//! The machine's first NVIDIA GPU.
+//! The machine's NVIDIA GPUs.
 
 use std::{
-    sync::{Arc, OnceLock},
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use candle_core::DType;
 
-use super::{Card, IN_BLOCKS, Link, PipelineError};
+use super::{Card, HardwareSample, IN_BLOCKS, Link, PipelineError};
 use crate::{
     pipeline::{multiply, transfer},
-    residency::{DeviceMemory, cuda::CudaMemory},
+    residency::{
+        DeviceMemory,
+        cuda::{CudaMemory, ordinal_of},
+    },
 };
 
 /// Latency of a transfer in seconds.
@@ -51,22 +55,44 @@ pub fn ready() -> Result<(), PipelineError> {
     CudaMemory::of_card(0).map(|_| ()).map_err(PipelineError::Card)
 }
 
-/// The GPU and its current free memory.
+/// The first GPU in the driver's order, and its current free memory.
 ///
 /// # Errors
 /// The same as for [`ready`].
 pub fn first_card() -> Result<Option<Card>, PipelineError> {
+    with_ordinal(0).map(Some)
+}
+
+/// The GPU with a number in the order of `sample`, and its current free memory.
+///
+/// # Errors
+/// If there is no such GPU, and the same as for [`ready`].
+pub fn numbered_card(number: u32, sample: &HardwareSample) -> Result<Card, PipelineError> {
+    let gpu = sample.gpus.get(number as usize);
+    let ordinal = match gpu.and_then(|gpu| gpu.uuid.as_deref()) {
+        Some(uuid) => ordinal_of(uuid).map_err(PipelineError::Card)?,
+        // Without NVML, CUDA's own order counts.
+        None if sample.gpus.is_empty() => Some(number),
+        None => gpu.map(|_| number),
+    };
+    let found = || sample.gpus.iter().map(|gpu| gpu.name.clone()).collect();
+    let missing = || PipelineError::NoSuchGpu { number, found: found(), computes_on_gpus: true };
+    with_ordinal(ordinal.ok_or_else(missing)?)
+}
+
+fn with_ordinal(ordinal: u32) -> Result<Card, PipelineError> {
     // Measured only once, because it takes memory that a run may need.
-    static SPEED: OnceLock<Speed> = OnceLock::new();
-    let memory = CudaMemory::of_card(0).map_err(PipelineError::Card)?;
+    static SPEEDS: Mutex<Option<HashMap<u32, Speed>>> = Mutex::new(None);
+    let memory = CudaMemory::of_card(ordinal).map_err(PipelineError::Card)?;
     let state = memory.state().map_err(PipelineError::Card)?;
-    let speed = *SPEED.get_or_init(|| {
+    let mut speeds = SPEEDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let speed = *speeds.get_or_insert_default().entry(ordinal).or_insert_with(|| {
         Speed::measure(&memory).unwrap_or_else(|error| {
             tracing::warn!(%error, "the GPU's speed could not be measured");
             GUESS
         })
     });
-    Ok(Some(Card {
+    Ok(Card {
         has_bf16: state.has_bf16,
         name: state.name,
         total: state.total,
@@ -75,5 +101,5 @@ pub fn first_card() -> Result<Option<Card>, PipelineError> {
         operations_per_second: IN_BLOCKS * speed.halves,
         f32_operations_per_second: IN_BLOCKS * speed.singles,
         memory: Arc::clone(&memory) as _,
-    }))
+    })
 }

@@ -18,7 +18,7 @@ use std::{
 };
 
 use candle_core::{Device, Result, backend::BackendDevice as _, cuda::WrapErr as _};
-use cudarc::driver::{CudaContext, CudaStream, sys};
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
 
 use super::{
     buffer::{Buffer, Sizes},
@@ -69,8 +69,36 @@ pub struct CardState {
 /// that.
 const PINNED_SHARE: f64 = if cfg!(windows) { 0.4 } else { 0.8 };
 
+/// The number in CUDA's order of the GPU that NVML calls `uuid`. CUDA puts the fastest GPU first and leaves out those that
+/// `CUDA_VISIBLE_DEVICES` hides; NVML counts by the PCI bus.
+///
+/// # Errors
+/// Fails if the driver does not respond.
+pub fn ordinal_of(uuid: &str) -> Result<Option<u32>> {
+    result::init().w()?;
+    for ordinal in 0..result::device::get_count().w()? {
+        let device = result::device::get(ordinal).w()?;
+        if uuid_text(&result::device::get_uuid(device).w()?.bytes) == uuid {
+            return Ok(u32::try_from(ordinal).ok());
+        }
+    }
+    Ok(None)
+}
+
+/// A GPU's identifier as NVML writes it: `GPU-` and groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+fn uuid_text(bytes: &[std::ffi::c_char; 16]) -> String {
+    let mut text = "GPU".to_owned();
+    for (index, byte) in bytes.iter().enumerate() {
+        if [0, 4, 6, 8, 10].contains(&index) {
+            text.push('-');
+        }
+        text.push_str(&format!("{:02x}", *byte as u8));
+    }
+    text
+}
+
 impl CudaMemory {
-    /// The GPU with this index, opened once per process.
+    /// The GPU with this number in CUDA's order, opened once per process.
     ///
     /// # Errors
     /// Fails if there is no such GPU or the driver does not respond.
