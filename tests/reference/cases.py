@@ -513,6 +513,28 @@ CASES = {
             },
         ),
     },
+    "qwen_image": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 64, 48),
+                "unguided": Run(MIXED, "", 2, 1.0, 32, 32, max_tokens=24),
+                "batch": Run("dance monkey", "", 2, 2.5, 32, 48, batch=2),
+                "drawn_over": Edit(HORSE, "blurry", 4, 2.0, 32, 48, source=edit(0.6, [48, 32])),
+                "filled_in": Edit("dance monkey", "", 3, 1.0, 48, 32, source=edit(1.0, [32, 48], [40, 40])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3, "axes_dims_rope": (8, 4, 12),
+                },
+                "text": {"width": 48, "blocks": 3, "heads": 2, "kv_heads": 1, "eps": 1e-3, "theta": 1e4},
+                "scheduler": {"use_dynamic_shifting": False, "shift": 2.0, "shift_terminal": None},
+            },
+            runs={"tall": Run(LONG, "низкое качество", 2, 4.0, 80, 48, max_tokens=128)},
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={

@@ -293,6 +293,55 @@ def z_image(transformer=None, text=None, vae=None, scheduler=None):
     )
 
 
+def qwen25_vl(tokenizer, width=256, blocks=2, heads=2, kv_heads=1, eps=1e-6, theta=1e6):
+    """A Qwen2.5-VL model with a small vision tower, which reads no pictures here. Its heads are as wide as published, because
+    the tensors do not show that."""
+    ids = tokenizer.get_vocab()
+    half = width // heads // 2
+    text = dict(
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2, num_hidden_layers=blocks,
+        num_attention_heads=heads, num_key_value_heads=kv_heads, max_position_embeddings=2048, rms_norm_eps=eps,
+        rope_theta=theta, bos_token_id=ids["<|endoftext|>"], eos_token_id=ids["<|im_end|>"],
+        rope_scaling={"mrope_section": [half // 4, half // 2 - half // 8, half - half // 4 - half // 2 + half // 8], "type": "default"},
+    )  # fmt: skip
+    vision = dict(
+        depth=1, hidden_size=16, intermediate_size=24, num_heads=2, out_hidden_size=width, fullatt_block_indexes=[0],
+        window_size=112,
+    )  # fmt: skip
+    config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=False)
+    return transformers.Qwen2_5_VLForConditionalGeneration(config)
+
+
+@family
+def qwen_image(transformer=None, text=None, vae=None, scheduler=None):
+    """Qwen-Image: the language model of Qwen2.5-VL, a transformer of two streams, Wan's autoencoder on one frame."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    text_encoder = qwen25_vl(tokenizer, **(text or {}))
+    options = dict(
+        patch_size=2, in_channels=64, out_channels=16, num_layers=2, attention_head_dim=32, num_attention_heads=2,
+        joint_attention_dim=text_encoder.config.text_config.hidden_size, axes_dims_rope=(4, 14, 14),
+    )  # fmt: skip
+    usual = dict(base_dim=8, z_dim=16, dim_mult=[1, 2, 4, 4], num_res_blocks=2, temperal_downsample=[False, True, True])
+    flow = dict(
+        use_dynamic_shifting=True, base_shift=0.5, max_shift=0.9, base_image_seq_len=256, max_image_seq_len=8192,
+        shift=1.0, shift_terminal=0.02, time_shift_type="exponential",
+    )  # fmt: skip
+    autoencoder = diffusers.AutoencoderKLQwenImage(**{**usual, **(vae or {})})
+    pipeline = diffusers.QwenImagePipeline(
+        transformer=diffusers.QwenImageTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    channels, scale = autoencoder.config.z_dim, 2 ** len(autoencoder.config.temperal_downsample)
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
+    )
+
+
 @family
 def wan(
     transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler", boundary=None, expand=False,

@@ -169,7 +169,6 @@ def write_all(out, names):
     for name, options in cases.TINY_AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder_tiny/{name}", ignore_errors=True)
         write_tiny_autoencoder(name, options, f"{out}/autoencoder_tiny/{name}")
-    checkpoints.write_json(f"{out}/likeness.json", likeness.listed(), separators=(",", ":"))
     checkpoints.write_json(f"{out}/parameters.json", likeness.parameters(), indent=1)
     save_tensors(tables.tensors(), f"{out}/tables/golden.safetensors")
     checkpoints.write_json(f"{out}/tables/configurations.json", tables.configurations(), indent=1)

@@ -1,5 +1,4 @@
-"""Names and shapes of the tensors of models that Sluice writes with random weights and does not generate with, and how
-many weights each published component has."""
+"""How many weights each published component has."""
 
 import json
 import os
@@ -13,7 +12,6 @@ import transformers
 CONFIGURATIONS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..", "presets", "configurations.json"
 )
-MODELS = ("qwen-image",)
 
 
 def configuration(parts, name):
@@ -21,11 +19,6 @@ def configuration(parts, name):
     part = parts[name]
     config, tiny = configuration(parts, part["like"]) if "like" in part else ({}, {})
     return {**config, **part["config"]}, {**tiny, **part.get("tiny", {})}
-
-
-def published(name):
-    """The name in published files, which transformers changes as it reads them."""
-    return name.replace("model.language_model.", "model.").replace("model.visual.", "visual.")
 
 
 def network(part, config):
@@ -37,29 +30,10 @@ def network(part, config):
         return kind(kind.config_class(**{key: value for key, value in config.items() if key != "architectures"}))
 
 
-def tensors(part, config):
-    """The names and shapes, without those that share their values with another."""
-    state = dict(network(part, config).named_parameters())
-    return {published(name): list(value.shape) for name, value in sorted(state.items())}
-
-
 def presets():
     """The published configurations."""
     with open(CONFIGURATIONS, encoding="utf-8") as file:
         return json.load(file)
-
-
-def listed():
-    """The list: model, folder, name and shape."""
-    known, models = presets(), {}
-    for model in known["models"]:
-        if model["id"] not in MODELS:
-            continue
-        models[model["id"]] = {}
-        for folder, name in model["parts"].items():
-            config, tiny = configuration(known["parts"], name)
-            models[model["id"]][folder] = tensors(known["parts"][name], {**config, **tiny})
-    return models
 
 
 def parameters():

@@ -252,7 +252,9 @@ class Patches:
         """Patches to latents."""
         scale = self.pipeline.vae_scale_factor
         _, _, height, width = self.shape
-        return self.pipeline._unpack_latents(patches, height * scale, width * scale, scale)
+        latents = self.pipeline._unpack_latents(patches, height * scale, width * scale, scale)
+        # Qwen-Image's have an axis for frames.
+        return latents.squeeze(2) if latents.dim() == 5 else latents
 
     def tidy(self, tensors):
         """The tensors of a run by the names and in the shapes that pipelines of latents have."""
@@ -273,7 +275,7 @@ class Patches:
                 if number in "01":
                     tidied[f"encode_prompt.0.{kind[-1]}.{number}"] = value[0]
             else:
-                tidied[name] = value
+                tidied[name] = value.squeeze(2) if name.startswith("vae.") and value.dim() == 5 else value
         return tidied
 
 
@@ -320,9 +322,11 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if pipeline.scheduler.config.get("rescale_betas_zero_snr"):
         pipeline.scheduler = WideEuler.from_config(pipeline.scheduler.config)
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
+    # Its guidance is what others call true CFG.
+    extra = {"true_cfg_scale": wanted.guidance} if kind.startswith("QwenImage") else extra
     recorder = Recorder()
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith("Wan") else len(extra)))
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith(("Wan", "Qwen")) else len(extra)))
     if not makes_clips:
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
     elif source and not is_packed:
@@ -379,6 +383,11 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if makes_clips:
         return by_clip(recorder.tensors, wanted.batch)
     if patches:
+        if kind.startswith("QwenImage"):
+            # It reads whole prompts and cuts what becomes of them; what is cut makes no difference to the rest.
+            read = wanted.max_tokens + pipeline.prompt_template_encode_start_idx
+            ids = {name: value[:read] for name, value in recorder.tensors.items() if name.endswith(".input_ids")}
+            recorder.tensors.update(ids)
         return patches.tidy(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
 

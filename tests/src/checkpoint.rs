@@ -180,6 +180,11 @@ impl Fixture {
         Ok(folder.to_owned())
     }
 
+    /// Whether the decoder of a request works frame by frame: that of Qwen-Image is Wan's.
+    pub fn has_causal_decoder(&self, request: &Request) -> bool {
+        request.frames > 1 || self.family.ends_with("qwen_image")
+    }
+
     /// [`Fixture::write`] as a diffusers folder with unchanged weights.
     pub fn write_diffusers(&self, folder: &Path) -> Result<PathBuf> {
         self.write(folder, Layout::Diffusers, Stored::F32)
@@ -385,6 +390,12 @@ impl Kind {
             }
             Some("vae") if has("decoder.norm_out.gamma") => {
                 ("vae/wan_2.1_vae", "vae.", original_names::causal_autoencoder(&tensors))
+            }
+            Some("transformer") if has("txt_norm.weight") => {
+                ("diffusion_models/tiny_qwen_image", DENOISER, tensors)
+            }
+            Some("text_encoder") if has("lm_head.weight") => {
+                ("text_encoders/qwen_2.5_vl_7b", "text_encoders.qwen25_7b.transformer.", tensors)
             }
             Some("transformer") => {
                 ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use sluice_engine::{
     memory::Attention,
-    memory::{Footprint, KnownDefaults, RequestShape, Workload},
-    models::{KnownAs, KnownModel, Model, known_model},
+    memory::{Footprint, Workload},
+    models::{KnownDefaults, KnownModel, Model, known_model},
     nn::{Computes, Trace},
     pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
@@ -15,13 +15,10 @@ use sluice_engine::{
 /// The well-known model of this identifier, opened by its family.
 ///
 /// # Errors
-/// If no family has it.
+/// If no model has this identifier.
 pub fn opened(id: &str) -> Result<(&'static KnownModel, Arc<Model>)> {
     let known = find(id)?;
-    match known.open()? {
-        KnownAs::Model(model) => Ok((known, model)),
-        KnownAs::Unsupported(_) => bail!("no family has {id}"),
-    }
+    Ok((known, known.open()?))
 }
 
 /// One image or clip of the usual size with the usual settings.
@@ -46,20 +43,10 @@ pub fn request(id: &str) -> Result<Request> {
 /// # Errors
 /// If no model has this identifier, or its family refuses the request.
 pub fn sizes(id: &str, request: &Request) -> Result<(Footprint, Workload)> {
-    const BYTES: u64 = 2;
-    let known = find(id)?;
-    match known.open()? {
-        KnownAs::Model(model) => {
-            let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
-            let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Attention::Math)))?;
-            Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
-        }
-        KnownAs::Unsupported(model) => {
-            let Request { width, height, frames, steps, .. } = *request;
-            let shape = RequestShape { width, height, frames, steps, ..model.request() };
-            Ok((model.footprint(BYTES), model.workload(&shape, BYTES)))
-        }
-    }
+    let (known, model) = opened(id)?;
+    let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
+    let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Attention::Math)))?;
+    Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
 }
 
 fn find(id: &str) -> Result<&'static KnownModel> {

@@ -200,7 +200,7 @@ pub fn check_every_mode_of(fixture: &Fixture, run: &str, change: impl Fn(Request
             for (name, want) in &want {
                 distance(name, want, &got.tensors[name], 0.0).with_context(|| format!("{mode:?}"))?;
             }
-            check_moved(&got.events, request.frames > 1)
+            check_moved(&got.events, fixture.has_causal_decoder(&request))
                 .with_context(|| format!("{mode:?} within {budget} bytes"))?;
         }
     }
@@ -235,7 +235,7 @@ pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
         for (name, want) in &want {
             distance(name, want, &got.tensors[name], 0.0)?;
         }
-        check_moved(&got.events, request.frames > 1)?;
+        check_moved(&got.events, fixture.has_causal_decoder(&request))?;
         return Ok(true);
     }
     Ok(false)
@@ -244,7 +244,7 @@ pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
 /// Each use of a streamed block moves its weights once; a resident block is moved at most once in total.
 /// Blocks loaded tensor by tensor may be moved once for each of two guidance branches, unless these share them. A decoder of clips takes up to
 /// four frames through such a block, layer by layer, and the first frame of a clip has no use for some layers.
-fn check_moved(events: &[TelemetryEvent], is_clip: bool) -> Result<()> {
+fn check_moved(events: &[TelemetryEvent], is_causal: bool) -> Result<()> {
     let mut plan: Option<&PlanMark> = None;
     let mut uses = 0;
     for event in events {
@@ -258,7 +258,7 @@ fn check_moved(events: &[TelemetryEvent], is_clip: bool) -> Result<()> {
                 let in_leaves = block.placement == Placement::Leaves;
                 let for_each_branch = in_leaves && moved == 2 * bytes;
                 let is_decoder = plan.components[usize::from(used.component)].role == Role::Autoencoder;
-                let for_frames = in_leaves && is_clip && is_decoder && moved <= 4 * bytes;
+                let for_frames = in_leaves && is_causal && is_decoder && moved <= 4 * bytes;
                 ensure!(
                     moved == bytes || for_each_branch || for_frames || (stays && moved == 0),
                     "{}, {:?}, moved {moved} bytes of {bytes}",

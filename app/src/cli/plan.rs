@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use sluice_engine::{
     hardware::{CardProfile, cards},
-    memory::{DeviceChoice, Estimate, KnownDefaults, MemoryPreferences, machine_of},
-    models::{KnownModel, known_model, known_models},
+    memory::{DeviceChoice, Estimate, MemoryPreferences, machine_of},
+    models::{KnownDefaults, KnownModel, known_model, known_models},
     request::{ModelSource, Request},
     session::{Defaults, PlanQuery, PlanSubject, Reading},
     units,
@@ -75,7 +75,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
     let engine = Engine::start(None, &args.folders, &args.request.lora_folders)?;
-    let unsupported = subject.unsupported();
     let (request, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
@@ -115,12 +114,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             for words in readings.iter().filter_map(Reading::unread) {
                 stdout::line(&format!("In the {name}, {words}"))?;
             }
-        }
-        if let Some(known) = unsupported {
-            stdout::line(&format!(
-                "Sluice cannot generate with {} yet. Its sizes are from a table.",
-                known.name
-            ))?;
         }
         if has_step_cache {
             stdout::line("Times are upper bounds, because the step cache skips some predictions.")?;
@@ -188,14 +181,6 @@ enum Subject {
 }
 
 impl Subject {
-    /// The well-known model, if Sluice cannot generate with it yet.
-    fn unsupported(&self) -> Option<&'static KnownModel> {
-        match self {
-            Self::Known(known) if !known.is_supported() => Some(known),
-            Self::Known(_) | Self::Model(_) => None,
-        }
-    }
-
     fn find(model: &str) -> anyhow::Result<Self> {
         if model == "starter" || Path::new(model).exists() {
             let Ok(source) = model.parse::<ModelSource>();
@@ -216,15 +201,8 @@ impl Subject {
 
 fn after_long_help() -> String {
     let line = |known: &KnownModel| format!("  {:<20}{}", known.id, known.name);
-    let listed = |supported: bool| {
-        let models = known_models().iter().filter(|known| known.is_supported() == supported);
-        models.map(line).collect::<Vec<_>>().join("\n")
-    };
-    format!(
-        "{EXAMPLES}\n\nWell-known models:\n{}\n\nSluice cannot generate with these yet:\n{}",
-        listed(true),
-        listed(false)
-    )
+    let models = known_models().iter().map(line).collect::<Vec<_>>().join("\n");
+    format!("{EXAMPLES}\n\nWell-known models:\n{models}")
 }
 
 #[cfg(test)]

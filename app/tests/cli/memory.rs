@@ -110,27 +110,6 @@ fn a_plan_says_so_if_it_holds_weights_in_8_bits() {
 }
 
 #[test]
-fn a_plan_says_so_if_sluice_cannot_generate_with_the_model() {
-    let folder = TempDir::new().unwrap();
-    let planned = |model: &str| {
-        let output = run(folder.path(), &["plan", "--model", model, "--card", "rtx-4090", "--ram", "64"]);
-        assert_fine(&output);
-        stdout(&output).to_owned()
-    };
-    let qwen = planned("qwen-image");
-    assert!(
-        qwen.ends_with("Sluice cannot generate with Qwen-Image yet. Its sizes are from a table.\n"),
-        "{qwen}"
-    );
-    assert!(!planned("sdxl").contains("cannot generate"));
-    let help = run(folder.path(), &["plan", "--help"]);
-    let (supported, unsupported) =
-        stdout(&help).split_once("Sluice cannot generate with these yet:").unwrap();
-    assert!(supported.contains("  sdxl ") && !supported.contains("  qwen-image "), "{supported}");
-    assert!(unsupported.contains("  qwen-image "), "{unsupported}");
-}
-
-#[test]
 fn what_cannot_be_planned_is_said_in_words() {
     let folder = TempDir::new().unwrap();
     let unknown = run(folder.path(), &["plan", "--model", "flux.1-dew"]);

@@ -20,8 +20,6 @@ pub enum CheckpointError {
         name: String,
         /// Its repository on Hugging Face.
         hub: String,
-        /// Whether Sluice can generate with it.
-        supported: bool,
     },
     /// The file cannot be read.
     #[error("{} cannot be read: {source}", .path.display())]
@@ -238,9 +236,6 @@ impl CheckpointError {
     pub fn advice(&self) -> String {
         match self {
             Self::Hollow { .. } => "Download the model and open its folder.".to_owned(),
-            Self::NotHere { supported: false, .. } => {
-                "Sluice cannot generate with this model yet, only say what it would take.".to_owned()
-            }
             Self::NotHere { hub, .. } => {
                 format!("Download it from huggingface.co/{hub}, and choose the folder or the file.")
             }

@@ -29,7 +29,6 @@ mod sentence;
 mod simulate;
 mod step_down;
 mod strategies;
-mod unsupported;
 mod workload;
 
 #[cfg(test)]
@@ -59,5 +58,4 @@ pub use sentence::{remedy, sentence};
 pub use simulate::{BlockUse, Simulation, simulate, trace};
 pub use step_down::step_down;
 pub use strategies::{alternatives, forecast};
-pub use unsupported::{KnownDefaults, RequestShape, UnsupportedModel, unsupported_models};
 pub use workload::{BlockWork, PartUse, SharedWork, Stage, StageKind, StageWork, Work, Workload};

@@ -15,11 +15,6 @@ pub enum AdapterMark {
 
 use AdapterMark::{Name, PromptWidth};
 
-/// Families that Sluice does not support but whose adapters people have.
-const OTHERS: [(&str, AdapterMark); 2] = [
-    ("Qwen-Image", Name("transformer_blocks_0_txt_mlp")),
-    ("Qwen-Image", Name("transformer_blocks_0_img_mod")),
-];
 /// Suffix of the names of layers whose inputs are the prompt embeddings.
 const READS_PROMPT: &str = "attn2_to_k";
 
@@ -33,7 +28,7 @@ pub fn family_of_adapter(file: &AdapterFile) -> Option<&'static str> {
 
 /// The family of layers with these names (without dots) and this width of the prompt embeddings.
 pub(super) fn family_of_layers(names: &[String], prompt_width: Option<usize>) -> Option<&'static str> {
-    let marks = || OTHERS.iter().chain(FAMILIES.iter().flat_map(|family| family.adapter_marks()));
+    let marks = || FAMILIES.iter().flat_map(|family| family.adapter_marks());
     let named = |mark: &AdapterMark| match mark {
         Name(part) => names.iter().any(|name| name.contains(part)),
         PromptWidth(_) => false,

@@ -206,6 +206,12 @@ pub trait Denoiser: Send + Sync {
         request.guidance.into()
     }
 
+    /// Side of the patches of latents of which each keeps, when guided, the norm of the prompt's prediction; most families
+    /// keep none.
+    fn guidance_keeps_norms(&self) -> Option<usize> {
+        None
+    }
+
     /// The conditioning of one branch, from the outputs of the text encoders that this denoiser reads.
     fn conditioning(&self, encoded: Vec<Encoded>) -> nn::Result<Conditioning>;
 

@@ -19,7 +19,7 @@ use crate::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
         folders_in, is_diffusers, may_be_model, without_continuations,
     },
-    text::{Clip, ClipVision, Qwen3, T5},
+    text::{Clip, ClipVision, Qwen3Chat, Qwen25Vl, T5},
     vae::AutoencoderKl,
 };
 
@@ -195,7 +195,8 @@ fn component(part: &Part) -> Option<String> {
         Role::TextEncoder => T5::width(tensors)
             .map(|width| encoder("T5", width))
             .or_else(|| Clip::width(tensors).map(|width| encoder("CLIP", width)))
-            .or_else(|| Qwen3::width(tensors).map(|width| encoder("Qwen3", width)))
+            .or_else(|| Qwen3Chat::width_of(tensors).map(|width| encoder("Qwen3", width)))
+            .or_else(|| Qwen25Vl::width_of(tensors).map(|width| encoder("Qwen2.5-VL", width)))
             .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}"))),
         Role::Autoencoder => {
             AutoencoderKl::channels_of(tensors).map(|channels| format!("autoencoder, {channels} channels"))

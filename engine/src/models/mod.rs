@@ -32,8 +32,8 @@ pub use family::{Family, open};
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
 pub use joint::diffusers_name;
 pub use known::{
-    KnownAs, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model, known_models,
-    published_models,
+    KnownDefaults, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model,
+    known_models, published_models,
 };
 pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
 pub use opened::OpenedModels;
@@ -43,6 +43,7 @@ pub use windows::FrameWindows;
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[
     &z_image::ZImage,
+    &qwen_image::QwenImage,
     &flux::Flux,
     &sd3::Sd3,
     &sdxl::Sdxl,

@@ -1,5 +1,5 @@
-//! Qwen-Image's transformer (Wu et al. 2025, arXiv:2508.02324): two streams of tokens, in blocks like
-//! FLUX.1's double blocks.
+//! Qwen-Image (Wu et al. 2025, arXiv:2508.02324): a transformer with two streams of tokens, in blocks like
+//! FLUX.1's double blocks. Its autoencoder is that of Wan, for one frame.
 //!
 //! Only the noise level modulates them. Image positions are relative to the image's centre; the text
 //! continues along the diagonal.
@@ -7,19 +7,24 @@
 use serde::Deserialize;
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput, Prepared,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
+    family::part,
     joint::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
         embedded_times, head, modulated, streams,
     },
     patches::{Channels, angles, patchify, unpatchify, wrong_axes},
+    scheduler,
 };
 use crate::{
-    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, TensorTable},
     nn::{Device, Result, Rope, Tensor, bail},
-    request::Canvas,
+    request::{Canvas, ComputeDtype},
     residency::{Blocks, RunError, Weights},
-    text::Encoded,
+    sampling::{FlowShift, Training},
+    text::{Encoded, Qwen25Vl},
+    vae::{Autoencoder, WanAutoencoder},
 };
 
 /// Side of the square patches of latents.
@@ -32,6 +37,81 @@ const EPS: f64 = 1e-6;
 const MLPS: [&str; 2] = ["img_mlp", "txt_mlp"];
 const BLOCK_MODULATORS: Modulators =
     &[&[("img_mod.1", DOUBLE_MODULATION)], &[("txt_mod.1", DOUBLE_MODULATION)]];
+
+/// The family.
+pub struct QwenImage;
+
+impl Family for QwenImage {
+    fn id(&self) -> &'static str {
+        "qwen_image"
+    }
+
+    fn name(&self) -> &'static str {
+        "Qwen-Image"
+    }
+
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Qwen-Image", AdapterMark::Name("transformer_blocks_0_txt_mlp")),
+            ("Qwen-Image", AdapterMark::Name("transformer_blocks_0_img_mlp")),
+            ("Qwen-Image", AdapterMark::Name("transformer_blocks_0_img_mod")),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[("transformer_blocks.0.img_mod.1.weight", "qwen_image")]
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
+        let denoiser =
+            part(checkpoint, Role::Denoiser, "no Qwen-Image transformer was found", is_transformer)?;
+        let width = denoiser.config(QwenImageConfig::from_shapes)?.joint_attention_dim;
+        let expected = format!("no Qwen2.5-VL encoder of width {width} was found");
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
+            Qwen25Vl::width_of(&part.tensors) == Some(width)
+        })?;
+        let channels = denoiser.config(QwenImageConfig::from_shapes)?.latent_channels();
+        let expected = format!("no autoencoder of Qwen-Image or Wan with {channels} channels was found");
+        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
+            WanAutoencoder::channels_of(&part.tensors) == Some(channels)
+        })?;
+        let autoencoder = WanAutoencoder::open(vae)?;
+        let (transformer, component) = QwenImageTransformer::open(denoiser, autoencoder.0.scale())?;
+        let published = FlowShift {
+            use_dynamic_shifting: true,
+            max_shift: 0.9,
+            max_image_seq_len: 8192,
+            shift_terminal: Some(0.02),
+            ..FlowShift::default()
+        };
+        let pixels = 1328;
+        let opened = Opened {
+            text: vec![TextPart::new(Qwen25Vl::open(checkpoint, text)?)],
+            denoiser: (Box::new(transformer), component),
+            autoencoder: (Box::new(autoencoder.0.sampled()), autoencoder.1),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, published)?),
+            defaults: ModelDefaults {
+                width: pixels,
+                height: pixels,
+                steps: 50,
+                guidance: 4.0,
+                on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
+            },
+        };
+        Ok(Model::new(&QwenImage, checkpoint, opened))
+    }
+}
+
+/// Only Qwen-Image's blocks are modulated by `img_mod` and read a normalized prompt.
+fn is_transformer(part: &Part) -> bool {
+    let has = |name: &str| part.tensors.contains_key(name);
+    has("txt_norm.weight") && has("transformer_blocks.0.img_mod.1.weight")
+}
 
 /// Shape of the transformer, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -187,11 +267,18 @@ impl QwenImageTransformer {
         // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
         // must match.
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
-        let prompt = |branch: &Conditioning| {
-            w.linear("txt_in", &w.rms_norm("txt_norm", &branch.prompt.unsqueeze(0)?, EPS)?)
-        };
-        let prompts = input.branches.iter().map(prompt).collect::<Result<_>>()?;
-        Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, prompts))
+        // All prompts at once, so that each weight is read once even if it is loaded by itself.
+        let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
+        let all =
+            w.linear("txt_in", &w.rms_norm("txt_norm", &Tensor::cat(&prompts, 0)?.unsqueeze(0)?, EPS)?)?;
+        let mut first = 0;
+        let own = prompts.into_iter().map(|prompt| {
+            let tokens = prompt.dim(0)?;
+            first += tokens;
+            all.narrow(1, first - tokens, tokens)
+        });
+        let own = own.collect::<Result<_>>()?;
+        Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, own))
     }
 
     /// Rotary embeddings of `text` tokens and of the image. The image's centre is at the origin; the text
@@ -217,6 +304,10 @@ impl Denoiser for QwenImageTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         LatentShape::image(self.config.latent_channels(), height, width)
+    }
+
+    fn guidance_keeps_norms(&self) -> Option<usize> {
+        Some(PATCH)
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {

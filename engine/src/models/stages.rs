@@ -178,7 +178,8 @@ impl Steps {
         // Schedules can have fewer levels than steps.
         let most = sigmas.len().saturating_sub(2);
         sigmas.drain(..(request.steps as usize - denoising.steps(request)).min(most));
-        let guide = Guide::new(denoising.denoiser.guidance_weight(request), &request.guiding, &sigmas);
+        let guide = Guide::new(denoising.denoiser.guidance_weight(request), &request.guiding, &sigmas)
+            .keeping_norms(denoising.denoiser.guidance_keeps_norms());
         Self::of(denoising, request, sigmas, guide, 0)
     }
 

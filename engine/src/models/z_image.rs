@@ -23,7 +23,7 @@ use crate::{
     request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
-    text::{Encoded, Qwen3, Qwen3Chat},
+    text::{Encoded, Qwen3Chat},
     vae::{Autoencoder, AutoencoderKl},
 };
 
@@ -291,7 +291,7 @@ impl Family for ZImage {
         let width = config.cap_feat_dim;
         let expected = format!("no Qwen3 encoder of width {width} was found");
         let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
-            Qwen3::width(&part.tensors) == Some(width)
+            Qwen3Chat::width_of(&part.tensors) == Some(width)
         })?;
         let vae = autoencoder_part(checkpoint, config.in_channels)?;
         let autoencoder = AutoencoderKl::open(vae, flux::LATENT_SCALING)?;

@@ -13,6 +13,8 @@ pub struct Guide {
     rescale: f64,
     /// The guided levels: above the start, up to and including the end.
     levels: Range<f32>,
+    /// Side of the patches of latents that keep the norm of the prompt's prediction, if they do.
+    kept_norms: Option<usize>,
 }
 
 impl Guide {
@@ -28,7 +30,13 @@ impl Guide {
         // An interval up to the end of the run includes whatever level it ends at.
         let low = if options.interval.end >= 1.0 { -1.0 } else { level(options.interval.end) };
         let high = if options.interval.start <= 0.0 { f32::INFINITY } else { level(options.interval.start) };
-        Self { weight, rescale: options.rescale.into(), levels: low..high }
+        Self { weight, rescale: options.rescale.into(), levels: low..high, kept_norms: None }
+    }
+
+    /// The same for a network of patches with this side. Each guided patch is scaled to the norm that it has with the prompt
+    /// alone, as Qwen-Image's pipeline does.
+    pub fn keeping_norms(self, side: Option<usize>) -> Self {
+        Self { kept_norms: side, ..self }
     }
 
     /// Whether a prediction at a level needs both branches (Kynkäänniemi et al. 2024, arXiv:2404.07724).
@@ -46,12 +54,26 @@ impl Guide {
         let positive = positive.to_dtype(DType::F32)?;
         let difference = ((&positive - negative.to_dtype(DType::F32)?)? * (self.weight - 1.0))?;
         let guided = (&positive + difference)?;
+        let guided = match self.kept_norms {
+            Some(side) => with_norms_of(&guided, &positive, side)?,
+            None => guided,
+        };
         if self.rescale == 0.0 {
             return Ok(guided);
         }
         let ratio = deviation(&positive)?.div(&deviation(&guided)?)?;
         guided.broadcast_mul(&ratio.affine(self.rescale, 1.0 - self.rescale)?)
     }
+}
+
+/// `guided` `[batch, channels, height, width]` with the norm that each patch of `side` by `side` latents has in `prompt`.
+fn with_norms_of(guided: &Tensor, prompt: &Tensor, side: usize) -> Result<Tensor> {
+    let (batch, channels, height, width) = guided.dims4()?;
+    let (rows, columns) = (height / side, width / side);
+    let patches = |x: &Tensor| x.reshape(vec![batch, channels, rows, side, columns, side]);
+    let norms = |x: &Tensor| patches(x)?.sqr()?.sum_keepdim((1, 3, 5))?.sqrt();
+    let ratio = norms(prompt)?.div(&norms(guided)?)?;
+    patches(guided)?.broadcast_mul(&ratio)?.reshape(guided.shape())
 }
 
 /// The standard deviation of each image of a batch, `[batch, 1, …]`, up to a factor that depends only on
@@ -88,6 +110,31 @@ mod tests {
         assert_eq!(guided(3.0, 0.5, 1.0, steps), [false, false, false, true, true]);
         // Fractions of the run at steps 0, 1, 2 and 3.
         assert_eq!(guided(3.0, 0.2, 0.6, &[0.9, 0.7, 0.5, 0.3]), [false, true, true, false]);
+    }
+
+    #[test]
+    fn every_patch_keeps_the_norm_of_its_prompt() {
+        let tensor = |phase: f32| {
+            let values: Vec<f32> = (0..2 * 3 * 4 * 6).map(|i| (i as f32 * 0.7 + phase).sin()).collect();
+            Tensor::from_vec(values, (2, 3, 4, 6), &Device::Cpu).unwrap()
+        };
+        let outputs = [tensor(0.0), tensor(0.4)];
+        let guide = Guide::new(4.0, &GuidanceOptions::default(), &SIGMAS);
+        let plain = guide.join(&outputs).unwrap();
+        let kept = guide.keeping_norms(Some(2)).join(&outputs).unwrap();
+        let patch = |x: &Tensor, image: usize, row: usize, column: usize| -> Vec<f32> {
+            let patch =
+                x.get(image).unwrap().narrow(1, 2 * row, 2).unwrap().narrow(2, 2 * column, 2).unwrap();
+            patch.flatten_all().unwrap().to_vec1().unwrap()
+        };
+        let norm = |patch: &[f32]| patch.iter().map(|value| value * value).sum::<f32>().sqrt();
+        for (image, row, column) in [(0, 0, 0), (0, 1, 2), (1, 0, 1), (1, 1, 0)] {
+            let [prompt, plain, kept] = [&outputs[0], &plain, &kept].map(|x| patch(x, image, row, column));
+            assert!((norm(&kept) / norm(&prompt) - 1.0).abs() < 1e-5);
+            let ratio = norm(&prompt) / norm(&plain);
+            assert!((ratio - 1.0).abs() > 0.1, "the test is of patches that guidance makes larger");
+            assert!(plain.iter().zip(&kept).all(|(plain, kept)| (plain * ratio - kept).abs() < 1e-5));
+        }
     }
 
     #[test]

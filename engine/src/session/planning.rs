@@ -12,10 +12,9 @@ use super::{
 use crate::{
     adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
-    memory::{self, DeviceChoice, Forecast, RequestShape, RunIdentity, UnsupportedModel},
-    models::{KnownAs, Model, known_model, known_models},
+    memory::{self, DeviceChoice, Forecast, RunIdentity},
+    models::{Model, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
-    request::Request,
 };
 
 /// What answers are made of.
@@ -62,10 +61,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
                 id: id.clone(),
                 known: known_models().iter().map(|model| model.id.clone()).collect(),
             })?;
-            match known.open()? {
-                KnownAs::Model(model) => of_model(&model, Some(&known.name), query, &target, library, sizes)?,
-                KnownAs::Unsupported(model) => of_unsupported(model, &query.request),
-            }
+            of_model(&known.open()?, Some(&known.name), query, &target, library, sizes)?
         }
     };
     let Sizes { footprint, workload, reports, .. } = &*sizes;
@@ -107,26 +103,4 @@ fn of_model(
     let run = || pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
     let run = name.is_none().then(run);
     Ok(Subject { sizes, readings: pipeline::readings(model, &resolved.prompts), run })
-}
-
-/// A model of no family, in the 16 bits that it is published in.
-fn of_unsupported(model: &UnsupportedModel, request: &Request) -> Subject {
-    const BYTES: u64 = 2;
-    let shape = RequestShape {
-        width: request.width,
-        height: request.height,
-        frames: request.frames,
-        images: request.batch,
-        steps: request.steps,
-        calls_per_step: request.sampler.calls(2) as u32 - 1,
-        branches: model.branches(request.guidance),
-        prompt_tokens: request.max_sequence_length,
-    };
-    let sizes = Sizes {
-        footprint: model.footprint(BYTES),
-        workload: model.workload(&shape, BYTES),
-        reports: Vec::new(),
-        identity: String::new(),
-    };
-    Subject { sizes: Arc::new(sizes), readings: Vec::new(), run: None }
 }

@@ -136,9 +136,14 @@ impl Qwen2Tokenizer {
     /// tokens.
     pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
         let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let mut ids = ids(&self.tokenizer, &self.path, &chat)?;
+        let mut ids = self.encode(&chat)?;
         ids.truncate(max_length);
         Ok(ids)
+    }
+
+    /// The token ids of a text, in which special tokens may be written out.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, CheckpointError> {
+        ids(&self.tokenizer, &self.path, text)
     }
 }
 

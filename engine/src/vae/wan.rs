@@ -27,12 +27,18 @@ const WARM: usize = 3;
 #[derive(Debug, Clone)]
 pub struct WanAutoencoder {
     config: WanAutoencoderConfig,
+    is_sampled: bool,
 }
 
 impl WanAutoencoder {
     /// Builds the autoencoder from its shape.
     pub fn new(config: WanAutoencoderConfig) -> Self {
-        Self { config }
+        Self { config, is_sampled: false }
+    }
+
+    /// The same for images, of which diffusion starts from a sample and not from the mean: as in Qwen-Image.
+    pub fn sampled(self) -> Self {
+        Self { is_sampled: true, ..self }
     }
 
     /// Finds every tensor of an autoencoder, under diffusers' or the original names.
@@ -50,7 +56,7 @@ impl WanAutoencoder {
             |name| original_name(name, config.num_res_blocks, config.is_residual),
             &part.path,
         )?;
-        Ok((Self { config }, component))
+        Ok((Self::new(config), component))
     }
 
     /// Number of latent channels of the autoencoder in `tensors`, if there is one.
@@ -375,7 +381,7 @@ impl Autoencoder for WanAutoencoder {
     }
 
     fn is_sampled(&self) -> bool {
-        false
+        self.is_sampled
     }
 
     fn unscale(&self, latents: &Tensor) -> Result<Tensor> {

@@ -1,4 +1,4 @@
-//! Qwen-Image's transformer alone against diffusers.
+//! Qwen-Image against diffusers: its transformer alone, and whole runs through the session, stage by stage.
 
 use std::{path::Path, sync::Arc};
 
@@ -15,9 +15,11 @@ use sluice_engine::{
     residency::{Blocks, Executor, TracedBlocks},
 };
 use sluice_tests::{
-    checkpoint::{fixtures, load, manifest_tensors, save},
+    checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
     golden::{MODULE, compare},
+    modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
+    parity::{check_case, check_layouts},
     stores::on_processor,
 };
 
@@ -171,4 +173,39 @@ fn sizes_are_those_of_packed_latents() {
     assert_eq!(transformer.size_multiple(), 16);
     let canvas = Canvas { width: 1328, height: 1056, frames: 1 };
     assert_eq!(transformer.latents(canvas), LatentShape::image(16, 132, 166));
+}
+
+#[test]
+fn the_published_constants_give_what_diffusers_gives() {
+    check_case("qwen_image", "default").unwrap();
+}
+
+#[test]
+fn other_sizes_constants_and_weights_give_what_diffusers_gives() {
+    check_case("qwen_image", "salted").unwrap();
+}
+
+#[test]
+fn every_layout_gives_the_same_bytes() {
+    let fixture = Fixture::new("qwen_image", "default");
+    check_layouts(&fixture, &fixture.run("guided").unwrap()).unwrap();
+}
+
+/// 16-bit activations have 8 (bf16) or 11 (f16) bits of precision.
+#[test]
+fn computing_in_half_precision_stays_near() {
+    let names = ["encode_prompt.0.0.0", "transformer.0.out.0.0", "step.2.latents", "vae.decode.out"];
+    check_half_precision(&Fixture::new("qwen_image", "default"), "guided", &names).unwrap();
+}
+
+#[test]
+fn every_mode_gives_the_same_bytes() {
+    for (case, run) in [("default", "guided"), ("default", "filled_in"), ("salted", "tall")] {
+        check_every_mode(&Fixture::new("qwen_image", case), run).unwrap();
+    }
+}
+
+#[test]
+fn peaks_are_as_predicted() {
+    check_forecasts(&Fixture::new("qwen_image", "default"), "guided", 0.95..1.1, 0.9..1.15).unwrap();
 }

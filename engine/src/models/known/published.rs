@@ -15,7 +15,7 @@ use super::super::{
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
-    text::{ClipConfig, Qwen3Config, T5Config},
+    text::{ClipConfig, LanguageModelConfig, Layers, T5Config},
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
@@ -30,11 +30,11 @@ pub type Shapes = Vec<(String, Vec<usize>)>;
 pub struct Published {
     /// Identifier, such as `flux.1-dev`.
     pub id: String,
-    /// Name in words; absent if no family generates with the model.
-    pub name: Option<String>,
+    /// Name in words.
+    pub name: String,
     /// Other identifiers for it.
     pub aliases: Vec<String>,
-    /// Its repository on Hugging Face, such as `black-forest-labs/FLUX.1-dev`; empty if no family generates with it.
+    /// Its repository on Hugging Face, such as `black-forest-labs/FLUX.1-dev`.
     pub hub: String,
     /// `model_index.json` without the components.
     pub index: Map<String, Value>,
@@ -100,7 +100,7 @@ impl Published {
             }
         }
         Ok(Checkpoint::hollow(HollowFolder {
-            name: self.name.clone().unwrap_or_else(|| self.id.clone()),
+            name: self.name.clone(),
             index: Value::Object(self.index.clone()),
             scheduler: self.scheduler.clone(),
             format: FORMAT,
@@ -139,7 +139,7 @@ impl PublishedPart {
             "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
             "WanTransformer3DModel" => stored(&self.read::<WanConfig>()?.blueprint(), whole),
-            "AutoencoderKLWan" => {
+            "AutoencoderKLWan" | "AutoencoderKLQwenImage" => {
                 let mut tensors = stored(&self.read::<WanAutoencoderConfig>()?.blueprint(), whole);
                 tensors.iter_mut().for_each(over_frames);
                 tensors
@@ -157,7 +157,11 @@ impl PublishedPart {
                 tensors
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
-            "Qwen3Model" => stored(&self.read::<Qwen3Config>()?.blueprint(), whole),
+            "Qwen3Model" => stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole),
+            // Without the vision tower and the output head, which no prompt needs.
+            "Qwen2_5_VLForConditionalGeneration" => {
+                stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen2), whole)
+            }
             _ => return Ok(None),
         }))
     }
@@ -245,11 +249,9 @@ struct PartEntry {
 #[serde(deny_unknown_fields)]
 struct ModelEntry {
     id: String,
-    #[serde(default)]
-    name: Option<String>,
+    name: String,
     #[serde(default)]
     aliases: Vec<String>,
-    #[serde(default)]
     hub: String,
     index: Map<String, Value>,
     scheduler: String,

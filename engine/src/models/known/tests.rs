@@ -1,15 +1,5 @@
 use super::*;
-use crate::{
-    checkpoint::{Block, Component, Role},
-    memory::unsupported_models,
-};
-
-fn opened(known: &KnownModel) -> Option<Arc<Model>> {
-    match known.open().unwrap() {
-        KnownAs::Model(model) => Some(model),
-        KnownAs::Unsupported(_) => None,
-    }
-}
+use crate::checkpoint::{Block, Component, Role};
 
 #[test]
 fn names_are_clear() {
@@ -25,20 +15,10 @@ fn names_are_clear() {
 }
 
 #[test]
-fn those_that_no_family_generates_with_come_last_and_are_in_the_table() {
-    assert!(known_models().is_sorted_by_key(|known| !known.is_supported()));
-    let supported = known_models().iter().filter(|known| known.is_supported());
-    assert_eq!(supported.count(), 17);
-    for published in published_models().iter().filter(|published| published.name.is_none()) {
-        assert!(unsupported_models().iter().any(|model| model.id == published.id), "{}", published.id);
-    }
-}
-
-#[test]
 fn families_open_their_models_without_files() {
     for known in known_models() {
-        let Some(model) = opened(known) else { continue };
-        assert!(Arc::ptr_eq(&model, &opened(known).unwrap()), "{} is opened twice", known.id);
+        let model = known.open().unwrap();
+        assert!(Arc::ptr_eq(&model, &known.open().unwrap()), "{} is opened twice", known.id);
         assert!(model.components().all(Component::is_hollow), "{}", known.id);
         let defaults = known.defaults().unwrap();
         let frames = match known.id.as_str() {
@@ -68,7 +48,7 @@ fn distilled_models_start_from_their_own_steps() {
 
 #[test]
 fn weights_of_a_model_without_files_cannot_be_read() {
-    let model = opened(known_model("sd1.5").unwrap()).unwrap();
+    let model = known_model("sd1.5").unwrap().open().unwrap();
     let (_, tensor) = &model.parts[0].component.blocks[0].tensors[0];
     let error = tensor.values().unwrap_err();
     assert!(matches!(error, CheckpointError::Hollow { .. }), "{error}");
@@ -111,7 +91,7 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("sd1.5", Denoiser, &[0.8595]),
     ];
     for (id, role, billions) in published {
-        let model = opened(known_model(id).unwrap()).unwrap();
+        let model = known_model(id).unwrap().open().unwrap();
         let components = model.components().filter(|component| component.role == role);
         let found: Vec<u64> =
             components.map(|component| component.blocks.iter().map(Block::parameters).sum()).collect();

@@ -1,10 +1,9 @@
 //! Checkpoints with the shapes of published models and random weights, to measure speed and memory without
 //! downloads.
 //!
-//! Configurations, and names and shapes of tensors, are those of [`published_models`]. The tensors of networks
-//! that the engine does not have are in this folder.
+//! Configurations, and names and shapes of tensors, are those of [`published_models`]. What the engine does not read of a
+//! published network is in this folder.
 
-mod causal_autoencoder;
 mod outline;
 mod qwen_vl;
 mod tokenizers;
@@ -22,7 +21,7 @@ use sluice_engine::{
     units,
 };
 
-use self::{causal_autoencoder::CausalAutoencoderConfig, qwen_vl::Qwen25VlConfig};
+use self::qwen_vl::Qwen25VlConfig;
 use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
 
 /// Bytes besides the weights: configurations and tokenizers.
@@ -245,15 +244,12 @@ impl Likeness {
 
 /// Names and shapes of a component's tensors.
 fn tensors(part: &PublishedPart) -> Result<Vec<RandomTensor>, LikenessError> {
-    let own = part.tensors().map_err(|error| damaged(part, error.to_string()))?;
-    if let Some(own) = own {
-        return Ok(own.into_iter().map(|(name, shape)| RandomTensor { name, shape }).collect());
+    if part.class == "Qwen2_5_VLForConditionalGeneration" {
+        return Ok(read::<Qwen25VlConfig>(part)?.tensors());
     }
-    Ok(match part.class.as_str() {
-        "Qwen2_5_VLForConditionalGeneration" => read::<Qwen25VlConfig>(part)?.tensors(),
-        "AutoencoderKLQwenImage" => read::<CausalAutoencoderConfig>(part)?.tensors(),
-        other => return Err(damaged(part, format!("{other} is unknown"))),
-    })
+    let own = part.tensors().map_err(|error| damaged(part, error.to_string()))?;
+    let own = own.ok_or_else(|| damaged(part, format!("{} is unknown", part.class)))?;
+    Ok(own.into_iter().map(|(name, shape)| RandomTensor { name, shape }).collect())
 }
 
 fn read<T: for<'de> Deserialize<'de>>(part: &PublishedPart) -> Result<T, LikenessError> {

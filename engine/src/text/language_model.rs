@@ -1,0 +1,261 @@
+//! The layers of decoder-only language models, which encode prompts in newer families.
+//!
+//! Qwen 2.5 (Qwen Team 2024, arXiv:2412.15115) has biases on queries, keys and values; Qwen 3 (Yang et al. 2025,
+//! arXiv:2505.09388) normalizes queries and keys instead. Everything else is the same.
+
+use serde::Deserialize;
+
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
+    nn::{Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, silu_mul},
+    residency::{Blocks, RunError, Weights},
+};
+
+/// Index of the block with the embedding table.
+const EMBEDDINGS: usize = 0;
+
+/// The shape of a language model, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct LanguageModelConfig {
+    /// Number of token embeddings.
+    pub vocab_size: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Width inside the feed-forward layers.
+    pub intermediate_size: usize,
+    /// Number of layers.
+    pub num_hidden_layers: usize,
+    /// Query heads.
+    pub num_attention_heads: usize,
+    /// Key and value heads.
+    pub num_key_value_heads: usize,
+    /// Width of a head, if it is not that of the residual stream divided by the number of query heads.
+    #[serde(default)]
+    pub head_dim: Option<usize>,
+    /// Added to the mean square in every norm.
+    pub rms_norm_eps: f64,
+    /// Base of the rotary frequencies.
+    pub rope_theta: f64,
+    /// Where transformers 5 writes it.
+    pub rope_parameters: Option<RopeParameters>,
+}
+
+/// The rotary embedding, as transformers 5 writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct RopeParameters {
+    /// Base of the frequencies.
+    pub rope_theta: f64,
+}
+
+impl Default for LanguageModelConfig {
+    /// The shape of Qwen3-4B.
+    fn default() -> Self {
+        Self {
+            vocab_size: 151_936,
+            hidden_size: 2560,
+            intermediate_size: 9728,
+            num_hidden_layers: 36,
+            num_attention_heads: 32,
+            num_key_value_heads: 8,
+            head_dim: Some(128),
+            rms_norm_eps: 1e-6,
+            rope_theta: 1e6,
+            rope_parameters: None,
+        }
+    }
+}
+
+/// What distinguishes the layers of one model from those of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layers {
+    /// Biases on queries, keys and values.
+    Qwen2,
+    /// Norms of queries and keys.
+    Qwen3,
+}
+
+impl LanguageModelConfig {
+    /// Infers the shape from the tensors, for files without a configuration. Epsilon and the rotary base,
+    /// which shapes do not show, are those of all published models of Qwen 2.5 and 3; so is the width of a head where
+    /// no norm shows it.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        const HEAD: usize = 128;
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let embedding = shape("embed_tokens.weight")?;
+        let norm = shape("layers.0.self_attn.q_norm.weight");
+        let head_dim = norm.and_then(|shape| shape.first().copied()).unwrap_or(HEAD);
+        let rows = |name: &str| shape(name)?.first().copied();
+        let layers = tensors.keys().filter(|name| name.ends_with(".self_attn.q_proj.weight")).count();
+        Some(Self {
+            vocab_size: *embedding.first()?,
+            hidden_size: *embedding.get(1)?,
+            intermediate_size: rows("layers.0.mlp.gate_proj.weight")?,
+            num_hidden_layers: layers,
+            num_attention_heads: rows("layers.0.self_attn.q_proj.weight")? / head_dim,
+            num_key_value_heads: rows("layers.0.self_attn.k_proj.weight")? / head_dim,
+            head_dim: Some(head_dim),
+            rms_norm_eps: 1e-6,
+            rope_theta: 1e6,
+            rope_parameters: None,
+        })
+    }
+
+    /// Rejects numbers that no model can have.
+    ///
+    /// # Errors
+    /// With the field, its value and the reason.
+    pub fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        let wrong = |field, value: usize, reason: String| part.refuse(field, value, reason);
+        let (heads, shared) = (self.num_attention_heads, self.num_key_value_heads);
+        if self.num_hidden_layers == 0 {
+            return wrong("num_hidden_layers", 0, "it must be at least 1".to_owned());
+        }
+        if shared == 0 || !heads.is_multiple_of(shared) {
+            return wrong(
+                "num_key_value_heads",
+                shared,
+                format!("it must divide the {heads} query heads evenly"),
+            );
+        }
+        if self.head() == 0 || !self.head().is_multiple_of(2) {
+            return wrong("head_dim", self.head(), "it must be even".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Width of a head.
+    fn head(&self) -> usize {
+        self.head_dim.unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
+    }
+
+    /// The blocks: embeddings, layers, final norm.
+    pub fn blueprint(&self, layers: Layers) -> Vec<BlockSpec> {
+        let (width, inner, head) = (self.hidden_size, self.intermediate_size, self.head());
+        let (queries, keys) = (self.num_attention_heads * head, self.num_key_value_heads * head);
+        let layer = |index: usize| {
+            let spec = BlockSpec::new(format!("layers.{index}")).scale("input_layernorm", width);
+            let spec = match layers {
+                Layers::Qwen2 => spec
+                    .linear("self_attn.q_proj", queries, width)
+                    .linear("self_attn.k_proj", keys, width)
+                    .linear("self_attn.v_proj", keys, width)
+                    .matrix("self_attn.o_proj", width, queries),
+                Layers::Qwen3 => spec
+                    .matrix("self_attn.q_proj", queries, width)
+                    .matrix("self_attn.k_proj", keys, width)
+                    .matrix("self_attn.v_proj", keys, width)
+                    .matrix("self_attn.o_proj", width, queries)
+                    .scale("self_attn.q_norm", head)
+                    .scale("self_attn.k_norm", head),
+            };
+            spec.scale("post_attention_layernorm", width)
+                .matrix("mlp.gate_proj", inner, width)
+                .matrix("mlp.up_proj", inner, width)
+                .matrix("mlp.down_proj", width, inner)
+        };
+        let mut blocks = vec![BlockSpec::new("embed_tokens").tensor("weight", &[self.vocab_size, width])];
+        blocks.extend((0..self.num_hidden_layers).map(layer));
+        blocks.push(BlockSpec::new("norm").tensor("weight", &[width]));
+        blocks
+    }
+}
+
+/// Which hidden states of a model are the encoding of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Those that enter the last layer (`hidden_states[-2]` in transformers). It is never run and its weights are never
+    /// read.
+    Penultimate,
+    /// Those after the final norm (`hidden_states[-1]`).
+    Last,
+}
+
+/// A language model. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct LanguageModel {
+    config: LanguageModelConfig,
+    layers: Layers,
+}
+
+impl LanguageModel {
+    /// Builds the model from its shape.
+    pub fn new(config: LanguageModelConfig, layers: Layers) -> Self {
+        Self { config, layers }
+    }
+
+    /// Width of the hidden states.
+    pub fn width(&self) -> usize {
+        self.config.hidden_size
+    }
+
+    /// For each prompt, the hidden states `[tokens, hidden_size]`. Every layer is leased once for all prompts.
+    ///
+    /// # Errors
+    /// When the walk stops early.
+    pub fn states(
+        &self,
+        blocks: Blocks<'_>,
+        prompts: &[&[u32]],
+        taken: Taken,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let mut states = Vec::new();
+        for ids in prompts {
+            let x = blocks.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
+            states.push((self.rope(ids.len(), &x)?, x));
+        }
+        let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
+        let end = match taken {
+            Taken::Penultimate => norm - 1,
+            Taken::Last => norm + 1,
+        };
+        blocks.walk(EMBEDDINGS + 1..end, |index, weights| {
+            for (rope, x) in &mut states {
+                *x = if index == norm {
+                    rms_norm(x, &weights.get("weight")?, self.config.rms_norm_eps)?
+                } else {
+                    self.layer(weights, x, rope)?
+                };
+            }
+            Ok(())
+        })?;
+        Ok(states.into_iter().map(|(_, x)| x.squeeze(0)).collect::<Result<_>>()?)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
+        let eps = self.config.rms_norm_eps;
+        let (batch, tokens, _) = x.dims3()?;
+        let heads = |y: Tensor| y.reshape((batch, tokens, (), self.config.head()));
+        let normed = |y: Tensor, norm: &str| match self.layers {
+            Layers::Qwen2 => Ok(y),
+            Layers::Qwen3 => w.rms_norm(norm, &y, eps),
+        };
+
+        let h = w.rms_norm("input_layernorm", x, eps)?;
+        let q = normed(heads(w.linear("self_attn.q_proj", &h)?)?, "self_attn.q_norm")?;
+        let k = normed(heads(w.linear("self_attn.k_proj", &h)?)?, "self_attn.k_norm")?;
+        let v = heads(w.linear("self_attn.v_proj", &h)?)?;
+        let attended = attention(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, Mask::Causal)?;
+        drop((h, q, k, v));
+        let x = (x + w.linear("self_attn.o_proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
+
+        let h = w.rms_norm("post_attention_layernorm", &x, eps)?;
+        let (gate, up) = (w.linear("mlp.gate_proj", &h)?, w.linear("mlp.up_proj", &h)?);
+        let h = silu_mul(&gate, &up)?;
+        drop((gate, up));
+        x + w.linear("mlp.down_proj", &h)?
+    }
+
+    fn rope(&self, tokens: usize, like: &Tensor) -> Result<Rope> {
+        let half = self.config.head() / 2;
+        let theta = self.config.rope_parameters.map_or(self.config.rope_theta, |rope| rope.rope_theta);
+        let frequency = |pair: usize| {
+            let exponent = (2 * pair) as f32 / self.config.head() as f32;
+            1.0 / (theta as f32).powf(exponent)
+        };
+        let angles: Vec<f32> =
+            (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
+        Rope::from_angles(&angles, tokens, half, &like.device())
+    }
+}
