@@ -16,6 +16,8 @@ from autoencoder import CHANNELS
 HEADS = 4
 HEAD = 64
 LAYERS = 6
+# The blocks after which training reads off where a token is.
+LAYERS_TO_PLACE = 3
 FEED_FORWARD = 768
 TEXT_WIDTH = 128
 TEXT_LENGTH = 512
@@ -81,7 +83,10 @@ def joined(x):
 
 
 def run_block(block, x, text, bias, parts, cos, sin):
-    """One block of the transformer; `parts` are the six modulations (batch, 1, width)."""
+    """One block of the transformer; `parts` are the six modulations (batch, 1, width).
+
+    Also how little the tokens read the words: minus the logarithm of the share of attention that is not the padding's.
+    """
     shift, scale, gate, later_shift, later_scale, later_gate = parts
     attn = block.attn1
     y = scaled_norm(x, scale, shift)
@@ -93,19 +98,27 @@ def run_block(block, x, text, bias, parts, cos, sin):
     y = functional.layer_norm(x.float(), x.shape[-1:], block.norm2.weight, block.norm2.bias, 1e-6).to(y.dtype)
     q = split(root_norm(attn.to_q(y), attn.norm_q.weight))
     k = split(root_norm(attn.to_k(text), attn.norm_k.weight))
-    y = functional.scaled_dot_product_attention(q, k, split(attn.to_v(text)), attn_mask=bias)
-    x = x + attn.to_out[0](joined(y))
+    shares = (q @ k.transpose(-1, -2) * HEAD**-0.5 + bias).float().softmax(-1)
+    unread = -(1.0001 - shares[..., -1]).log().mean()
+    x = x + attn.to_out[0](joined(shares.to(q.dtype) @ split(attn.to_v(text))))
     y = scaled_norm(x, later_scale, later_shift)
     y = functional.gelu(block.ffn.net[0].proj(y), approximate="tanh")
-    return x + block.ffn.net[2](y) * later_gate
+    return x + block.ffn.net[2](y) * later_gate, unread
 
 
 class Denoiser(nn.Module):
-    """The transformer on batches of clips with captions of any length below the pipeline's."""
+    """The transformer on batches of clips with captions of any length below the pipeline's.
+
+    `placing` is for training alone: it reads off from the tokens where they are and which way the caption says that things
+    move. Nothing tells a token of this architecture where in the image it is, because attention only knows distances, and
+    some words among 512 tokens of text get a few hundredths of the attention. Without losses that ask for the place, the way
+    and attention to words, left and right stay unlearnt.
+    """
 
     def __init__(self, transformer):
         super().__init__()
         self.transformer, self.tables, self.run = transformer, {}, run_block
+        self.placing, self.placed, self.unread = nn.Linear(HEADS * HEAD, 5), None, None
 
     def use_compiler(self):
         """Compiles the block."""
@@ -119,6 +132,17 @@ class Denoiser(nn.Module):
             self.tables[key] = [part[0, :, :, ::2].float()[None].clone().to(latents.device) for part in (cos, sin)]
         return self.tables[key]
 
+    def misplaced(self, latents, ways):
+        """How wrong the last pass read off places in time, down and across, and the ways down and across (batch, 2).
+
+        The squared error of each; 1 for places that are not known at all.
+        """
+        sizes = latents.shape[2], latents.shape[3] // 2, latents.shape[4] // 2
+        axes = [(torch.arange(size, device=latents.device) + 0.5) / size - 0.5 for size in sizes]
+        places = torch.stack(torch.meshgrid(*axes, indexing="ij"), -1).flatten(0, 2)
+        wrong_places = 12 * (self.placed[..., :3] - places).square().mean((0, 1))
+        return torch.cat((wrong_places, (self.placed[..., 3:] - ways[:, None]).square().mean((0, 1))))
+
     def forward(self, latents, sigma, text, mask):
         """The velocity for noisy latents (batch, channels, frames, height, width)."""
         model = self.transformer
@@ -131,13 +155,16 @@ class Denoiser(nn.Module):
         words = embed.text_embedder(torch.cat((text * mask[..., None], zero), 1))
         bias = torch.zeros(mask.shape, device=text.device).masked_fill(mask == 0, -1e4)
         bias = torch.cat((bias, (TEXT_LENGTH - lengths).float().log()), 1)[:, None, None].to(words.dtype)
-        bias = bias.expand(-1, 1, frames * height * width // 4, -1)
         patches = latents.unflatten(-1, (-1, 2)).unflatten(3, (-1, 2)).permute(0, 2, 3, 5, 1, 4, 6).flatten(4).flatten(1, 3)
         x = functional.linear(patches, model.patch_embedding.weight.flatten(1), model.patch_embedding.bias)
         cos, sin = self.positions(latents)
-        for block in model.blocks:
+        self.unread = 0.0
+        for number, block in enumerate(model.blocks):
             modulation = (block.scale_shift_table + parts).split(1, 1)
-            x = self.run(block, x, words, bias, modulation, cos, sin)
+            x, unread = self.run(block, x, words, bias, modulation, cos, sin)
+            self.unread = self.unread + unread / LAYERS
+            if number + 1 == LAYERS_TO_PLACE:
+                self.placed = self.placing(functional.layer_norm(x.float(), x.shape[-1:])).float()
         shift, scale = (model.scale_shift_table + time[:, None]).split(1, 1)
         y = model.proj_out(scaled_norm(x, scale, shift)).float()
         y = y.view(batch, frames, height // 2, width // 2, 2, 2, channels)

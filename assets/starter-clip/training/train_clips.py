@@ -10,6 +10,7 @@ import argparse
 import json
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,23 @@ from denoiser import Denoiser, build_transformer
 from draw_clips import as_clip
 from machine import minutes_worked, use_idle_cores
 from optimisers import Average, Muon, trapezoid
-from phrases import caption
-from scenes import mirrored
+from phrases import caption, choose
+from scenes import OTHER_SIDE, mirrored
 from train_words import build_text_encoder, tokens_of
 
 HELD_OUT = 64
 EMPTY_SHARE = 0.1
+# Left and right are what is hardest to learn: of whole clips, this share moves sideways, and this share is snow.
+SIDEWAYS_SHARE = 0.55
+SNOW_SHARE = 0.05
+# How much more the error counts where latents change over time, at noise levels from CHANGE_FROM on: moving things are
+# small, and what is noisier than that decides which way they go.
+CHANGE_WEIGHT = 4.0
+PLACE_WEIGHT = 0.1
+WORDS_WEIGHT = 0.05
+# Down and across.
+WAYS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+CHANGE_FROM = 0.5
 # Share of the run at which a stage ends, then what it chooses from: latent frames, clips in a batch, weight.
 STAGES = ((0.25, ((1, 96, 1),)), (0.4, ((3, 36, 3), (1, 96, 1))), (1.0, ((7, 16, 10), (3, 36, 1), (1, 96, 1))))
 
@@ -43,6 +55,9 @@ class Samples:
         self.encoder = build_text_encoder(len(self.tokenizer)).to(device).eval()
         self.encoder.load_state_dict(torch.load(data / "text_encoder.pt", map_location=device)["encoder"])
         self.device, self.rng = device, random.Random(seed)
+        training = range(HELD_OUT, len(self.clips))
+        self.sideways = [n for n in training if self.clips[n].direction in OTHER_SIDE]
+        self.snowing = [n for n in training if self.clips[n].motion == "snow"]
 
     @torch.no_grad()
     def text(self, texts):
@@ -50,21 +65,43 @@ class Samples:
         ids, mask = tokens_of(self.tokenizer, texts, self.device)
         return self.encoder(ids, mask).last_hidden_state, mask
 
+    def number(self, frames):
+        """A random clip of those to train on."""
+        share = self.rng.random()
+        if share < SIDEWAYS_SHARE:
+            return self.rng.choice(self.sideways)
+        if frames > 1 and share < SIDEWAYS_SHARE + SNOW_SHARE:
+            return self.rng.choice(self.snowing)
+        return self.rng.randrange(HELD_OUT, len(self.clips))
+
     def batch(self, frames, count):
-        """Latents of the first frames, text features, mask."""
-        latents, texts = [], []
+        """Latents of the first frames, how much each counts, the ways that captions tell, text features, mask."""
+        latents, change, ways, texts = [], [], [], []
         for _ in range(count):
-            number, side = self.rng.randrange(HELD_OUT, len(self.clips)), self.rng.randrange(2)
+            number, side = self.number(frames), self.rng.randrange(2)
             clip = mirrored(self.clips[number]) if side else self.clips[number]
-            latents.append(self.latents[number, side, :, :frames])
-            texts.append("" if self.rng.random() < EMPTY_SHARE else caption(clip, self.rng))
-        return torch.stack(latents).float(), *self.text(texts)
+            whole = self.latents[number, side].float()
+            latents.append(whole[:, :frames])
+            change.append(changing(whole)[:, :frames])
+            said = set() if self.rng.random() < EMPTY_SHARE else choose(clip, self.rng)
+            ways.append(WAYS.get(clip.direction, (0, 0)) if "motion" in said else (0, 0))
+            texts.append(caption(clip, self.rng, said) if said else "")
+        ways = torch.tensor(ways, dtype=torch.float32, device=self.device)
+        return torch.stack(latents), torch.stack(change), ways, *self.text(texts)
 
     def held_out(self):
         """A fixed batch that training does not use."""
         rng = random.Random(3)
         texts = [caption(clip, rng) for clip in self.clips[:HELD_OUT]]
         return self.latents[:HELD_OUT, 0].float(), *self.text(texts)
+
+    def wrong_way(self):
+        """Held-out clips that move sideways, each with a caption that says so and one that says the other side."""
+        numbers = [n for n, clip in enumerate(self.clips[:HELD_OUT]) if clip.direction in OTHER_SIDE]
+        texts = []
+        for said in (lambda clip: clip, lambda clip: replace(clip, direction=OTHER_SIDE[clip.direction])):
+            texts.append([caption(said(self.clips[n]), random.Random(f"way {n}"), {"motion", "thing", "time", "terrain"}) for n in numbers])
+        return self.latents[numbers, 0].float(), self.text(texts[0]), self.text(texts[1])
 
 
 def random_sigmas(count, frames):
@@ -75,12 +112,18 @@ def random_sigmas(count, frames):
     return torch.where(torch.rand(count) < 0.1, torch.rand(count), middle).clamp(0.002, 0.999)
 
 
-def errors(denoiser, latents, noise, sigma, text, mask):
+def changing(latents):
+    """Where a clip changes over time (…, 1, frames, height, width), from 0 to 1."""
+    change = (latents - latents.mean(-3, keepdim=True)).square().mean(-4, keepdim=True)
+    return change / (change + 0.1)
+
+
+def errors(denoiser, latents, noise, sigma, text, mask, weights=1.0):
     """Squared error of the velocity, for each sample."""
     share = sigma[:, None, None, None, None]
     with torch.autocast(latents.device.type, torch.bfloat16):
         output = denoiser((1 - share) * latents + share * noise, sigma, text, mask)
-    return (output - (noise - latents)).square().mean((1, 2, 3, 4))
+    return (weights * (output - (noise - latents)).square()).mean((1, 2, 3, 4))
 
 
 @torch.no_grad()
@@ -94,6 +137,20 @@ def validate(denoiser, batch):
     error = torch.cat([errors(denoiser, latents[p], noise[p], sigma[p], text[p], mask[p]) for p in parts])
     quarters = [error[(sigma >= q / 4) & (sigma < (q + 1) / 4)].mean().item() for q in range(4)]
     return error.mean().item(), quarters
+
+
+@torch.no_grad()
+def ways_told(denoiser, batch):
+    """For four noise levels, the error with the caption of the other side over that with the right one, of latents that change."""
+    latents, right, wrong = batch
+    generator = torch.Generator().manual_seed(10)
+    noise = torch.randn(latents.shape, generator=generator).to(latents.device)
+    ratios = []
+    for level in (0.97, 0.9, 0.8, 0.6):
+        sigma = torch.full((len(latents),), level, device=latents.device)
+        found = [errors(denoiser, latents, noise, sigma, *said, changing(latents)) for said in (right, wrong)]
+        ratios.append(round((found[1].sum() / found[0].sum()).item(), 3))
+    return ratios
 
 
 def stage_at(share, rng):
@@ -134,7 +191,9 @@ def main():
     denoiser = Denoiser(transformer)
     if options.compile:
         denoiser.use_compiler()
+    denoiser.to(device)
     inner, outer = split_parameters(transformer)
+    place_adam = torch.optim.Adam(denoiser.placing.parameters(), 3e-3)
     muon, adam = Muon(inner), torch.optim.AdamW(outer, betas=(0.9, 0.98), weight_decay=0, eps=1e-10)
     muon.moments = [moment.to(device) for moment in muon.moments]
     average = Average(transformer.parameters(), 0.996)
@@ -144,6 +203,8 @@ def main():
         if "muon" in saved:
             muon.load(saved["muon"])
             adam.load_state_dict(saved["adam"])
+        if "placing" in saved and saved["placing"]["bias"].shape == denoiser.placing.bias.shape:
+            denoiser.placing.load_state_dict(saved["placing"])
     first_share = options.from_share if options.from_share is not None else 0.4 if going_on else 0.0
     step, seen, smooth = saved["steps"], saved["seen"], {}
     first = step
@@ -151,36 +212,41 @@ def main():
 
     def save():
         state = {"transformer": transformer.state_dict(), "muon": muon.state(), "adam": adam.state_dict(),
-                 "average": average.state(), "steps": step, "seen": seen}
+                 "average": average.state(), "placing": denoiser.placing.state_dict(), "steps": step, "seen": seen}
         torch.save(state, checkpoint.with_suffix(".new"))
         checkpoint.with_suffix(".new").rename(checkpoint)
 
-    held_out = samples.held_out()
+    held_out, wrong_way = samples.held_out(), samples.wrong_way()
     start, saved_at = minutes_worked(options.device), time.time()
     while (passed := minutes_worked(options.device) - start) < options.minutes:
         use_idle_cores(options.threads)
         share = passed / options.minutes
         rate = trapezoid(share, options.hold) * min(1, (step - first + 1) / 40)
         frames, count = stage_at(first_share + (1 - first_share) * share, samples.rng)
-        latents, text, mask = samples.batch(frames, count * options.batch_factor)
+        latents, change, ways, text, mask = samples.batch(frames, count * options.batch_factor)
         sigma = random_sigmas(len(latents), frames).to(device)
-        loss = errors(denoiser, latents, torch.randn_like(latents), sigma, text, mask).mean()
-        transformer.zero_grad()
-        loss.backward()
+        weights = 1 + CHANGE_WEIGHT * (sigma >= CHANGE_FROM).float()[:, None, None, None, None] * change
+        loss = errors(denoiser, latents, torch.randn_like(latents), sigma, text, mask, weights).mean()
+        misplaced = denoiser.misplaced(latents, ways)
+        denoiser.zero_grad()
+        (loss + PLACE_WEIGHT * misplaced.sum() + WORDS_WEIGHT * denoiser.unread).backward()
         with torch.autocast(device, torch.bfloat16):
             muon.step(options.rate * rate)
         adam.param_groups[0]["lr"] = 0.67 * options.rate * rate
         adam.step()
+        place_adam.step()
         average.update()
         step, seen = step + 1, seen + len(latents)
         smooth[frames] = smooth.get(frames, loss.item()) * 0.97 + 0.03 * loss.item()
         if step % 50 == 0:
             shown = ", ".join(f"{n}: {value:.4f}" for n, value in sorted(smooth.items()))
-            print(f"{step} {passed:.1f} min, {seen} samples, loss by frames {shown}, rate {options.rate * rate:.1e}", flush=True)
-        if step % 500 == 0:
+            places = [round(part, 2) for part in misplaced.tolist()]
+            print(f"{step} {passed:.1f} min, {seen} samples, loss by frames {shown}, misplaced {places}, unread {denoiser.unread.item():.2f}, rate {options.rate * rate:.1e}", flush=True)
+        if step % 100 == 0:
             with average.applied():
                 error, quarters = validate(denoiser, held_out)
-            print(f"  held out {error:.4f}, by noise {[round(q, 3) for q in quarters]}", flush=True)
+                told = ways_told(denoiser, wrong_way)
+            print(f"  held out {error:.4f}, by noise {[round(q, 3) for q in quarters]}, other side {told}", flush=True)
         if time.time() - saved_at > 180:
             save()
             saved_at = time.time()
