@@ -43,6 +43,10 @@ CASES = {
         "z_image", r"attention\.to_|feed_forward|adaLN|x_embedder|final_layer.*linear", Run(HORSE, "blurry", 2, 2.0, 32, 48),
         -0.6, prefix="diffusion_model",
     ),
+    "qwen_image": Adapted(
+        "qwen_image", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|(img|txt)_(mlp|mod)|img_in|proj_out|norm_out",
+        Run(HORSE, "blurry", 2, 2.0, 32, 48), 0.7, prefix="diffusion_model",
+    ),
     "wan": Adapted(
         "wan", r"attn[12]\.to_|ffn|condition_embedder\.time|proj_out",
         Run(HORSE, "blurry", 4, 2.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5), 0.9, "experts",
