@@ -48,6 +48,10 @@ pub enum Action {
     RemoveAdapter(PathBuf),
     /// Show an image.
     Show(Shown),
+    /// Compare the shown image with another one, or with none.
+    Compare(Option<RecentId>),
+    /// Exchange the two images that are compared.
+    SwapCompared,
     /// Play, pause or move through the displayed clip.
     Play(Control),
     /// Save the displayed frame of a clip as an image.

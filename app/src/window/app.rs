@@ -169,7 +169,7 @@ impl SluiceApp {
         }
         let images = &self.state.images;
         let hovered = self.viewer.hovered_clip().and_then(|id| images.recents.get(id));
-        let mut wanted = images.shown_recent().into_iter().chain(hovered);
+        let mut wanted = images.drawn().chain(hovered);
         let missing = wanted.find(|recent| recent.pixels.is_none());
         if let Some(path) = missing.and_then(|recent| recent.path.clone())
             && self.reading.as_ref() != Some(&path)

@@ -27,9 +27,12 @@ pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<A
             _ => true,
         });
     });
-    // Escape closes popups before it cancels jobs.
+    // Escape closes popups and comparisons before it cancels jobs.
     if !popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
-        actions.push(Action::CancelRunning);
+        actions.push(match state.images.compared() {
+            Some(_) => Action::Compare(None),
+            None => Action::CancelRunning,
+        });
     }
     let is_free = !popup_was_open && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
@@ -44,6 +47,10 @@ pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<A
             {
                 actions.push(Action::Show(Shown::Recent(next)));
             }
+        }
+        if ctx.input(|input| input.key_pressed(Key::C) && input.modifiers.is_none()) {
+            let other = if state.images.compared().is_some() { None } else { state.images.comparable() };
+            actions.push(Action::Compare(other));
         }
         if let Some(playback) = playback {
             player(ui, playback, actions);

@@ -25,13 +25,23 @@ const HOVERED_PIXELS: usize = 160;
 #[derive(Default)]
 pub struct Textures {
     thumbnails: HashMap<RecentId, TextureHandle>,
-    shown: Option<(RecentId, bool, TextureHandle)>,
-    frame: Option<FrameTexture>,
+    /// On each side of a comparison.
+    shown: [Option<(RecentId, bool, TextureHandle)>; 2],
+    frame: [Option<FrameTexture>; 2],
     hovered: Option<(RecentId, u32, TextureHandle)>,
     /// With the version of the previews and the frame that is shown.
     live: Option<(JobId, (u64, usize), Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
     mask: Option<(Color32, u64, TextureHandle)>,
+}
+
+/// A side of a comparison. What is not compared is on the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The shown image.
+    A,
+    /// What it is compared with.
+    B,
 }
 
 impl Textures {
@@ -42,13 +52,21 @@ impl Textures {
     }
 
     /// The displayed image, smooth or with visible pixels.
-    pub fn shown(&mut self, ctx: &Context, id: RecentId, image: &Arc<ColorImage>, pixels: bool) -> TextureId {
-        match &self.shown {
+    pub fn shown(
+        &mut self,
+        ctx: &Context,
+        side: Side,
+        id: RecentId,
+        image: &Arc<ColorImage>,
+        pixels: bool,
+    ) -> TextureId {
+        let slot = &mut self.shown[side as usize];
+        match slot {
             Some((shown, shown_pixels, texture)) if (*shown, *shown_pixels) == (id, pixels) => texture.id(),
             _ => {
                 let texture = ctx.load_texture("image", for_gpu(ctx, image), magnified(pixels));
                 let drawn = texture.id();
-                self.shown = Some((id, pixels, texture));
+                *slot = Some((id, pixels, texture));
                 drawn
             }
         }
@@ -58,13 +76,13 @@ impl Textures {
     pub fn frame(
         &mut self,
         ctx: &Context,
-        id: RecentId,
-        clip: &Clip,
+        side: Side,
+        (id, clip): (RecentId, &Clip),
         index: u32,
         pixels: bool,
     ) -> Option<TextureId> {
         let frame = clip.frames.get(index as usize)?;
-        let texture = self.frame.get_or_insert_with(|| FrameTexture::new(ctx));
+        let texture = self.frame[side as usize].get_or_insert_with(|| FrameTexture::new(ctx));
         Some(texture.show(ctx, (id, index), frame, magnified(pixels)))
     }
 
@@ -155,9 +173,15 @@ impl Textures {
         if state.input.painting.is_none() {
             self.mask = None;
         }
-        match state.images.shown_recent() {
-            Some(recent) if recent.clip().is_some() => self.shown = None,
-            _ => self.frame = None,
+        let drawn = [state.images.shown_recent(), state.images.compared()];
+        for ((recent, shown), frame) in drawn.into_iter().zip(&mut self.shown).zip(&mut self.frame) {
+            let is_clip = recent.is_some_and(|recent| recent.clip().is_some());
+            if is_clip || recent.is_none() {
+                *shown = None;
+            }
+            if !is_clip {
+                *frame = None;
+            }
         }
         let running = state.jobs.running().map(|(job, _)| job.id);
         if self.live.as_ref().is_some_and(|(job, ..)| Some(*job) != running) {

@@ -83,7 +83,7 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
                 let model = ModelSource::Path(path.clone());
                 let selected = *state.chosen_model() == model;
                 let detail = path.display().to_string();
-                let row = widgets::row_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
+                let row = widgets::file_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
                 if row.on_hover_text(detail).clicked() {
                     chosen = Some(model);
                 }

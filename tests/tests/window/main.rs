@@ -5,6 +5,7 @@
 mod behaviour;
 mod clip_inputs;
 mod clip_length;
+mod compare;
 mod input_image;
 mod memory;
 mod player;

@@ -62,6 +62,8 @@ impl SluiceApp {
             Action::SwitchAdapterOff(path) => self.state.drop_adapter(&path, false),
             Action::RemoveAdapter(path) => self.state.drop_adapter(&path, true),
             Action::Show(shown) => self.show(shown),
+            Action::Compare(with) => self.state.images.compare(with),
+            Action::SwapCompared => self.state.images.swap_compared(),
             Action::Play(control) => self.state.player.control(control, ctx.time()),
             Action::SaveFrame(id) => self.save_frame(id, ctx.time(), None),
             Action::Export(id, format) => self.export(id, format),
@@ -274,8 +276,8 @@ impl SluiceApp {
                 self.state.images.recents.add_found(path, thumbnail, length, request);
             }
             FileEvent::Pixels { path, pixels } => {
-                let shown = self.state.images.shown_recent().map(|recent| recent.id);
-                self.state.images.recents.loaded(&path, pixels, shown);
+                let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();
+                self.state.images.recents.loaded(&path, pixels, &drawn);
                 self.reading = None;
             }
             FileEvent::Exported(path) => self.saved(&path),

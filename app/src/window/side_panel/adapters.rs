@@ -100,8 +100,7 @@ fn beside_the_model(ui: &mut Ui, state: &State, draft: &Draft, actions: &mut Vec
         ScrollArea::vertical().show(ui, |ui| {
             for path in found {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
-                // Names of a pair differ only near their end.
-                let row = widgets::row_button(ui, icons::LAYERS, &name, "", false);
+                let row = widgets::file_button(ui, icons::LAYERS, &name, "", false);
                 if row.on_hover_text(path.display().to_string()).clicked() {
                     actions.push(Action::AddAdapter(path.clone()));
                     ui.close();

@@ -21,7 +21,7 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
-    output::Output,
+    output::{Clip, Output},
     request::{LONGEST_SIDE, Mode, ModelSource, Request, RequestError},
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Serving},
 };
@@ -35,7 +35,7 @@ pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{FailureCard, Messages, Notice};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
 pub use planning::{Answer, Ask, Planning};
-pub use playback::{Control, Playback, SPEEDS};
+pub use playback::{Control, Playback, SPEEDS, same_moment};
 pub use player::Player;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
@@ -365,6 +365,18 @@ impl State {
                 let frame = self.player.playback(id).map_or(0, |playback| playback.frame(now));
                 clip.frames.get(frame as usize).and_then(color_image)
             }
+        }
+    }
+
+    /// The frame of a clip that is displayed: of the one being played, or of the one it is compared with, which shows
+    /// the same moment or its last frame.
+    pub fn frame_of(&self, id: RecentId, clip: &Clip, now: f64) -> u32 {
+        let Some((current, playback)) = self.player.current() else { return 0 };
+        let frame = playback.frame(now);
+        let last = clip.frames.len().saturating_sub(1) as u32;
+        match id == current {
+            true => frame,
+            false => same_moment(frame, playback.rate(), f64::from(clip.rate)).min(last),
         }
     }
 

@@ -28,6 +28,12 @@ pub enum Control {
     Whole,
 }
 
+/// The frame that a clip of another rate shows when a frame begins.
+pub fn same_moment(frame: u32, rate: f64, other: f64) -> u32 {
+    // A frame that begins at the same time must not be missed by an error of rounding.
+    (f64::from(frame) / rate * other + 1e-6).floor() as u32
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Position {
     /// Moves through the cycle from a place in it, in frames, since a time in seconds.
@@ -267,6 +273,14 @@ mod tests {
         playback.control(Control::Scrub(99), 3.0);
         playback.control(Control::Release, 3.0);
         assert_eq!((playback.is_playing(), playback.frame(4.0)), (false, 7));
+    }
+
+    #[test]
+    fn a_clip_of_another_rate_shows_the_same_moment() {
+        assert!((0..200).all(|frame| same_moment(frame, 24.0, 24.0) == frame));
+        assert_eq!([0, 1, 2, 3].map(|frame| same_moment(frame, 8.0, 16.0)), [0, 2, 4, 6]);
+        assert_eq!([0, 1, 2, 3].map(|frame| same_moment(frame, 16.0, 8.0)), [0, 0, 1, 1]);
+        assert_eq!(same_moment(48, 24.0, 16.0), 32);
     }
 
     #[test]

@@ -96,13 +96,15 @@ pub struct Images {
     pub recents: Recents,
     /// What the viewer shows.
     pub shown: Shown,
+    /// What it is compared with.
+    compared: Option<RecentId>,
     /// Whether a new image is shown automatically.
     pub follow: bool,
 }
 
 impl Default for Images {
     fn default() -> Self {
-        Self { recents: Recents::default(), shown: Shown::Nothing, follow: true }
+        Self { recents: Recents::default(), shown: Shown::Nothing, compared: None, follow: true }
     }
 }
 
@@ -116,6 +118,40 @@ impl Images {
     /// Shows the newest image.
     pub fn show_newest(&mut self) {
         self.shown = self.recents.newest().map_or(Shown::Nothing, Shown::Recent);
+    }
+
+    /// Compares the shown image with another one, or with none.
+    pub fn compare(&mut self, with: Option<RecentId>) {
+        self.compared = with;
+        self.follow &= with.is_none();
+    }
+
+    /// Exchanges the two images that are compared.
+    pub fn swap_compared(&mut self) {
+        if let (Some(other), Shown::Recent(shown)) = (self.compared(), self.shown) {
+            (self.shown, self.compared) = (Shown::Recent(other.id), Some(shown));
+        }
+    }
+
+    /// The image that the shown one is compared with.
+    pub fn compared(&self) -> Option<&Recent> {
+        let shown = self.shown_recent()?;
+        self.compared.and_then(|id| self.recents.get(id)).filter(|other| other.id != shown.id)
+    }
+
+    /// The image that the shown one is compared with first: the next older one of the same kind, or the next newer one.
+    pub fn comparable(&self) -> Option<RecentId> {
+        let shown = self.shown_recent()?;
+        let place = self.recents.list.iter().position(|recent| recent.id == shown.id)?;
+        let is_alike = |recent: &&Recent| recent.length.is_some() == shown.length.is_some();
+        let older = self.recents.list.iter().skip(place + 1).find(is_alike);
+        let newer = || self.recents.list.iter().take(place).rev().find(is_alike);
+        older.or_else(newer).map(|recent| recent.id)
+    }
+
+    /// The images whose pixels the viewer draws.
+    pub fn drawn(&self) -> impl Iterator<Item = &Recent> {
+        self.shown_recent().into_iter().chain(self.compared())
     }
 
     /// The finished image being shown.
@@ -228,12 +264,12 @@ impl Recents {
         self.list.push_back(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
     }
 
-    /// Sets the reloaded pixels of an image. Those of `shown` stay in memory too.
-    pub fn loaded(&mut self, path: &Path, pixels: Pixels, shown: Option<RecentId>) {
+    /// Sets the reloaded pixels of an image. Those of `drawn` images stay in memory too.
+    pub fn loaded(&mut self, path: &Path, pixels: Pixels, drawn: &[RecentId]) {
         if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
             recent.length = pixels.length();
             recent.pixels = Some(pixels);
-            let kept: Vec<_> = shown.into_iter().chain([recent.id]).collect();
+            let kept = [drawn, &[recent.id]].concat();
             self.free_pixels(&kept, Self::KEPT_BYTES);
         }
     }
@@ -298,9 +334,28 @@ mod tests {
     }
 
     #[test]
+    fn an_image_is_compared_with_its_neighbour_of_the_same_kind() {
+        let image = Image { width: 4, height: 4, pixels: vec![0; 48] };
+        let clip = Pixels::Clip(Arc::new(Clip::silent(vec![image; 2], 16.0)));
+        let mut images = Images::default();
+        let first = images.recents.add(None, grey(2, 0), None, None);
+        images.show(Shown::Recent(first));
+        assert_eq!(images.comparable(), None);
+        images.recents.add(None, clip, None, None);
+        let last = images.recents.add(None, grey(2, 1), None, None);
+        assert_eq!(images.comparable(), Some(last));
+        images.compare(Some(last));
+        images.swap_compared();
+        assert_eq!(images.shown, Shown::Recent(last));
+        assert_eq!(images.drawn().map(|recent| recent.id).collect::<Vec<_>>(), [last, first]);
+        images.show(Shown::Recent(first));
+        assert!(images.compared().is_none(), "nothing is compared with itself");
+    }
+
+    #[test]
     fn long_clips_free_the_pixels_of_older_ones_but_never_of_what_is_shown() {
         let image = Image { width: 4, height: 4, pixels: vec![0; 48] };
-        let clip = Pixels::Clip(Arc::new(Clip { frames: vec![image; 10], rate: 16.0 }));
+        let clip = Pixels::Clip(Arc::new(Clip::silent(vec![image; 10], 16.0)));
         let mut recents = Recents::default();
         let [a, b, c] = ["a", "b", "c"].map(|name| recents.add(Some(name.into()), clip.clone(), None, None));
         let in_memory = |recents: &Recents| {
@@ -309,7 +364,7 @@ mod tests {
         recents.free_pixels(&[c], 1000);
         assert_eq!(in_memory(&recents), [false, true, true]);
         assert_eq!(recents.get(a).unwrap().length, Some(ClipLength { frames: 10, rate: 16.0 }));
-        recents.loaded(Path::new("a"), clip.clone(), Some(b));
+        recents.loaded(Path::new("a"), clip.clone(), &[b]);
         recents.free_pixels(&[a, b], 1000);
         assert_eq!(in_memory(&recents), [true, true, false]);
         recents.free_pixels(&[a], 10);

@@ -58,7 +58,15 @@ pub fn show(
                 live_tile(ui, state, textures, job, progress, actions);
             }
             for recent in state.images.recents.iter() {
-                let selected = state.images.shown == Shown::Recent(recent.id);
+                let side = state.images.compared().map(|other| match recent.id {
+                    id if id == other.id => "B",
+                    id if state.images.shown == Shown::Recent(id) => "A",
+                    _ => "",
+                });
+                let selected = match side {
+                    Some(side) => !side.is_empty(),
+                    None => state.images.shown == Shown::Recent(recent.id),
+                };
                 let visible =
                     ui.is_rect_visible(Rect::from_min_size(ui.cursor().min, Vec2::splat(size::THUMBNAIL)));
                 let texture = visible.then(|| match moving(ui, hovered, recent, textures, now) {
@@ -66,6 +74,9 @@ pub fn show(
                     None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
                 });
                 let tile = tile(ui, &recent.name(), texture, recent.thumbnail.size, selected);
+                if let Some(side) = side.filter(|side| !side.is_empty()) {
+                    letter(ui, tile.rect, side);
+                }
                 if let Some(length) = recent.length {
                     mark(ui, tile.rect, length);
                     if tile.hovered() {
@@ -81,7 +92,11 @@ pub fn show(
                     recent.request.as_ref().map(|request| request.prompt.as_str()).unwrap_or_default();
                 let tip = if prompt.is_empty() { recent.name() } else { prompt.to_owned() };
                 if tile.on_hover_text(tip).clicked() {
-                    actions.push(Action::Show(Shown::Recent(recent.id)));
+                    let compares = side.is_some() || ui.input(|input| input.modifiers.command);
+                    actions.push(match compares && state.images.shown_recent().is_some() {
+                        true => Action::Compare(Some(recent.id)),
+                        false => Action::Show(Shown::Recent(recent.id)),
+                    });
                 }
             }
         });
@@ -106,6 +121,14 @@ fn moving(
     let playback = hovered.play(recent, now)?;
     repaint_at_next_frame(ui.ctx(), playback, now);
     textures.hovered(ui.ctx(), recent.id, clip, playback.frame(now))
+}
+
+/// Marks a side of a comparison.
+fn letter(ui: &Ui, tile: Rect, side: &str) {
+    let label = Rect::from_min_size(tile.min + Vec2::splat(space::XS), Vec2::splat(font::SMALL + 4.0));
+    ui.painter().rect_filled(label, CornerRadius::same(radius::S), Color32::from_black_alpha(170));
+    let font = font::medium(font::TINY);
+    ui.painter().text(label.center(), Align2::CENTER_CENTER, side, font, Color32::WHITE);
 }
 
 /// Marks a clip with its duration.

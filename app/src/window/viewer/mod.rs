@@ -1,6 +1,7 @@
 //! The middle of the window: the image, the bars under it, and placeholders.
 
 mod canvas;
+mod compare;
 mod filmstrip;
 mod mask_painting;
 mod player;
@@ -20,11 +21,12 @@ use super::{
         FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
     },
     status_bar::stage_words,
-    textures::Textures,
+    textures::{Side, Textures},
     tokens::{Palette, font, radius, shadow, size, space},
     widgets::{self, Weight},
 };
 use canvas::View;
+use compare::Comparison;
 use filmstrip::Hovered;
 use mask_painting::Brush;
 
@@ -34,13 +36,14 @@ pub struct Viewer {
     view: View,
     brush: Brush,
     canvas: Rect,
+    comparison: Comparison,
     hovered: Hovered,
 }
 
 impl Default for Viewer {
     fn default() -> Self {
         let (view, brush, hovered) = (View::default(), Brush::default(), Hovered::default());
-        Self { view, brush, canvas: Rect::ZERO, hovered }
+        Self { view, brush, canvas: Rect::ZERO, comparison: Comparison::default(), hovered }
     }
 }
 
@@ -67,7 +70,7 @@ pub fn show(
 ) {
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
-    let Viewer { view, brush, canvas, hovered } = viewer;
+    let Viewer { view, brush, canvas, comparison, hovered } = viewer;
     if !state.images.recents.is_empty() || state.jobs.running().is_some() {
         Panel::bottom("recent")
             .exact_size(size::THUMBNAIL + 2.0 * space::M)
@@ -79,7 +82,8 @@ pub fn show(
     if let Some(painting) = &state.input.painting {
         bar("brush").show(ui, |ui| mask_painting::toolbar(ui, painting, brush, actions));
     } else if state.images.shown != Shown::Nothing {
-        bar("toolbar").show(ui, |ui| toolbar::show(ui, state, view, *canvas, now, actions));
+        bar("toolbar")
+            .show(ui, |ui| toolbar::show(ui, state, (&mut *view, &mut *comparison), *canvas, now, actions));
         let shown = state.images.shown_recent();
         if let Some(playback) = shown.and_then(|recent| state.player.playback(recent.id)) {
             bar("player").show(ui, |ui| player::bar(ui, playback, now, actions));
@@ -91,7 +95,7 @@ pub fn show(
         let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
         match painted {
             Some((mask, image)) => mask_painting::canvas(ui, mask, image, brush, textures, actions),
-            None => image(ui, state, view, textures, now, actions),
+            None => image(ui, state, (view, comparison), textures, now, actions),
         }
     });
 }
@@ -100,7 +104,7 @@ pub fn show(
 fn image(
     ui: &mut Ui,
     state: &State,
-    view: &mut View,
+    (view, comparison): (&mut View, &mut Comparison),
     textures: &mut Textures,
     now: f64,
     actions: &mut Vec<Action>,
@@ -110,7 +114,9 @@ fn image(
     match (state.images.shown, state.jobs.running()) {
         (Shown::Live, Some((job, progress))) => live(ui, area, view, textures, job, progress),
         (Shown::Recent(_), _) => {
-            if let Some(recent) = state.images.shown_recent() {
+            if let (Some(recent), Some(other)) = (state.images.shown_recent(), state.images.compared()) {
+                compare::canvas(ui, view, comparison, textures, (state, (recent, other), now), actions);
+            } else if let Some(recent) = state.images.shown_recent() {
                 match (recent.clip(), state.player.playback(recent.id)) {
                     (Some(clip), Some(playback)) => {
                         player::canvas(ui, area, view, textures, (recent, clip, playback), now, actions);
@@ -166,7 +172,7 @@ fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, r
     let texture = match &recent.pixels {
         Some(Pixels::Image(image)) => {
             let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
-            textures.shown(ui.ctx(), recent.id, image, pixels)
+            textures.shown(ui.ctx(), Side::A, recent.id, image, pixels)
         }
         // Until the file is loaded.
         Some(Pixels::Clip(_)) | None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),

@@ -13,7 +13,7 @@ use crate::window::{
     action::Action,
     icons,
     state::{Control, Playback, Recent, SPEEDS},
-    textures::Textures,
+    textures::{Side, Textures},
     tokens::{Palette, font, size, space},
     widgets,
 };
@@ -39,7 +39,7 @@ pub fn canvas(
     }
     canvas::paint_sheet(ui, area, place);
     let pixels = canvas::shows_pixels(view.zoom(shape, area, ui.pixels_per_point()));
-    if let Some(texture) = textures.frame(ui.ctx(), recent.id, clip, playback.frame(now), pixels) {
+    if let Some(texture) = textures.frame(ui.ctx(), Side::A, (recent.id, clip), playback.frame(now), pixels) {
         canvas::paint_image(ui, area, place, texture, Color32::WHITE);
     }
     repaint_at_next_frame(ui.ctx(), playback, now);

@@ -4,7 +4,7 @@ use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2,
 
 use sluice_engine::request::Mode;
 
-use super::canvas::View;
+use super::{canvas::View, compare::Comparison};
 use crate::{
     units,
     window::{
@@ -19,7 +19,14 @@ use crate::{
 };
 
 /// Draws the bar.
-pub fn show(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, actions: &mut Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    (view, comparison): (&mut View, &mut Comparison),
+    area: Rect,
+    now: f64,
+    actions: &mut Vec<Action>,
+) {
     let density = ui.pixels_per_point();
     if let Some((_, progress)) = state.jobs.running() {
         let top = ui.clip_rect().left_top();
@@ -44,9 +51,16 @@ pub fn show(ui: &mut Ui, state: &State, view: &mut View, area: Rect, now: f64, a
             _ => return,
         };
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            zoom_controls(ui, view, size, area, density);
+            let is_compared = state.images.compared().is_some();
+            let room = if is_compared { comparison.room(area) } else { area };
+            zoom_controls(ui, view, size, room, density);
             if let Some(recent) = recent {
                 separator(ui);
+                if is_compared {
+                    comparison_controls(ui, comparison, actions);
+                    return;
+                }
+                compare(ui, state, actions);
                 image_actions(ui, state, recent, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -82,6 +96,40 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
     let place = egui::pos2(rect.right() - space::XS, rect.center().y);
     let font = egui::FontId::proportional(font::SMALL);
     ui.painter().text(place, Align2::RIGHT_CENTER, format!("{percent}%"), font, color);
+}
+
+/// Starts to compare with another image.
+fn compare(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let Some(other) = state.images.comparable() else { return };
+    let tip = "Compare with another image, which you choose in the list below. Key: C";
+    if widgets::icon_button(ui, icons::COLUMNS, "Compare").on_hover_text(tip).clicked() {
+        actions.push(Action::Compare(Some(other)));
+    }
+}
+
+/// Laid out from right to left.
+fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut Vec<Action>) {
+    if widgets::button(ui, Some(icons::X), "Stop comparing", Weight::Ghost)
+        .on_hover_text("Key: Esc")
+        .clicked()
+    {
+        actions.push(Action::Compare(None));
+    }
+    if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, "Swap A and B").clicked() {
+        actions.push(Action::SwapCompared);
+    }
+    let is_on = comparison.is_side_by_side;
+    if widgets::icon_toggle(ui, icons::COLUMNS, "Side by side", is_on)
+        .on_hover_text("Show the images next to each other instead of with a divider.")
+        .clicked()
+    {
+        comparison.is_side_by_side = !is_on;
+    }
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        let words = "Click an image below to compare with it";
+        let color = Palette::of(ui).text_muted;
+        ui.add(egui::Label::new(RichText::new(words).small().color(color)).truncate());
+    });
 }
 
 /// Laid out from right to left.

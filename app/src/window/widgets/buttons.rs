@@ -5,7 +5,10 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::{cut, two_lines};
+use super::{
+    cut,
+    fields::{file_lines, two_lines},
+};
 use crate::window::{
     icons,
     tokens::{Palette, font, radius, size, space},
@@ -192,6 +195,22 @@ pub fn fold(ui: &mut Ui, title: &str, open: &mut bool, contents: impl FnOnce(&mu
 
 /// A clickable row: an icon, a title that is truncated to the width, and an optional second line.
 pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: bool) -> Response {
+    row(ui, icon, title, detail, selected, two_lines)
+}
+
+/// The same for a file, whose name is shortened in the middle.
+pub fn file_button(ui: &mut Ui, icon: &str, name: &str, detail: &str, selected: bool) -> Response {
+    row(ui, icon, name, detail, selected, file_lines)
+}
+
+fn row(
+    ui: &mut Ui,
+    icon: &str,
+    title: &str,
+    detail: &str,
+    selected: bool,
+    paint_lines: impl FnOnce(&Ui, egui::Pos2, f32, &str, &str),
+) -> Response {
     let height = if detail.is_empty() { size::CONTROL + 2.0 } else { 44.0 };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Button, ui.is_enabled(), selected, title));
@@ -203,7 +222,7 @@ pub fn row_button(ui: &mut Ui, icon: &str, title: &str, detail: &str, selected: 
     ui.painter().text(pos2(left, rect.center().y), Align2::LEFT_CENTER, icon, font::icons(font::ICON), muted);
     let left = left + font::ICON + space::S + 2.0;
     let width = rect.right() - space::S - left;
-    two_lines(ui, pos2(left, rect.center().y), width, title, detail);
+    paint_lines(ui, pos2(left, rect.center().y), width, title, detail);
     response
 }
 

@@ -8,8 +8,18 @@ use crate::window::tokens::{Palette, font, radius, space};
 
 /// A title with a smaller line below it; `middle` is the left end of the line between them.
 pub fn two_lines(ui: &Ui, middle: egui::Pos2, width: f32, title: &str, detail: &str) {
+    let title = cut(ui, title, font::medium(font::BODY), Palette::of(ui).text, width);
+    titled(ui, middle, width, title, detail);
+}
+
+/// The same for the name of a file.
+pub fn file_lines(ui: &Ui, middle: egui::Pos2, width: f32, name: &str, detail: &str) {
+    let name = elided(ui, name, font::medium(font::BODY), Palette::of(ui).text, width);
+    titled(ui, middle, width, name, detail);
+}
+
+fn titled(ui: &Ui, middle: egui::Pos2, width: f32, title: std::sync::Arc<egui::Galley>, detail: &str) {
     let palette = Palette::of(ui);
-    let title = cut(ui, title, font::medium(font::BODY), palette.text, width);
     let title_height = title.size().y;
     if detail.is_empty() {
         ui.painter().galley(middle - vec2(0.0, title_height / 2.0), title, palette.text);
@@ -26,6 +36,29 @@ pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std
     let mut job = egui::text::LayoutJob::simple_singleline(text.replace('\n', " "), font, color);
     job.wrap = egui::text::TextWrapping::truncate_at_width(width);
     ui.painter().layout_job(job)
+}
+
+/// One line of text, with `…` in the middle if it does not fit: file names often differ only near their end.
+pub fn elided(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
+    let lay_out = |text: &str| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color);
+    let whole = lay_out(text);
+    if whole.size().x <= width {
+        return whole;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let shortened = |kept: usize| -> String {
+        let (head, tail) = letters.split_at(kept.div_ceil(2).min(letters.len()));
+        head.iter().chain(&['…']).chain(&tail[tail.len().saturating_sub(kept / 2)..]).collect()
+    };
+    let (mut fits, mut too_many) = (0, letters.len());
+    while fits + 1 < too_many {
+        let middle = fits.midpoint(too_many);
+        match lay_out(&shortened(middle)).size().x <= width {
+            true => fits = middle,
+            false => too_many = middle,
+        }
+    }
+    lay_out(&shortened(fits))
 }
 
 /// The label above a field.

@@ -7,10 +7,11 @@ mod rows;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
-    Weight, aspect_button, button, chip, disclosure, fold, icon_button, icon_toggle, primary_button,
-    row_button, segmented, toggle_button, wide_button,
+    Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
+    primary_button, row_button, segmented, toggle_button, wide_button,
 };
 pub use fields::{
-    cut, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area, two_lines,
+    cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,
+    two_lines,
 };
 pub use rows::{choice_row, number_row, optional_row};
