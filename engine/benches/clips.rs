@@ -16,7 +16,7 @@ const RATE: f32 = 16.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
-    let clip = Media::Clip(Clip { frames: (0..FRAMES).map(frame).collect(), rate: RATE });
+    let clip = Media::Clip(Clip::silent((0..FRAMES).map(frame).collect(), RATE));
     let settings = Settings::new(&Request::default(), "bench", "", 0);
     println!("{:<8} {:>12} {:>12}", "format", "frames/s", "bytes");
     for name in ["a.mp4", "a.webp", "a.gif", "frames"] {

@@ -25,7 +25,8 @@ use super::{
     state::{ClipLength, Pixels},
 };
 use read::{
-    dropped_clip, newest_images, read_input, read_input_file, read_pixels, read_thumbnail, settings_inside,
+    dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
+    settings_inside,
 };
 pub use write::{ClipFormat, Export, SavedFrame};
 use write::{export_clip, save_frame, save_mask};
@@ -41,7 +42,9 @@ const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 /// Extensions of clips that can be read.
 const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
 /// Extensions of what Sluice saves by itself.
-const SAVED_EXTENSIONS: [&str; 2] = ["png", "mp4"];
+const SAVED_EXTENSIONS: [&str; 4] = ["png", "mp4", "webp", "gif"];
+/// Extensions of animated images.
+const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
@@ -332,6 +335,9 @@ impl Reporter {
                 self.say(FileEvent::ModelChosen(path))
             }
             Task::Take(path) if has_extension(&path, &CLIP_EXTENSIONS) => self.say(dropped_clip(path)),
+            Task::Take(path) if has_extension(&path, &ANIMATION_EXTENSIONS) && is_animation(&path) => {
+                self.say(dropped_clip(path))
+            }
             Task::Take(path) => self.say(match read_input(&path) {
                 Ok(image) => {
                     let pixels = Pixels::Image(Arc::new(image));

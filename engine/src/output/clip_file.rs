@@ -82,7 +82,7 @@ fn as_mp4(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Resul
         (Key::ITunes(COMMENT), &parameters),
         (Key::ITunes(TOOL), &tool),
     ];
-    Ok(mp4::mux(&stream, [first.width, first.height], rate, &tags))
+    Ok(mp4::mux(&stream, clip.sound.as_ref(), [first.width, first.height], rate, &tags))
 }
 
 fn as_webp(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {

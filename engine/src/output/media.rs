@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Image, OutputError};
+use super::{Image, OutputError, Sound};
 
 /// What a run generates for one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,15 @@ pub struct Clip {
     pub frames: Vec<Image>,
     /// Frames per second.
     pub rate: f32,
+    /// The sound of the clip that it was made from.
+    pub sound: Option<Sound>,
+}
+
+impl Clip {
+    /// A clip without sound.
+    pub fn silent(frames: Vec<Image>, rate: f32) -> Self {
+        Self { frames, rate, sound: None }
+    }
 }
 
 impl Media {

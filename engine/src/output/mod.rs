@@ -19,6 +19,7 @@ mod png_file;
 mod read;
 mod sequence;
 mod settings;
+pub(crate) mod sound;
 #[cfg(test)]
 mod tests;
 mod webp;
@@ -35,6 +36,7 @@ pub use media::{Clip, Media};
 pub use png_file::write_png;
 pub use read::read_settings;
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+pub use sound::{Packet, Sound, Timing};
 
 /// 8-bit RGB pixels, row by row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

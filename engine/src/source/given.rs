@@ -3,12 +3,12 @@
 use candle_core::{DType, Device, Result as TensorResult, Tensor};
 
 use super::{
-    ClipError, SourceError, fitted, read, read_clip,
+    ClipError, SourceError, fitted, read, read_clip, read_sound,
     resample::{Kernel, Side, resize},
     tensor_of,
 };
 use crate::{
-    output::{Clip, Image},
+    output::{Clip, Image, Sound},
     request::{FrameRange, Mode, Request, SourceClip},
 };
 
@@ -27,6 +27,8 @@ pub struct GivenClip {
     last: Option<Image>,
     /// The clip that is extended.
     before: Vec<Image>,
+    /// The sound of the frames of the clip that are used.
+    sound: Option<Sound>,
     size: (u32, u32),
 }
 
@@ -40,7 +42,7 @@ impl GivenClip {
         let size = (request.width, request.height);
         let fit = request.source.as_ref().map(|source| source.fit).unwrap_or_default();
         let image = |path| Ok::<_, SourceError>(fitted(&read(path)?, fit, size.0, size.1));
-        let mut opened = Self { count, first: Vec::new(), last: None, before: Vec::new(), size };
+        let mut opened = Self { count, first: Vec::new(), last: None, before: Vec::new(), sound: None, size };
         if let Some(source) = &request.source {
             opened.first.push(image(&source.path)?);
             opened.last = request.last_image.as_deref().map(image).transpose()?;
@@ -57,6 +59,7 @@ impl GivenClip {
                 let (path, frames, needed) = (clip.path.clone(), frames.len() as u32, needed as u32);
                 return Err(ClipError::TooShort { path, frames, needed }.into());
             }
+            opened.sound = sound_of(clip, request.frame_rate, if extends { frames.len() } else { needed });
             if extends {
                 opened.first = frames[frames.len() - needed..].to_vec();
                 opened.before = frames;
@@ -91,9 +94,10 @@ impl GivenClip {
         Ok(seen.iter().map(|image| square(image, side)).collect())
     }
 
-    /// Appends a generated clip to the one that it extends. Its first frames, which repeat the end of that clip, are
+    /// Gives a generated clip the sound of the input clip, and appends it to that clip if it extends it. Its first frames, which repeat the end of that clip, are
     /// dropped after they have shown how the colours of the others are brought back to those of the clip.
     pub fn joined(&self, mut made: Clip) -> Clip {
+        made.sound.clone_from(&self.sound);
         if self.before.is_empty() {
             return made;
         }
@@ -111,6 +115,16 @@ impl GivenClip {
         }
         Clip { frames: self.before.iter().cloned().chain(added).collect(), ..made }
     }
+}
+
+/// The sound of the frames of a clip that are used. Frames are not lost because their sound is damaged.
+fn sound_of(clip: &SourceClip, rate: f32, frames: usize) -> Option<Sound> {
+    let start = f64::from(clip.range.start) / f64::from(rate);
+    let end = start + frames as f64 / f64::from(rate);
+    read_sound(&clip.path, start..end).unwrap_or_else(|error| {
+        tracing::warn!(clip = %clip.path.display(), %error, "the sound is left out");
+        None
+    })
 }
 
 /// The middle of an image whose shorter side becomes `side`.
@@ -157,13 +171,14 @@ fn spread(frames: &[Image], channel: usize) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Timing;
 
     fn gray(values: [u8; 4]) -> Image {
         Image { width: 2, height: 2, pixels: values.iter().flat_map(|value| [*value; 3]).collect() }
     }
 
     fn given(first: Vec<Image>, last: Option<Image>, before: Vec<Image>) -> GivenClip {
-        GivenClip { count: 4, first, last, before, size: (2, 2) }
+        GivenClip { count: 4, first, last, before, sound: None, size: (2, 2) }
     }
 
     #[test]
@@ -179,14 +194,30 @@ mod tests {
         let clip = given(vec![end.clone()], None, vec![before.clone(), end.clone()]);
         // Everything is darker by 20 and has a little less contrast.
         let darker = gray([83, 101, 119, 137]);
-        let made = Clip { frames: vec![darker.clone(), darker, gray([83; 4])], rate: 8.0 };
+        let made = Clip::silent(vec![darker.clone(), darker, gray([83; 4])], 8.0);
         let joined = clip.joined(made);
         assert_eq!(joined.frames, [before, end.clone(), end, gray([100; 4])]);
     }
 
     #[test]
+    fn the_sound_of_the_clip_stays() {
+        let sound = Sound {
+            channels: 1,
+            rate: 8000,
+            description: Vec::new(),
+            timescale: 8000,
+            packets: Vec::new(),
+            bytes: Vec::new(),
+            timing: Timing { heard: 0..8000, delay: 0 },
+        };
+        let clip = GivenClip { sound: Some(sound.clone()), ..given(vec![gray([1; 4])], None, Vec::new()) };
+        let made = clip.joined(Clip::silent(vec![gray([7; 4]); 3], 8.0));
+        assert_eq!((made.sound, made.frames.len()), (Some(sound), 3));
+    }
+
+    #[test]
     fn other_clips_stay_as_they_are() {
-        let made = Clip { frames: vec![gray([7; 4]); 3], rate: 8.0 };
+        let made = Clip::silent(vec![gray([7; 4]); 3], 8.0);
         assert_eq!(given(vec![gray([1; 4])], None, Vec::new()).joined(made.clone()), made);
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 use mask::Mask;
 use resample::{Kernel, Side};
 
-pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip};
+pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
 pub use error::SourceError;
 pub use given::{GivenClip, normalized};
 

@@ -25,7 +25,7 @@ fn save(folder: &Path, name: &str) -> PathBuf {
         let pixels = (0..64).flat_map(|y| (0..128).map(move |x| pixel(x, y))).flatten().collect();
         Image { width: 128, height: 64, pixels }
     };
-    let clip = Media::Clip(Clip { frames: (0..17).map(frame).collect(), rate: 8.0 });
+    let clip = Media::Clip(Clip::silent((0..17).map(frame).collect(), 8.0));
     let request = Request { prompt: "a boat".to_owned(), frames: 17, frame_rate: 8.0, ..Request::default() };
     let path = folder.join(name);
     write_media(&path, &clip, &Settings::new(&request, "Starter", "wan", 0), Codec::H264).unwrap();

@@ -287,7 +287,7 @@ pub fn clip(width: u32, height: u32, frames: u32, rate: f32) -> Clip {
         });
         Image { width, height, pixels: turned.collect() }
     };
-    Clip { frames: (0..frames).map(|frame| shifted(frame * 2)).collect(), rate }
+    Clip::silent((0..frames).map(|frame| shifted(frame * 2)).collect(), rate)
 }
 
 /// A finished clip that was not saved.

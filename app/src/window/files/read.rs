@@ -10,13 +10,14 @@ use std::{
 
 use egui::ColorImage;
 use image::{
-    AnimationDecoder as _, DynamicImage, ImageError, ImageFormat, ImageReader, codecs::png::PngDecoder,
+    AnimationDecoder as _, DynamicImage, Frames, ImageError, ImageFormat, ImageReader,
+    codecs::{gif::GifDecoder, png::PngDecoder, webp::WebPDecoder},
 };
 use sluice_engine::{
     output::{Clip, Image},
     request::{FrameRange, SourceClip},
     session::Failure,
-    source::{self, ClipError, ClipInfo, read_clip},
+    source::{self, ClipError, ClipInfo, read_clip, read_sound},
 };
 
 use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
@@ -95,6 +96,11 @@ pub(super) fn read_thumbnail(path: &Path) -> Result<(ColorImage, Option<ClipLeng
     Ok((thumbnail(&still(first)), None))
 }
 
+/// Whether an image moves.
+pub(super) fn is_animation(path: &Path) -> bool {
+    matches!(decode(path), Ok(Pixels::Clip(_)))
+}
+
 /// A clip is good for its settings or as the input clip.
 pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
     match read_pixels(&path) {
@@ -105,11 +111,16 @@ pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
 
 /// The first frames of a video, or all of them.
 fn video(path: &Path, end: Option<u32>) -> Result<Clip, Failure> {
-    let ClipInfo { width, height, rate, .. } = video_info(path)?;
+    let ClipInfo { width, height, rate, seconds, .. } = video_info(path)?;
     let range = FrameRange { start: 0, end };
     let wanted = SourceClip { path: path.to_owned(), range, ..SourceClip::default() };
     let frames = read_clip(&wanted, None, (width, height)).map_err(|error| explained(&error))?;
-    let clip = Clip { frames, rate: rate as f32 };
+    let whole = end.is_none().then_some(0.0..seconds);
+    let sound = whole.map_or(Ok(None), |whole| read_sound(path, whole)).unwrap_or_else(|error| {
+        tracing::warn!(path = %path.display(), %error, "the clip has no sound");
+        None
+    });
+    let clip = Clip { frames, rate: rate as f32, sound };
     match is_clip(&clip) {
         true => Ok(clip),
         false => Err(Failure {
@@ -144,28 +155,40 @@ fn open(path: &Path) -> Result<ImageReader<BufReader<File>>, ImageError> {
 
 fn decode(path: &Path) -> Result<Pixels, ImageError> {
     let reader = open(path)?;
-    if reader.format() == Some(ImageFormat::Png) {
-        let decoder = PngDecoder::new(reader.into_inner())?;
-        if decoder.is_apng()? {
-            let clip = frames(decoder)?;
-            if is_clip(&clip) {
-                return Ok(Pixels::Clip(Arc::new(clip)));
-            }
+    let frames = match reader.format() {
+        Some(ImageFormat::Png) => {
+            let decoder = PngDecoder::new(reader.into_inner())?;
+            if decoder.is_apng()? { Some(decoder.apng()?.into_frames()) } else { None }
         }
+        Some(ImageFormat::WebP) => {
+            let decoder = WebPDecoder::new(reader.into_inner())?;
+            decoder.has_animation().then(|| decoder.into_frames())
+        }
+        Some(ImageFormat::Gif) => Some(GifDecoder::new(reader.into_inner())?.into_frames()),
+        _ => None,
+    };
+    if let Some(clip) = frames.map(animation).transpose()?
+        && is_clip(&clip)
+        && clip.frames.len() > 1
+    {
+        return Ok(Pixels::Clip(Arc::new(clip)));
     }
     Ok(Pixels::Image(Arc::new(still(open(path)?.decode()?))))
 }
 
-fn frames(decoder: PngDecoder<BufReader<File>>) -> Result<Clip, ImageError> {
-    let mut clip = Clip { frames: Vec::new(), rate: 0.0 };
-    for frame in decoder.apng()?.into_frames() {
+/// The frames of an animation at their mean rate.
+fn animation(frames: Frames<'_>) -> Result<Clip, ImageError> {
+    let mut clip = Clip::silent(Vec::new(), 0.0);
+    let mut seconds = 0.0;
+    for frame in frames {
         let frame = frame?;
         let (milliseconds, divisor) = frame.delay().numer_denom_ms();
-        clip.rate = 1000.0 * divisor as f32 / milliseconds.max(1) as f32;
+        seconds += f64::from(milliseconds.max(1)) / f64::from(divisor.max(1)) / 1000.0;
         let pixels = DynamicImage::from(frame.into_buffer()).into_rgb8();
         let (width, height) = pixels.dimensions();
         clip.frames.push(Image { width, height, pixels: pixels.into_raw() });
     }
+    clip.rate = (clip.frames.len() as f64 / seconds) as f32;
     Ok(clip)
 }
 

@@ -99,7 +99,9 @@ pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure { message: format!("{}: {error}", folder.display()), advice: advice() })?;
     let part = clip.frames.get(*first as usize..=*last as usize).unwrap_or_default();
-    let media = Media::Clip(Clip { frames: part.to_vec(), rate: clip.rate });
+    let seconds = |frame: u32| f64::from(frame) / f64::from(clip.rate);
+    let sound = clip.sound.as_ref().and_then(|sound| sound.part(seconds(*first)..seconds(last + 1)));
+    let media = Media::Clip(Clip { frames: part.to_vec(), rate: clip.rate, sound });
     let settings = settings_of(original.as_deref(), request.as_ref());
     let path = free_name(folder, &format!("{name} {}-{}", first + 1, last + 1), format.extension());
     write_media(&path, &media, &settings, Codec::H264).map_err(|error| Failure {
@@ -162,7 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let frame = |shade: u8| Image { width: 4, height: 2, pixels: vec![shade; 24] };
         let export = Export {
-            clip: Arc::new(Clip { frames: (0..5).map(frame).collect(), rate: 8.0 }),
+            clip: Arc::new(Clip::silent((0..5).map(frame).collect(), 8.0)),
             range: (1, 3),
             format: ClipFormat::Frames,
             folder: folder.path().to_owned(),

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_clip_has_frames_of_one_size() {
-        let frames = |frames: &[Image]| Clip { frames: frames.to_vec(), rate: 8.0 };
+        let frames = |frames: &[Image]| Clip::silent(frames.to_vec(), 8.0);
         let (small, large) = (image(2, 2, 12), image(4, 4, 48));
         assert!(is_clip(&frames(&[small.clone(), small.clone()])));
         assert!(!is_clip(&frames(&[])));

@@ -24,7 +24,7 @@ fn frame(width: u32, height: u32, number: u32) -> Image {
 }
 
 fn clip(width: u32, height: u32, frames: u32, rate: f32) -> Media {
-    Media::Clip(Clip { frames: (0..frames).map(|number| frame(width, height, number)).collect(), rate })
+    Media::Clip(Clip::silent((0..frames).map(|number| frame(width, height, number)).collect(), rate))
 }
 
 fn write(path: &Path, media: &Media) {
@@ -198,12 +198,12 @@ fn what_cannot_be_written_is_refused_before_the_run() {
     assert!(error.to_string().ends_with("a.avi does not end in .mp4, .m4v, .webp, .gif or .png"), "{error}");
     let error = check("a.mp4", Codec::ProRes);
     assert!(error.to_string().ends_with("a.mp4 does not end in .mov or .mkv"), "{error}");
-    let uneven = Media::Clip(Clip { frames: vec![pixels(4, 4), pixels(4, 3)], rate: 8.0 });
+    let uneven = Media::Clip(Clip::silent(vec![pixels(4, 4), pixels(4, 3)], 8.0));
     for name in ["a.mp4", "a.webp", "a.gif", "frames"] {
         let result = write_media(&folder.path().join(name), &uneven, &settings("", ""), Codec::H264);
         assert!(matches!(result, Err(OutputError::Pixels { .. })), "{name}");
     }
-    let wide = Media::Clip(Clip { frames: vec![pixels(70_000, 1)], rate: 8.0 });
+    let wide = Media::Clip(Clip::silent(vec![pixels(70_000, 1)], 8.0));
     for name in ["a.webp", "a.gif"] {
         let result = write_media(&folder.path().join(name), &wide, &settings("", ""), Codec::H264);
         assert!(matches!(result, Err(OutputError::ClipTooLarge { .. })), "{name}");

@@ -127,7 +127,7 @@ fn settings_beside_a_clip_are_read() {
     assert_eq!((request.schedule, restored.settings.model_name.as_str()), (Schedule::Simple, "wan2.1"));
     // What is inside a clip comes first.
     let own = folder.path().join("clip.mp4");
-    let media = Media::Clip(Clip { frames: vec![pixels(16, 16); 2], rate: 8.0 });
+    let media = Media::Clip(Clip::silent(vec![pixels(16, 16); 2], 8.0));
     write_media(&own, &media, &settings("ours", ""), Codec::H264).unwrap();
     assert_eq!(read_settings(&own).unwrap().settings.request.prompt, "ours");
 }

@@ -103,7 +103,7 @@ fn a_clip_is_an_animation_with_settings() {
     let path = folder.path().join("clip.png");
     let frames: Vec<_> = (5..8).map(|shade| Image { pixels: vec![shade; 36], ..pixels(4, 3) }).collect();
     let written = settings("a boat", "");
-    write_png(&path, &Media::Clip(Clip { frames: frames.clone(), rate: 12.5 }), &written).unwrap();
+    write_png(&path, &Media::Clip(Clip::silent(frames.clone(), 12.5)), &written).unwrap();
     assert_eq!(read_settings(&path).unwrap().settings, written);
     let file = std::io::BufReader::new(fs::File::open(&path).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -117,7 +117,7 @@ fn a_clip_is_an_animation_with_settings() {
     }
     let mut broken = vec![pixels(4, 3), pixels(4, 2)];
     for frames in [broken.clone(), broken.drain(..0).collect()] {
-        let clip = Media::Clip(Clip { frames, rate: 12.5 });
+        let clip = Media::Clip(Clip::silent(frames, 12.5));
         assert!(matches!(write_png(&path, &clip, &written), Err(OutputError::Pixels { .. })));
     }
 }

@@ -41,7 +41,7 @@ impl Run<'_> {
         }
         let shape = (1, 3, canvas.frames.len(), self.request.height as usize, self.request.width as usize);
         let values = canvas.values.map(|values| unmetered(|| Tensor::from_vec(values, shape, &Device::Cpu)));
-        let media = Media::Clip(Clip { frames: canvas.frames, rate: self.request.frame_rate });
+        let media = Media::Clip(Clip::silent(canvas.frames, self.request.frame_rate));
         Ok(Decoded { media, values: values.transpose()? })
     }
 

@@ -88,7 +88,7 @@ impl Run<'_> {
         let clip = |index: usize| {
             let frames = latents.get(index)?.transpose(0, 1)?;
             let frames = to_images(&preview.picture(&frames)?)?;
-            Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate * kept }))
+            Ok(Media::Clip(Clip::silent(frames, self.request.frame_rate * kept)))
         };
         (0..latents.dim(0)?).map(clip).collect()
     }

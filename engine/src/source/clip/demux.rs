@@ -6,6 +6,7 @@ use std::{fs::File, io, ops::Range, path::Path};
 
 use super::{
     ClipError,
+    sound::SoundTrack,
     tables::{Fragments, Sample, sample_table},
 };
 use crate::output::{
@@ -41,10 +42,21 @@ pub(super) struct Track {
     pub turns: u8,
     /// Whether the file has sound.
     pub has_sound: bool,
+    /// Sound that can be copied.
+    pub sound: Option<SoundTrack>,
     /// Bytes of the file.
     pub file_length: u64,
     /// The part of the time to show, in units of time.
-    edit: Option<Range<i64>>,
+    edit: Option<Edit>,
+}
+
+/// When a track is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Edit {
+    /// The part of its time that is shown, in its units.
+    pub part: Range<i64>,
+    /// Seconds of nothing before it.
+    pub delay: f64,
 }
 
 /// How frames are coded.
@@ -83,13 +95,16 @@ pub(super) fn open(path: &Path, file: &mut File) -> Result<Option<Track>, ClipEr
     };
     let file_length = file.metadata().map_err(failed)?.len();
     let moov = read_box(file, *moov, LARGEST_INDEX).map_err(failed)?;
-    let has_sound = children(&moov, b"trak").any(|trak| handler(trak) == Some(*b"soun"));
+    let sound = children(&moov, b"trak").filter(|trak| handler(trak) == Some(*b"soun"));
+    let mut sound = sound.peekable();
+    let has_sound = sound.peek().is_some();
     let trak = children(&moov, b"trak").find(|trak| handler(trak) == Some(*b"vide"));
     let trak = trak.ok_or_else(|| ClipError::NoVideo { path: owned() })?;
     let incomplete = || damaged(path, "a part of its index is missing");
     let mut track = track(trak, &moov).ok_or_else(incomplete)?;
     track.file_length = file_length;
     track.has_sound = has_sound;
+    track.sound = sound.find_map(|trak| SoundTrack::read(trak, &moov, file_length));
     track.samples = sample_table(trak, file_length).ok_or_else(incomplete)?;
     let id = track_id(trak).ok_or_else(incomplete)?;
     let mut fragments = Fragments::new(&moov, id);
@@ -162,6 +177,7 @@ fn track(trak: &[u8], moov: &[u8]) -> Option<Track> {
         pixel_aspect: child(boxes, &[b"pasp"]).and_then(pixel_aspect).unwrap_or(1.0),
         turns,
         has_sound: false,
+        sound: None,
         file_length: 0,
         edit: edit(trak, moov, timescale),
     })
@@ -239,7 +255,7 @@ fn aperture(clap: &[u8], coded: [u32; 2]) -> Option<[Range<u32>; 2]> {
 }
 
 /// The part of the time that the first edit shows.
-fn edit(trak: &[u8], moov: &[u8], timescale: u32) -> Option<Range<i64>> {
+pub(super) fn edit(trak: &[u8], moov: &[u8], timescale: u32) -> Option<Edit> {
     let (version, rest) = full(child(moov, &[b"mvhd"])?)?;
     let movie_scale = word(rest, if version == 1 { 16 } else { 8 })?;
     let (version, rest) = full(child(trak, &[b"edts", b"elst"])?)?;
@@ -254,17 +270,26 @@ fn edit(trak: &[u8], moov: &[u8], timescale: u32) -> Option<Range<i64>> {
         Some((duration, start))
     });
     // An edit that starts nowhere is a pause; more than one part is not supported and shows everything.
-    let parts: Vec<(u64, i64)> = edits.map_while(|edit| edit).filter(|(_, start)| *start >= 0).collect();
+    let (pauses, parts): (Vec<_>, Vec<(u64, i64)>) =
+        edits.map_while(|edit| edit).partition(|(_, start)| *start < 0);
     let [(duration, start)] = parts[..] else { return None };
+    let delay =
+        pauses.iter().map(|(duration, _)| *duration as f64).sum::<f64>() / f64::from(movie_scale.max(1));
     let length = i128::from(duration) * i128::from(timescale) / i128::from(movie_scale.max(1));
     let end = if duration == 0 { i64::MAX } else { start.checked_add(i64::try_from(length).ok()?)? };
-    Some(start..end)
+    Some(Edit { part: start..end, delay })
 }
 
 impl Track {
+    /// When the first frame is shown, in seconds of the movie.
+    pub(super) fn starts_at(&self, first: i64) -> f64 {
+        let (from, delay) = self.edit.as_ref().map_or((0, 0.0), |edit| (edit.part.start, edit.delay));
+        delay + first.saturating_sub(from).max(0) as f64 / f64::from(self.timescale)
+    }
+
     /// Leaves frames that no one sees out of the display: they have no time.
     fn trim(&mut self) {
-        let Some(edit) = &self.edit else { return };
+        let Some(Edit { part: edit, .. }) = &self.edit else { return };
         let is_seen = |sample: &Sample| {
             sample.shown_at.saturating_add(sample.duration.into()) > edit.start && sample.shown_at < edit.end
         };

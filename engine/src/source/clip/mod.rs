@@ -6,17 +6,18 @@ mod demux;
 mod error;
 mod folder;
 mod piped;
+mod sound;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, fs::File, path::Path};
+use std::{collections::BTreeMap, fs::File, ops::Range, path::Path};
 
 use rayon::prelude::*;
 
 use super::fitted;
 use crate::{
-    output::{Image, ffmpeg},
+    output::{Image, Sound, ffmpeg},
     request::{Fit, SourceClip},
 };
 use decode::Stopped;
@@ -160,6 +161,23 @@ pub fn count_frames(wanted: &SourceClip, rate: f32) -> Result<Option<u32>, ClipE
     Ok(frames.map(|frames| wanted.range.of(frames).len() as u32))
 }
 
+/// The sound of a part of a clip, in seconds from its first frame. `None` if it has none, or none that MP4 files of
+/// Sluice can have: in MP4 and MOV files, AAC and MP3.
+///
+/// # Errors
+/// Fails if the file cannot be read or is damaged.
+pub fn read_sound(path: &Path, seconds: Range<f64>) -> Result<Option<Sound>, ClipError> {
+    if path.is_dir() {
+        return Ok(None);
+    }
+    let mut file = open_file(path)?;
+    let Some(track) = demux::open(path, &mut file)? else { return Ok(None) };
+    let Some(sound) = &track.sound else { return Ok(None) };
+    let order = track.shown_order();
+    let start = track.starts_at(order.first().map_or(0, |&first| track.samples[first].shown_at));
+    sound.part(path, &mut file, start + seconds.start..start + seconds.end)
+}
+
 fn open_file(path: &Path) -> Result<File, ClipError> {
     let failed = |cause| ClipError::Read { path: path.to_owned(), cause };
     let file = File::open(path).map_err(failed)?;
@@ -281,7 +299,7 @@ impl Track {
     }
 }
 
-fn cropped(frame: &Image, [columns, rows]: &[std::ops::Range<u32>; 2]) -> Image {
+fn cropped(frame: &Image, [columns, rows]: &[Range<u32>; 2]) -> Image {
     let row_bytes = 3 * frame.width as usize;
     let (from, to) = (3 * columns.start as usize, 3 * columns.end as usize);
     let rows = rows.start as usize..rows.end as usize;

@@ -9,9 +9,9 @@ use std::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ClipError, ClipInfo, count_frames, read_clip};
+use super::{ClipError, ClipInfo, count_frames, read_clip, read_sound};
 use crate::{
-    output::{Clip, Codec, Image, Media, Settings, mp4::Boxes, write_media},
+    output::{Clip, Codec, Image, Media, Packet, Settings, Sound, Timing, mp4::Boxes, write_media},
     request::{Fit, FrameRange, Request, SourceClip},
 };
 
@@ -25,10 +25,14 @@ fn shade(frame: u32) -> u8 {
 
 /// A clip of gray frames, each a little lighter.
 fn clip_of(frames: u32, rate: f32, width: u32, height: u32) -> Vec<u8> {
+    clip_with(None, frames, rate, width, height)
+}
+
+fn clip_with(sound: Option<Sound>, frames: u32, rate: f32, width: u32, height: u32) -> Vec<u8> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.mp4");
     let frame = |number| Image { width, height, pixels: vec![shade(number); (3 * width * height) as usize] };
-    let media = Media::Clip(Clip { frames: (0..frames).map(frame).collect(), rate });
+    let media = Media::Clip(Clip { sound, ..Clip::silent((0..frames).map(frame).collect(), rate) });
     write_media(&path, &media, &Settings::new(&Request::default(), "", "", 0), Codec::H264).unwrap();
     fs::read(path).unwrap()
 }
@@ -181,7 +185,7 @@ fn a_rotated_clip_is_upright() {
     // Red on the left, blue on the right.
     let row: Vec<u8> = [[250, 10, 10].repeat(32), [10, 10, 250].repeat(32)].concat();
     let frame = Image { width: 64, height: 32, pixels: row.repeat(32) };
-    let media = Media::Clip(Clip { frames: vec![frame; 2], rate: 8.0 });
+    let media = Media::Clip(Clip::silent(vec![frame; 2], 8.0));
     write_media(&path, &media, &Settings::new(&Request::default(), "", "", 0), Codec::H264).unwrap();
     let bytes = fs::read(&path).unwrap();
     let [plus, minus] = [0x1_0000_i32, -0x1_0000];
@@ -366,6 +370,51 @@ fn read_here(bytes: &[u8]) {
     }
 }
 
+/// AAC with a packet every 128 ms whose bytes are its number. The first packet is not heard.
+fn sound(packets: u8, delay: u64) -> Sound {
+    let stream = [3, 25, 0, 1, 0];
+    let decoder = [4, 17, 0x40, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 2, 0x15, 0x88];
+    Sound {
+        channels: 1,
+        rate: 8000,
+        description: [&[0; 4][..], &stream, &decoder, &[6, 1, 2]].concat(),
+        timescale: 8000,
+        packets: (0..packets).map(|number| Packet { size: u32::from(number) + 1, duration: 1024 }).collect(),
+        bytes: (0..packets).flat_map(|number| vec![number; usize::from(number) + 1]).collect(),
+        timing: Timing { heard: 1024..1024 * u64::from(packets), delay },
+    }
+}
+
+#[test]
+fn sound_is_copied_into_the_clip_and_out_of_it() {
+    for delay in [0, 4000] {
+        let saved = Saved::new(&clip_with(Some(sound(20, delay)), 26, 10.0, 32, 16));
+        assert!(ClipInfo::open(&saved.path()).unwrap().unwrap().has_sound);
+        assert_eq!(saved.numbers("3..5", None), [3, 4]);
+        assert_eq!(read_sound(&saved.path(), 0.0..10.0).unwrap(), Some(sound(20, delay)));
+    }
+    let saved = Saved::new(&clip_with(Some(sound(20, 4000)), 26, 10.0, 32, 16));
+    assert_eq!(read_sound(&saved.path(), 0.0..0.4).unwrap(), None);
+    let part = read_sound(&saved.path(), 1.0..1.5).unwrap().unwrap();
+    // The packets from 0.5 to 1 s after the start, behind the one that is not heard, and two before them.
+    assert_eq!(part.bytes[..3], [2; 3]);
+    assert_eq!(part.packets.len(), 7);
+    assert_eq!(part.timing, Timing { heard: 2976..6976, delay: 0 });
+    let again = Saved::new(&clip_with(Some(part.clone()), 5, 10.0, 32, 16));
+    assert_eq!(read_sound(&again.path(), 0.0..0.5).unwrap(), Some(part));
+}
+
+#[test]
+fn sound_that_cannot_be_copied_is_left_out() {
+    let mut other = sound(4, 0);
+    other.description[11] = 0xDD; // Vorbis.
+    let saved = Saved::new(&clip_with(Some(other), 4, 10.0, 16, 16));
+    assert!(ClipInfo::open(&saved.path()).unwrap().unwrap().has_sound);
+    assert_eq!(read_sound(&saved.path(), 0.0..1.0).unwrap(), None);
+    let silent = Saved::new(usual());
+    assert_eq!(read_sound(&silent.path(), 0.0..1.0).unwrap(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
@@ -380,6 +429,20 @@ proptest! {
             let place = place % if in_tables { 1000 } else { bytes.len() };
             bytes[place] = byte;
             read_here(&bytes);
+        }
+    }
+
+    #[test]
+    fn any_change_of_a_file_with_sound_is_an_error_or_sound(place: usize, byte: u8) {
+        static FILE: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut bytes = FILE.get_or_init(|| clip_with(Some(sound(6, 100)), 4, 10.0, 16, 16)).clone();
+        let place = place % 1600;
+        bytes[place] = byte;
+        let saved = Saved::new(&bytes);
+        if let Ok(Some(sound)) = read_sound(&saved.path(), 0.1..0.6) {
+            let sizes: u32 = sound.packets.iter().map(|packet| packet.size).sum();
+            prop_assert_eq!(sizes as usize, sound.bytes.len());
+            clip_with(Some(sound), 2, 10.0, 16, 16);
         }
     }
 }
