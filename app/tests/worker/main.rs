@@ -312,6 +312,24 @@ fn jobs_outlive_the_window() {
 }
 
 #[test]
+fn a_cancelled_run_goes_on_where_it_was_when_it_is_wanted_again() {
+    let request = Request { steps: 150, ..request() };
+    let expected = undisturbed(&request);
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request.clone()));
+    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
+    engine.send(Command::Cancel { job: JobId(1) });
+    engine.until(|event| matches!(event, Event::Cancelled { .. }));
+    engine.generate(&job(2, request));
+    let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+        panic!()
+    };
+    assert!(step > 12, "step {step} was computed twice");
+    assert_eq!(pixels(&engine.pictures(JobId(2))), pixels(&expected));
+}
+
+#[test]
 fn forgotten_jobs_do_not_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Engine::start(folder.path());

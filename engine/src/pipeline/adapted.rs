@@ -10,8 +10,8 @@ use crate::{
     request::{AdapterUse, Request},
 };
 
-/// A request that has the adapters named in its prompts as adapters, after those that it has already. Names
-/// are looked up in `folders` and in the folders next to the model.
+/// A request that has the adapters named in its prompts as adapters, after those that it has already. The name of one
+/// that it has sets the weight of that one; others are looked up in `folders` and in the folders next to the model.
 ///
 /// # Errors
 /// When a name is unknown, or the text in the brackets is not valid.
@@ -23,6 +23,14 @@ pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Req
     if !tags.is_empty() {
         let folders = folders_of(&request.model.resolve()?, folders);
         for tag in tags {
+            let is_named = |adapter: &&mut AdapterUse| {
+                let stem = adapter.path.file_stem().unwrap_or_default();
+                stem.to_string_lossy().eq_ignore_ascii_case(&tag.name)
+            };
+            if let Some(adapter) = adapters.iter_mut().find(is_named) {
+                adapter.weight = tag.weight;
+                continue;
+            }
             adapters.push(AdapterUse { path: find(&tag.name, &folders)?, weight: tag.weight });
         }
     }

@@ -268,7 +268,7 @@ impl Supervisor {
                 // Jobs that are cancelled because the session ends are kept for the next session.
                 let closes = self.closing.is_some();
                 if !closes || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
-                    self.jobs.end(*job);
+                    self.jobs.cancel(*job);
                 }
                 false
             }

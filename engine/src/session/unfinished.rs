@@ -1,6 +1,7 @@
 //! Unfinished jobs, saved to disk so that they survive the end of a worker or of the window.
 
 use std::{
+    collections::VecDeque,
     fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -14,6 +15,8 @@ const FOLDER: &str = "unfinished";
 const LIST: &str = "jobs.json";
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
+/// Cancelled jobs that can be resumed.
+const CANCELLED: usize = 4;
 
 /// A job and its progress.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Unfinished {
     entries: Vec<Entry>,
     /// The jobs of the previous window.
     earlier: Vec<Job>,
+    /// Cancelled jobs whose journals are still there, the latest last.
+    cancelled: VecDeque<Job>,
     started: u128,
 }
 
@@ -73,7 +78,7 @@ impl Unfinished {
         let earlier = read(&folder.path().join(LIST));
         remove_journals(folder.path(), &earlier)?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Ok(Self { folder, entries: Vec::new(), earlier, started })
+        Ok(Self { folder, entries: Vec::new(), earlier, cancelled: VecDeque::new(), started })
     }
 
     /// The jobs of the previous window.
@@ -104,11 +109,13 @@ impl Unfinished {
         self.entries.iter_mut().find(|entry| entry.is_started)
     }
 
-    /// Adds a job at the end, with a path for its journal.
+    /// Adds a job at the end, with a path for its journal: that of a cancelled job with the same request, if there is one.
     pub fn add(&mut self, mut job: Job) -> &Job {
         self.earlier.retain(|earlier| earlier.journal.is_none() || earlier.journal != job.journal);
         let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
-        let path = job.journal.clone().unwrap_or_else(|| self.folder.path().join(name()));
+        let resumed = self.cancelled.iter().rposition(|cancelled| cancelled.request == job.request);
+        let resumed = resumed.and_then(|place| self.cancelled.remove(place)?.journal);
+        let path = job.journal.clone().or(resumed).unwrap_or_else(|| self.folder.path().join(name()));
         job.journal = Some(path);
         self.entries.push(Entry {
             job,
@@ -128,6 +135,19 @@ impl Unfinished {
             forget_journal(&self.entries.remove(place).job);
             self.keep();
         }
+    }
+
+    /// Removes a job that was cancelled. Its journal stays until a few others were cancelled, in case it is wanted again.
+    pub fn cancel(&mut self, id: JobId) {
+        let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) else { return };
+        let Entry { job, is_started, .. } = self.entries.remove(place);
+        if is_started {
+            self.cancelled.push_back(job);
+        }
+        while self.cancelled.len() > CANCELLED {
+            self.cancelled.pop_front().iter().for_each(forget_journal);
+        }
+        self.keep();
     }
 
     /// Rewrites the list. Jobs run even if that fails.

@@ -321,6 +321,14 @@ fn prompts_name_adapters_in_the_folders_beside_the_model() {
     let got = tiny.dump(named(format!("{}<lora:Ink wash:0.5>", plain.prompt)));
     assert_same(&got, &want, "by name");
 
+    let elsewhere = tiny.folder.path().join("elsewhere/Other ink.safetensors");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    tiny.adapter.write(&elsewhere).unwrap();
+    let prompt = format!("{}<lora:other ink:0.5>", plain.prompt);
+    let adapters = vec![AdapterUse { path: elsewhere, weight: 1.0 }];
+    let got = tiny.dump(Request { prompt, adapters, ..plain.clone() });
+    assert_same(&got, &want, "one of the request's own, with the weight in the prompt");
+
     let mut runner = Runner::start().unwrap();
     for (prompt, message, advice) in [
         ("<lora:Ink wsh:1>", "there is no LoRA named Ink wsh; similar names: Ink wash", "put its file into"),
