@@ -173,7 +173,7 @@ fn blocks(part_use: &UsePlan) -> String {
             format!(", through {slots} of {}", units::memory(*slot_bytes))
         }
     };
-    let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of {side}×{side} latents"));
+    let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of up to {side}×{side} latents"));
     format!("{}{slots}{tiles}", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -414,7 +414,7 @@ run                            9.5 GB  20.0 GB  1 min 20 s  2.0 s per step
 
 component    placement  blocks
 denoiser     streamed   1 resident, 2 streamed from RAM, 1 on disk, through 2 slots of 340 MB
-autoencoder  staged     1 resident, 1 unused, in tiles of 64×64 latents
+autoencoder  staged     1 resident, 1 unused, in tiles of up to 64×64 latents
 
 strategy       VRAM   RAM   step       image  quality    fits
 Streaming    9.0 GB  0 MB  1.0 s  1 min 10 s  identical  yes                      recommended

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sluice_engine::{request::ModelSource, session::JobId};
 
 use super::{
+    browser::Browse,
     files::{ClipFormat, Dialog},
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
@@ -36,8 +37,12 @@ pub enum Action {
     DiscardUnfinished,
     /// Use another model.
     ChooseModel(ModelSource),
+    /// Remove a model from the list of recent ones.
+    ForgetModel(PathBuf),
     /// Open a file dialog.
     OpenDialog(Dialog),
+    /// A step in the window's own file dialog.
+    Browse(Browse),
     /// List the adapters next to the model.
     ListAdapters,
     /// Use an adapter, also one that is switched off.
@@ -86,8 +91,12 @@ pub enum Action {
     CopyText(String),
     /// Open a folder in the file manager.
     OpenFolder(PathBuf),
-    /// Restore the settings from before the notice.
+    /// Undo what the notice says.
     Undo,
+    /// Show or hide the sheet of keys.
+    ShowHelp(bool),
+    /// Switch between a full screen and a window.
+    ToggleFullScreen,
     /// Dismiss a message.
     Dismiss(Message),
 }
@@ -97,6 +106,8 @@ pub enum Action {
 pub enum Message {
     /// The latest failure.
     Failure,
+    /// All failures.
+    Failures,
     /// The notice above the settings.
     Notice,
     /// The notice that a run continues with another plan.

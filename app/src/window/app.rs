@@ -2,14 +2,21 @@
 
 mod act;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    collections::VecDeque,
+    fs::{self, File, TryLockError},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use egui::{CentralPanel, Context, Frame, Margin, Panel, Ui};
 use sluice_engine::{request::ModelSource, session::Command};
 
 use super::{
     action::Action,
-    files::{Files, Task},
+    browser::{self, Browser},
+    files::{Files, Task, is_image_or_clip},
+    help,
     link::EngineLink,
     monitor::{self, Monitor},
     plan_panel::{self, PlanPanel},
@@ -28,6 +35,8 @@ use crate::seed::random_seed;
 /// Maximum number of events handled per frame; the rest waits for the next one.
 const EVENTS_A_FRAME: usize = 256;
 const FILE_EVENTS_A_FRAME: usize = 8;
+/// How soon commands are sent again that the engine had no room for.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// The dependencies of the window.
 pub struct Setup {
@@ -47,6 +56,33 @@ pub struct Setup {
     pub model: Option<ModelSource>,
     /// Generates seeds.
     pub new_seed: fn() -> u64,
+    /// Held while the window is open, by the first one. Another one does not save its settings.
+    pub lock: Lock,
+}
+
+/// Whether this is the only window.
+#[derive(Debug)]
+pub enum Lock {
+    /// It is, as long as the file is locked. Without a folder for data there is no file.
+    First(Option<File>),
+    /// Another one is open.
+    Taken,
+}
+
+impl Lock {
+    /// Locks a file in a folder.
+    pub fn of(data: Option<&Path>) -> Self {
+        let Some(data) = data else { return Self::First(None) };
+        let file = fs::create_dir_all(data).and_then(|()| File::create(data.join("window.lock")));
+        match file.map(|file| (file.try_lock(), file)) {
+            Ok((Ok(()), file)) => Self::First(Some(file)),
+            Ok((Err(TryLockError::WouldBlock), _)) => Self::Taken,
+            Ok((Err(TryLockError::Error(error)), _)) | Err(error) => {
+                tracing::warn!(%error, "it is not known whether another window is open");
+                Self::First(None)
+            }
+        }
+    }
 }
 
 impl Setup {
@@ -61,6 +97,7 @@ impl Setup {
             folder: None,
             model: None,
             new_seed: random_seed,
+            lock: Lock::First(None),
         }
     }
 }
@@ -79,14 +116,26 @@ pub struct SluiceApp {
     textures: Textures,
     /// The finished image whose file is being reloaded.
     reading: Option<PathBuf>,
-    popup_was_open: bool,
+    shows_help: bool,
+    /// The title of the window.
+    title: String,
+    /// The window's own file dialog.
+    browser: Option<Browser>,
+    /// Images of the last drop that are not used.
+    left_out: usize,
+    /// Held by the first window, which is the one that saves its settings.
+    lock: Lock,
+    /// Commands that the engine has no room for yet.
+    unsent: VecDeque<Command>,
+    /// What Escape closes before it cancels a job, as of the last frame.
+    escape: shortcuts::Escape,
 }
 
 impl SluiceApp {
     /// Creates the app, and requests the model and the images in the folder.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
-        let Setup { link, files, settings, startup, gpu, folder, model, new_seed } = setup;
+        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock } = setup;
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
@@ -99,7 +148,7 @@ impl SluiceApp {
         let mut app = Self {
             state: State {
                 settings,
-                model: Model { adopt_defaults, ..Model::default() },
+                model: Model::loading(adopt_defaults),
                 surroundings: Surroundings { output_folder: folder, gpu },
                 ..State::default()
             },
@@ -113,8 +162,19 @@ impl SluiceApp {
             viewer: Viewer::default(),
             textures: Textures::default(),
             reading: None,
-            popup_was_open: false,
+            shows_help: false,
+            title: "Sluice".to_owned(),
+            browser: None,
+            left_out: 0,
+            lock,
+            unsent: VecDeque::new(),
+            escape: shortcuts::Escape::default(),
         };
+        if matches!(app.lock, Lock::Taken) {
+            let details =
+                vec!["This window does not save its settings and its unfinished images.".to_owned()];
+            app.state.messages.say("Sluice is already open".to_owned(), details);
+        }
         app.send([load]);
         if let Some(folder) = app.state.surroundings.output_folder.clone() {
             app.files.request(Task::Scan(folder));
@@ -150,6 +210,9 @@ impl SluiceApp {
                 None => break,
             }
         }
+        if self.send_waiting() {
+            ctx.request_repaint_after(RETRY);
+        }
         if self.state.jobs.running().is_some() {
             // The remaining time counts down between steps.
             ctx.request_repaint_after(Duration::from_secs(1));
@@ -182,19 +245,20 @@ impl SluiceApp {
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         let mut by_keys = Vec::new();
-        shortcuts::pressed(ui, &self.state, self.popup_was_open, &mut by_keys);
+        shortcuts::pressed(ui, &self.state, self.escape, &mut by_keys);
         self.take_drops(ui);
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
         actions.append(&mut by_keys);
-        self.popup_was_open = ui.ctx().any_popup_open();
+        self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help);
         if !actions.is_empty() {
             ui.ctx().request_repaint();
         }
         for action in actions {
             self.act(ui.ctx(), action);
         }
+        self.say_in_title(ui.ctx());
         self.ask(ui.ctx());
     }
 
@@ -245,15 +309,28 @@ impl SluiceApp {
         CentralPanel::default()
             .frame(Frame::new().fill(palette.canvas))
             .show(ui, |ui| viewer::show(ui, state, &mut self.viewer, textures, now, actions));
+        if let Some(browser) = &self.browser {
+            browser::show(ui.ctx(), browser, actions);
+        } else if self.shows_help {
+            help::show(ui.ctx(), actions);
+        }
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);
         }
     }
 
+    /// Of several images, the first is used.
     fn take_drops(&mut self, ui: &Ui) {
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
+        let mut images = 0_usize;
         for file in dropped {
-            self.request(Task::Take(file.path().to_owned()));
+            images += usize::from(is_image_or_clip(file.path()));
+            if images <= 1 || !is_image_or_clip(file.path()) {
+                self.request(Task::Take(file.path().to_owned()));
+            }
+        }
+        if images > 0 {
+            self.left_out = images - 1;
         }
     }
 }
@@ -268,7 +345,9 @@ impl eframe::App for SluiceApp {
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        self.state.settings.store(storage);
+        if !matches!(self.lock, Lock::Taken) {
+            self.state.settings.store(storage);
+        }
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -1,5 +1,6 @@
 //! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
+mod dialog;
 mod read;
 mod write;
 
@@ -24,6 +25,7 @@ use super::{
     settings::StartupSettings,
     state::{ClipLength, Pixels},
 };
+pub use dialog::{Dialog, Entry};
 use read::{
     dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
     settings_inside,
@@ -74,6 +76,8 @@ pub enum Task {
     SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
+    /// Lists a folder for the window's own dialog.
+    List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Saves the settings that are needed before the window opens.
@@ -169,27 +173,20 @@ pub enum FileEvent {
     Adapters(Vec<PathBuf>),
     /// A dialog was closed.
     DialogClosed,
-}
-
-/// A kind of dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialog {
-    /// Open a model file.
-    ModelFile,
-    /// Open a folder in the layout of diffusers.
-    ModelFolder,
-    /// Open an input image.
-    InputImage,
-    /// Open the end image of a clip.
-    LastImage,
-    /// Open an input clip.
-    InputClip,
-    /// Open a mask for it.
-    Mask,
-    /// Open an adapter file.
-    Adapter,
-    /// One file that holds a refiner.
-    Refiner,
+    /// The system has no dialog.
+    NoDialog {
+        /// What was asked for.
+        dialog: Dialog,
+        /// Where it would have started.
+        folder: Option<PathBuf>,
+    },
+    /// A folder for the window's own dialog.
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is in it, or why that is not known.
+        entries: Result<Vec<Entry>, String>,
+    },
 }
 
 /// The worker and its results.
@@ -199,6 +196,7 @@ pub struct Files {
     report: Sender<FileEvent>,
     wake: Wake,
     dialog_open: bool,
+    has_native_dialogs: bool,
 }
 
 /// Called on the worker's threads after every result.
@@ -217,7 +215,12 @@ impl Files {
                 }
             }
         })?;
-        Ok(Self { tasks, results, report, wake, dialog_open: false })
+        Ok(Self { tasks, results, report, wake, dialog_open: false, has_native_dialogs: true })
+    }
+
+    /// The same with the window's own dialogs instead of the system's.
+    pub fn without_native_dialogs(self) -> Self {
+        Self { has_native_dialogs: false, ..self }
     }
 
     /// Queues a task. Returns `false` if too many are waiting.
@@ -245,6 +248,7 @@ impl Files {
                     | FileEvent::ClipChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed
+                    | FileEvent::NoDialog { .. }
             )
         };
         if from_dialog(&event) {
@@ -259,48 +263,13 @@ impl Files {
             return Ok(());
         }
         let reporter = Reporter { report: self.report.clone(), wake: self.wake.clone() };
+        let is_native = self.has_native_dialogs;
         thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
-            let mut native = rfd::FileDialog::new();
-            if let Some(folder) = folder {
-                native = native.set_directory(folder);
-            }
-            let chosen = match dialog {
-                Dialog::ModelFile => native
-                    .set_title("Open a model file")
-                    .add_filter("Models", &MODEL_EXTENSIONS)
-                    .add_filter("All files", &["*"])
-                    .pick_file(),
-                Dialog::Refiner => native
-                    .set_title("Open a refiner")
-                    .add_filter("Models", &MODEL_EXTENSIONS)
-                    .add_filter("All files", &["*"])
-                    .pick_file(),
-                Dialog::ModelFolder => native.set_title("Open a model folder").pick_folder(),
-                Dialog::Adapter => native
-                    .set_title("Add a LoRA")
-                    .add_filter("LoRAs", &ADAPTER_EXTENSIONS)
-                    .add_filter("All files", &["*"])
-                    .pick_file(),
-                Dialog::InputImage => images(native).set_title("Choose an input image").pick_file(),
-                Dialog::LastImage => images(native).set_title("Choose an end image").pick_file(),
-                Dialog::InputClip => native
-                    .set_title("Choose an input clip")
-                    .add_filter("Videos", &CLIP_EXTENSIONS)
-                    .add_filter("All files", &["*"])
-                    .pick_file(),
-                Dialog::Mask => images(native).set_title("Open a mask").pick_file(),
-            };
-            let answer = match dialog {
-                Dialog::ModelFile | Dialog::ModelFolder => FileEvent::ModelChosen,
-                Dialog::Adapter => FileEvent::AdapterChosen,
-                Dialog::Refiner => FileEvent::RefinerChosen,
-                Dialog::InputImage => FileEvent::InputChosen,
-                Dialog::LastImage => FileEvent::LastImageChosen,
-                Dialog::InputClip => FileEvent::ClipChosen,
-                Dialog::Mask => FileEvent::MaskChosen,
-            };
             // Fails only if the window is closed.
-            let _gone = reporter.say(chosen.map_or(FileEvent::DialogClosed, answer));
+            let _gone = reporter.say(match is_native {
+                true => dialog.ask(folder),
+                false => FileEvent::NoDialog { dialog, folder },
+            });
         })?;
         self.dialog_open = true;
         Ok(())
@@ -365,6 +334,10 @@ impl Reporter {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
             }),
+            Task::List(folder, dialog) => {
+                let entries = dialog::entries(&folder, dialog).map_err(|error| error.to_string());
+                self.say(FileEvent::Folder { folder, entries })
+            }
             Task::Open(folder) => match open::that_detached(&folder) {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
@@ -419,13 +392,16 @@ fn not_saved(title: &'static str, folder: &Path, error: &io::Error) -> FileEvent
     FileEvent::Failed { title, failure: Failure { message, advice: Some(advice.to_owned()) } }
 }
 
+/// Whether a file is an image or a clip by its name.
+pub fn is_image_or_clip(path: &Path) -> bool {
+    [&IMAGE_EXTENSIONS[..], &CLIP_EXTENSIONS, &ANIMATION_EXTENSIONS]
+        .iter()
+        .any(|known| has_extension(path, known))
+}
+
 /// Whether a path has one of these extensions, ignoring case.
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))
-}
-
-fn images(native: rfd::FileDialog) -> rfd::FileDialog {
-    native.add_filter("Images", &IMAGE_EXTENSIONS).add_filter("All files", &["*"])
 }

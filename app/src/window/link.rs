@@ -1,20 +1,33 @@
 //! The window's only connection to the engine: commands out, events in.
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use sluice_engine::session::{Command, Event, Session};
 
 /// A running engine as the window sees it. Neither call may block.
 pub trait EngineLink {
-    /// Sends a command. Returns it if the engine has ended.
-    fn send(&self, command: Command) -> Result<(), Box<Command>>;
+    /// Sends a command.
+    ///
+    /// # Errors
+    /// Returns the command if the engine cannot take it now, or has ended.
+    fn send(&self, command: Command) -> Result<(), Unsent>;
 
     /// The next event, if there is one.
     fn try_recv(&self) -> Option<Event>;
 }
 
+/// A command that was not sent.
+#[derive(Debug)]
+pub enum Unsent {
+    /// Too many commands are waiting.
+    Full(Box<Command>),
+    /// The engine has ended.
+    Ended(Box<Command>),
+}
+
 impl EngineLink for Session {
-    fn send(&self, command: Command) -> Result<(), Box<Command>> {
-        Self::send(self, command).map_err(Box::new)
+    /// An engine that has ended says so with its last event.
+    fn send(&self, command: Command) -> Result<(), Unsent> {
+        Self::send(self, command).map_err(|command| Unsent::Full(Box::new(command)))
     }
 
     fn try_recv(&self) -> Option<Event> {
@@ -31,8 +44,11 @@ pub struct ChannelLink {
 }
 
 impl EngineLink for ChannelLink {
-    fn send(&self, command: Command) -> Result<(), Box<Command>> {
-        self.commands.try_send(command).map_err(|error| Box::new(error.into_inner()))
+    fn send(&self, command: Command) -> Result<(), Unsent> {
+        self.commands.try_send(command).map_err(|error| match error {
+            TrySendError::Full(command) => Unsent::Full(Box::new(command)),
+            TrySendError::Disconnected(command) => Unsent::Ended(Box::new(command)),
+        })
     }
 
     fn try_recv(&self) -> Option<Event> {

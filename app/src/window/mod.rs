@@ -2,7 +2,9 @@
 
 pub mod action;
 pub mod app;
+mod browser;
 pub mod files;
+mod help;
 pub mod history;
 pub mod icons;
 pub mod image_settings;
@@ -30,7 +32,7 @@ use sluice_engine::{
 };
 
 use crate::engines::Engines;
-use app::{Setup, SluiceApp};
+use app::{Lock, Setup, SluiceApp};
 use files::{Files, Wake};
 use settings::{RenderGpu, Settings, StartupSettings};
 
@@ -123,6 +125,7 @@ fn create(
         folder: options.folder.or_else(pictures_folder),
         model: options.model,
         new_seed: random_seed,
+        lock: Lock::of(data_folder().as_deref()),
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }

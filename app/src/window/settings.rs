@@ -138,6 +138,11 @@ impl Settings {
         self.recent_models.truncate(Self::RECENT_MODELS);
     }
 
+    /// Removes a model from the recent ones.
+    pub fn forget_model(&mut self, path: &Path) {
+        self.recent_models.retain(|known| known != path);
+    }
+
     /// Loads saved settings, if there are any. Invalid values get their defaults.
     pub fn load(storage: &dyn eframe::Storage) -> Option<Self> {
         storage.get_string(KEY).map(|text| Self::from_json(&text))

@@ -1,17 +1,34 @@
 //! Global keyboard shortcuts.
 
-use egui::{Event, Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
 
 use super::{
-    action::Action,
+    action::{Action, Message},
+    browser::Browse,
     state::{Control, Playback, Shown, State},
 };
 
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 
-/// Collects the actions of this frame's keys. `popup_was_open` is whether Escape has a popup to close first.
-pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<Action>) {
+/// What Escape closes or leaves by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Escape {
+    popup: bool,
+    field: bool,
+    browser: bool,
+    help: bool,
+}
+
+impl Escape {
+    /// What is open or has the focus now.
+    pub fn of(ctx: &Context, browser: bool, help: bool) -> Self {
+        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help }
+    }
+}
+
+/// Collects the actions of this frame's keys. `before` is what was open at the end of the last frame.
+pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
     // A key that is held down must not fill the queue, and no text field may see it.
     ctx.input_mut(|input| {
@@ -27,14 +44,27 @@ pub fn pressed(ui: &Ui, state: &State, popup_was_open: bool, actions: &mut Vec<A
             _ => true,
         });
     });
-    // Escape closes popups and comparisons before it cancels jobs.
-    if !popup_was_open && ctx.input(|input| input.key_pressed(Key::Escape)) {
-        actions.push(match state.images.compared() {
-            Some(_) => Action::Compare(None),
-            None => Action::CancelRunning,
+    // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
+    if !before.popup && !before.field && ctx.input(|input| input.key_pressed(Key::Escape)) {
+        actions.push(if before.browser {
+            Action::Browse(Browse::Close)
+        } else if before.help {
+            Action::ShowHelp(false)
+        } else if !state.messages.failures.is_empty() {
+            Action::Dismiss(Message::Failure)
+        } else if state.images.compared().is_some() {
+            Action::Compare(None)
+        } else {
+            Action::CancelRunning
         });
     }
-    let is_free = !popup_was_open && ctx.memory(|memory| memory.focused().is_none());
+    for (key, action) in [(Key::F1, Action::ShowHelp(!before.help)), (Key::F11, Action::ToggleFullScreen)] {
+        if ctx.input(|input| input.key_pressed(key)) {
+            actions.push(action);
+        }
+    }
+    let is_free =
+        !before.popup && !before.browser && !before.help && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);
         let neighbours: &[_] = match playback {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, RichText, Ui, vec2};
-use sluice_engine::request::ModelSource;
+use sluice_engine::{request::ModelSource, session::JobId};
 
 use super::{
     action::Action,
@@ -20,6 +20,7 @@ use crate::units;
 #[derive(Debug, Default)]
 pub struct TopBar {
     typed_path: String,
+    rows: Vec<Row>,
 }
 
 /// Which panels are open.
@@ -54,7 +55,7 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
             }
             if !state.jobs.is_empty() {
                 ui.add_space(space::XS);
-                queue(ui, state, actions);
+                queue(ui, state, &mut bar.rows, actions);
             }
         });
     });
@@ -83,10 +84,19 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
                 let model = ModelSource::Path(path.clone());
                 let selected = *state.chosen_model() == model;
                 let detail = path.display().to_string();
-                let row = widgets::file_button(ui, icons::LAYERS, &file_name(path), &detail, selected);
-                if row.on_hover_text(detail).clicked() {
-                    chosen = Some(model);
-                }
+                let name = file_name(path);
+                ui.horizontal(|ui| {
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        let remove = format!("Remove {name} from the list");
+                        if widgets::icon_button(ui, icons::X, &remove).clicked() {
+                            actions.push(Action::ForgetModel(path.clone()));
+                        }
+                        let row = widgets::file_button(ui, icons::LAYERS, &name, &detail, selected);
+                        if row.on_hover_text(detail).clicked() {
+                            chosen = Some(model);
+                        }
+                    });
+                });
             }
             ui.separator();
             for (icon, label, dialog) in [
@@ -247,19 +257,25 @@ fn window_settings(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         });
 }
 
-fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+fn queue(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
     let button = widgets::button(ui, None, &format!("Queue {}", state.jobs.queue.len()), Weight::Plain)
         .on_hover_text("Jobs that run or wait.");
-    Popup::from_toggle_button_response(&button)
+    let shown = Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Queue")
         .frame(popup_frame(ui))
         .width(size::POPUP)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
+            for job in &state.jobs.queue {
+                if rows.iter().all(|row| row.id != job.id) {
+                    rows.push(Row::of(job));
+                }
+            }
             egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-                for job in &state.jobs.queue {
-                    queue_row(ui, job, actions);
+                for row in rows.iter() {
+                    let job = state.jobs.queue.iter().find(|job| job.id == row.id);
+                    queue_row(ui, row, job, actions);
                 }
             });
             if state.jobs.queue.len() > 1 {
@@ -270,19 +286,45 @@ fn queue(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                 }
             }
         });
+    if shown.is_none() {
+        rows.clear();
+    }
 }
 
-fn queue_row(ui: &mut Ui, job: &QueuedJob, actions: &mut Vec<Action>) {
-    let phase = match &job.progress {
-        _ if job.cancelling => "Cancelling…".to_owned(),
-        None => "Waiting".to_owned(),
-        Some(progress) if progress.steps > 0 => format!("Step {} of {}", progress.step, progress.steps),
-        Some(_) => "Running".to_owned(),
+/// A job in the open queue. It stays in its place when the job has ended, so that nothing moves under the pointer.
+#[derive(Debug)]
+struct Row {
+    id: JobId,
+    prompt: String,
+    size: String,
+}
+
+impl Row {
+    fn of(job: &QueuedJob) -> Self {
+        let request = job.request();
+        let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
+        let steps = units::counted(request.steps as usize, "step");
+        let size = format!("{} × {} · {steps}", request.width, request.height);
+        Self { id: job.id, prompt: prompt.to_owned(), size }
+    }
+}
+
+fn queue_row(
+    ui: &mut Ui,
+    Row { id, prompt, size }: &Row,
+    job: Option<&QueuedJob>,
+    actions: &mut Vec<Action>,
+) {
+    let phase = match job.map(|job| (job.cancelling, &job.progress)) {
+        None => "Ended".to_owned(),
+        Some((true, _)) => "Cancelling…".to_owned(),
+        Some((false, None)) => "Waiting".to_owned(),
+        Some((false, Some(progress))) if progress.steps > 0 => {
+            format!("Step {} of {}", progress.step, progress.steps)
+        }
+        Some((false, Some(_))) => "Running".to_owned(),
     };
-    let request = &job.request;
-    let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
-    let steps = units::counted(request.steps as usize, "step");
-    let detail = format!("{phase} · {} × {} · {steps}", request.width, request.height);
+    let detail = format!("{phase} · {size}");
     ui.horizontal(|ui| {
         let width = ui.available_width() - size::CONTROL - space::S;
         let (rect, row) = ui.allocate_exact_size(vec2(width, 44.0), egui::Sense::hover());
@@ -290,10 +332,11 @@ fn queue_row(ui: &mut Ui, job: &QueuedJob, actions: &mut Vec<Action>) {
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
         row.on_hover_text(prompt);
-        let name = format!("Cancel job {}", job.id.0);
-        let cancel = ui.add_enabled_ui(!job.cancelling, |ui| widgets::icon_button(ui, icons::X, &name));
+        let name = format!("Cancel job {}", id.0);
+        let is_cancellable = job.is_some_and(|job| !job.cancelling);
+        let cancel = ui.add_enabled_ui(is_cancellable, |ui| widgets::icon_button(ui, icons::X, &name));
         if cancel.inner.clicked() {
-            actions.push(Action::Cancel(job.id));
+            actions.push(Action::Cancel(*id));
         }
     });
 }

@@ -41,6 +41,39 @@ pub struct HardwareSample {
     pub gpu_note: Option<String>,
 }
 
+/// Changes that people notice: of a load, of memory as a share of all, and of a temperature in degrees.
+const NOTICED_LOAD: f32 = 0.05;
+const NOTICED_MEMORY: f64 = 0.01;
+const NOTICED_HEAT: u32 = 2;
+
+impl HardwareSample {
+    /// Whether something has changed enough for people to notice.
+    pub fn differs_from(&self, earlier: &Self) -> bool {
+        let same_load = |a: f32, b: f32| (a - b).abs() < NOTICED_LOAD;
+        let same_memory =
+            |a: u64, b: u64, of: u64| (a.abs_diff(b) as f64) < of.max(1) as f64 * NOTICED_MEMORY;
+        let same_gpu = |a: &GpuSample, b: &GpuSample| {
+            let same_heat = match (a.temperature, b.temperature) {
+                (Some(a), Some(b)) => a.abs_diff(b) < NOTICED_HEAT,
+                (a, b) => a == b,
+            };
+            (&a.name, &a.uuid, a.vram_total) == (&b.name, &b.uuid, b.vram_total)
+                && same_memory(a.vram_used, b.vram_used, a.vram_total)
+                && same_load(a.load, b.load)
+                && same_heat
+        };
+        let (gpus, others) = (&self.gpus, &earlier.gpus);
+        let is_same = same_load(self.cpu_load, earlier.cpu_load)
+            && same_memory(self.ram_available, earlier.ram_available, self.ram_total)
+            && same_memory(self.process_ram, earlier.process_ram, self.ram_total)
+            && (self.ram_total, &self.ram_limit, &self.gpu_note)
+                == (earlier.ram_total, &earlier.ram_limit, &earlier.gpu_note)
+            && gpus.len() == others.len()
+            && gpus.iter().zip(others).all(|(a, b)| same_gpu(a, b));
+        !is_same
+    }
+}
+
 /// The state of a GPU at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GpuSample {
@@ -207,4 +240,42 @@ pub fn memory_limit() -> Option<MemoryLimit> {
         open_system(RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram()))?;
     own_memory(&mut system);
     limit::memory_limit(&system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_people_notice_is_news() {
+        const GIB: u64 = 1 << 30;
+        let gpu = GpuSample {
+            name: "RTX".to_owned(),
+            uuid: None,
+            vram_total: 8 * GIB,
+            vram_used: GIB,
+            load: 0.0,
+            temperature: Some(40),
+        };
+        let idle = HardwareSample {
+            cpu: "CPU".to_owned(),
+            threads: 2,
+            cpu_load: 0.02,
+            ram_total: 16 * GIB,
+            ram_available: 10 * GIB,
+            ram_limit: None,
+            process_ram: GIB,
+            gpus: vec![gpu.clone()],
+            gpu_note: None,
+        };
+        let still = HardwareSample { cpu_load: 0.04, ram_available: 10 * GIB - (50 << 20), ..idle.clone() };
+        assert!(!still.differs_from(&idle));
+        let busy = HardwareSample { cpu_load: 0.5, ..idle.clone() };
+        let fuller = HardwareSample { ram_available: 9 * GIB, ..idle.clone() };
+        let warm = HardwareSample { gpus: vec![GpuSample { temperature: Some(43), ..gpu }], ..idle.clone() };
+        let gone = HardwareSample { gpus: Vec::new(), ..idle.clone() };
+        for changed in [busy, fuller, warm, gone] {
+            assert!(changed.differs_from(&idle), "{changed:?}");
+        }
+    }
 }

@@ -104,7 +104,7 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
         format!("The {names} {verb} {place} only while in use, {why}.")
     };
     if let Some(tile) = plan.uses().find_map(|part_use| part_use.tile) {
-        what += &format!(" The image is decoded in tiles of {tile}×{tile} latents.");
+        what += &format!(" The image is decoded in tiles of up to {tile}×{tile} latents.");
     }
     format!(
         "{what} Uses {}, {}.",

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     checkpoint::CheckpointError,
-    hardware::{MemoryAccount, MemoryLimit, Probe, memory_limit, metered},
+    hardware::{HardwareSample, MemoryAccount, MemoryLimit, Probe, memory_limit, metered},
     models::OpenedModels,
     pipeline::{self, ModelSummary},
     request::ModelSource,
@@ -152,9 +152,14 @@ impl Drop for Session {
 }
 
 fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
-    let mut probe = Probe::new();
+    let (mut probe, mut last) = (Probe::new(), None::<HardwareSample>);
     loop {
-        emitter.offer(Event::Hardware(probe.sample()));
+        let sample = probe.sample();
+        // Each event wakes the window.
+        if last.as_ref().is_none_or(|last| sample.differs_from(last)) {
+            emitter.offer(Event::Hardware(sample.clone()));
+            last = Some(sample);
+        }
         if let Err(crossbeam_channel::RecvTimeoutError::Disconnected) = stopped.recv_timeout(Probe::INTERVAL)
         {
             return;

@@ -70,6 +70,7 @@ fn escape_cancels_what_runs_and_asks_once() {
     assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
     assert!(window.shows("Cancelling…"));
     window.says(Event::Cancelled { job: JOB });
+    assert!(window.shows("Cancelled at step 5 of 12"));
     assert!(window.harness.state().state().jobs.is_empty());
     window.harness.key_press(Key::Escape);
     window.frames();
@@ -122,14 +123,9 @@ fn a_failure_says_what_happened_and_what_to_do_and_keeps_the_settings() {
 }
 
 #[test]
-fn a_model_that_cannot_be_opened_is_said_where_the_image_would_be() {
-    let mut window = Window::with_starter();
+fn a_first_model_that_cannot_be_opened_is_said_where_the_image_would_be() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |_| ());
     window.take_commands();
-    let path = std::env::temp_dir().join("no such model.gguf");
-    window.drop_file(path.clone());
-    let model = ModelSource::Path(path);
-    window.wait_for("the model", |app| app.state().chosen_model() == &model);
-    assert_eq!(window.take_commands(), [Command::Load { model }]);
     window.says(Event::Failed { job: None, failure: failure() });
     assert_eq!(window.harness.state().state().model.status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));

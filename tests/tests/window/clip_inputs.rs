@@ -11,6 +11,7 @@ use sluice_engine::{
 
 use super::{
     behaviour::nothing_is_unnamed,
+    snapshots::look,
     support::{Window, clip, landscape, starter},
 };
 
@@ -139,4 +140,30 @@ fn the_player_extends_what_it_plays() {
     assert_eq!((extended.path, extended.range, extended.extends), (path, FrameRange::default(), true));
     window.click("Undo");
     assert_eq!(request(&window).clip, None);
+}
+
+#[test]
+fn what_the_wells_look_like() {
+    let folder = tempfile::tempdir().unwrap();
+    let (start, end) =
+        (photo(folder.path(), "harbour at dawn.png"), photo(folder.path(), "harbour at night.png"));
+    let source = Some(SourceImage { path: start.clone(), ..SourceImage::default() });
+    let images = Request { source, last_image: Some(end.clone()), ..Request::default() };
+    let mut window = with_request(&[Mode::ImageToVideo, Mode::FirstAndLast], images);
+    window.wait_for("the images", |app| {
+        [&start, &end].iter().all(|path| app.state().input.files.pixels(path).is_some())
+    });
+    window.see("Remove end image");
+    let mut results = look(&mut window, "well-images-dark-1280");
+
+    let path = video(folder.path());
+    let mut window = with(&[Mode::Text, Mode::VideoToVideo, Mode::Extend]);
+    window.drop_file(path.clone());
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
+    window.frames();
+    window.click("Use as input clip");
+    window.wait_for("its first frame", |app| app.state().input.files.pixels(&path).is_some());
+    window.click("Dismiss the notice");
+    window.see("Remove input clip");
+    results.extend(look(&mut window, "well-clip-dark-1280"));
 }

@@ -90,8 +90,12 @@ fn an_image_is_compared_with_the_one_that_is_clicked() {
         (Some(RecentId(1)), Shown::Recent(RecentId(3)))
     );
     let divider = window.harness.get_by_label("Divider").rect();
+    let there = divider.center() + egui::vec2(90.0, 0.0);
     window.harness.drag_at(divider.center());
-    window.harness.drop_at(divider.center() + egui::vec2(90.0, 0.0));
+    window.frames();
+    window.harness.hover_at(there);
+    window.frames();
+    window.harness.drop_at(there);
     window.frames();
     let moved = window.harness.get_by_label("Divider").rect().center().x - divider.center().x;
     assert!((moved - 90.0).abs() < 2.0, "{moved}");

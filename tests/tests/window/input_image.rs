@@ -99,6 +99,19 @@ fn a_mask_is_painted_inverted_and_used() {
     let image = painting.to_image();
     let at = |x: u32, y: u32| image.pixels[(3 * (y * 96 + x)) as usize];
     assert_eq!((at(48, 32), at(2, 2)), (255, 0), "the brush was in the middle");
+    window.click("Clear");
+    let masked = |window: &Window| {
+        window.harness.state().state().input.painting.as_ref().map(|painting| painting.to_image())
+    };
+    window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Z);
+    window.frames();
+    assert!(masked(&window).unwrap() == image, "clearing is taken back");
+    window.click("Undo stroke");
+    assert!(masked(&window).unwrap().pixels.iter().all(|value| *value == 0), "and the stroke");
+    window.harness.drag_at(canvas);
+    window.frames();
+    window.harness.drop_at(canvas);
+    window.frames();
     window.click("Invert");
     window.click("Apply mask");
     window.wait_for("the mask", |app| {

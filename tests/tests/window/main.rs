@@ -6,6 +6,7 @@ mod behaviour;
 mod clip_inputs;
 mod clip_length;
 mod compare;
+mod everyday;
 mod input_image;
 mod memory;
 mod player;

@@ -26,6 +26,18 @@ fn planned(scene: &Scene) -> Window {
     window
 }
 
+/// The same with the preferences of the scene.
+fn planned_as(scene: &Scene) -> Window {
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        let mut saved = WindowSettings::default();
+        saved.memory.preferences = scene.preferences.clone();
+        setup.settings = Some(saved);
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    answer(&mut window, scene);
+    window
+}
+
 /// Answers the one new query.
 fn answer(window: &mut Window, scene: &Scene) {
     let [query] = window.take_plans().try_into().expect("one question");
@@ -126,6 +138,23 @@ fn what_does_not_fit_is_said_with_a_way_out() {
     assert!(row.available && row.device_short == 0 && row.host_short == 0);
     let [query] = window.take_plans().try_into().expect("one question");
     assert_eq!(query.memory, chosen);
+}
+
+#[test]
+fn a_limit_of_the_users_own_is_named_and_removed() {
+    let mut scene = Scene::too_large();
+    scene.preferences.vram_budget = Some(2 << 30);
+    let mut window = planned_as(&scene);
+    assert!(window.shows("your limit is "));
+    window.click("Remove my limit");
+    assert_eq!(preferences(&window).vram_budget, None);
+}
+
+#[test]
+fn the_time_of_a_simulated_gpu_is_not_taken_for_that_of_this_computer() {
+    let window = planned_as(&Scene::streamed());
+    assert!(window.shows("Simulated: takes longer here, on the CPU"));
+    assert!(!planned_as(&Scene::here()).shows("Simulated: takes longer"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use egui::{Key, ViewportId, ViewportInfo};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::state::{Playback, RecentId, Shown};
 use sluice_engine::{
-    output::{Media, Settings, read_settings, write_png},
+    output::{Codec, Media, Settings, read_settings, write_media, write_png},
     request::Request,
     session::{Event, JobId},
 };
@@ -107,6 +107,30 @@ fn nothing_repaints_while_a_clip_is_paused_or_not_seen() {
     window.says(Event::Finished { job: JobId(2), pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
     window.harness.run_steps(8);
     assert_eq!(repaints_after(&window), Duration::MAX, "an image is shown");
+}
+
+#[test]
+fn animations_in_the_folder_are_listed_as_clips_and_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = Request { frames: 12, frame_rate: 8.0, ..Request::default() };
+    let settings = Settings::new(&request, "Wan", "wan", 0);
+    for name in ["a.webp", "b.gif"] {
+        let path = folder.path().join(name);
+        write_media(&path, &Media::Clip(clip(64, 48, 12, 8.0)), &settings, Codec::H264).unwrap();
+    }
+    let own = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
+    window.wait_for("both", |app| app.state().images.recents.iter().count() == 2);
+    window.frames();
+    for name in ["a.webp", "b.gif"] {
+        window.click(name);
+        window.wait_for("its frames", |app| {
+            app.state().images.shown_recent().is_some_and(|recent| recent.clip().is_some())
+        });
+        window.frames();
+        assert!(window.shows("64 × 48 · 12 frames · 8 fps"), "{name}");
+        assert_eq!(playback(&window).frames(), 12);
+    }
 }
 
 #[test]

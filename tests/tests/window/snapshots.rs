@@ -51,15 +51,22 @@ fn check_from(state: &str, saved: Option<&WindowSettings>, script: impl Fn(&mut 
         if saved.is_none_or(|saved| saved.memory == MemorySettings::default()) {
             answer(&mut window, &Scene::here());
         }
-        window.harness.remove_cursor();
-        window.frames();
-        let name = format!("window/{state}-{shade}-{width}");
-        window.harness.snapshot(&name);
-        results.extend_harness(&mut window.harness);
-        if env::var_os("UPDATE_SNAPSHOTS").is_some() {
-            optimize(&Path::new("tests/snapshots").join(name).with_extension("png"));
-        }
+        results.extend(look(&mut window, &format!("{state}-{shade}-{width}")));
     }
+}
+
+/// Compares what a window looks like with an image.
+pub fn look(window: &mut Window, name: &str) -> SnapshotResults {
+    window.harness.remove_cursor();
+    window.frames();
+    let name = format!("window/{name}");
+    window.harness.snapshot(&name);
+    let mut results = SnapshotResults::new();
+    results.extend_harness(&mut window.harness);
+    if env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        optimize(&Path::new("tests/snapshots").join(name).with_extension("png"));
+    }
+    results
 }
 
 fn finished(window: &mut Window) {

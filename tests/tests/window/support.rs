@@ -40,7 +40,7 @@ impl Window {
         let (to_engine, commands) = unbounded();
         let (events, from_engine) = unbounded();
         let link = ChannelLink { commands: to_engine, events: from_engine };
-        let files = Files::start(Arc::new(|| ())).unwrap();
+        let files = Files::start(Arc::new(|| ())).unwrap().without_native_dialogs();
         let mut setup = Setup::new(Box::new(link), files);
         setup.new_seed = || 1234;
         change(&mut setup);
@@ -148,7 +148,13 @@ impl Window {
 
     /// Drops a file on the window.
     pub fn drop_file(&mut self, path: PathBuf) {
-        self.harness.input_mut().dropped_files.push(Arc::new(Dropped(path)));
+        self.drop_files(&[path]);
+    }
+
+    /// Drops several files on the window at once.
+    pub fn drop_files(&mut self, paths: &[PathBuf]) {
+        let dropped = &mut self.harness.input_mut().dropped_files;
+        dropped.extend(paths.iter().map(|path| Arc::new(Dropped(path.clone())) as _));
         self.frames();
     }
 

@@ -7,19 +7,25 @@ use std::{
     time::Duration,
 };
 
-use egui::Context;
+use egui::{Context, ViewportCommand};
 use sluice_engine::{
     request::{FrameRange, Mode, ModelSource, Refiner},
     session::{Command, Failure},
 };
 
 use super::SluiceApp;
+use crate::units;
 use crate::window::{
     action::{Action, Message},
+    browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+    link::Unsent,
     settings::{Setting, StartupSettings},
-    state::{Ask, Draft, Dropped, Notice, Pixels, Playback, RecentId, Shown, State, file_name},
+    state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
 };
+
+/// Letters of a prompt in the title.
+const TITLE: usize = 40;
 
 impl SluiceApp {
     pub(super) fn act(&mut self, ctx: &Context, action: Action) {
@@ -54,7 +60,9 @@ impl SluiceApp {
                 self.send([Command::Forget]);
             }
             Action::ChooseModel(model) => self.choose_model(model),
+            Action::ForgetModel(path) => settings.forget_model(&path),
             Action::OpenDialog(dialog) => self.open_dialog(dialog),
+            Action::Browse(step) => self.browse(step),
             Action::ListAdapters => {
                 self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }
@@ -89,13 +97,19 @@ impl SluiceApp {
             Action::CopyImage(id) => {
                 if let Some(image) = self.state.displayed(id, ctx.time()) {
                     ctx.copy_image(image);
+                    self.state.messages.say("Copied to the clipboard".to_owned(), Vec::new());
                 }
             }
             Action::CopyText(text) => ctx.copy_text(text),
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
             Action::Undo => {
-                let command = self.state.undo();
-                self.send(command);
+                let commands = self.state.undo();
+                self.send(commands);
+            }
+            Action::ShowHelp(shown) => self.shows_help = shown,
+            Action::ToggleFullScreen => {
+                let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));
+                ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
             }
             Action::Dismiss(message) => self.dismiss(message),
         }
@@ -116,6 +130,7 @@ impl SluiceApp {
         let state = &mut self.state;
         match message {
             Message::Failure => drop(state.messages.failures.pop()),
+            Message::Failures => state.messages.failures.clear(),
             Message::Notice => state.messages.notice = None,
             Message::Replanned => state.watches.replanned = None,
             Message::Dropped => state.input.dropped = None,
@@ -134,6 +149,21 @@ impl SluiceApp {
             let advice = Some("Drop the file on the window, or type its path.".to_owned());
             self.fail("The file dialog could not be opened", error.to_string(), advice);
         }
+    }
+
+    /// A step in the window's own file dialog.
+    fn browse(&mut self, step: Browse) {
+        let Some(Browser { dialog, .. }) = self.browser.take() else { return };
+        match step {
+            Browse::Enter(folder) => self.list_folder(dialog, folder),
+            Browse::Choose(path) => self.take_file_event(dialog.chosen(path)),
+            Browse::Close => {}
+        }
+    }
+
+    fn list_folder(&mut self, dialog: Dialog, folder: PathBuf) {
+        self.request(Task::List(folder.clone(), dialog));
+        self.browser = Some(Browser { dialog, folder, entries: None });
     }
 
     fn show(&mut self, shown: Shown) {
@@ -235,6 +265,25 @@ impl SluiceApp {
         self.send(load);
     }
 
+    /// Says in the title what is running, for the taskbar.
+    pub(super) fn say_in_title(&mut self, ctx: &Context) {
+        let title = self.state.jobs.running().map_or_else(
+            || "Sluice".to_owned(),
+            |(job, progress)| {
+                let prompt: String = job.request().prompt.trim().chars().take(TITLE).collect();
+                let percent = format!("{:.0}%", progress.fraction().clamp(0.0, 1.0) * 100.0);
+                match prompt.is_empty() {
+                    true => format!("{percent} – Sluice"),
+                    false => format!("{percent} · {prompt} – Sluice"),
+                }
+            },
+        );
+        if self.title != title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
     /// Queries a prediction for the settings, once they have changed and then stayed the same for a moment.
     pub(super) fn ask(&mut self, ctx: &Context) {
         match self.state.ask(ctx.time()) {
@@ -244,13 +293,29 @@ impl SluiceApp {
         }
     }
 
+    /// Sends commands to the engine. It takes a limited number at once; the others wait for the next frames.
     pub(super) fn send(&mut self, commands: impl IntoIterator<Item = Command>) {
-        for command in commands {
-            if let Err(command) = self.link.send(command) {
-                tracing::warn!(?command, "the engine does not take it");
-                self.state.engine_gone();
+        self.unsent.extend(commands);
+        self.send_waiting();
+    }
+
+    /// Sends what is waiting. Returns whether something is left.
+    pub(super) fn send_waiting(&mut self) -> bool {
+        while let Some(command) = self.unsent.pop_front() {
+            match self.link.send(command) {
+                Ok(()) => {}
+                Err(Unsent::Full(command)) if !self.state.engine.ended => {
+                    self.unsent.push_front(*command);
+                    return true;
+                }
+                Err(Unsent::Full(command) | Unsent::Ended(command)) => {
+                    tracing::warn!(?command, "the engine does not take it");
+                    self.unsent.clear();
+                    self.state.engine_gone();
+                }
             }
         }
+        false
     }
 
     pub(super) fn request(&mut self, task: Task) {
@@ -265,11 +330,26 @@ impl SluiceApp {
     }
 
     fn saved(&mut self, path: &Path) {
-        let text = format!("Saved {}", file_name(path));
-        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.state.messages.say(format!("Saved {}", file_name(path)), Vec::new());
     }
 
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
+        let left_out = match event {
+            FileEvent::Dropped { .. } => std::mem::take(&mut self.left_out),
+            _ => 0,
+        };
+        self.take_result(event);
+        if left_out > 0 {
+            let details =
+                vec![format!("{} not used: drop one at a time.", units::counted(left_out, "image"))];
+            match &mut self.state.messages.notice {
+                Some(notice) => notice.details.extend(details),
+                None => self.state.messages.say("Only the first image is used".to_owned(), details),
+            }
+        }
+    }
+
+    fn take_result(&mut self, event: FileEvent) {
         match event {
             FileEvent::Found { path, thumbnail, length, settings } => {
                 let request = settings.map(|settings| settings.request);
@@ -322,6 +402,15 @@ impl SluiceApp {
             }
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::DialogClosed => {}
+            FileEvent::NoDialog { dialog, folder } => {
+                let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
+                self.list_folder(dialog, folder.unwrap_or_else(home));
+            }
+            FileEvent::Folder { folder, entries } => {
+                if let Some(browser) = self.browser.as_mut().filter(|browser| browser.folder == folder) {
+                    browser.entries = Some(entries);
+                }
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The prediction for the next image, below Generate.
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use sluice_engine::memory::{Accuracy, Alternative, Forecast, MemoryPreferences, Plan, PlanError};
+use sluice_engine::memory::{
+    Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError,
+};
 
 use crate::{
     units,
@@ -9,7 +11,7 @@ use crate::{
         action::Action,
         icons,
         settings::Setting,
-        state::{Answer, State},
+        state::{Answer, Aspect, State},
         tokens::{Palette, font, space},
         widgets::{self, Weight},
     },
@@ -33,28 +35,28 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             }
         }
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
-            Ok(plan) => fits(ui, forecast, plan, (asking, state.draft().request.step_cache > 0.0), actions),
-            Err(error) => does_not_fit(ui, forecast, error, actions),
+            Ok(plan) => fits(ui, state, forecast, plan, actions),
+            Err(error) => does_not_fit(ui, state, forecast, error, actions),
         },
     }
 }
 
-fn fits(
-    ui: &mut Ui,
-    forecast: &Forecast,
-    plan: &Plan,
-    (asking, is_upper_bound): (bool, bool),
-    actions: &mut Vec<Action>,
-) {
+fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &mut Vec<Action>) {
+    let (asking, is_upper_bound) = (state.planning.is_asking(), state.draft().request.step_cache > 0.0);
+    let is_simulated = matches!(state.settings.memory.preferences.device, DeviceChoice::Simulated(_));
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
     let near = if is_upper_bound { "up to" } else { "about" };
     let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
-    let words = format!("Fits · {memory} · {near} {time}");
+    let there = if is_simulated { " on that GPU" } else { "" };
+    let words = format!("Fits · {memory} · {near} {time}{there}");
     let spoken = format!("Forecast, fits, {memory}, {near} {time}");
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
     if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
+    }
+    if is_simulated {
+        widgets::hint(ui, "Simulated: takes longer here, on the CPU.");
     }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(
@@ -64,28 +66,71 @@ fn fits(
     }
 }
 
-fn does_not_fit(ui: &mut Ui, forecast: &Forecast, error: &PlanError, actions: &mut Vec<Action>) {
+fn does_not_fit(
+    ui: &mut Ui,
+    state: &State,
+    forecast: &Forecast,
+    error: &PlanError,
+    actions: &mut Vec<Action>,
+) {
     let palette = Palette::of(ui);
-    let (needed, budget, of) = match error {
-        PlanError::Device { needed, budget, .. } => (*needed, *budget, ""),
-        PlanError::Host { needed, budget } => (*needed, *budget, " of RAM"),
+    let preferences = &state.settings.memory.preferences;
+    let (needed, budget, of, limit) = match error {
+        PlanError::Device { needed, budget, .. } => (*needed, *budget, "", preferences.vram_budget),
+        PlanError::Host { needed, budget } => (*needed, *budget, " of RAM", preferences.ram_budget),
     };
     let (needed, allowed) = (units::memory_needed(needed), units::memory(budget));
-    let words = format!("Needs {needed}{of}, {allowed} allowed");
+    let words = match limit {
+        Some(_) => format!("Needs {needed}{of}, your limit is {allowed}"),
+        None => format!("Needs {needed}{of}, {allowed} allowed"),
+    };
     let spoken = format!("Forecast, does not fit, {words}");
     let pressed = line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger);
     if pressed.on_hover_text(&forecast.sentence).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
-    if let Some((alternative, preferences)) = way_out(forecast) {
-        ui.add_space(space::XS);
-        let words = match alternative.recommended {
-            true => "Use recommended settings".to_owned(),
-            false => format!("Use {}", alternative.name),
-        };
-        if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(&alternative.name).clicked() {
-            actions.push(Action::Set(Setting::Memory(Box::new(preferences.clone()))));
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        if limit.is_some() && widgets::button(ui, None, "Remove my limit", Weight::Plain).clicked() {
+            let mut without = preferences.clone();
+            match error {
+                PlanError::Device { .. } => without.vram_budget = None,
+                PlanError::Host { .. } => without.ram_budget = None,
+            }
+            actions.push(Action::Set(Setting::Memory(Box::new(without))));
         }
+        match way_out(forecast) {
+            Some((alternative, preferences)) => {
+                let words = match alternative.recommended {
+                    true => "Use recommended settings".to_owned(),
+                    false => format!("Use {}", alternative.name),
+                };
+                if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(&alternative.name).clicked()
+                {
+                    actions.push(Action::Set(Setting::Memory(Box::new(preferences.clone()))));
+                }
+            }
+            None => smaller(ui, state, actions),
+        }
+    });
+}
+
+/// Offers a size with half as many pixels.
+fn smaller(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let request = &state.draft().request;
+    let aspect = Aspect { width: request.width.max(1), height: request.height.max(1) };
+    let area = u64::from(request.width) * u64::from(request.height) / 2;
+    let (width, height) = aspect.size(area, state.size_multiple());
+    if (width, height) == (request.width, request.height) {
+        return;
+    }
+    if widgets::button(ui, None, &format!("Use {width} × {height}"), Weight::Plain)
+        .on_hover_text("Generate a smaller image.")
+        .clicked()
+    {
+        let mut draft = state.draft().clone();
+        (draft.request.width, draft.request.height) = (width, height);
+        actions.push(Action::Edit(Box::new(draft)));
     }
 }
 

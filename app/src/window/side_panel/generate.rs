@@ -3,7 +3,7 @@
 use egui::{Label, RichText, Ui};
 use sluice_engine::request::RequestError;
 
-use super::{forecast, parts::sentence};
+use super::{forecast, in_force, notice, parts::sentence};
 use crate::window::{
     action::Action,
     icons, shortcuts,
@@ -12,8 +12,13 @@ use crate::window::{
     widgets::{self, Weight},
 };
 
+/// Height of what is below Generate, so that Generate stays where it is when that changes.
+const BELOW: f32 = 58.0;
+
 /// Draws the buttons and the line below them.
 pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions: &mut Vec<Action>) {
+    notice::show(ui, state, actions);
+    in_force::show(ui, state, actions);
     let is_running = !state.jobs.is_empty();
     let cancelling = state.jobs.running().is_some_and(|(job, _)| job.cancelling);
     let can_generate = state.summary().is_some() && !state.engine.ended && mistake.is_none();
@@ -42,15 +47,18 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         (ModelStatus::Ready(_), None) if cancelling => Some("Cancelling…".to_owned()),
         (ModelStatus::Ready(_), None) => None,
     };
-    match words {
-        Some(words) => {
-            let palette = Palette::of(ui);
-            ui.horizontal(|ui| {
-                widgets::icon(ui, icons::INFO, 13.0, palette.text_faint);
-                ui.spacing_mut().item_spacing.x = 6.0;
-                ui.add(Label::new(RichText::new(words).small().color(palette.text_muted)).wrap());
-            });
+    ui.scope(|ui| {
+        ui.set_min_height(BELOW);
+        match words {
+            Some(words) => {
+                let palette = Palette::of(ui);
+                ui.horizontal(|ui| {
+                    widgets::icon(ui, icons::INFO, 13.0, palette.text_faint);
+                    ui.spacing_mut().item_spacing.x = 6.0;
+                    ui.add(Label::new(RichText::new(words).small().color(palette.text_muted)).wrap());
+                });
+            }
+            None => forecast::show(ui, state, actions),
         }
-        None => forecast::show(ui, state, actions),
-    }
+    });
 }

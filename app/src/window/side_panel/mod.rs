@@ -7,7 +7,9 @@ mod clip_skip;
 mod forecast;
 mod generate;
 mod guidance;
+mod in_force;
 mod input_image;
+mod notice;
 mod parts;
 mod prompt_counter;
 mod prompts;
@@ -15,17 +17,17 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod weights;
 
-use egui::{Align, Frame, Layout, Margin, ScrollArea, Ui};
+use egui::{Frame, Margin, ScrollArea, Ui};
 use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
-    action::{Action, Message},
-    icons,
+    action::Action,
     state::{Draft, State},
     textures::Textures,
-    tokens::{Palette, radius, space},
-    widgets::{self, Weight},
+    tokens::space,
+    widgets,
 };
 use adapters::AdapterList;
 pub use forecast::accuracy_of;
@@ -75,7 +77,6 @@ pub fn show(
 }
 
 fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures: &mut Textures) {
-    notice(ui, parts);
     if let Some(dropped) = &parts.state.input.dropped {
         input_image::question(ui, dropped, parts.state.takes_clips(), parts.actions);
         gap(ui);
@@ -98,38 +99,6 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     gap(ui);
     adapters::show(ui, parts, &mut panel.adapters);
     more(ui, parts, panel);
-}
-
-fn notice(ui: &mut Ui, parts: &mut Parts<'_>) {
-    let Some(notice) = &parts.state.messages.notice else { return };
-    let palette = Palette::of(ui);
-    Frame::new()
-        .fill(palette.accent_soft)
-        .corner_radius(radius::M)
-        .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 })
-        .show(ui, |ui| {
-            ui.horizontal(|ui| {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if widgets::icon_button(ui, icons::X, "Dismiss the notice").clicked() {
-                        parts.actions.push(Action::Dismiss(Message::Notice));
-                    }
-                    if notice.undo.is_some()
-                        && widgets::button(ui, Some(icons::RESTORE), "Undo", Weight::Ghost)
-                            .on_hover_text("Go back to the settings you had before.")
-                            .clicked()
-                    {
-                        parts.actions.push(Action::Undo);
-                    }
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        ui.add(egui::Label::new(&notice.text).truncate()).on_hover_text(&notice.text);
-                    });
-                });
-            });
-            for detail in &notice.details {
-                widgets::hint(ui, detail.as_str());
-            }
-        });
-    gap(ui);
 }
 
 fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {

@@ -4,7 +4,7 @@ use egui::{Align, Id, Layout, Popup, Ui};
 
 use super::{
     parts::{Parts, gap},
-    prompt_counter,
+    prompt_counter, weights,
 };
 use crate::window::{
     action::Action,
@@ -29,12 +29,14 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     prompt_counter::show(ui, &label, "Prompt", readings[0]);
     let hint = if state.makes_clips() { "Describe your clip" } else { "Describe your image" };
     let id = Id::unique("sluice prompt");
+    weights::keys(ui, id, &mut draft.request.prompt);
     widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
     prompt_counter::unread(ui, readings[0]);
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     prompt_counter::show(ui, &label, "Negative prompt", readings[1]);
     let (id, hint) = (Id::unique("sluice negative"), "What to avoid");
+    weights::keys(ui, id, &mut draft.request.negative_prompt);
     widgets::text_area(ui, id, &mut draft.request.negative_prompt, label.id, hint, (2, 5));
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {

@@ -1,7 +1,12 @@
 //! Width and height.
 
+use std::ops::RangeInclusive;
+
 use egui::{DragValue, RichText, Ui, vec2};
-use sluice_engine::request::RequestError;
+use sluice_engine::{
+    request::{Request, RequestError},
+    session::Defaults,
+};
 
 use super::parts::{Parts, sentence};
 use crate::window::{
@@ -10,6 +15,9 @@ use crate::window::{
     tokens::{Palette, size, space},
     widgets::{self, Weight},
 };
+
+/// The numbers of pixels that models generate well, as shares of what they were trained for.
+const USUAL: RangeInclusive<f64> = 0.25..=2.3;
 
 /// Draws the aspect ratios and the sides.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -51,7 +59,37 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         {
             draft.snap_size(multiple);
         }
+        return;
     }
+    if let Some(summary) = state.summary() {
+        trained_for(ui, &summary.defaults, &mut draft.request, multiple);
+    }
+}
+
+/// Says when a size is far from what the model was trained for, and offers the nearest one that is not.
+fn trained_for(ui: &mut Ui, defaults: &Defaults, request: &mut Request, multiple: u32) {
+    let Some(is_larger) = outside(defaults, request) else { return };
+    let area = u64::from(defaults.width) * u64::from(defaults.height);
+    let what = if is_larger { "Larger images repeat themselves." } else { "Smaller images lack detail." };
+    widgets::hint(
+        ui,
+        format!("The model was trained for about {} × {}. {what}", defaults.width, defaults.height),
+    );
+    let aspect = Aspect { width: request.width.max(1), height: request.height.max(1) };
+    let (width, height) = aspect.size(area, multiple);
+    if widgets::button(ui, None, &format!("Use {width} × {height}"), Weight::Plain)
+        .on_hover_text("The nearest size that the model was trained for.")
+        .clicked()
+    {
+        (request.width, request.height) = (width, height);
+    }
+}
+
+/// Whether a size is much larger or much smaller than what the model was trained for.
+fn outside(defaults: &Defaults, request: &Request) -> Option<bool> {
+    let area = |width: u32, height: u32| f64::from(width) * f64::from(height);
+    let share = area(request.width, request.height) / area(defaults.width, defaults.height).max(1.0);
+    (!USUAL.contains(&share)).then_some(share > 1.0)
 }
 
 fn side(ui: &mut Ui, name: &str, value: &mut u32, multiple: u32, width: f32) {

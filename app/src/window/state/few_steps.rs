@@ -13,7 +13,9 @@ impl State {
         let mut draft = self.settings.draft.clone();
         draft.add_adapter(path.clone());
         let Some(few) = FewSteps::of(&path) else {
-            self.settings.draft = draft;
+            if draft != self.settings.draft {
+                self.adopt(draft, format!("Added the LoRA {}", name_of(&path)), Vec::new());
+            }
             return;
         };
         if !self.settings.draft.request.adapters.iter().any(|adapter| adapter.path == path) {

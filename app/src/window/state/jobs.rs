@@ -51,12 +51,19 @@ impl Progress {
 pub struct QueuedJob {
     /// Its id.
     pub id: JobId,
-    /// Its request.
-    pub request: Request,
+    /// What was sent to the engine.
+    pub job: Job,
     /// Its progress; `None` while it waits.
     pub progress: Option<Progress>,
     /// Whether the engine was asked to cancel it.
     pub cancelling: bool,
+}
+
+impl QueuedJob {
+    /// Its request.
+    pub fn request(&self) -> &Request {
+        &self.job.request
+    }
 }
 
 /// The queue, and unfinished jobs of the previous session.
@@ -84,9 +91,9 @@ impl Jobs {
     pub fn add(&mut self, job: Job) -> Command {
         self.last += 1;
         let id = JobId(self.last);
-        let request = job.request.clone();
-        self.queue.push_back(QueuedJob { id, request, progress: None, cancelling: false });
-        Command::Generate(Box::new(Job { id, ..job }))
+        let job = Job { id, ..job };
+        self.queue.push_back(QueuedJob { id, job: job.clone(), progress: None, cancelling: false });
+        Command::Generate(Box::new(job))
     }
 
     /// Queues the unfinished jobs of the previous session again.

@@ -18,7 +18,11 @@ pub enum MaskEdit {
         brush: f32,
         /// Whether it erases.
         erases: bool,
+        /// Whether the pointer was just pressed.
+        begins: bool,
     },
+    /// Takes back the last stroke, inversion or clearing.
+    Undo,
     /// Inverts the mask.
     Invert,
     /// Clears the mask.
@@ -35,7 +39,12 @@ pub struct MaskPainting {
     masked: Vec<bool>,
     /// Rises with every edit.
     version: u64,
+    /// What it was before each edit, the latest last.
+    before: Vec<Vec<bool>>,
 }
+
+/// Edits of a mask that can be taken back.
+const EDITS: usize = 32;
 
 impl MaskPainting {
     /// A mask for an image of this size: the white area of `before` if it has that size, otherwise empty.
@@ -44,7 +53,7 @@ impl MaskPainting {
             Some(mask) if mask.size == size => mask.pixels.iter().map(|pixel| pixel.g() >= 128).collect(),
             _ => vec![false; size[0] * size[1]],
         };
-        Self { image, size, masked, version: 0 }
+        Self { image, size, masked, version: 0, before: Vec::new() }
     }
 
     /// Width and height of the image.
@@ -63,10 +72,26 @@ impl MaskPainting {
         Image { width: self.size[0] as u32, height: self.size[1] as u32, pixels }
     }
 
+    /// Whether an edit can be taken back.
+    pub fn can_undo(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Applies an edit.
     pub fn edit(&mut self, edit: MaskEdit) {
+        if !matches!(edit, MaskEdit::Undo | MaskEdit::Stroke { begins: false, .. }) {
+            self.before.push(self.masked.clone());
+            if self.before.len() > EDITS {
+                self.before.remove(0);
+            }
+        }
         match edit {
-            MaskEdit::Stroke { from, to, brush, erases } => self.stroke(from, to, brush, !erases),
+            MaskEdit::Undo => {
+                if let Some(before) = self.before.pop() {
+                    self.masked = before;
+                }
+            }
+            MaskEdit::Stroke { from, to, brush, erases, .. } => self.stroke(from, to, brush, !erases),
             MaskEdit::Invert => self.masked.iter_mut().for_each(|masked| *masked = !*masked),
             MaskEdit::Clear => self.masked.fill(false),
         }
@@ -115,7 +140,7 @@ mod tests {
     }
 
     fn stroke(from: Pos2, to: Pos2, erases: bool) -> MaskEdit {
-        MaskEdit::Stroke { from, to, brush: 2.0, erases }
+        MaskEdit::Stroke { from, to, brush: 2.0, erases, begins: true }
     }
 
     #[test]

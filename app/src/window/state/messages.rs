@@ -1,8 +1,8 @@
 //! Messages for the user.
 
-use sluice_engine::session::Failure;
+use sluice_engine::session::{Failure, Job};
 
-use super::draft::Draft;
+use super::{draft::Draft, jobs::QueuedJob};
 
 /// A failure that was not dismissed yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +20,17 @@ pub struct Notice {
     pub text: String,
     /// Unexpected details.
     pub details: Vec<String>,
-    /// The settings before the change.
-    pub undo: Option<Box<Draft>>,
+    /// How to undo it.
+    pub undo: Option<Undo>,
+}
+
+/// How something is undone.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Undo {
+    /// With the settings before the change.
+    Settings(Box<Draft>),
+    /// By queueing the cancelled jobs again. The engine continues where they were.
+    Cancelled(Vec<Job>),
 }
 
 /// Failures and the notice.
@@ -34,8 +43,32 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Adds a failure.
+    /// Adds a failure, unless it is the one that is shown.
     pub fn fail(&mut self, title: &str, failure: Failure) {
-        self.failures.push(FailureCard { title: title.to_owned(), failure });
+        let card = FailureCard { title: title.to_owned(), failure };
+        if self.failures.last() != Some(&card) {
+            self.failures.push(card);
+        }
+    }
+
+    /// Says something without a way back.
+    pub fn say(&mut self, text: String, details: Vec<String>) {
+        self.notice = Some(Notice { text, details, undo: None });
+    }
+
+    /// Offers to queue a cancelled job again, with those that were cancelled just before.
+    pub(super) fn cancelled(&mut self, job: QueuedJob) {
+        let at = job.progress.filter(|progress| progress.step > 0);
+        let at = at.map(|progress| format!(" at step {} of {}", progress.step, progress.steps));
+        let mut jobs = match self.notice.take() {
+            Some(Notice { undo: Some(Undo::Cancelled(jobs)), .. }) => jobs,
+            _ => Vec::new(),
+        };
+        jobs.push(job.job);
+        let text = match jobs.len() {
+            1 => format!("Cancelled{}", at.unwrap_or_default()),
+            count => format!("{count} jobs cancelled"),
+        };
+        self.notice = Some(Notice { text, details: Vec::new(), undo: Some(Undo::Cancelled(jobs)) });
     }
 }

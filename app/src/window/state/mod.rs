@@ -32,7 +32,7 @@ pub use draft::Draft;
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use mask::{MaskEdit, MaskPainting};
-pub use messages::{FailureCard, Messages, Notice};
+pub use messages::{FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
 pub use planning::{Answer, Ask, Planning};
 pub use playback::{Control, Playback, SPEEDS, same_moment};
@@ -60,6 +60,23 @@ pub struct Model {
     pub status: ModelStatus,
     /// Whether its defaults replace size, steps and guidance when it is loaded.
     pub adopt_defaults: bool,
+    /// What comes back if it cannot be loaded.
+    before: Option<Box<Before>>,
+}
+
+impl Model {
+    /// The first model, while it is loaded.
+    pub fn loading(adopt_defaults: bool) -> Self {
+        Self { adopt_defaults, ..Self::default() }
+    }
+}
+
+/// The model before another one was chosen.
+#[derive(Debug)]
+struct Before {
+    summary: Box<ModelSummary>,
+    /// The settings, if they were replaced together with the model.
+    draft: Option<Draft>,
 }
 
 /// What is known about adapters.
@@ -207,11 +224,13 @@ impl State {
         if model != *self.chosen_model() {
             self.planning.forget();
         }
-        if let ModelSource::Path(path) = &model {
-            self.settings.remember_model(path);
-        }
+        let Model { status, before, .. } = std::mem::take(&mut self.model);
+        let before = match status {
+            ModelStatus::Ready(summary) => Some(Box::new(Before { summary, draft: None })),
+            ModelStatus::Loading | ModelStatus::Failed => before,
+        };
         self.settings.draft.request.model = model.clone();
-        self.model = Model { status: ModelStatus::Loading, adopt_defaults };
+        self.model = Model { status: ModelStatus::Loading, adopt_defaults, before };
         Command::Load { model }
     }
 
@@ -248,20 +267,31 @@ impl State {
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
-        self.messages.notice = Some(Notice { text, details, undo: Some(Box::new(before)) });
+        self.messages.notice = Some(Notice { text, details, undo: Some(Undo::Settings(Box::new(before))) });
         load
     }
 
-    /// Restores the settings from before the notice.
-    pub fn undo(&mut self) -> Option<Command> {
-        let before = self.messages.notice.take()?.undo?;
-        self.replace(*before).1
+    /// Restores the settings from before the notice, or queues cancelled jobs again.
+    pub fn undo(&mut self) -> Vec<Command> {
+        match self.messages.notice.take().and_then(|notice| notice.undo) {
+            Some(Undo::Settings(before)) => self.replace(*before).1.into_iter().collect(),
+            Some(Undo::Cancelled(jobs)) => {
+                self.images.follow = true;
+                jobs.into_iter().map(|job| self.jobs.add(job)).collect()
+            }
+            None => Vec::new(),
+        }
     }
 
     fn replace(&mut self, draft: Draft) -> (Draft, Option<Command>) {
         let model = draft.request.model.clone();
         let before = self.settings.draft.clone();
         let load = (model != before.request.model).then(|| self.choose_model(model, false));
+        if load.is_some()
+            && let Some(earlier) = &mut self.model.before
+        {
+            earlier.draft.get_or_insert_with(|| before.clone());
+        }
         self.settings.draft = draft;
         (before, load)
     }
@@ -335,7 +365,9 @@ impl State {
             }
             Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
             Event::Cancelled { job } => {
-                self.end(job);
+                if let Some(job) = self.end(job) {
+                    self.messages.cancelled(job);
+                }
                 self.leave_live();
             }
             Event::Failed { job, failure } => self.failed(job, failure),
@@ -389,7 +421,7 @@ impl State {
 
     fn finished(&mut self, job: JobId, images: Vec<Picture>, seconds: f64) {
         let Some(job) = self.end(job) else { return };
-        let ids = self.images.recents.add_finished(&job.request, images, seconds);
+        let ids = self.images.recents.add_finished(job.request(), images, seconds);
         if self.images.follow
             && let Some(&first) = ids.first()
         {
@@ -408,6 +440,10 @@ impl State {
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {
         if summary.source != *self.chosen_model() {
             return;
+        }
+        self.model.before = None;
+        if let ModelSource::Path(path) = &summary.source {
+            self.settings.remember_model(path);
         }
         if std::mem::take(&mut self.model.adopt_defaults) {
             self.settings.draft.adopt(&summary.defaults);
@@ -440,12 +476,28 @@ impl State {
                 "Generation failed"
             }
             None if self.model.status == ModelStatus::Loading => {
-                self.model.status = ModelStatus::Failed;
+                self.not_opened();
                 "This model could not be opened"
             }
             None => "Something went wrong",
         };
         self.messages.fail(title, failure);
+    }
+
+    /// Goes back to the model before the one that could not be opened.
+    fn not_opened(&mut self) {
+        let Some(before) = self.model.before.take() else {
+            self.model.status = ModelStatus::Failed;
+            return;
+        };
+        let Before { summary, draft } = *before;
+        if let Some(draft) = draft {
+            self.settings.draft = draft;
+            self.messages.notice = None;
+        }
+        self.planning.forget();
+        self.settings.draft.request.model = summary.source.clone();
+        self.model = Model { status: ModelStatus::Ready(summary), ..Model::default() };
     }
 
     fn end(&mut self, id: JobId) -> Option<QueuedJob> {

@@ -113,6 +113,9 @@ impl Images {
     pub fn show(&mut self, shown: Shown) {
         self.follow = shown == Shown::Live;
         self.shown = shown;
+        if self.follow || self.compared.map(Shown::Recent) == Some(shown) {
+            self.compared = None;
+        }
     }
 
     /// Shows the newest image.
@@ -122,7 +125,7 @@ impl Images {
 
     /// Compares the shown image with another one, or with none.
     pub fn compare(&mut self, with: Option<RecentId>) {
-        self.compared = with;
+        self.compared = with.filter(|id| self.shown != Shown::Recent(*id));
         self.follow &= with.is_none();
     }
 

@@ -57,10 +57,10 @@ pub fn canvas(
     let shape = shape(a);
     let left = comparison.room(area);
     let right = if comparison.is_side_by_side { area.with_min_x(area.center().x) } else { area };
-    let (place, mut is_clicked) = interact(ui, view, left, shape, &a.name());
+    let (place, mut is_clicked) = interact(ui, view, left, shape, ("A", &a.name()));
     let mut other = place;
     if comparison.is_side_by_side {
-        let (place, clicked) = interact(ui, view, right, shape, &b.name());
+        let (place, clicked) = interact(ui, view, right, shape, ("B", &b.name()));
         other = place;
         is_clicked |= clicked;
     }
@@ -109,8 +109,14 @@ fn shape(recent: &Recent) -> Vec2 {
 }
 
 /// Zooms and pans within a part of the canvas. Returns the place of the image, and whether it was clicked.
-fn interact(ui: &mut Ui, view: &mut View, part: Rect, shape: Vec2, name: &str) -> (Rect, bool) {
-    let builder = UiBuilder::new().max_rect(part).id_salt(name);
+fn interact(
+    ui: &mut Ui,
+    view: &mut View,
+    part: Rect,
+    shape: Vec2,
+    (side, name): (&str, &str),
+) -> (Rect, bool) {
+    let builder = UiBuilder::new().max_rect(part).id_salt(side);
     let (place, response) =
         ui.scope_builder(builder, |ui| canvas::interact(ui, view, part, shape, name)).inner;
     (place, response.clicked())

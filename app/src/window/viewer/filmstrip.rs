@@ -15,22 +15,25 @@ use crate::{
     },
 };
 
-/// The clip under the pointer, which plays.
+/// The clip under the pointer, which plays, and what was shown in the last frame.
 #[derive(Debug, Default)]
-pub struct Hovered(Option<(RecentId, Option<Playback>)>);
+pub struct Hovered {
+    clip: Option<(RecentId, Option<Playback>)>,
+    shown: Option<Shown>,
+}
 
 impl Hovered {
     /// The clip.
     pub fn clip(&self) -> Option<RecentId> {
-        self.0.as_ref().map(|(id, _)| *id)
+        self.clip.as_ref().map(|(id, _)| *id)
     }
 
     /// Plays a clip from its start when the pointer reaches it, or when its frames are loaded.
     fn play(&mut self, recent: &Recent, now: f64) -> Option<&Playback> {
         if self.clip() != Some(recent.id) {
-            self.0 = Some((recent.id, None));
+            self.clip = Some((recent.id, None));
         }
-        let (_, playback) = self.0.as_mut()?;
+        let (_, playback) = self.clip.as_mut()?;
         let clip = recent.clip()?;
         Some(
             &*playback
@@ -49,13 +52,17 @@ pub fn show(
     actions: &mut Vec<Action>,
 ) {
     let mut under_pointer = None;
+    // The wheel scrolls the only direction there is.
+    ui.style_mut().always_scroll_the_only_direction = true;
+    let shown = state.images.shown;
+    let is_new = hovered.shown.replace(shown) != Some(shown);
     egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.horizontal_centered(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
             // Space for the outline of the first image.
             ui.add_space(2.0);
             if let Some((job, progress)) = state.jobs.running() {
-                live_tile(ui, state, textures, job, progress, actions);
+                live_tile(ui, (state, is_new), textures, job, progress, actions);
             }
             for recent in state.images.recents.iter() {
                 let side = state.images.compared().map(|other| match recent.id {
@@ -74,6 +81,9 @@ pub fn show(
                     None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
                 });
                 let tile = tile(ui, &recent.name(), texture, recent.thumbnail.size, selected);
+                if is_new && shown == Shown::Recent(recent.id) {
+                    tile.scroll_to_me(None);
+                }
                 if let Some(side) = side.filter(|side| !side.is_empty()) {
                     letter(ui, tile.rect, side);
                 }
@@ -102,7 +112,7 @@ pub fn show(
         });
     });
     if under_pointer.is_none() {
-        *hovered = Hovered::default();
+        hovered.clip = None;
     }
 }
 
@@ -149,15 +159,18 @@ fn mark(ui: &Ui, tile: Rect, length: ClipLength) {
 
 fn live_tile(
     ui: &mut Ui,
-    state: &State,
+    (state, is_new): (&State, bool),
     textures: &mut Textures,
     job: &QueuedJob,
     progress: &Progress,
     actions: &mut Vec<Action>,
 ) {
     let preview = textures.live(ui.ctx(), job.id, progress).into_iter().next();
-    let sides = [job.request.width as usize, job.request.height as usize];
+    let sides = [job.request().width as usize, job.request().height as usize];
     let tile = tile(ui, "Live preview, thumbnail", preview, sides, state.images.shown == Shown::Live);
+    if is_new && state.images.shown == Shown::Live {
+        tile.scroll_to_me(None);
+    }
     let bar = Rect::from_min_max(
         tile.rect.left_bottom() + vec2(6.0, -6.0 - size::PROGRESS),
         tile.rect.right_bottom() + vec2(-6.0, -6.0),

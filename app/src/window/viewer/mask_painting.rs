@@ -3,8 +3,8 @@
 use std::{ops::RangeInclusive, sync::Arc};
 
 use egui::{
-    Align, Color32, ColorImage, CursorIcon, Layout, Pos2, Rect, Role, Sense, Slider, Stroke, Ui, WidgetInfo,
-    pos2, vec2,
+    Align, Color32, ColorImage, CursorIcon, Key, Layout, Modifiers, Pos2, Rect, Role, Sense, Slider, Stroke,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::canvas::{self, View};
@@ -21,7 +21,7 @@ use crate::window::{
 const DIAMETERS: RangeInclusive<f32> = 1.0..=400.0;
 
 /// Width of the bar's contents other than the brush's name and slider.
-const BUTTONS: f32 = 470.0;
+const BUTTONS: f32 = 510.0;
 
 /// The brush.
 #[derive(Debug, Default)]
@@ -71,8 +71,8 @@ pub fn canvas(
     if let Some(to) = here
         && brush.last != here
     {
-        let from = brush.last.unwrap_or(to);
-        let stroke = MaskEdit::Stroke { from, to, brush: diameter, erases: brush.erases };
+        let (from, begins) = (brush.last.unwrap_or(to), brush.last.is_none());
+        let stroke = MaskEdit::Stroke { from, to, brush: diameter, erases: brush.erases, begins };
         actions.push(Action::EditMask(stroke));
     }
     brush.last = here;
@@ -85,6 +85,22 @@ pub fn canvas(
         painter.circle_stroke(pointer, reach, Stroke::new(2.5, Color32::from_black_alpha(120)));
         painter.circle_stroke(pointer, reach, Stroke::new(1.0, Color32::WHITE));
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
+    }
+}
+
+/// Ctrl+Z takes back a stroke; `[` and `]` change the brush.
+fn keys(ui: &Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Z)) && painting.can_undo() {
+        actions.push(Action::EditMask(MaskEdit::Undo));
+    }
+    for (key, factor) in [(Key::OpenBracket, 0.8), (Key::CloseBracket, 1.25)] {
+        if ui.input(|input| input.key_pressed(key)) {
+            let changed = (brush.diameter(painting) * factor).round();
+            brush.diameter = Some(changed.clamp(*DIAMETERS.start(), *DIAMETERS.end()));
+        }
     }
 }
 
@@ -108,6 +124,12 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
                 brush.erases = erases;
             }
         }
+        ui.add_enabled_ui(painting.can_undo(), |ui| {
+            let tip = "Take back the last stroke. Keys: Ctrl+Z";
+            if widgets::icon_button(ui, icons::RESTORE, "Undo stroke").on_hover_text(tip).clicked() {
+                actions.push(Action::EditMask(MaskEdit::Undo));
+            }
+        });
         for (icon, name, edit) in
             [(icons::ARROW_LEFT_RIGHT, "Invert", MaskEdit::Invert), (icons::X, "Clear", MaskEdit::Clear)]
         {
@@ -115,6 +137,7 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
                 actions.push(Action::EditMask(edit));
             }
         }
+        keys(ui, painting, brush, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_enabled_ui(!painting.is_empty(), |ui| {
                 if widgets::button(ui, None, "Apply mask", Weight::Primary).clicked() {

@@ -148,7 +148,7 @@ fn live(
     job: &QueuedJob,
     progress: &Progress,
 ) {
-    let size = vec2(job.request.width as f32, job.request.height as f32);
+    let size = vec2(job.request().width as f32, job.request().height as f32);
     let (place, _) = canvas::interact(ui, view, area, size, "Live preview");
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
@@ -302,6 +302,12 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                     ui.horizontal(|ui| {
                         if widgets::button(ui, None, "Dismiss", Weight::Plain).clicked() {
                             actions.push(Action::Dismiss(Message::Failure));
+                        }
+                        if count > 1
+                            && widgets::button(ui, None, &format!("Dismiss all {count}"), Weight::Ghost)
+                                .clicked()
+                        {
+                            actions.push(Action::Dismiss(Message::Failures));
                         }
                         if widgets::button(ui, Some(icons::COPY), "Copy message", Weight::Ghost).clicked() {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();

@@ -18,6 +18,10 @@ use crate::{
     },
 };
 
+/// Room for a button with words, and for the beginning of the caption.
+const WORDED: f32 = 150.0;
+const CAPTION: f32 = 60.0;
+
 /// Draws the bar.
 pub fn show(
     ui: &mut Ui,
@@ -37,7 +41,7 @@ pub fn show(
         ui.spacing_mut().item_spacing.x = space::XS;
         let (caption, size, recent) = match (state.images.shown, state.jobs.running()) {
             (Shown::Live, Some((job, progress))) => {
-                let size = vec2(job.request.width as f32, job.request.height as f32);
+                let size = vec2(job.request().width as f32, job.request().height as f32);
                 (live_caption(progress, now), size, None)
             }
             (Shown::Recent(id), _) => match state.images.recents.get(id) {
@@ -132,54 +136,115 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
     });
 }
 
-/// Laid out from right to left.
-fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
-    if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent())
-        && widgets::icon_button(ui, icons::FOLDER_OPEN, "Open containing folder").clicked()
-    {
-        actions.push(Action::OpenFolder(folder.to_owned()));
+/// Something that can be done with an image.
+struct Offer {
+    icon: &'static str,
+    name: &'static str,
+    tip: &'static str,
+    /// Whether its button has words.
+    is_worded: bool,
+    /// Whether it needs the pixels.
+    needs_pixels: bool,
+    action: Action,
+}
+
+impl Offer {
+    fn new(icon: &'static str, name: &'static str, action: Action) -> Self {
+        Self { icon, name, tip: "", is_worded: false, needs_pixels: true, action }
     }
-    let is_clip = recent.length.is_some();
+
+    fn worded(self, tip: &'static str) -> Self {
+        Self { is_worded: true, tip, ..self }
+    }
+
+    fn at_once(self) -> Self {
+        Self { needs_pixels: false, ..self }
+    }
+}
+
+/// What can be done with an image, from right to left.
+fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
+    let (id, is_clip) = (recent.id, recent.length.is_some());
+    let mut all = Vec::new();
+    if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent()) {
+        let action = Action::OpenFolder(folder.to_owned());
+        all.push(Offer::new(icons::FOLDER_OPEN, "Open containing folder", action).at_once());
+    }
     let copy = if is_clip { "Copy frame" } else { "Copy image" };
-    ui.add_enabled_ui(recent.pixels.is_some(), |ui| {
-        if widgets::icon_button(ui, icons::COPY, copy).clicked() {
-            actions.push(Action::CopyImage(recent.id));
+    all.push(Offer::new(icons::COPY, copy, Action::CopyImage(id)));
+    if is_clip {
+        all.push(Offer::new(icons::IMAGE_DOWN, "Save frame as PNG", Action::SaveFrame(id)));
+        all.push(Offer::new(icons::IMAGE, "Use frame as input image", Action::UseFrame(id)));
+        if state.can(Mode::FirstAndLast) {
+            let action = Action::UseFrameAsLast(id);
+            all.push(Offer::new(icons::ARROW_RIGHT_TO_LINE, "Use frame as end image", action));
         }
-        if is_clip {
-            export(ui, recent, actions);
-            if widgets::icon_button(ui, icons::IMAGE_DOWN, "Save frame as PNG").clicked() {
-                actions.push(Action::SaveFrame(recent.id));
+        if state.can(Mode::Extend) && recent.path.is_some() {
+            let tip = "Continue this clip from the end of the played range.";
+            all.push(Offer::new(icons::FILM, "Extend", Action::Extend(id)).worded(tip));
+        }
+    } else if let Some(path) = &recent.path {
+        all.push(Offer::new(icons::IMAGE, "Use as input image", Action::UseAsInput(path.clone())).at_once());
+    }
+    if recent.request.is_some() {
+        let tip = "Load the prompt, seed and all other settings that made this image.";
+        let offer = Offer::new(icons::RESTORE, "Use these settings", Action::UseSettings(id));
+        all.push(offer.worded(tip).at_once());
+    }
+    all
+}
+
+/// Laid out from right to left. Where there is no room for the buttons, there is a menu.
+fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+    let (offers, is_clip) = (offers(state, recent), recent.length.is_some());
+    let button = |offer: &Offer| if offer.is_worded { WORDED } else { size::CONTROL + space::XS };
+    let export = if is_clip { size::CONTROL + space::XS } else { 0.0 };
+    let room = offers.iter().map(button).sum::<f32>() + export + CAPTION;
+    if ui.available_width() < room {
+        return menu(ui, recent, offers, actions);
+    }
+    for (place, offer) in offers.into_iter().enumerate() {
+        // Beside the other buttons that need the pixels.
+        if place == 2 && is_clip {
+            ui.add_enabled_ui(recent.pixels.is_some(), |ui| self::export(ui, recent, actions));
+        }
+        ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
+            let button = match offer.is_worded {
+                true => {
+                    widgets::button(ui, Some(offer.icon), offer.name, Weight::Ghost).on_hover_text(offer.tip)
+                }
+                false => widgets::icon_button(ui, offer.icon, offer.name),
+            };
+            if button.clicked() {
+                actions.push(offer.action);
             }
-            if widgets::icon_button(ui, icons::IMAGE, "Use frame as input image").clicked() {
-                actions.push(Action::UseFrame(recent.id));
-            }
-            if state.can(Mode::FirstAndLast)
-                && widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, "Use frame as end image").clicked()
-            {
-                actions.push(Action::UseFrameAsLast(recent.id));
-            }
-            if state.can(Mode::Extend)
-                && recent.path.is_some()
-                && widgets::button(ui, None, "Extend", Weight::Ghost)
-                    .on_hover_text("Continue this clip from the end of the played range.")
-                    .clicked()
-            {
-                actions.push(Action::Extend(recent.id));
+        });
+    }
+}
+
+/// The same as a menu.
+fn menu(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
+    let button = widgets::disclosure(ui, "Actions", icons::CHEVRON_DOWN, false);
+    Popup::menu(&button).accessible_name("Actions for the image").width(240.0).show(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for offer in offers.into_iter().rev() {
+            ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
+                if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
+                    actions.push(offer.action);
+                    ui.close();
+                }
+            });
+        }
+        if recent.length.is_some() {
+            for format in ClipFormat::ALL {
+                let name = format!("Export as {}", format.title());
+                if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
+                    actions.push(Action::Export(recent.id, format));
+                    ui.close();
+                }
             }
         }
     });
-    if let Some(path) = recent.path.as_ref().filter(|_| !is_clip)
-        && widgets::icon_button(ui, icons::IMAGE, "Use as input image").clicked()
-    {
-        actions.push(Action::UseAsInput(path.clone()));
-    }
-    if recent.request.is_some()
-        && widgets::button(ui, Some(icons::RESTORE), "Use these settings", Weight::Ghost)
-            .on_hover_text("Load the prompt, seed and all other settings that made this image.")
-            .clicked()
-    {
-        actions.push(Action::UseSettings(recent.id));
-    }
 }
 
 /// A menu of the kinds of files that the played range can be written to.

@@ -7,7 +7,7 @@ use egui::{
 
 use super::{
     cut,
-    fields::{file_lines, two_lines},
+    fields::{elided, file_lines, two_lines},
 };
 use crate::window::{
     icons,
@@ -224,6 +224,32 @@ fn row(
     let width = rect.right() - space::S - left;
     paint_lines(ui, pos2(left, rect.center().y), width, title, detail);
     response
+}
+
+/// A small chip of something that is in force, with a button to remove it. Returns whether that was clicked.
+pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> bool {
+    const HEIGHT: f32 = 24.0;
+    const CROSS: f32 = 22.0;
+    let palette = Palette::of(ui);
+    let words = elided(ui, text, FontId::proportional(font::SMALL), palette.text, 150.0);
+    let left = space::S + font::SMALL + space::XS;
+    let size = vec2(left + words.size().x + CROSS, HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    ui.painter().rect_filled(rect, CornerRadius::same(radius::M), palette.accent_soft);
+    let middle = rect.left_center() + vec2(space::S, 0.0);
+    ui.painter().text(middle, Align2::LEFT_CENTER, icon, font::icons(font::SMALL), palette.text_muted);
+    let place = pos2(rect.left() + left, rect.center().y - words.size().y / 2.0);
+    ui.painter().galley(place, words, palette.text);
+    let cross = rect.with_min_x(rect.right() - CROSS);
+    let button = ui.interact(cross, response.id.with(remove), Sense::click());
+    button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), remove));
+    let is_lit = button.hovered() || button.has_focus();
+    let ink = if is_lit { palette.text } else { palette.text_muted };
+    let font = font::icons(font::SMALL - 1.0);
+    ui.painter().text(cross.center(), Align2::CENTER_CENTER, icons::X, font, ink);
+    response.on_hover_text(text);
+    button.on_hover_text(remove).clicked()
 }
 
 /// A segmented control: a few options side by side, one of them selected.

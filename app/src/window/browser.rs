@@ -1,0 +1,109 @@
+//! The window's own file dialog, for desktops without one.
+
+use std::path::PathBuf;
+
+use egui::{Align, Context, Id, Layout, Margin, Modal, RichText, ScrollArea, Ui};
+
+use super::{
+    action::Action,
+    files::{Dialog, Entry},
+    icons,
+    state::file_name,
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+
+/// Height of the list.
+const LIST: f32 = 320.0;
+
+/// The open dialog.
+#[derive(Debug)]
+pub struct Browser {
+    /// What it asks for.
+    pub dialog: Dialog,
+    /// The folder that is listed.
+    pub folder: PathBuf,
+    /// What is in it, once it is read.
+    pub entries: Option<Result<Vec<Entry>, String>>,
+}
+
+/// A step in the dialog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Browse {
+    /// List a folder.
+    Enter(PathBuf),
+    /// Choose a file or folder.
+    Choose(PathBuf),
+    /// Choose nothing.
+    Close,
+}
+
+/// Draws it over the window.
+pub fn show(ctx: &Context, browser: &Browser, actions: &mut Vec<Action>) {
+    let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
+        ui.set_width(size::CARD);
+        ui.spacing_mut().item_spacing.y = space::XS;
+        let title = RichText::new(browser.dialog.title()).font(font::semibold(font::HEADING));
+        ui.label(title.color(Palette::of(ui).text));
+        head(ui, browser, actions);
+        ScrollArea::vertical().min_scrolled_height(LIST).max_height(LIST).auto_shrink(false).show(ui, |ui| {
+            list(ui, browser, actions);
+        });
+        ui.add_space(space::S);
+        ui.horizontal(|ui| {
+            if browser.dialog.filter().is_none()
+                && widgets::button(ui, Some(icons::FOLDER), "Use this folder", Weight::Primary).clicked()
+            {
+                actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
+            }
+            if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+                actions.push(Action::Browse(Browse::Close));
+            }
+        });
+    });
+    if modal.backdrop_response.clicked() {
+        actions.push(Action::Browse(Browse::Close));
+    }
+}
+
+/// The folder, and a way up.
+fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(parent) = browser.folder.parent()
+                && widgets::button(ui, None, "Up", Weight::Plain).on_hover_text("The folder above.").clicked()
+            {
+                actions.push(Action::Browse(Browse::Enter(parent.to_owned())));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let path = browser.folder.display().to_string();
+                let words = RichText::new(&path).small().color(Palette::of(ui).text_muted);
+                ui.add(egui::Label::new(words).truncate()).on_hover_text(path);
+            });
+        });
+    });
+}
+
+fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
+    let entries = match &browser.entries {
+        None => {
+            widgets::hint(ui, "Reading…");
+            return;
+        }
+        Some(Err(message)) => return widgets::mistake(ui, message),
+        Some(Ok(entries)) if entries.is_empty() => {
+            widgets::hint(ui, "Nothing to choose here.");
+            return;
+        }
+        Some(Ok(entries)) => entries,
+    };
+    egui::Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
+        for Entry { path, is_folder } in entries {
+            let icon = if *is_folder { icons::FOLDER } else { icons::FILE };
+            if widgets::file_button(ui, icon, &file_name(path), "", false).clicked() {
+                let step = if *is_folder { Browse::Enter } else { Browse::Choose };
+                actions.push(Action::Browse(step(path.clone())));
+            }
+        }
+    });
+}

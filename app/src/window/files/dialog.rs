@@ -1,0 +1,145 @@
+//! What a file dialog asks for, and folders for the window's own one.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{
+    ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MODEL_EXTENSIONS, has_extension,
+};
+
+/// A kind of dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialog {
+    /// Open a model file.
+    ModelFile,
+    /// Open a folder in the layout of diffusers.
+    ModelFolder,
+    /// Open an input image.
+    InputImage,
+    /// Open the end image of a clip.
+    LastImage,
+    /// Open an input clip.
+    InputClip,
+    /// Open a mask for it.
+    Mask,
+    /// Open an adapter file.
+    Adapter,
+    /// One file that holds a refiner.
+    Refiner,
+}
+
+/// A file or folder in the window's own dialog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+}
+
+/// A person does not close a dialog sooner. Without a portal and zenity there is none, and the answer comes at once.
+const SOON: Duration = Duration::from_millis(150);
+
+impl Dialog {
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ModelFile => "Open a model file",
+            Self::ModelFolder => "Open a model folder",
+            Self::InputImage => "Choose an input image",
+            Self::LastImage => "Choose an end image",
+            Self::InputClip => "Choose an input clip",
+            Self::Mask => "Open a mask",
+            Self::Adapter => "Add a LoRA",
+            Self::Refiner => "Open a refiner",
+        }
+    }
+
+    /// What it asks for, with the extensions of such files; `None` for folders.
+    pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
+        match self {
+            Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
+            Self::ModelFolder => None,
+            Self::InputImage | Self::LastImage | Self::Mask => Some(("Images", &IMAGE_EXTENSIONS)),
+            Self::InputClip => Some(("Videos", &CLIP_EXTENSIONS)),
+            Self::Adapter => Some(("LoRAs", &ADAPTER_EXTENSIONS)),
+        }
+    }
+
+    /// The result of choosing a path.
+    pub fn chosen(self, path: PathBuf) -> FileEvent {
+        match self {
+            Self::ModelFile | Self::ModelFolder => FileEvent::ModelChosen(path),
+            Self::Adapter => FileEvent::AdapterChosen(path),
+            Self::Refiner => FileEvent::RefinerChosen(path),
+            Self::InputImage => FileEvent::InputChosen(path),
+            Self::LastImage => FileEvent::LastImageChosen(path),
+            Self::InputClip => FileEvent::ClipChosen(path),
+            Self::Mask => FileEvent::MaskChosen(path),
+        }
+    }
+
+    /// Asks with the system's dialog, and waits for the answer.
+    pub(super) fn ask(self, folder: Option<PathBuf>) -> FileEvent {
+        let started = std::time::Instant::now();
+        let mut native = rfd::FileDialog::new().set_title(self.title());
+        if let Some(folder) = &folder {
+            native = native.set_directory(folder);
+        }
+        let answer = match self.filter() {
+            Some((name, extensions)) => {
+                native.add_filter(name, extensions).add_filter("All files", &["*"]).pick_file()
+            }
+            None => native.pick_folder(),
+        };
+        match answer {
+            Some(path) => self.chosen(path),
+            None if cfg!(target_os = "linux") && started.elapsed() < SOON => {
+                FileEvent::NoDialog { dialog: self, folder }
+            }
+            None => FileEvent::DialogClosed,
+        }
+    }
+}
+
+/// The folders in a folder and the files that a dialog asks for, by name. Hidden ones are left out.
+pub(super) fn entries(folder: &Path, dialog: Dialog) -> io::Result<Vec<Entry>> {
+    let mut entries: Vec<Entry> = folder
+        .read_dir()?
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        .map(|entry| Entry { is_folder: entry.path().is_dir(), path: entry.path() })
+        .filter(|entry| {
+            let wanted = dialog.filter().is_some_and(|(_, known)| has_extension(&entry.path, known));
+            entry.is_folder || wanted
+        })
+        .collect();
+    entries.sort_by_key(|entry| (!entry.is_folder, entry.path.to_string_lossy().to_lowercase()));
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn folders_come_first_and_only_wanted_files_are_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.png", "A.PNG", "notes.txt", ".hidden.png"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join("z")).unwrap();
+        let names = |dialog| -> Vec<String> {
+            let found = entries(folder.path(), dialog).unwrap();
+            found.iter().map(|entry| entry.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names(Dialog::InputImage), ["z", "A.PNG", "b.png"]);
+        assert_eq!(names(Dialog::ModelFolder), ["z"]);
+        assert!(entries(&folder.path().join("nowhere"), Dialog::Mask).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! What changes the next image although its section may be out of sight: inputs, LoRAs, a locked seed. Each can be
+//! removed.
+
+use std::path::Path;
+
+use egui::Ui;
+
+use crate::{
+    units,
+    window::{
+        action::Action,
+        icons,
+        state::{Draft, State, file_name},
+        tokens::space,
+        widgets,
+    },
+};
+
+/// A setting in force.
+struct InForce {
+    icon: &'static str,
+    text: String,
+    /// Name of the button that removes it.
+    remove: String,
+    action: Action,
+}
+
+/// Draws one chip for each.
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let all = list(state.draft());
+    if all.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::Vec2::splat(space::XS);
+        for InForce { icon, text, remove, action } in all {
+            if widgets::tag(ui, icon, &text, &remove) {
+                actions.push(action);
+            }
+        }
+    });
+    ui.add_space(space::XS);
+}
+
+fn list(draft: &Draft) -> Vec<InForce> {
+    let mut all = Vec::new();
+    let mut add = |icon, text: String, what: &str, change: &dyn Fn(&mut Draft)| {
+        let mut without = draft.clone();
+        change(&mut without);
+        let remove = format!("Do not use {what}");
+        all.push(InForce { icon, text, remove, action: Action::Edit(Box::new(without)) });
+    };
+    let request = &draft.request;
+    if let Some(source) = &request.source {
+        let strength = units::percent(source.strength);
+        let text = match request.frames {
+            1 => format!("{} · {strength}", file_name(&source.path)),
+            _ => file_name(&source.path),
+        };
+        add(icons::IMAGE, text, "the input image", &|draft| {
+            draft.request.source = None;
+            draft.request.last_image = None;
+        });
+        if source.mask.is_some() {
+            add(icons::LAYERS, "Mask".to_owned(), "the mask", &|draft| {
+                draft.request.source.iter_mut().for_each(|source| source.mask = None);
+            });
+        }
+    }
+    if let Some(last) = &request.last_image {
+        let text = format!("End: {}", file_name(last));
+        add(icons::IMAGE, text, "the end image", &|draft| draft.request.last_image = None);
+    }
+    if let Some(clip) = &request.clip {
+        add(icons::FILM, file_name(&clip.path), "the input clip", &|draft| draft.request.clip = None);
+    }
+    if draft.seed_locked {
+        let text = format!("Seed {}", request.seed);
+        add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);
+    }
+    all.extend(draft.to_send().adapters.iter().map(|adapter| {
+        let name = stem(&adapter.path);
+        let text = format!("{name} {}", units::number(adapter.weight));
+        let remove = format!("Do not use the LoRA {name}");
+        InForce { icon: icons::SPARKLES, text, remove, action: Action::RemoveAdapter(adapter.path.clone()) }
+    }));
+    all
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,49 @@
+//! What was just done, and how to undo it.
+
+use egui::{Align, Frame, Layout, Margin, Ui};
+
+use crate::window::{
+    action::{Action, Message},
+    icons,
+    state::{State, Undo},
+    tokens::{Palette, radius, space},
+    widgets::{self, Weight},
+};
+
+/// Draws it.
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let Some(notice) = &state.messages.notice else { return };
+    let palette = Palette::of(ui);
+    Frame::new()
+        .fill(palette.accent_soft)
+        .corner_radius(radius::M)
+        .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 })
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if widgets::icon_button(ui, icons::X, "Dismiss the notice").clicked() {
+                        actions.push(Action::Dismiss(Message::Notice));
+                    }
+                    let undo = match notice.undo {
+                        Some(Undo::Settings(_)) => Some(("Undo", "Go back to the settings you had before.")),
+                        Some(Undo::Cancelled(_)) => Some(("Resume", "Continue where it was cancelled.")),
+                        None => None,
+                    };
+                    if let Some((name, tip)) = undo
+                        && widgets::button(ui, Some(icons::RESTORE), name, Weight::Ghost)
+                            .on_hover_text(tip)
+                            .clicked()
+                    {
+                        actions.push(Action::Undo);
+                    }
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                        ui.add(egui::Label::new(&notice.text).truncate()).on_hover_text(&notice.text);
+                    });
+                });
+            });
+            for detail in &notice.details {
+                widgets::hint(ui, detail.as_str());
+            }
+        });
+    ui.add_space(space::S);
+}

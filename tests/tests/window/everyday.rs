@@ -1,0 +1,359 @@
+//! What must not get lost or surprise: failed opens, Escape, settings out of sight, many jobs and many files.
+
+use std::path::PathBuf;
+
+use crossbeam_channel::{bounded, unbounded};
+use egui::{Key, Modifiers, accesskit::Role};
+use egui_kittest::kittest::Queryable;
+use sluice::window::{
+    app::Lock,
+    link::ChannelLink,
+    state::{ModelStatus, State},
+};
+use sluice_engine::{
+    output::{Media, Settings, write_png},
+    request::{AdapterUse, ModelSource, Request, SourceImage},
+    session::{Command, Event, Job, JobId, Stage, StageKind},
+};
+
+use super::behaviour::nothing_is_unnamed;
+use super::support::{Window, failure, half_way, landscape, picture, starter};
+
+const JOB: JobId = JobId(1);
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+fn edit(window: &mut Window, change: impl FnOnce(&mut Request)) {
+    let mut saved = state(window).settings.clone();
+    change(&mut saved.draft.request);
+    *window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(saved));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+}
+
+fn finish(window: &mut Window, job: u64) {
+    window.click("Generate");
+    window.take_commands();
+    window.says(Event::Started { job: JobId(job) });
+    window.says(Event::Finished { job: JobId(job), pictures: vec![picture(64, 64, job)], seconds: 1.0 });
+}
+
+#[test]
+fn a_model_that_cannot_be_opened_changes_nothing() {
+    let mut window = Window::with_starter();
+    window.take_commands();
+    let path = std::env::temp_dir().join("no such model.gguf");
+    window.drop_file(path.clone());
+    let model = ModelSource::Path(path);
+    window.wait_for("the model", |app| app.state().chosen_model() == &model);
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
+    window.says(Event::Failed { job: None, failure: failure() });
+    assert!(window.shows("This model could not be opened"));
+    assert!(matches!(state(&window).model.status, ModelStatus::Ready(_)));
+    assert_eq!(state(&window).chosen_model(), &ModelSource::Starter);
+    assert!(state(&window).settings.recent_models.is_empty());
+    window.click("Dismiss");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.model, ModelSource::Starter);
+}
+
+#[test]
+fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let model = ModelSource::Path("/nowhere/other".into());
+    let request = Request { model, steps: 30, ..Request::default() };
+    write_png(&path, &Media::Image(landscape(64, 64, 9, 1.0)), &Settings::new(&request, "Other", "sdxl", 0))
+        .unwrap();
+    let mut window = Window::with_starter();
+    window.drop_file(path);
+    window.wait_for("the question", |app| app.state().input.dropped.is_some());
+    window.frames();
+    window.click("Use settings");
+    assert_eq!(state(&window).draft().request.steps, 30);
+    window.says(Event::Failed { job: None, failure: failure() });
+    let request = &state(&window).draft().request;
+    assert_eq!((request.steps, &request.model), (12, &ModelSource::Starter));
+}
+
+#[test]
+fn models_are_remembered_once_they_are_open_and_can_be_removed() {
+    let mut window = Window::with_starter();
+    let path = PathBuf::from("/models/wan.gguf");
+    let model = ModelSource::Path(path.clone());
+    window.drop_file(path.clone());
+    window.wait_for("the model", |app| app.state().chosen_model() == &model);
+    window.says(Event::ModelLoaded(Box::new(sluice_engine::session::ModelSummary {
+        source: model,
+        ..starter()
+    })));
+    assert_eq!(state(&window).settings.recent_models, [path]);
+    window.click("Model");
+    window.click("Remove wan.gguf from the list");
+    assert!(state(&window).settings.recent_models.is_empty());
+}
+
+#[test]
+fn escape_leaves_a_field_before_it_cancels_and_a_cancelled_run_can_be_resumed() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    let job = window.take_job();
+    half_way(&mut window, JOB);
+    window.fill("Prompt", "a fox");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert_eq!(window.take_commands(), [], "it leaves the field");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
+    window.says(Event::Cancelled { job: JOB });
+    window.click("Resume");
+    assert_eq!(window.take_job(), Job { id: JobId(2), ..job });
+}
+
+#[test]
+fn all_jobs_that_were_cancelled_come_back() {
+    let mut window = Window::with_starter();
+    for _ in 0..3 {
+        window.click("Generate");
+    }
+    window.take_commands();
+    for job in (1..=3).rev() {
+        window.says(Event::Cancelled { job: JobId(job) });
+    }
+    assert!(window.shows("3 jobs cancelled"));
+    window.click("Resume");
+    assert_eq!((window.take_commands().len(), state(&window).jobs.queue.len()), (3, 3));
+}
+
+#[test]
+fn what_is_in_force_is_shown_above_generate_and_can_be_removed() {
+    let mut window = Window::with_starter();
+    edit(&mut window, |request| {
+        request.source = Some(SourceImage { path: "/photos/harbour.png".into(), ..SourceImage::default() });
+        request.adapters = vec![AdapterUse { path: "/loras/ink wash.safetensors".into(), weight: 0.7 }];
+    });
+    window.click("Lock seed");
+    let generate = window.harness.get_by_label("Generate").rect();
+    for chip in ["harbour.png · 60%", "ink wash 0.7"] {
+        let rect = window.harness.get_by_label(chip).rect();
+        assert!(rect.bottom() <= generate.top() && rect.top() > generate.top() - 90.0, "{chip} at {rect:?}");
+    }
+    window.click("Do not use the input image");
+    window.click("Do not use the LoRA ink wash");
+    window.click("Do not use the same seed again");
+    let draft = state(&window).draft();
+    assert!(draft.request.source.is_none() && draft.request.adapters.is_empty() && !draft.seed_locked);
+    assert!(!window.shows("ink wash 0.7"));
+}
+
+#[test]
+fn a_size_far_from_the_trained_one_is_said_and_mended() {
+    let mut window = Window::with_starter();
+    assert!(!window.shows("The model was trained for"));
+    edit(&mut window, |request| (request.width, request.height) = (512, 256));
+    assert!(window.shows("trained for about 128 × 128. Larger images repeat"));
+    window.click("Use 176 × 96");
+    let request = &state(&window).draft().request;
+    assert_eq!((request.width, request.height), (176, 96));
+    assert!(!window.shows("The model was trained for"));
+}
+
+#[test]
+fn errors_do_not_pile_up_and_escape_closes_them() {
+    let mut window = Window::with_starter();
+    for _ in 0..3 {
+        window.says(Event::Failed { job: None, failure: failure() });
+    }
+    assert_eq!(state(&window).messages.failures.len(), 1, "the same one is said once");
+    let other = sluice_engine::session::Failure { message: "another".to_owned(), advice: None };
+    window.says(Event::Failed { job: None, failure: other });
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert_eq!(state(&window).messages.failures.len(), 1);
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(state(&window).messages.failures.is_empty());
+}
+
+#[test]
+fn the_wheel_moves_the_list_and_a_new_image_is_in_sight() {
+    let mut window = Window::with_starter();
+    for job in 1..=20 {
+        finish(&mut window, job);
+    }
+    let tile = |window: &Window, name: &str| window.harness.get_by_role_and_label(Role::Button, name).rect();
+    let first = tile(&window, "Image with seed 20");
+    window.harness.hover_at(first.center());
+    window.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -400.0),
+        modifiers: Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+    });
+    window.harness.run_steps(8);
+    let moved = tile(&window, "Image with seed 20").left() - first.left();
+    assert!(moved < -200.0, "{moved}");
+    finish(&mut window, 21);
+    window.harness.run_steps(12);
+    let newest = tile(&window, "Image with seed 21");
+    assert!((newest.left() - first.left()).abs() < 4.0, "{newest:?} is where {first:?} was");
+}
+
+#[test]
+fn the_title_says_what_runs_and_keys_open_the_sheet_and_change_weights() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "a red fox");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::ArrowUp);
+    window.frames();
+    assert_eq!(state(&window).draft().request.prompt, "a red (fox:1.1)");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::ArrowDown);
+    window.frames();
+    assert_eq!(state(&window).draft().request.prompt, "a red fox");
+    window.click("Generate");
+    window.says(Event::Started { job: JOB });
+    window.events.send(Event::StageStarted { job: JOB, stage: Stage::new(1, StageKind::Denoise) }).unwrap();
+    window
+        .events
+        .send(Event::Step { job: JOB, step: 6, steps: 12, seconds: 1.0, seconds_left: 6.0 })
+        .unwrap();
+    window.harness.run_steps(1);
+    let commands = &window.harness.output().viewport_output[&egui::ViewportId::ROOT].commands;
+    let title = egui::ViewportCommand::Title("50% · a red fox – Sluice".to_owned());
+    assert!(commands.contains(&title), "{commands:?}");
+
+    window.harness.key_press(Key::F1);
+    window.frames();
+    assert!(window.shows("Take back an edit"));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Take back an edit"));
+}
+
+#[test]
+fn rows_of_the_open_queue_stay_where_they_are() {
+    let mut window = Window::with_starter();
+    for _ in 0..3 {
+        window.click("Generate");
+    }
+    window.says(Event::Started { job: JOB });
+    window.click("Queue 3");
+    let place = |window: &Window| window.harness.get_by_label("Cancel job 2").rect();
+    let before = place(&window);
+    window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
+    assert_eq!(place(&window), before);
+    assert!(window.shows("Ended"));
+    window.click("Cancel job 2");
+    assert_eq!(window.take_commands().last(), Some(&Command::Cancel { job: JobId(2) }));
+}
+
+#[test]
+fn in_a_narrow_window_what_can_be_done_with_an_image_is_a_menu() {
+    let mut window = Window::open([900.0, 600.0], egui::Theme::Dark, |_| ());
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.click("Plan");
+    finish(&mut window, 1);
+    assert!(!window.shows("Use these settings"));
+    window.click("Actions");
+    window.click("Use these settings");
+    assert!(window.shows("Settings of Image with seed 1"));
+    let mut window = Window::with_starter();
+    finish(&mut window, 1);
+    assert!(window.shows("Use these settings") && !window.shows("Actions"));
+}
+
+#[test]
+fn more_jobs_than_the_engine_reads_at_once_wait_in_the_window() {
+    let (to_engine, commands) = bounded(16);
+    let (_events, from_engine) = unbounded();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.link = Box::new(ChannelLink { commands: to_engine, events: from_engine });
+    });
+    assert_eq!(commands.try_iter().count(), 1, "the model");
+    let jobs = (0..300).map(|id| Job::new(JobId(id), Request::default())).collect();
+    _events.send(Event::Unfinished { jobs }).unwrap();
+    window.frames();
+    window.click("Resume");
+    let mut sent = 0;
+    for _ in 0..40 {
+        sent += commands.try_iter().filter(|command| matches!(command, Command::Generate(_))).count();
+        window.frames();
+    }
+    assert_eq!(sent, 300);
+    assert!(!state(&window).engine.ended);
+}
+
+#[test]
+fn of_several_dropped_images_the_first_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.png", "b.png", "c.png"].map(|name| {
+        let path = folder.path().join(name);
+        let image = landscape(32, 32, 1, 1.0);
+        image::save_buffer(&path, &image.pixels, 32, 32, image::ColorType::Rgb8).unwrap();
+        path
+    });
+    let mut window = Window::with_starter();
+    window.drop_files(&paths);
+    window.wait_for("the image", |app| app.state().draft().request.source.is_some());
+    window.frames();
+    let used = state(&window).draft().request.source.as_ref().unwrap().path.clone();
+    assert_eq!(used, paths[0]);
+    assert!(window.shows("2 images not used: drop one at a time."));
+}
+
+#[test]
+fn without_a_dialog_of_the_system_the_window_has_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("photos");
+    std::fs::create_dir(&inside).unwrap();
+    let path = inside.join("boat.png");
+    let image = landscape(32, 32, 1, 1.0);
+    image::save_buffer(&path, &image.pixels, 32, 32, image::ColorType::Rgb8).unwrap();
+    let model = folder.path().join("model.gguf");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings =
+            Some(sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.click("Choose…");
+    let wait = |window: &mut Window, name: &str| {
+        let found = std::time::Instant::now();
+        while !window.shows(name) {
+            assert!(found.elapsed().as_secs() < 20, "{name} is not listed");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            window.frames();
+        }
+    };
+    wait(&mut window, "photos");
+    nothing_is_unnamed(&window, "the file dialog");
+    window.click("photos");
+    wait(&mut window, "boat.png");
+    window.click("boat.png");
+    window.wait_for("the image", |app| app.state().draft().request.source.is_some());
+    window.frames();
+    assert!(!window.shows("Choose an input image"));
+    window.click("Model");
+    window.click("Open a model folder…");
+    wait(&mut window, "photos");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Use this folder"));
+}
+
+#[test]
+fn a_second_window_says_that_it_saves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Lock::of(Some(folder.path()));
+    assert!(matches!(first, Lock::First(Some(_))));
+    let second = Lock::of(Some(folder.path()));
+    assert!(matches!(second, Lock::Taken));
+    let window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.lock = second);
+    assert!(window.shows("Sluice is already open"));
+    drop(first);
+    assert!(matches!(Lock::of(Some(folder.path())), Lock::First(Some(_))));
+}
