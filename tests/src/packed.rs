@@ -158,6 +158,30 @@ pub fn package(tensors: &Tensors, choose: impl Fn(&str, &[usize]) -> Encoding) -
     written.collect()
 }
 
+/// llama.cpp's names of the tensors of a Qwen model: the authors' and its own.
+pub const QWEN_IN_LLAMA: [(&str, &str); 14] = [
+    ("model.layers.", "blk."),
+    ("input_layernorm", "attn_norm"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.o_proj", "attn_output"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+    ("model.embed_tokens", "token_embd"),
+    ("model.norm", "output_norm"),
+];
+
+/// The tensors with parts of their names replaced, in the order of a table.
+pub fn renamed(tensors: &Packaged, table: &[(&str, &str)]) -> Packaged {
+    let rename = |name: &str| table.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
+    tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
+}
+
 /// The dequantized tensors, in f32.
 pub fn widened(packaged: &Packaged) -> Result<Tensors> {
     packaged.iter().map(|(name, written)| Ok((name.clone(), written.widened()?))).collect()

@@ -1,11 +1,19 @@
 //! Models with the same values, stored in different ways.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Result, ensure};
 use candle_core::{DType, Tensor};
 
-use crate::{checkpoint::Run, runner::Runner};
+use crate::{
+    checkpoint::{Fixture, Layout, Run, Stored, load, save},
+    original_names::Tensors,
+    packed::{Packaged, ScaleNames, widened, write_safetensors},
+    runner::Runner,
+};
 
 /// The bits of a tensor's values in f32.
 pub fn bits(tensor: &Tensor) -> Vec<u32> {
@@ -25,4 +33,45 @@ pub fn check_twins(name: &str, run: &Run, packed: &Path, wide: &Path) -> Result<
     }
     ensure!(pictures.iter().zip(&others).all(|(a, b)| a.media == b.media), "{name}: other pixels");
     Ok(())
+}
+
+/// The split files of a fixture. The `files` are left to `write`, which gets the tensors of each.
+pub fn with_files(
+    fixture: &Fixture,
+    folder: &Path,
+    files: &[&str],
+    write: impl Fn(&Path, &str, &Tensors) -> Result<()>,
+) -> Result<PathBuf> {
+    let model = fixture.write(folder, Layout::Split, Stored::F32)?;
+    for file in files {
+        let path = model.join(format!("{file}.safetensors"));
+        let tensors = load(&path)?;
+        fs::remove_file(&path)?;
+        write(&model, file, &tensors)?;
+    }
+    Ok(model)
+}
+
+/// Compares a run of a fixture with `files` of its split layout as `pack` packs and `write` writes them, and with their
+/// values in f32.
+pub fn check_files(
+    name: &str,
+    (fixture, run): (&Fixture, &str),
+    files: &[&str],
+    pack: impl Fn(&str, &Tensors) -> Packaged,
+    write: impl Fn(&Path, &str, &Packaged) -> Result<()>,
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let packed = with_files(fixture, &folder.path().join("packed"), files, |model, file, tensors| {
+        write(model, file, &pack(file, tensors))
+    })?;
+    let wide = with_files(fixture, &folder.path().join("wide"), files, |model, file, tensors| {
+        save(&widened(&pack(file, tensors))?, &model.join(format!("{file}.safetensors")))
+    })?;
+    check_twins(name, &fixture.run(run)?, &packed, &wide)
+}
+
+/// Writes files in safetensors, with scales under these names.
+pub fn as_safetensors(names: ScaleNames) -> impl Fn(&Path, &str, &Packaged) -> Result<()> {
+    move |model, file, tensors| write_safetensors(&model.join(format!("{file}.safetensors")), tensors, names)
 }

@@ -18,7 +18,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, fixtures, load, manifest_tensors, save},
     original_names::{self, Tensors, prefixed},
-    packed::{Packaged, ScaleNames, package, widened, write_gguf, write_safetensors},
+    packed::{Packaged, QWEN_IN_LLAMA, ScaleNames, package, renamed, widened, write_gguf, write_safetensors},
     runner::Runner,
     stores::store,
     twins::{bits, check_twins},
@@ -105,34 +105,10 @@ fn as_published(_: &str, shape: &[usize]) -> Encoding {
     }
 }
 
-/// llama.cpp's names for Qwen3's tensors.
-fn llama_names(tensors: &Packaged) -> Packaged {
-    let rename = |name: &str| {
-        let table = [
-            ("model.layers.", "blk."),
-            ("input_layernorm", "attn_norm"),
-            ("post_attention_layernorm", "ffn_norm"),
-            ("self_attn.q_norm", "attn_q_norm"),
-            ("self_attn.k_norm", "attn_k_norm"),
-            ("self_attn.q_proj", "attn_q"),
-            ("self_attn.k_proj", "attn_k"),
-            ("self_attn.v_proj", "attn_v"),
-            ("self_attn.o_proj", "attn_output"),
-            ("mlp.gate_proj", "ffn_gate"),
-            ("mlp.up_proj", "ffn_up"),
-            ("mlp.down_proj", "ffn_down"),
-            ("model.embed_tokens", "token_embd"),
-            ("model.norm", "output_norm"),
-        ];
-        table.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
-    };
-    tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
-}
-
 fn write_published(model: &Path, file: &str, tensors: &Packaged) {
     let path = model.join(format!("{file}.gguf"));
     if file == ENCODER {
-        write_gguf(&path, "qwen3", &llama_names(tensors)).unwrap();
+        write_gguf(&path, "qwen3", &renamed(tensors, &QWEN_IN_LLAMA)).unwrap();
     } else {
         write_gguf(&path, "lumina2", tensors).unwrap();
     }

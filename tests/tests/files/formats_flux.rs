@@ -1,84 +1,56 @@
 //! FLUX.1 in published formats: quantized weights give the same bits as their dequantized f32 values.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
+use anyhow::Result;
 use sluice_engine::{
     checkpoint::read_header,
     precision::{Encoding, Format},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, Layout, Stored, load, save},
+    checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, ScaleNames, Written, package, widened, write_gguf, write_safetensors},
-    twins::check_twins,
+    packed::{Packaged, ScaleNames, Written, package, renamed, write_gguf},
+    twins::{as_safetensors, check_files, with_files},
 };
 
 const DENOISER: &str = "diffusion_models/tiny_flux";
 const T5: &str = "text_encoders/t5xxl";
-
-/// The split files of the tiny FLUX.1 dev. The `files` are left to `write`, which gets the tensors of each.
-fn with_files(folder: &Path, files: &[&str], write: impl Fn(&Path, &str, &Tensors)) -> PathBuf {
-    let model = Fixture::new("flux", "dev").write(folder, Layout::Split, Stored::F32).unwrap();
-    for file in files {
-        let path = model.join(format!("{file}.safetensors"));
-        let tensors = load(&path).unwrap();
-        fs::remove_file(&path).unwrap();
-        write(&model, file, &tensors);
-    }
-    model
-}
 
 /// Compares a run with files made by `pack` and `write` to a run with their values in f32.
 fn check(
     name: &str,
     files: &[&str],
     pack: impl Fn(&str, &Tensors) -> Packaged,
-    write: impl Fn(&Path, &str, &Packaged),
+    write: impl Fn(&Path, &str, &Packaged) -> Result<()>,
 ) {
-    let folder = tempfile::tempdir().unwrap();
-    let packed = with_files(&folder.path().join("packed"), files, |model, file, tensors| {
-        write(model, file, &pack(file, tensors));
-    });
-    let wide = with_files(&folder.path().join("wide"), files, |model, file, tensors| {
-        let tensors = widened(&pack(file, tensors)).unwrap();
-        save(&tensors, &model.join(format!("{file}.safetensors"))).unwrap();
-    });
-    let run = Fixture::new("flux", "dev").run("horse").unwrap();
-    check_twins(name, &run, &packed, &wide).unwrap();
+    check_files(name, (&Fixture::new("flux", "dev"), "horse"), files, pack, write).unwrap();
 }
 
-fn gguf(model: &Path, file: &str, tensors: &Packaged) {
+fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
     let path = model.join(format!("{file}.gguf"));
-    if file == T5 {
-        write_gguf(&path, "t5encoder", &llama_names(tensors)).unwrap();
-    } else {
-        write_gguf(&path, "flux", tensors).unwrap();
+    match file {
+        T5 => write_gguf(&path, "t5encoder", &renamed(tensors, &T5_IN_LLAMA)),
+        _ => write_gguf(&path, "flux", tensors),
     }
 }
 
 /// llama.cpp's names for the tensors of a T5 encoder.
-fn llama_names(tensors: &Packaged) -> Packaged {
-    let table = [
-        ("encoder.block.", "enc.blk."),
-        ("encoder.final_layer_norm.", "enc.output_norm."),
-        ("shared.", "token_embd."),
-        ("layer.0.SelfAttention.q.", "attn_q."),
-        ("layer.0.SelfAttention.k.", "attn_k."),
-        ("layer.0.SelfAttention.v.", "attn_v."),
-        ("layer.0.SelfAttention.o.", "attn_o."),
-        ("layer.0.SelfAttention.relative_attention_bias.", "attn_rel_b."),
-        ("layer.0.layer_norm.", "attn_norm."),
-        ("layer.1.DenseReluDense.wi_0.", "ffn_gate."),
-        ("layer.1.DenseReluDense.wi_1.", "ffn_up."),
-        ("layer.1.DenseReluDense.wo.", "ffn_down."),
-        ("layer.1.layer_norm.", "ffn_norm."),
-    ];
-    let rename = |name: &str| table.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
-    tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
-}
+const T5_IN_LLAMA: [(&str, &str); 13] = [
+    ("encoder.block.", "enc.blk."),
+    ("encoder.final_layer_norm.", "enc.output_norm."),
+    ("shared.", "token_embd."),
+    ("layer.0.SelfAttention.q.", "attn_q."),
+    ("layer.0.SelfAttention.k.", "attn_k."),
+    ("layer.0.SelfAttention.v.", "attn_v."),
+    ("layer.0.SelfAttention.o.", "attn_o."),
+    ("layer.0.SelfAttention.relative_attention_bias.", "attn_rel_b."),
+    ("layer.0.layer_norm.", "attn_norm."),
+    ("layer.1.DenseReluDense.wi_0.", "ffn_gate."),
+    ("layer.1.DenseReluDense.wi_1.", "ffn_up."),
+    ("layer.1.DenseReluDense.wo.", "ffn_down."),
+    ("layer.1.layer_norm.", "ffn_norm."),
+];
 
 /// As in published files: matrices of the blocks in one type if rows are whole blocks of it, in Q8_0 or 16
 /// bits otherwise; norms and biases unchanged.
@@ -159,32 +131,27 @@ fn blocks_in(encoding: impl Fn(&[usize]) -> Encoding) -> impl Fn(&str, &Tensors)
 
 #[test]
 fn fp8_and_nf4_draw_what_their_widened_weights_draw() {
-    let files = |names| {
-        move |model: &Path, file: &str, tensors: &Packaged| {
-            write_safetensors(&model.join(format!("{file}.safetensors")), tensors, names).unwrap();
-        }
-    };
     let whole = |format| move |shape: &[usize]| Encoding::scaled(format, shape.iter().product());
     let both = [DENOISER, T5];
-    check("e4m3", &both, blocks_in(|_| Format::F8E4m3.into()), files(ScaleNames::ScaleWeight));
-    check("e5m2", &both, blocks_in(|_| Format::F8E5m2.into()), files(ScaleNames::ScaleWeight));
-    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), files(ScaleNames::ScaleWeight));
-    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), files(ScaleNames::WeightScale));
+    check("e4m3", &both, blocks_in(|_| Format::F8E4m3.into()), as_safetensors(ScaleNames::ScaleWeight));
+    check("e5m2", &both, blocks_in(|_| Format::F8E5m2.into()), as_safetensors(ScaleNames::ScaleWeight));
+    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), as_safetensors(ScaleNames::ScaleWeight));
+    check("scaled e4m3", &both, blocks_in(whole(Format::F8E4m3)), as_safetensors(ScaleNames::WeightScale));
     let nf4 = |_: &[usize]| Encoding::scaled(Format::Nf4, 64);
-    check("nf4", &[DENOISER], blocks_in(nf4), files(ScaleNames::WeightScale));
+    check("nf4", &[DENOISER], blocks_in(nf4), as_safetensors(ScaleNames::WeightScale));
     let twice = |file: &str, tensors: &Tensors| -> Packaged {
         let packed = blocks_in(nf4)(file, tensors).into_iter();
         packed.map(|(name, tensor)| (name, tensor.with_nested_scales())).collect()
     };
-    check("nf4, scales quantised too", &[DENOISER], twice, files(ScaleNames::Nested));
+    check("nf4, scales quantised too", &[DENOISER], twice, as_safetensors(ScaleNames::Nested));
 }
 
 #[test]
 fn a_file_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let model = with_files(folder.path(), &[DENOISER], |model, file, tensors| {
-        gguf(model, file, &as_published(tensors, Format::Q6K));
-    });
+    let write =
+        |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &as_published(tensors, Format::Q6K));
+    let model = with_files(&Fixture::new("flux", "dev"), folder.path(), &[DENOISER], write).unwrap();
     let path = model.join(format!("{DENOISER}.gguf"));
     let formats: std::collections::BTreeSet<String> =
         read_header(&path).unwrap().values().map(|tensor| tensor.dtype_name()).collect();

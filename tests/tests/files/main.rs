@@ -5,6 +5,7 @@
 mod damaged;
 mod formats;
 mod formats_flux;
+mod formats_qwen_image;
 mod inventory;
 mod likeness;
 mod parts;
