@@ -87,9 +87,10 @@ impl FlowShift {
         Self { shift, ..Self::default() }
     }
 
-    /// With this constant shift, and even levels, in place of its own.
+    /// With this constant shift, and even levels that are not stretched, in place of its own.
     pub fn with_constant(&self, shift: f64) -> Self {
-        Self { shift, use_dynamic_shifting: false, own: OwnLevels::Even, ..self.clone() }
+        let own = OwnLevels::Even;
+        Self { shift, use_dynamic_shifting: false, shift_terminal: None, own, ..self.clone() }
     }
 
     /// The constant shift.
@@ -219,7 +220,12 @@ mod tests {
     #[test]
     fn a_constant_shift_replaces_all_that_is_the_models_own() {
         for own in [OwnLevels::Even, OwnLevels::LinearQuadratic, OwnLevels::Listed(vec![1.0, 0.9])] {
-            let shift = FlowShift { own, use_dynamic_shifting: true, ..FlowShift::default() };
+            let shift = FlowShift {
+                own,
+                use_dynamic_shifting: true,
+                shift_terminal: Some(0.1),
+                ..FlowShift::default()
+            };
             let levels = shift.with_constant(3.0).own_sigmas(64, 4);
             assert_eq!(levels, FlowShift::fixed(3.0).own_sigmas(64, 4));
         }
