@@ -24,6 +24,7 @@ import pictures
 import recording
 import samplers
 import tables
+import tiny_clips
 import walks
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
@@ -143,6 +144,20 @@ def write_tiny_autoencoder(name, options, out):
     save_tensors({"decode.in": latents, "decode.out": vae.decode(latents).sample}, f"{out}/golden.safetensors")
 
 
+def write_tiny_clip_autoencoder(name, options, doublings, shape, out):
+    """Writes manifest and tensors of the decoder of one tiny autoencoder of clips."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_file(tiny_clips.Decoder(**options).state_dict(), f"{folder}/{name}.safetensors")
+        entry = checkpoints.describe(f"{folder}/{name}.safetensors", f"autoencoder_tiny.{name}")
+    os.makedirs(out)
+    checkpoints.write_json(f"{out}/manifest.json", {f"{name}.safetensors": entry}, separators=(",", ":"))
+    tensors = {"decode.in": modules.tensor(f"autoencoder_tiny.{name}", *shape) * 2}
+    for kept in doublings:
+        decoder = checkpoints.fill(tiny_clips.Decoder(**options, doublings=kept), entry)
+        tensors[f"decode.out.{kept}"] = decoder(tensors["decode.in"])
+    save_tensors(tensors, f"{out}/golden.safetensors")
+
+
 def write_all(out, names):
     """Writes the fixtures of these families and those that belong to none."""
     for name in names:
@@ -169,6 +184,9 @@ def write_all(out, names):
     for name, options in cases.TINY_AUTOENCODERS.items():
         shutil.rmtree(f"{out}/autoencoder_tiny/{name}", ignore_errors=True)
         write_tiny_autoencoder(name, options, f"{out}/autoencoder_tiny/{name}")
+    for name, case in cases.TINY_CLIP_AUTOENCODERS.items():
+        shutil.rmtree(f"{out}/autoencoder_tiny/{name}", ignore_errors=True)
+        write_tiny_clip_autoencoder(name, *case, f"{out}/autoencoder_tiny/{name}")
     checkpoints.write_json(f"{out}/parameters.json", likeness.parameters(), indent=1)
     save_tensors(tables.tensors(), f"{out}/tables/golden.safetensors")
     checkpoints.write_json(f"{out}/tables/configurations.json", tables.configurations(), indent=1)

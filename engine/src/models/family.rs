@@ -32,9 +32,10 @@ pub trait Family: Sync {
         &[]
     }
 
-    /// The published name of the tiny decoder for its latents.
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        None
+    /// The published names of tiny decoders for its latents, the best first. Of several kinds of latents, the
+    /// decoder with as many channels is taken.
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether a refiner can run the last steps of its models.

@@ -264,8 +264,8 @@ impl Family for Flux {
         &[("double_blocks.0.img_attn.proj.weight", "flux")]
     }
 
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        Some("taef1")
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taef1"]
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {

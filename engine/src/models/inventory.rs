@@ -228,7 +228,8 @@ fn adapter(tensors: &TensorTable) -> Option<String> {
 }
 
 /// Common files in model folders that are not models: part of a tensor name, and a description.
-const STRANGERS: [(&str, &str); 14] = [
+const STRANGERS: [(&str, &str); 15] = [
+    ("decoder.22.bias", "TAEHV, a small autoencoder of clips for previews"),
     ("decoder.layers.0.weight", "TAESD, a small autoencoder for previews"),
     ("taesd_decoder.", "TAESD, a small autoencoder for previews"),
     ("3.conv.0.weight", "TAESD, a small autoencoder for previews"),

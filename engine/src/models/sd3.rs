@@ -339,8 +339,8 @@ impl Family for Sd3 {
         &[("joint_blocks.0.context_block.attn.qkv.weight", "sd3")]
     }
 
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        Some("taesd3")
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taesd3"]
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {

@@ -62,8 +62,8 @@ impl Family for Sdxl {
         &[("label_emb.0.0.weight", "sdxl")]
     }
 
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        Some("taesdxl")
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taesdxl"]
     }
 
     fn takes_refiner(&self) -> bool {

@@ -51,8 +51,8 @@ impl Family for StableDiffusion {
         &[("input_blocks.0.0.weight", "sd1")]
     }
 
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        Some("taesd")
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taesd"]
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {

@@ -270,8 +270,8 @@ impl Family for ZImage {
         &[("cap_embedder.1.weight", "lumina2")]
     }
 
-    fn tiny_decoder(&self) -> Option<&'static str> {
-        Some("taef1")
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taef1"]
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {

@@ -8,7 +8,7 @@ use std::{
 
 use candle_core::Device;
 
-use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny};
+use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny, tiny::Tiny};
 use crate::{
     adapters::AdapterReport,
     checkpoint::{Component, Role},
@@ -19,7 +19,6 @@ use crate::{
     precision::Storage,
     request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
-    vae::TinyDecoder,
 };
 
 /// Maximum number of cached prompts.
@@ -42,7 +41,7 @@ pub struct LoadedModel {
     /// In the order of the model's components.
     pub(super) stores: Vec<WeightStore>,
     pub(super) preview: RefCell<Option<Preview>>,
-    tiny: OnceCell<Option<TinyDecoder>>,
+    tiny: OnceCell<Option<Tiny>>,
     prompts: RefCell<VecDeque<(Prompt, Conditionings)>>,
 }
 
@@ -205,7 +204,7 @@ impl LoadedModel {
     }
 
     /// The tiny decoder for previews, if its file exists.
-    pub(super) fn tiny_decoder(&self) -> Option<&TinyDecoder> {
+    pub(super) fn tiny_decoder(&self) -> Option<&Tiny> {
         self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
     }
 

@@ -8,7 +8,7 @@ use sluice_engine::{
 };
 use sluice_tests::{
     checkpoint::{fixtures, load, manifest_tensors, save},
-    golden::{AUTOENCODER, distance},
+    golden::{AUTOENCODER, MODULE, distance},
     original_names::{self, Tensors},
 };
 
@@ -37,7 +37,7 @@ fn tiny_decoders_give_what_diffusers_gives_under_both_names() {
                 let expected = golden["decode.out"].narrow(0, picture, 1).unwrap();
                 // diffusers returns −1…1.
                 let found = decoder
-                    .decode(&latents, None)
+                    .decode(&latents, None, 0)
                     .unwrap()
                     .affine(2.0, -1.0)
                     .unwrap()
@@ -46,9 +46,31 @@ fn tiny_decoders_give_what_diffusers_gives_under_both_names() {
                 let distance = distance(name, &expected, &found, AUTOENCODER).unwrap();
                 println!("{name}: {distance:.1e}");
                 let tiled =
-                    decoder.decode(&latents, Some(Tiling::with_tile(5))).unwrap().into_computed().unwrap();
+                    decoder.decode(&latents, Some(Tiling::with_tile(5)), 0).unwrap().into_computed().unwrap();
                 assert_eq!(tiled.dims(), found.dims());
             }
+        }
+    }
+}
+
+#[test]
+fn tiny_decoders_of_clips_give_what_their_authors_code_gives() {
+    for (name, channels, scale, doublings) in
+        [("taew2_1", 16, 8, &[3, 1][..]), ("taew2_2", 48, 16, &[2]), ("taeltx_2", 128, 32, &[1, 0])]
+    {
+        let golden =
+            load(&fixtures().join("autoencoder_tiny").join(name).join("golden.safetensors")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let decoder = open(&weights(name), folder.path()).unwrap();
+        assert_eq!((decoder.channels(), decoder.scale()), (channels, scale));
+        let latents = golden["decode.in"].clone().into();
+        for kept in doublings {
+            let found = decoder.decode(&latents, None, 3 - kept).unwrap().into_computed().unwrap();
+            let expected = &golden[&format!("decode.out.{kept}")];
+            let distance = distance(name, expected, &found, MODULE).unwrap();
+            println!("{name} with {kept} doublings: {distance:.1e}");
+            let tiled = decoder.decode(&latents, Some(Tiling::with_tile(2)), 3 - kept).unwrap();
+            assert_eq!(tiled.dims(), found.dims());
         }
     }
 }

@@ -63,6 +63,10 @@ impl Family for Wan {
         &[("blocks.0.cross_attn.norm_q.weight", "wan")]
     }
 
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taew2_1", "taew2_2", "lighttaew2_1", "lighttaew2_2"]
+    }
+
     /// Two transformers take turns at a noise level, in one sampling loop.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
         let denoisers: Vec<_> = model.denoisers().collect();

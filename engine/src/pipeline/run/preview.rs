@@ -5,14 +5,24 @@ use candle_core::Tensor;
 use super::{PipelineError, Run, decode::to_images};
 use crate::{
     models::{LatentShape, Task, Used},
+    nn,
     output::{Clip, Media},
-    pipeline::{estimate::LISTS, preview::Preview},
+    pipeline::{estimate::LISTS, preview::Preview, tiny::Tiny},
     residency::RunError,
-    vae::{Tiling, TinyDecoder, TinyDecoderError},
+    vae::{Tiling, TinyDecoderError},
 };
 
 /// Sides of the tiles of a tiny decoder, in latents.
 const TILES: [usize; 3] = [64, 32, 16];
+/// Most pixels of all frames of a decoded preview. Longer clips are shown at a half, a quarter … of the resolution.
+const PIXELS: usize = 1 << 21;
+
+/// How a tiny decoder decodes.
+struct Decoding<'a> {
+    tiny: &'a Tiny,
+    tile: usize,
+    halvings: usize,
+}
 
 impl Run<'_> {
     /// Fits the map for previews, once per model, unless there is a tiny decoder. This may use as much memory
@@ -46,61 +56,81 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Converts denoised latents to images, or to clips with a frame for each latent frame. A tiny decoder makes an
-    /// image of the frame in the middle. Returns none if its file has become unreadable.
+    /// Converts denoised latents to images, or to clips with a frame for each latent frame. Returns none if the file
+    /// of the tiny decoder has become unreadable.
     pub(super) fn preview(
         &self,
         stage: usize,
         part: usize,
         latents: &Tensor,
     ) -> Result<Vec<Media>, PipelineError> {
-        let Some((decoder, tile)) = self.tiny_decoder(stage, part) else {
-            return match self.loaded.preview.borrow().as_ref() {
-                Some(preview) => Ok(self.moving(preview, latents)?),
-                None => Ok(Vec::new()),
-            };
-        };
-        let latents = &match latents.rank() {
-            5 => latents.narrow(2, latents.dim(2)? / 2, 1)?.squeeze(2)?,
-            _ => latents.clone(),
-        };
-        let mut images = Vec::new();
-        for index in 0..latents.dim(0)? {
-            let latents = latents.narrow(0, index, 1)?.into();
-            match decoder.decode(&latents, Some(Tiling::with_tile(tile))) {
-                Ok(image) => images.extend(to_images(image.computed()?)?),
-                Err(TinyDecoderError::Compute(error)) => return Err(RunError::from(error).into()),
+        if let Some(decoding) = self.tiny_decoder(stage, part) {
+            return match self.moving(latents, |frames| self.decoded(&decoding, frames)) {
+                Ok(media) => Ok(media),
+                Err(TinyDecoderError::Compute(error)) => Err(RunError::from(error).into()),
                 Err(TinyDecoderError::Checkpoint(error)) => {
                     tracing::warn!(%error, "the preview failed");
-                    return Ok(Vec::new());
+                    Ok(Vec::new())
                 }
-            }
+            };
         }
-        Ok(images.into_iter().map(Media::Image).collect())
+        match self.loaded.preview.borrow().as_ref() {
+            Some(preview) => Ok(self.moving(latents, |frames| preview.picture(frames))?),
+            None => Ok(Vec::new()),
+        }
     }
 
-    /// Images, or clips that take as long as those of the run.
-    fn moving(&self, preview: &Preview, latents: &Tensor) -> candle_core::Result<Vec<Media>> {
-        if latents.rank() == 4 {
-            return Ok(to_images(&preview.picture(latents)?)?.into_iter().map(Media::Image).collect());
+    fn decoded(&self, decoding: &Decoding<'_>, frames: &Tensor) -> Result<Tensor, TinyDecoderError> {
+        let Decoding { tiny, tile, halvings } = decoding;
+        let mut latents = nn::Tensor::from(frames.clone());
+        if let (true, Some(autoencoder)) = (tiny.takes_unscaled, self.loaded.model.autoencoders().next()) {
+            latents = autoencoder.network.unscale(&latents)?;
         }
-        let kept = (latents.dim(2)? - 1) as f32 / (self.request.frames - 1).max(1) as f32;
-        let clip = |index: usize| {
-            let frames = latents.get(index)?.transpose(0, 1)?;
-            let frames = to_images(&preview.picture(&frames)?)?;
-            Ok(Media::Clip(Clip::silent(frames, self.request.frame_rate * kept)))
+        let tiling = Tiling::with_tile(*tile);
+        Ok(tiny.decoder.decode(&latents, Some(tiling), *halvings)?.into_computed()?)
+    }
+
+    /// Images, or clips that take as long as those of the run. `picture` makes images `[frames, 3, height, width]` in
+    /// 0…1 of latents `[frames, channels, height, width]`.
+    fn moving<E: From<candle_core::Error>>(
+        &self,
+        latents: &Tensor,
+        picture: impl Fn(&Tensor) -> Result<Tensor, E>,
+    ) -> Result<Vec<Media>, E> {
+        let is_clip = latents.rank() == 5;
+        let kept = latents.dim(2)?.saturating_sub(1) as f32 / (self.request.frames - 1).max(1) as f32;
+        let of_one = |index: usize| {
+            let latents = latents.narrow(0, index, 1)?;
+            let frames = if is_clip { latents.get(0)?.transpose(0, 1)?.contiguous()? } else { latents };
+            let frames = to_images(&picture(&frames)?)?;
+            Ok(match is_clip {
+                true => vec![Media::Clip(Clip::silent(frames, self.request.frame_rate * kept))],
+                false => frames.into_iter().map(Media::Image).collect(),
+            })
         };
-        (0..latents.dim(0)?).map(clip).collect()
+        let each = (0..latents.dim(0)?).map(of_one).collect::<Result<Vec<_>, E>>()?;
+        Ok(each.into_iter().flatten().collect())
     }
 
-    /// The tiny decoder, with the largest tile that fits into the memory that the plan leaves free between
-    /// two steps: previews do not change the plan.
-    fn tiny_decoder(&self, stage: usize, part: usize) -> Option<(&TinyDecoder, usize)> {
-        let decoder = self.loaded.tiny_decoder()?;
-        let LatentShape { height, width, .. } = self.resolved.latents(stage)?;
+    /// The tiny decoder, with the highest resolution of a clip and the largest tile that fit into the memory that the
+    /// plan leaves free between two steps: previews do not change the plan.
+    fn tiny_decoder(&self, stage: usize, part: usize) -> Option<Decoding<'_>> {
+        let tiny = self.loaded.tiny_decoder()?;
+        let LatentShape { frames, height, width, .. } = self.resolved.latents(stage)?;
+        let decoder = &tiny.decoder;
+        let pixels = |halvings: usize| frames * height * width * (decoder.scale() >> halvings).pow(2);
+        let halvings = match frames {
+            1 => 0..=0,
+            _ => 0..=decoder.doublings(),
+        };
+        let mut shown = halvings.clone().filter(|count| pixels(*count) <= PIXELS || count == halvings.end());
         let free = self.plan.borrow().free_between_walks(stage, part);
-        let fits = |tile: &usize| decoder.peak([height, width], *tile).is_ok_and(|peak| peak <= free);
-        let tile = TILES.into_iter().find(fits)?;
-        Some((decoder, tile))
+        shown.find_map(|halvings| {
+            let fits = |tile: &usize| {
+                let peak = decoder.peak([frames, height, width], Tiling::with_tile(*tile), halvings);
+                peak.is_ok_and(|peak| peak <= free)
+            };
+            Some(Decoding { tiny, tile: TILES.into_iter().find(fits)?, halvings })
+        })
     }
 }
