@@ -60,6 +60,12 @@ def given(first=None, last=None, clip=None, strength=1.0):
     return {"first": first, "last": last, "clip": clip, "strength": strength}
 
 
+def controlled(control=None, masked=False, references=(), scale=1.0):
+    """The source of a `Given` for a controlled clip: the sides of the frames of a clip, whether they are masked, the sides
+    of pictures of what appears, and the strength."""
+    return {**given(), "control": control, "masked": masked, "references": list(references), "scale": scale}
+
+
 def edit(strength, picture, mask=None):
     """The source of an `Edit`."""
     return {"strength": strength, "picture": picture, "mask": mask}
@@ -457,6 +463,15 @@ CASES = {
             options={"scheduler": {"flow_shift": 16.0}, "transformer": {"attention_head_dim": 32, "image_dim": 24, "added_kv_proj_dim": 64, "pos_embed_seq_len": 10}, "images": 2, "vision": {"eps": 1e-3}},
             runs={"last": Given("dance monkey", "", 2, 5.0, 16, 32, max_tokens=512, sampler="uni_pc", frames=5, source=given([32, 16], [28, 28]))},
         ),
+        "control": Checkpoint(
+            salt="control",
+            options={"scheduler": {"flow_shift": 3.0}, "transformer": {"attention_head_dim": 32, "num_layers": 4}, "control": [0, 2]},
+            runs={
+                "text": Run(HORSE, "", 2, 4.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5),
+                "masked": Given(HORSE, "blurry", 2, 4.0, 32, 16, max_tokens=16, sampler="uni_pc", frames=9, source=controlled([16, 32], True, scale=0.7)),
+                "references": Given("dance monkey", "", 2, 3.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5, source=controlled([32, 16], references=[[37, 20], [16, 44]])),
+            },
+        ),
         "wide": Checkpoint(
             salt="wide",
             options={"vae": WAN_2_2, "expand": True, "scheduler": {"flow_shift": 5.0}, "transformer": {"attention_head_dim": 32}},
@@ -597,6 +612,13 @@ TINY_AUTOENCODERS = {
         "latent_channels": 16, "encoder_block_out_channels": (16,) * 3, "decoder_block_out_channels": (24,) * 3,
         "num_encoder_blocks": (1,) * 3, "num_decoder_blocks": (2, 1, 2),
     },
+}
+
+# The same in the layout for clips, with the doublings that are kept, and the shape of the latents.
+TINY_CLIP_AUTOENCODERS = {
+    "taew2_1": ({"channels": 16, "widths": (8, 6, 4, 5), "times": (1, 2, 2), "patch": 1}, (3, 1), (3, 16, 2, 3)),
+    "taew2_2": ({"channels": 48, "widths": (8, 6, 4, 5), "times": (1, 2, 2), "patch": 2}, (2,), (3, 48, 2, 3)),
+    "taeltx_2": ({"channels": 128, "widths": (6, 4, 4, 4), "times": (2, 2, 2), "patch": 4}, (1, 0), (2, 128, 2, 3)),
 }
 
 # The same of clips.

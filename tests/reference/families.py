@@ -345,11 +345,12 @@ def qwen_image(transformer=None, text=None, vae=None, scheduler=None):
 @family
 def wan(
     transformer=None, text=None, vae=None, scheduler=None, kind="UniPCMultistepScheduler", boundary=None, expand=False,
-    images=0, vision=None,
+    images=0, vision=None, control=None,
 ):  # fmt: skip
     """Wan 2.1: UMT5, a transformer of one sequence of patches that attends to the prompt, a causal autoencoder. Wan 2.2 has
     a second transformer below the `boundary`, or `expand`s its timesteps to one for each patch. Models of clips from
-    `images` read a mask and an encoded clip, and those with `vision` attend to the images."""
+    `images` read a mask and an encoded clip, and those with `vision` attend to the images. `control` are the blocks that
+    those of a second stream add to, which read a controlling clip."""
     tokenizer, save_tokenizer = t5_tokenizer.make()
     text_encoder, vae = umt5(tokenizer, **(text or {})), autoencoder_wan(**(vae or {}))
     options = dict(
@@ -364,12 +365,18 @@ def wan(
         options["in_channels"] = 2 * vae.config.z_dim + 4
         encoder, processor = clip_vision(**vision) if vision is not None else (None, None)
         more = {"image_encoder": encoder, "image_processor": processor}
-    pipeline = (diffusers.WanImageToVideoPipeline if images else diffusers.WanPipeline)(
+    network, kind_of_pipeline = diffusers.WanTransformer3DModel, diffusers.WanImageToVideoPipeline if images else diffusers.WanPipeline
+    if control:
+        network, kind_of_pipeline = diffusers.WanVACETransformer3DModel, diffusers.WanVACEPipeline
+        mask = vae.config.scale_factor_spatial**2
+        options.update(vace_layers=control, vace_in_channels=2 * vae.config.z_dim + mask)
+    else:
+        more["expand_timesteps"] = expand
+    pipeline = kind_of_pipeline(
         **more,
-        transformer=diffusers.WanTransformer3DModel(**options),
-        transformer_2=diffusers.WanTransformer3DModel(**options) if boundary else None,
+        transformer=network(**options),
+        transformer_2=network(**options) if boundary else None,
         boundary_ratio=boundary,
-        expand_timesteps=expand,
         vae=vae,
         scheduler=getattr(diffusers, kind)(**{**usual, **(scheduler or {})}),
         text_encoder=text_encoder,

@@ -18,6 +18,9 @@ PICTURE = "picture.png"
 MASK = "mask.png"
 LAST = "last.png"
 CLIP = "clip"
+CONTROL = "control"
+CONTROL_MASK = "control_mask"
+REFERENCE = "reference"
 # The pipeline of LTX-Video from 0.9.7 on, for text and for pictures.
 CONDITIONED = "LTXConditionPipeline"
 
@@ -43,6 +46,16 @@ def frame(width, height, number):
     return Image.fromarray(numpy.stack([channel % 256 for channel in channels], -1).astype(numpy.uint8))
 
 
+def moving_mask(width, height, number):
+    """A frame of a clip in which a disc moves."""
+    return Image.fromarray(numpy.roll(numpy.asarray(mask(width, height)), number, axis=1))
+
+
+def is_controlled(source):
+    """Whether the source controls a clip."""
+    return "control" in source
+
+
 def is_clip(source):
     """Whether the source is that of a clip."""
     return "first" in source
@@ -59,15 +72,28 @@ def write(source, folder, frames=1):
             os.makedirs(f"{folder}/{CLIP}")
             for number in range(frames):
                 frame(*source["clip"], number).save(f"{folder}/{CLIP}/{number:04}.png")
+        if is_controlled(source):
+            write_control(source, folder, frames)
         return
     picture(*source["picture"]).save(f"{folder}/{PICTURE}")
     if source["mask"]:
         mask(*source["mask"]).save(f"{folder}/{MASK}")
 
 
+def write_control(source, folder, frames):
+    """Writes the frames that control a clip, their masks and the pictures of what appears."""
+    for wanted, name, made in (("control", CONTROL, frame), ("masked", CONTROL_MASK, moving_mask)):
+        if source[wanted]:
+            os.makedirs(f"{folder}/{name}")
+            for number in range(frames):
+                made(*source["control"], number).save(f"{folder}/{name}/{number:04}.png")
+    for number, sides in enumerate(source["references"]):
+        frame(*sides, 3 * number).save(f"{folder}/{REFERENCE}-{number}.png")
+
+
 def variant(kind, source):
     """The pipeline that starts from a picture."""
-    if kind == CONDITIONED:
+    if kind == CONDITIONED or is_controlled(source):
         return kind
     if is_clip(source):
         for name in ("Wan", "LTX"):
@@ -79,6 +105,14 @@ def variant(kind, source):
 
 def options(source, folder):
     """What it is called with."""
+    if is_controlled(source):
+        opened = {"conditioning_scale": source["scale"]}
+        for wanted, name, option in (("control", CONTROL, "video"), ("masked", CONTROL_MASK, "mask")):
+            if source[wanted]:
+                opened[option] = [Image.open(file) for file in sorted(glob.glob(f"{folder}/{name}/*.png"))]
+        if source["references"]:
+            opened["reference_images"] = [Image.open(file) for file in sorted(glob.glob(f"{folder}/{REFERENCE}-*.png"))]
+        return opened
     if is_clip(source):
         opened = {name: Image.open(f"{folder}/{file}") for name, file in (("first", PICTURE), ("last", LAST)) if source[name]}
         if source["clip"]:

@@ -8,14 +8,14 @@ import quiet  # noqa: F401  (has to come first)
 
 import diffusers
 import torch
-from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_video2video
+from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video
 
 import hash_weights
 import pictures
 from samplers import FlowHeun, WideEuler
 
 # Repairs of broken text, which a tiny tokenizer does not need; diffusers does without the package in other pipelines.
-for module in (pipeline_wan, pipeline_wan_i2v, pipeline_wan_video2video):
+for module in (pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video):
     module.ftfy = SimpleNamespace(fix_text=lambda text: text)
 
 
@@ -92,6 +92,7 @@ class Recorder:
             if number == 0:
                 given = {**dict(zip(parameters, arguments)), **options}
                 self.add(f"{name}.{number}.in.t", given["t"] if "t" in given else given["timestep"])
+                self.add("source.beside", given.get("control_hidden_states"))
             if number < calls:
                 self.add(f"{name}.{number}.out", output.to_tuple() if hasattr(output, "to_tuple") else output)
 
@@ -292,6 +293,9 @@ def describe(name, salt, tiny, run):
         del described["timesteps"]
     if not run.refiner:
         del described["refiner"], described["refiner_switch"]
+    if "source" in described and pictures.is_controlled(run.source):
+        shape = [*shape[:2], shape[2] + len(run.source["references"]), *shape[3:]]
+        described["latents"]["shape"] = shape
     if "source" in described:
         noise = {"name": hash_weights.salted(salt, f"{name}.picture"), "shape": [1, *shape[1:]]}
         if pictures.is_clip(run.source):
