@@ -200,7 +200,8 @@ fn step(
     };
     let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
-    let latents = model.latents(Canvas { width: pixels, height: pixels, frames: frames as u32 });
+    let latents =
+        model.latents(Canvas { width: pixels, height: pixels, frames: frames as u32, references: 0 });
     let input = PrepareInput {
         branches: &branches,
         sigmas: &[0.5],
@@ -210,6 +211,7 @@ fn step(
         frame_rate: 16.0,
         clean: 0,
         image: None,
+        control: 1.0,
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();

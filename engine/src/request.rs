@@ -2,6 +2,7 @@
 
 mod canvas;
 mod clip;
+mod control;
 mod error;
 mod guidance;
 mod mode;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint::{CheckpointError, starter_folder};
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
+pub use control::{Control, STRONGEST_CONTROL};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use mode::Mode;
@@ -167,6 +169,9 @@ pub struct Request {
     /// The input clip for video to video, or the clip that is extended.
     #[serde(default)]
     pub clip: Option<SourceClip>,
+    /// What controls a clip, in models made for it.
+    #[serde(default)]
+    pub control: Option<Control>,
     /// Denoises a long clip in windows of frames.
     #[serde(default)]
     pub windows: Option<Windows>,
@@ -209,6 +214,7 @@ impl Default for Request {
             source: None,
             last_image: None,
             clip: None,
+            control: None,
             windows: None,
             refiner: None,
         }
@@ -227,7 +233,12 @@ pub const LARGEST_CLIP_SKIP: u32 = 12;
 impl Request {
     /// The size of each of its images or clips.
     pub fn canvas(&self) -> Canvas {
-        Canvas { width: self.width, height: self.height, frames: self.frames }
+        Canvas { width: self.width, height: self.height, frames: self.frames, references: self.references() }
+    }
+
+    /// The number of images of what appears in the clip.
+    pub fn references(&self) -> usize {
+        self.control.as_ref().map_or(0, |control| control.references.len())
     }
 
     /// Checks the number of frames for a model of which the frames after the first are a multiple of `multiple`.

@@ -465,7 +465,7 @@ CASES = {
         ),
         "control": Checkpoint(
             salt="control",
-            options={"scheduler": {"flow_shift": 3.0}, "transformer": {"attention_head_dim": 32, "num_layers": 4}, "control": [0, 2]},
+            options={"scheduler": {"flow_shift": 3.0}, "transformer": {"num_layers": 4}, "control": [0, 2]},
             runs={
                 "text": Run(HORSE, "", 2, 4.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5),
                 "masked": Given(HORSE, "blurry", 2, 4.0, 32, 16, max_tokens=16, sampler="uni_pc", frames=9, source=controlled([16, 32], True, scale=0.7)),

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceClip, SourceImage,
-    SourceMask,
+    ComputeDtype, Control, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceClip,
+    SourceImage, SourceMask,
 };
 
 use crate::{
@@ -229,7 +229,21 @@ struct RunSource {
     last: Option<[u32; 2]>,
     /// Size of an input clip.
     clip: Option<[u32; 2]>,
+    /// What controls a clip.
+    #[serde(flatten)]
+    control: Option<RunControl>,
     noise: HashNoise,
+}
+
+/// What controls a run.
+#[derive(Debug, Clone, Deserialize)]
+struct RunControl {
+    /// Size of the controlling clip.
+    control: Option<[u32; 2]>,
+    masked: bool,
+    /// Sizes of the images of what appears.
+    references: Vec<[u32; 2]>,
+    scale: f32,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -280,6 +294,7 @@ impl Run {
                 .as_ref()
                 .and_then(|source| source.last.map(|_| self.folder.join("last.png"))),
             clip: own.source.as_ref().and_then(|source| self.clip(source)),
+            control: own.source.as_ref().and_then(|source| self.control(source.control.as_ref()?)),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             ..Request::default()
         }
@@ -297,7 +312,7 @@ impl Run {
 
     /// The reference resizes images this way and pastes nothing back.
     fn source(&self, source: &RunSource) -> Option<SourceImage> {
-        if source.clip.is_some() {
+        if source.clip.is_some() || source.control.is_some() {
             return None;
         }
         let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
@@ -306,6 +321,19 @@ impl Run {
             strength: source.strength,
             fit: Fit::Stretch,
             mask: source.mask.map(|_| mask()),
+        })
+    }
+
+    fn control(&self, control: &RunControl) -> Option<Control> {
+        let references = 0..control.references.len();
+        Some(Control {
+            video: control.control.map(|_| self.folder.join("control")),
+            mask: control.masked.then(|| self.folder.join("control_mask")),
+            references: references
+                .map(|number| self.folder.join(format!("reference-{number}.png")))
+                .collect(),
+            strength: control.scale,
+            ..Control::default()
         })
     }
 

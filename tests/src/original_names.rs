@@ -303,7 +303,9 @@ pub fn autoencoder(diffusers: &Tensors) -> Result<Tensors> {
 }
 
 /// Layers of a Wan transformer: the original name and diffusers'.
-const WAN: [(&str, &str); 16] = [
+const WAN: [(&str, &str); 18] = [
+    (".before_proj.", ".proj_in."),
+    (".after_proj.", ".proj_out."),
     ("time_embedding.0.", "condition_embedder.time_embedder.linear_1."),
     ("time_embedding.2.", "condition_embedder.time_embedder.linear_2."),
     ("text_embedding.0.", "condition_embedder.text_embedder.linear_1."),

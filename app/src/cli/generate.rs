@@ -271,6 +271,10 @@ fn inputs_in_words(request: &Request, overlap: u32) -> String {
     let strength = |strength: f64| format!(" with denoising strength {strength}");
     let strength = request.strength().map(strength).unwrap_or_default();
     let last = request.last_image.as_ref().map(|last| format!(" to {}", last.display())).unwrap_or_default();
+    if let Some(control) = &request.control {
+        let names = control.video.iter().chain(&control.references).map(|path| path.display().to_string());
+        return format!(", controlled by {}", names.collect::<Vec<_>>().join(", "));
+    }
     match (&request.source, &request.clip) {
         (Some(source), _) => format!(", from {}{last}{strength}", source.path.display()),
         (None, Some(clip)) if clip.extends => {

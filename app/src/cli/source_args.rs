@@ -1,9 +1,9 @@
-//! The input image of a run, for image to image, inpainting and clips, and the input clip.
+//! The input image of a run, for image to image, inpainting and clips, the input clip, and what controls a clip.
 
 use std::path::PathBuf;
 
 use sluice_engine::{
-    request::{Fit, FrameRange, Mode, Request, SourceClip, SourceImage, SourceMask},
+    request::{Control, Fit, FrameRange, Mode, Request, SourceClip, SourceImage, SourceMask},
     session::ModelSummary,
     source::count_frames,
 };
@@ -20,11 +20,25 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FILE", requires = "init_image")]
     last_image: Option<PathBuf>,
     /// The input clip: MP4 or MOV with H.264, a folder of images, or any other format if ffmpeg is installed.
-    #[arg(long, alias = "init-video", value_name = "FILE", group = "input")]
+    #[arg(long, alias = "init-video", value_name = "FILE", groups = ["input", "clips"])]
     video: Option<PathBuf>,
-    /// The frames of the input clip to use, counted at the frame rate of the result: the first one, and the one after
+    /// A clip that controls the result, in models for control (Wan VACE): depths, poses, lines, or a clip of which a mask
+    /// shows what to generate.
+    #[arg(long, value_name = "FILE", groups = ["input", "clips"])]
+    control_video: Option<PathBuf>,
+    /// The mask of the control clip, white where it is generated and black where its pixels stay: a clip, or an image
+    /// for all frames.
+    #[arg(long, alias = "mask-video", value_name = "FILE", requires = "control_video")]
+    control_mask: Option<PathBuf>,
+    /// An image of something that appears in the clip, in models for control. Can be given several times.
+    #[arg(long, alias = "ref-image", value_name = "FILE", conflicts_with_all = ["init_image", "video"])]
+    reference: Vec<PathBuf>,
+    /// How strongly the control clip and the references control the result.
+    #[arg(long, alias = "vace-strength", value_name = "NUMBER", default_value_t = Control::default().strength)]
+    control_strength: f32,
+    /// The frames of the input or control clip to use, counted at the frame rate of the result: the first one, and the one after
     /// the last.
-    #[arg(long, value_name = "FIRST..END", default_value_t, hide_default_value = true, requires = "video")]
+    #[arg(long, value_name = "FIRST..END", default_value_t, hide_default_value = true, requires = "clips")]
     range: FrameRange,
     /// Continue the input clip from its last frames instead of changing it. The result is appended to it.
     #[arg(long, requires = "video")]
@@ -53,21 +67,29 @@ pub(super) struct SourceArgs {
 impl SourceArgs {
     /// The request with the input image or the input clip.
     pub fn given_to(&self, request: Request) -> Request {
-        Request { source: self.source(), last_image: self.last_image.clone(), clip: self.clip(), ..request }
+        Request {
+            source: self.source(),
+            last_image: self.last_image.clone(),
+            clip: self.clip(),
+            control: self.control(),
+            ..request
+        }
     }
 
-    /// The request with as many frames as the clip that it changes has, as far as the model can generate them.
+    /// The request with as many frames as the clip that it changes or that controls it has, as far as the model can generate them.
     ///
     /// # Errors
     /// Fails if the clip cannot be read.
     pub fn with_frames_of_clip(&self, request: Request, summary: &ModelSummary) -> anyhow::Result<Request> {
-        let (Some(clip), Some(multiple)) = (&request.clip, summary.frame_multiple) else {
+        let clip = match request.mode() {
+            Mode::VideoToVideo => request.clip.clone(),
+            Mode::Control => request.control.as_ref().and_then(Control::clip),
+            _ => None,
+        };
+        let (Some(clip), Some(multiple)) = (clip, summary.frame_multiple) else {
             return Ok(request);
         };
-        if request.mode() != Mode::VideoToVideo {
-            return Ok(request);
-        }
-        let frames = count_frames(clip, request.frame_rate)
+        let frames = count_frames(&clip, request.frame_rate)
             .map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
         let frames = frames.map(|frames| 1 + frames.saturating_sub(1) / multiple * multiple);
         Ok(Request { frames: frames.unwrap_or(request.frames), ..request })
@@ -81,6 +103,20 @@ impl SourceArgs {
         });
         let path = self.init_image.clone()?;
         Some(SourceImage { path, strength: self.strength, fit: self.fit, mask })
+    }
+
+    fn control(&self) -> Option<Control> {
+        if self.control_video.is_none() && self.reference.is_empty() {
+            return None;
+        }
+        Some(Control {
+            video: self.control_video.clone(),
+            range: self.range,
+            mask: self.control_mask.clone(),
+            references: self.reference.clone(),
+            strength: self.control_strength,
+            fit: self.fit,
+        })
     }
 
     fn clip(&self) -> Option<SourceClip> {

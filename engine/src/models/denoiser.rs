@@ -71,6 +71,8 @@ pub struct PrepareInput<'a> {
     pub clean: usize,
     /// The embeddings of input images `[tokens, width]`, in families that read them.
     pub image: Option<&'a Tensor>,
+    /// How strongly a clip is controlled, in models for that.
+    pub control: f32,
 }
 
 /// What is computed once per stage.
@@ -88,6 +90,8 @@ pub struct Prepared {
     pub rope: Option<Rope>,
     /// The tokens of input images `[1, tokens, width]`, in families that read them.
     pub image: Option<Tensor>,
+    /// How strongly a clip is controlled, in models for that.
+    pub control: f32,
 }
 
 /// The modulation of the blocks by a timestep.
@@ -108,6 +112,7 @@ impl Prepared {
             seen: self.seen.iter().take(1).cloned().collect(),
             rope: self.rope.clone(),
             image: self.image.clone(),
+            control: self.control,
         }
     }
 
@@ -134,7 +139,7 @@ pub struct DenoiserInput<'a> {
     /// Additional latents that the network reads, f32. When inpainting with a network that has [channels for
     /// them](Denoiser::channels_beside): mask and masked image, `[batch, channels, height, width]`. In a
     /// cascade: the result of an earlier stage. In clips from images: mask and encoded clip, `[batch, channels, frames,
-    /// height, width]`.
+    /// height, width]`. In controlled clips: both encoded clips and the mask.
     pub beside: Option<&'a Tensor>,
     /// The first latent frames that are given and have no noise.
     pub clean: usize,
@@ -151,6 +156,9 @@ pub enum GivenFrames {
     Renoised,
     /// In [channels of their own](Denoiser::channels_beside), with a mask, in a clip that is gray elsewhere.
     Beside,
+    /// As a clip that controls: its pixels that stay and the others are encoded apart, for a second stream, which always
+    /// reads something.
+    Controlling,
 }
 
 /// The network that runs once per step.

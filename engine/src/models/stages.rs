@@ -63,6 +63,8 @@ pub struct ClipFrames {
     pub latents: usize,
     /// How the network sees them.
     pub shown: GivenFrames,
+    /// Images of what appears, in models for control.
+    pub references: usize,
 }
 
 impl ClipFrames {
@@ -70,14 +72,31 @@ impl ClipFrames {
     pub fn new(request: &Request, denoiser: &dyn Denoiser) -> Option<Self> {
         let (shown, all) = (denoiser.given_frames(), request.frames as usize);
         let given = match request.mode() {
-            Mode::Text | Mode::ImageToImage => return None,
+            Mode::Text | Mode::Control if shown == GivenFrames::Controlling => 0,
+            Mode::Text | Mode::Control | Mode::ImageToImage => return None,
             Mode::ImageToVideo | Mode::FirstAndLast => 1,
             Mode::VideoToVideo => 0,
             Mode::Extend => overlap(denoiser) as usize,
         };
-        let count = if given == 0 || shown == GivenFrames::Beside { all } else { given };
+        let is_whole = matches!(shown, GivenFrames::Beside | GivenFrames::Controlling);
+        let count = if given == 0 || is_whole { all } else { given };
         let latents = given.div_ceil(denoiser.frame_multiple() as usize);
-        Some(Self { count, given, last: request.mode() == Mode::FirstAndLast, latents, shown })
+        let (last, references) = (request.mode() == Mode::FirstAndLast, request.references());
+        Some(Self { count, given, last, latents, shown, references })
+    }
+
+    /// Whether the network reads it in channels of its own.
+    pub fn is_beside(self) -> bool {
+        match self.shown {
+            GivenFrames::Beside => self.given > 0,
+            GivenFrames::Controlling => true,
+            GivenFrames::Noised | GivenFrames::Clean | GivenFrames::Renoised => false,
+        }
+    }
+
+    /// How often its frames are encoded: those of controlled clips once for the pixels that stay and once for the others.
+    fn times(self) -> usize {
+        if self.shown == GivenFrames::Controlling { 2 } else { 1 }
     }
 
     /// The first latent frames that the network sees without noise.
@@ -92,9 +111,9 @@ pub(super) fn overlap(denoiser: &dyn Denoiser) -> u32 {
 }
 
 impl SourceImages {
-    /// Number of images.
+    /// Number of images and clips, without references.
     pub fn count(self) -> usize {
-        usize::from(self.whole) + usize::from(self.masked) + usize::from(self.clip.is_some())
+        usize::from(self.whole) + usize::from(self.masked) + self.clip.map_or(0, ClipFrames::times)
     }
 }
 

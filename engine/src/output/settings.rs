@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::a1111;
 use crate::{
     precision::Storage,
-    request::{ModelSource, Request, SourceImage},
+    request::{Control, ModelSource, Request, SourceImage},
 };
 
 /// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
@@ -179,6 +179,9 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     }
     paths.extend(request.last_image.as_mut());
     paths.extend(request.clip.as_mut().map(|clip| &mut clip.path));
+    if let Some(Control { video, mask, references, .. }) = &mut request.control {
+        paths.extend(video.iter_mut().chain(mask).chain(references));
+    }
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
     paths

@@ -13,8 +13,8 @@ use crate::{
         PublishedBlocks, RunIdentity, RunShape, StageWork, Work, Workload,
     },
     models::{
-        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, FrameWindows, GivenFrames, LatentShape,
-        Model, ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
+        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape, Model,
+        ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
     },
     nn::{self, Computes, DType, Tensor, Trace},
     precision::Storage,
@@ -224,8 +224,9 @@ impl Estimator<'_> {
         let latents = tensor(windows.shape(shape));
         let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
         let beside = denoiser.channels_beside();
-        let given = ClipFrames::new(request, denoiser).filter(|clip| clip.given > 0);
-        let is_beside = masked || given.is_some_and(|clip| clip.shown == GivenFrames::Beside);
+        let clip = ClipFrames::new(request, denoiser);
+        let given = clip.filter(|clip| clip.given > 0);
+        let is_beside = masked || clip.is_some_and(ClipFrames::is_beside);
         let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
             Some(seen) => Some(tensor(seen)),
             None => (beside > 0 && is_beside).then(|| tensor(windows.shape(shape).with_channels(beside))),
@@ -267,7 +268,7 @@ impl Estimator<'_> {
         stage: usize,
         Used { part, network }: &Used<dyn Autoencoder>,
     ) -> Result<Vec<PartUse>, PipelineError> {
-        let (Some(shape), batch) = (self.resolved.latents(stage), self.resolved.request.batch as usize)
+        let (Some(shape), batch) = (self.resolved.shown_latents(stage), self.resolved.request.batch as usize)
         else {
             return Ok(Vec::new());
         };
@@ -309,6 +310,15 @@ impl Estimator<'_> {
                 None => encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?,
             };
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
+            if let Some(references) =
+                images.clip.map(|clip| clip.references as u32).filter(|count| *count > 0)
+            {
+                let each =
+                    encode_image_work(network.as_ref(), &self.blocks(*part), still, tiling, self.trace)?;
+                for (block, each) in blocks.iter_mut().zip(each) {
+                    block.join(&BlockWork { passes: each.passes * references, ..each });
+                }
+            }
             Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried: LISTS, blocks })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
@@ -338,6 +348,7 @@ pub fn prepare_input<'a>(
         frame_rate: request.frame_rate,
         clean: ClipFrames::new(request, denoiser).map_or(0, ClipFrames::clean),
         image,
+        control: request.control.as_ref().map_or(1.0, |control| control.strength),
     }
 }
 

@@ -80,6 +80,17 @@ impl Resolved {
         Some(denoise.denoiser.network.denoiser.latents(self.request.canvas()))
     }
 
+    /// The same of the clip that is shown, without the latent frames of reference images before it.
+    pub fn shown_latents(&self, stage: usize) -> Option<LatentShape> {
+        let shape = self.latents(stage)?;
+        Some(LatentShape { frames: shape.frames - self.references(), ..shape })
+    }
+
+    /// The latent frames of reference images, which come before those of the clip.
+    pub fn references(&self) -> usize {
+        self.clip().map_or(0, |clip| clip.references)
+    }
+
     /// The frames of a clip that are encoded.
     pub fn clip(&self) -> Option<ClipFrames> {
         self.stages.iter().find_map(|task| match task {

@@ -9,6 +9,8 @@ pub struct Canvas {
     pub height: u32,
     /// Frames: 1 for an image.
     pub frames: u32,
+    /// Images of what appears in a clip, in models that read them as latent frames before it.
+    pub references: usize,
 }
 
 impl Canvas {

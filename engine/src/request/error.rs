@@ -1,8 +1,8 @@
 //! What is wrong with a request.
 
 use super::{
-    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, Schedule, WIDEST_BLUR,
-    Windows,
+    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, STRONGEST_CONTROL,
+    Schedule, WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -70,8 +70,26 @@ pub enum RequestError {
     #[error("a last image needs a first image")]
     LastImageAlone,
     /// A last image or an input clip for an image.
-    #[error("a last image and an input clip are for clips; use more than 1 frame, or remove them")]
+    #[error("a last image, an input clip and control are for clips; use more than 1 frame, or remove them")]
     ClipInputOfImage,
+    /// Control beside an input image or an input clip.
+    #[error(
+        "control cannot be combined with an input image or an input clip; remove one of them, or give the image as a \
+         reference"
+    )]
+    ControlAndInput,
+    /// Control without a clip and without images.
+    #[error("nothing controls the clip; give a control clip or reference images")]
+    NothingControls,
+    /// A mask without the clip that it belongs to.
+    #[error("the mask belongs to a control clip; give that as well")]
+    MaskWithoutControl,
+    /// A strength of control out of range.
+    #[error("control strength {0} is invalid; use a value from 0 to {STRONGEST_CONTROL}")]
+    ControlStrength(f32),
+    /// References in windows, of which only the first would see them.
+    #[error("reference images cannot be used in windows of frames; remove the images or the windows")]
+    ReferencesInWindows,
     /// A mask for a clip.
     #[error("a mask is for images; remove it, or use 1 frame")]
     MaskOfClip,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Request, RequestError, SourceClip, SourceImage};
+use super::{Control, Request, RequestError, SourceClip, SourceImage};
 
 /// What is generated from what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub enum Mode {
     VideoToVideo,
     /// A clip that continues an input clip.
     Extend,
+    /// A clip that another clip or images of things control.
+    Control,
 }
 
 impl Mode {
@@ -44,6 +46,7 @@ impl fmt::Display for Mode {
             Self::FirstAndLast => "first and last image",
             Self::VideoToVideo => "video to video",
             Self::Extend => "extending a clip",
+            Self::Control => "control by a clip or by reference images",
         })
     }
 }
@@ -51,6 +54,9 @@ impl fmt::Display for Mode {
 impl Request {
     /// What it generates from what.
     pub fn mode(&self) -> Mode {
+        if self.control.is_some() {
+            return Mode::Control;
+        }
         match (&self.source, &self.last_image, &self.clip) {
             (_, _, Some(SourceClip { extends: true, .. })) => Mode::Extend,
             (_, _, Some(_)) => Mode::VideoToVideo,
@@ -104,13 +110,20 @@ impl Request {
         if self.last_image.is_some() && self.source.is_none() {
             return Err(RequestError::LastImageAlone);
         }
-        if self.frames == 1 && (self.last_image.is_some() || self.clip.is_some()) {
+        if self.control.is_some() && (self.source.is_some() || self.clip.is_some()) {
+            return Err(RequestError::ControlAndInput);
+        }
+        if self.windows.is_some() && self.references() > 0 {
+            return Err(RequestError::ReferencesInWindows);
+        }
+        if self.frames == 1 && (self.last_image.is_some() || self.clip.is_some() || self.control.is_some()) {
             return Err(RequestError::ClipInputOfImage);
         }
         if self.frames > 1 && self.source.as_ref().is_some_and(|source| source.mask.is_some()) {
             return Err(RequestError::MaskOfClip);
         }
         self.source.as_ref().map_or(Ok(()), SourceImage::validate)?;
+        self.control.as_ref().map_or(Ok(()), Control::validate)?;
         self.clip.as_ref().map_or(Ok(()), SourceClip::validate)
     }
 }
@@ -123,6 +136,7 @@ mod tests {
     fn inputs_decide_the_mode() {
         let image = || Some(SourceImage { strength: 0.3, ..SourceImage::default() });
         let clip = |extends| Some(SourceClip { strength: 0.4, extends, ..SourceClip::default() });
+        let control = || Some(Control { video: Some("poses.mp4".into()), ..Control::default() });
         let plain = Request { frames: 9, ..Request::default() };
         let last_image = Some("end.png".into());
         for (request, mode, strength) in [
@@ -131,7 +145,8 @@ mod tests {
             (Request { source: image(), ..plain.clone() }, Mode::ImageToVideo, None),
             (Request { source: image(), last_image, ..plain.clone() }, Mode::FirstAndLast, None),
             (Request { clip: clip(false), ..plain.clone() }, Mode::VideoToVideo, Some(0.4)),
-            (Request { clip: clip(true), ..plain }, Mode::Extend, None),
+            (Request { clip: clip(true), ..plain.clone() }, Mode::Extend, None),
+            (Request { control: control(), ..plain }, Mode::Control, None),
         ] {
             assert_eq!((request.mode(), request.strength()), (mode, strength));
             assert_eq!(request.validate_inputs(), Ok(()));
@@ -150,6 +165,15 @@ mod tests {
         let still = Request { source: image, last_image: last, ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
         let still = Request { clip, ..Request::default() };
+        assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
+        let control = Some(Control { references: vec!["cat.png".into()], ..Control::default() });
+        let both =
+            Request { control: control.clone(), source: Some(SourceImage::default()), ..plain.clone() };
+        assert_eq!(both.validate_inputs(), Err(RequestError::ControlAndInput));
+        let windows = Some(crate::request::Windows::default());
+        let cut = Request { control: control.clone(), windows, ..plain.clone() };
+        assert_eq!(cut.validate_inputs(), Err(RequestError::ReferencesInWindows));
+        let still = Request { control, ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
         let masked = Request { source: Some(masked), ..plain };
         assert_eq!(masked.validate_inputs(), Err(RequestError::MaskOfClip));

@@ -1,4 +1,6 @@
-//! The frames of a clip that are given: images, or frames of an input clip.
+//! The frames of a clip that are given: images, or frames of an input clip or of one that controls.
+
+use std::path::Path;
 
 use candle_core::{DType, Device, Result as TensorResult, Tensor};
 
@@ -9,12 +11,14 @@ use super::{
 };
 use crate::{
     output::{Clip, Image, Sound},
-    request::{FrameRange, Mode, Request, SourceClip},
+    request::{Control, FrameRange, Mode, Request, SourceClip},
 };
 
 /// Means and deviations of the pixels that CLIP was trained on.
 const MEANS: [f32; 3] = [0.481_454_66, 0.457_827_5, 0.408_210_73];
 const DEVIATIONS: [f32; 3] = [0.268_629_54, 0.261_302_6, 0.275_777_1];
+/// The sides of images of what appears are multiples of this before they are scaled.
+const STEP: u32 = 8;
 /// The least and the most that the contrast of an extension is changed by.
 const CONTRAST: [f64; 2] = [0.8, 1.25];
 
@@ -29,7 +33,41 @@ pub struct GivenClip {
     before: Vec<Image>,
     /// The sound of the frames of the clip that are used.
     sound: Option<Sound>,
+    /// The masks of a controlling clip: one for each frame, or one for all.
+    masks: Vec<Image>,
+    /// Images of what appears: the values of `[1, 3, height, width]` in −1…1.
+    references: Vec<Vec<f32>>,
+    /// Whether a controlling clip is given, whose pixels are generated unless its mask says otherwise.
+    controls: bool,
     size: (u32, u32),
+}
+
+/// Which pixels of a controlling clip are meant; the others are gray.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pixels {
+    /// Those that stay.
+    Kept,
+    /// Those that are generated.
+    Generated,
+}
+
+/// How far the pixels of a frame are generated: 1 where they are, 0 where they stay.
+#[derive(Debug, Clone, Copy)]
+pub enum FrameMask<'a> {
+    /// All pixels alike.
+    All(f32),
+    /// As light as this image is.
+    Image(&'a Image),
+}
+
+impl FrameMask<'_> {
+    /// The value of a pixel, counted row by row.
+    pub fn at(self, pixel: usize) -> f32 {
+        match self {
+            Self::All(value) => value,
+            Self::Image(image) => f32::from(image.pixels[3 * pixel]) / 255.0,
+        }
+    }
 }
 
 impl GivenClip {
@@ -42,7 +80,20 @@ impl GivenClip {
         let size = (request.width, request.height);
         let fit = request.source.as_ref().map(|source| source.fit).unwrap_or_default();
         let image = |path| Ok::<_, SourceError>(fitted(&read(path)?, fit, size.0, size.1));
-        let mut opened = Self { count, first: Vec::new(), last: None, before: Vec::new(), sound: None, size };
+        let mut opened = Self {
+            count,
+            first: Vec::new(),
+            last: None,
+            before: Vec::new(),
+            sound: None,
+            masks: Vec::new(),
+            references: Vec::new(),
+            controls: false,
+            size,
+        };
+        if let Some(control) = &request.control {
+            opened.open_control(control, request.frame_rate)?;
+        }
         if let Some(source) = &request.source {
             opened.first.push(image(&source.path)?);
             opened.last = request.last_image.as_deref().map(image).transpose()?;
@@ -69,6 +120,68 @@ impl GivenClip {
             }
         }
         Ok(opened)
+    }
+
+    fn open_control(&mut self, control: &Control, rate: f32) -> Result<(), SourceError> {
+        let size = self.size;
+        let needed = self.count;
+        let frames_of = |path: &Path| {
+            let clip = control.clip_of(path.to_owned());
+            let mut frames = read_clip(&clip, Some(rate), size)?;
+            if frames.len() < needed {
+                let (path, frames, needed) = (clip.path, frames.len() as u32, needed as u32);
+                return Err(SourceError::from(ClipError::TooShort { path, frames, needed }));
+            }
+            frames.truncate(needed);
+            Ok(frames)
+        };
+        if let Some(video) = &control.video {
+            self.controls = true;
+            self.first = frames_of(video)?;
+        }
+        if let Some(mask) = &control.mask {
+            self.masks = match is_image(mask) {
+                true => vec![fitted(&read(mask)?, control.fit, size.0, size.1)],
+                false => frames_of(mask)?,
+            };
+        }
+        let references = control.references.iter();
+        self.references =
+            references.map(|path| Ok(reference(&read(path)?, size))).collect::<Result<_, SourceError>>()?;
+        Ok(())
+    }
+
+    /// The images of what appears, `[1, 3, height, width]` in −1…1.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn references(&self) -> TensorResult<Vec<Tensor>> {
+        let shape = (1, 3, self.size.1 as usize, self.size.0 as usize);
+        let tensor = |values: &Vec<f32>| Tensor::from_vec(values.clone(), shape, &Device::Cpu);
+        self.references.iter().map(tensor).collect()
+    }
+
+    /// The mask of a frame. Without one, the pixels of a controlling clip are generated, and given frames stay.
+    pub fn mask(&self, index: usize) -> FrameMask<'_> {
+        if let Some(image) = self.masks.get(index).or(self.masks.last()) {
+            return FrameMask::Image(image);
+        }
+        let is_last = self.last.is_some() && index + 1 == self.count;
+        let stays = !self.controls && (index < self.first.len() || is_last);
+        FrameMask::All(if stays { 0.0 } else { 1.0 })
+    }
+
+    /// The pixels of a frame that stay or those that are generated; the others are gray.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn pixels(&self, index: usize, wanted: Pixels) -> TensorResult<Tensor> {
+        let mask = self.mask(index);
+        let is_wanted = |pixel: usize| (mask.at(pixel) > 0.5) == (wanted == Pixels::Generated);
+        match self.first.get(index).or(self.last.as_ref().filter(|_| index + 1 == self.count)) {
+            Some(image) => tensor_of(image, is_wanted),
+            None => self.frame(index),
+        }
     }
 
     /// A frame, `[1, 3, height, width]` in −1…1.
@@ -127,6 +240,64 @@ fn sound_of(clip: &SourceClip, rate: f32, frames: usize) -> Option<Sound> {
     })
 }
 
+/// Whether a file has the name of an image.
+fn is_image(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+    end.is_some_and(|end| ["png", "jpg", "jpeg", "webp"].contains(&end.as_str())) && path.is_file()
+}
+
+/// The values `[1, 3, height, width]` in −1…1 of an image of what appears, scaled to fit into the size on white. As in
+/// diffusers its sides are first rounded down to a multiple of 8, and the scaling is bilinear.
+fn reference(image: &Image, (width, height): (u32, u32)) -> Vec<f32> {
+    let [own_width, own_height] = [image.width, image.height].map(|side| (side / STEP * STEP).max(STEP));
+    let side = |length| Side { whole: length, first: 0, length };
+    let image = resize(image, side(own_width), side(own_height), Kernel::Lanczos);
+    let scale = (f64::from(height) / f64::from(own_height)).min(f64::from(width) / f64::from(own_width));
+    let [inner_width, inner_height] =
+        [own_width, own_height].map(|side| ((f64::from(side) * scale) as u32).max(1));
+    let [left, top] = [(width - inner_width) / 2, (height - inner_height) / 2];
+    let columns = Between::all(own_width, inner_width);
+    let rows = Between::all(own_height, inner_height);
+    let plane = (width * height) as usize;
+    let mut values = vec![1.0_f32; 3 * plane];
+    let at = |row: usize, column: usize, channel: usize| {
+        f32::from(image.pixels[3 * (row * own_width as usize + column) + channel]) / 255.0 * 2.0 - 1.0
+    };
+    for (channel, values) in values.chunks_mut(plane).enumerate() {
+        for (y, row) in rows.iter().enumerate() {
+            let start = (top as usize + y) * width as usize + left as usize;
+            for (value, column) in values[start..].iter_mut().zip(&columns) {
+                let of_row = |row: usize| {
+                    at(row, column.before, channel) * (1.0 - column.share)
+                        + at(row, column.after, channel) * column.share
+                };
+                *value = of_row(row.before) * (1.0 - row.share) + of_row(row.after) * row.share;
+            }
+        }
+    }
+    values
+}
+
+/// A place between two pixels.
+struct Between {
+    before: usize,
+    after: usize,
+    share: f32,
+}
+
+impl Between {
+    /// The places of `to` pixels among `from`.
+    fn all(from: u32, to: u32) -> Vec<Self> {
+        let scale = from as f32 / to as f32;
+        let place = |index: u32| {
+            let place = ((index as f32 + 0.5) * scale - 0.5).max(0.0);
+            let before = (place as usize).min(from as usize - 1);
+            Self { before, after: (before + 1).min(from as usize - 1), share: place - before as f32 }
+        };
+        (0..to).map(place).collect()
+    }
+}
+
 /// The middle of an image whose shorter side becomes `side`.
 fn square(image: &Image, side: u32) -> Image {
     let [width, height] = [image.width, image.height].map(u64::from);
@@ -178,7 +349,17 @@ mod tests {
     }
 
     fn given(first: Vec<Image>, last: Option<Image>, before: Vec<Image>) -> GivenClip {
-        GivenClip { count: 4, first, last, before, sound: None, size: (2, 2) }
+        GivenClip {
+            count: 4,
+            first,
+            last,
+            before,
+            sound: None,
+            masks: Vec::new(),
+            references: Vec::new(),
+            controls: false,
+            size: (2, 2),
+        }
     }
 
     #[test]

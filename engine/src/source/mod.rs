@@ -20,7 +20,7 @@ use resample::{Kernel, Side};
 
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
 pub use error::SourceError;
-pub use given::{GivenClip, normalized};
+pub use given::{FrameMask, GivenClip, Pixels, normalized};
 
 /// The input image of a request and its mask, in the requested size.
 #[derive(Debug, Clone)]

@@ -15,8 +15,8 @@ use sluice_engine::{
     output::{Image, Media, Output},
     precision::Storage,
     request::{
-        AdapterUse, ComputeDtype, FrameRange, GuidanceOptions, Interval, ModelSource, Refiner, Request,
-        Sampler, Schedule, SourceClip, SourceImage, Windows,
+        AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, ModelSource, Refiner,
+        Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -101,6 +101,12 @@ fn request() -> Request {
             strength: 0.4,
             extends: true,
             ..SourceClip::default()
+        }),
+        control: Some(Control {
+            video: Some(PathBuf::from("深度.mp4")),
+            references: vec![PathBuf::from("猫.png")],
+            strength: 0.6,
+            ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
     }

@@ -96,6 +96,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         frame_rate: 16.0,
         clean: 0,
         image: image.as_ref(),
+        control: 1.0,
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);

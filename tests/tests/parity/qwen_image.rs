@@ -83,6 +83,7 @@ impl Case {
             frame_rate: 16.0,
             clean: 0,
             image: None,
+            control: 1.0,
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
         let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None, clean: 0 };
@@ -171,7 +172,7 @@ fn models_for_layers_are_refused() {
 fn sizes_are_those_of_packed_latents() {
     let transformer = QwenImageTransformer::new(QwenImageConfig::default(), SCALE);
     assert_eq!(transformer.size_multiple(), 16);
-    let canvas = Canvas { width: 1328, height: 1056, frames: 1 };
+    let canvas = Canvas { width: 1328, height: 1056, frames: 1, references: 0 };
     assert_eq!(transformer.latents(canvas), LatentShape::image(16, 132, 166));
 }
 

@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::{Part, Role, read_header, read_json},
     memory::Placement,
     nn::{Computes, Trace},
-    request::{Request, SourceClip, SourceImage, Windows},
+    request::{Control, Request, SourceClip, SourceImage, Windows},
     residency::{Blocks, Executor, TracedBlocks, WeightStore},
     vae::{Autoencoder, Piece, Reel, Seams, Tiling, Values, WanAutoencoder},
 };
@@ -75,10 +75,18 @@ fn clips_between_two_images_are_what_diffusers_gives() {
     check_case("wan", "sees_both").unwrap();
 }
 
+/// Wan 2.1 VACE: a second stream reads a controlling clip, its mask and images of what appears.
+#[test]
+fn controlled_clips_are_what_diffusers_gives() {
+    check_case("wan", "control").unwrap();
+}
+
 #[test]
 fn every_layout_gives_the_same_bytes() {
-    let fixture = Fixture::new("wan", "default");
-    check_layouts(&fixture, &fixture.run("guided").unwrap()).unwrap();
+    for (case, run) in [("default", "guided"), ("control", "masked")] {
+        let fixture = Fixture::new("wan", case);
+        check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
+    }
 }
 
 /// 16-bit activations have 8 (bf16) or 11 (f16) bits of precision.
@@ -90,7 +98,13 @@ fn computing_in_half_precision_stays_near() {
 
 #[test]
 fn guidance_branches_share_tensors() {
-    let cases = [("default", "guided"), ("salted", "odd"), ("experts", "both"), ("wide", "clip")];
+    let cases = [
+        ("default", "guided"),
+        ("salted", "odd"),
+        ("experts", "both"),
+        ("wide", "clip"),
+        ("control", "references"),
+    ];
     let shares =
         |&(case, run): &(&str, &str)| check_shared_branches(&Fixture::new("wan", case), run).unwrap();
     let shared: Vec<_> = cases.iter().filter(|case| shares(case)).collect();
@@ -102,6 +116,7 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (case, run) in [("default", "guided"), ("salted", "odd"), ("experts", "both"), ("wide", "clip")]
         .into_iter()
         .chain([("default", "changed"), ("wide", "first"), ("from_images", "last"), ("sees_images", "first")])
+        .chain([("control", "masked"), ("control", "references")])
     {
         check_every_mode(&Fixture::new("wan", case), run).unwrap();
     }
@@ -135,6 +150,13 @@ fn what_a_model_cannot_do_is_refused_with_what_it_can() {
             "cannot do text to video; it can do image to video and extending a clip",
         ),
         ("sees_images", "first", "last", "cannot do first and last image"),
+        (
+            "default",
+            "guided",
+            "control",
+            "cannot do control by a clip or by reference images; it can do text to",
+        ),
+        ("control", "text", "changed", "cannot do video to video; it can do text to video, image to video,"),
         ("sees_both", "last", "first", "cannot do image to video; it can do first and last image"),
         (
             "wide",
@@ -150,9 +172,12 @@ fn what_a_model_cannot_do_is_refused_with_what_it_can() {
         (request.source, request.last_image, request.clip) = match change {
             "first" => (Some(image), None, None),
             "last" => (Some(image), Some("end.png".into()), None),
+            "changed" => (None, None, Some(SourceClip::default())),
             "extend" => (None, None, Some(SourceClip { extends: true, ..SourceClip::default() })),
             _ => (None, None, None),
         };
+        request.control = (change == "control")
+            .then(|| Control { references: vec!["cat.png".into()], ..Control::default() });
         let job = runner.job(request);
         let failure = runner.run(job).unwrap().failure().unwrap();
         assert!(failure.message.contains(words), "{case} {change}: {}", failure.message);
@@ -165,6 +190,8 @@ fn extensions_are_appended_to_their_clips() {
     let mut runner = Runner::start().unwrap();
     for (case, run) in
         [("default", "guided"), ("wide", "clip"), ("from_images", "first"), ("sees_images", "first")]
+            .into_iter()
+            .chain([("control", "text")])
     {
         let (fixture, folder) = (Fixture::new("wan", case), tempfile::tempdir().unwrap());
         let model = fixture.write_diffusers(folder.path()).unwrap();
@@ -179,6 +206,10 @@ fn extensions_are_appended_to_their_clips() {
         assert_eq!(frames.len(), 7 + 4, "{case}");
         assert!(frames[..7].iter().zip(&before[1..8]).all(|(new, old)| new == old), "{case}: other frames");
         // Two latent frames are given, and kept where the network has no channels for them.
+        if case == "control" {
+            assert_eq!(dump["source.beside"].dims()[1..3], [96, 3]);
+            continue;
+        }
         let (encoded, last) = (&dump["source.latents"], &dump["step.1.latents"]);
         if encoded.dim(2).unwrap() == 2 {
             distance("the kept frames", encoded, &last.narrow(2, 0, 2).unwrap(), 1e-5).unwrap();
@@ -380,7 +411,13 @@ fn long_clips_are_denoised_in_windows() {
 /// The memory of a decode does not depend on the number of frames, after the first few.
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    for (case, run) in [("default", "unguided"), ("from_images", "last"), ("wide", "first")] {
+    for (case, run) in [
+        ("default", "unguided"),
+        ("from_images", "last"),
+        ("wide", "first"),
+        ("control", "masked"),
+        ("control", "references"),
+    ] {
         check_forecasts(&Fixture::new("wan", case), run, 0.95..1.1, 0.9..1.15).unwrap();
     }
 }

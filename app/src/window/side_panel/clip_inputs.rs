@@ -40,6 +40,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if request.clip.is_some() || (can(&[Mode::VideoToVideo, Mode::Extend]) && request.source.is_none()) {
         input_clip(ui, request, &modes, overlap, files, textures, actions);
     }
+    control(ui, request);
     fit(ui, request, files);
     if request.mode() == Mode::VideoToVideo {
         request.frames = shortened(request, files, multiple);
@@ -47,6 +48,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if let Some(
         error @ (RequestError::NoSuchMode { .. }
         | RequestError::ImageAndClip
+        | RequestError::ControlAndInput
+        | RequestError::ReferencesInWindows
         | RequestError::LastImageAlone
         | RequestError::ClipInputOfImage
         | RequestError::MaskOfClip
@@ -88,6 +91,24 @@ fn start_image(
     source.mask = None;
     if is_removed {
         request.source = None;
+    }
+}
+
+/// What controls the clip, if settings were restored that have it.
+fn control(ui: &mut Ui, request: &mut Request) {
+    let Some(control) = &request.control else { return };
+    let files = control.video.iter().chain(&control.mask).chain(&control.references);
+    let names: Vec<String> = files.map(|path| path.display().to_string()).collect();
+    let mut is_removed = false;
+    ui.horizontal(|ui| {
+        widgets::field_label(ui, "Control").on_hover_text(names.join("\n"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let button = widgets::button(ui, Some(icons::X), "Remove control", Weight::Ghost);
+            is_removed = button.clicked();
+        });
+    });
+    if is_removed {
+        request.control = None;
     }
 }
 

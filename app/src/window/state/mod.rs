@@ -180,7 +180,7 @@ impl State {
     /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as
     /// there is an input that only clips have.
     pub fn takes_clip_inputs(&self, request: &Request) -> bool {
-        let is_left = request.clip.is_some() || request.last_image.is_some();
+        let is_left = request.clip.is_some() || request.last_image.is_some() || request.control.is_some();
         is_left || (request.frames > 1 && self.makes_clips())
     }
 
@@ -462,6 +462,7 @@ impl State {
                 request.frames = 1;
                 request.last_image = None;
                 request.clip = None;
+                request.control = None;
                 last.image = Some(summary.source.clone());
             }
         }

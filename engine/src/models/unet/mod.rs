@@ -176,7 +176,7 @@ impl Denoiser for Unet {
             }
             Ok(())
         })?;
-        Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, rope: None, image: None })
+        Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, ..Prepared::default() })
     }
 
     fn predict(

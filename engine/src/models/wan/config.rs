@@ -13,6 +13,24 @@ const MASKS: usize = 4;
 /// The table that the noise level's modulation is added to.
 pub(super) const TABLE: &str = "scale_shift_table";
 
+/// A transformer block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// One of the clip, with its number.
+    Plain(usize),
+    /// One of the second stream, with its number in that.
+    Control(usize),
+}
+
+impl Layer {
+    fn name(self) -> String {
+        match self {
+            Self::Plain(index) => format!("blocks.{index}"),
+            Self::Control(index) => format!("vace_blocks.{index}"),
+        }
+    }
+}
+
 /// Shape of the transformer, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
@@ -47,6 +65,11 @@ pub struct WanConfig {
     pub added_kv_proj_dim: Option<usize>,
     /// Number of image tokens whose places have embeddings, in models that read two images.
     pub pos_embed_seq_len: Option<usize>,
+    /// The blocks that those of a second stream add to, in models for control (Wan VACE). The second stream has one block
+    /// for each of them.
+    pub vace_layers: Vec<usize>,
+    /// Channels that the second stream reads: two encoded clips, and a mask for each pixel of a latent.
+    pub vace_in_channels: usize,
 }
 
 impl Default for WanConfig {
@@ -67,6 +90,8 @@ impl Default for WanConfig {
             image_dim: None,
             added_kv_proj_dim: None,
             pos_embed_seq_len: None,
+            vace_layers: Vec::new(),
+            vace_in_channels: 96,
         }
     }
 }
@@ -82,7 +107,10 @@ impl WanConfig {
         let (dim, in_channels) = (*kernel.first()?, *kernel.get(1)?);
         let patch_size = kernel.get(2..).filter(|sides| sides.len() == 3)?.to_vec();
         let values: usize = patch_size.iter().product();
-        let layers = (0..).take_while(|layer| shape(&format!("blocks.{layer}.attn1.to_q.weight")).is_some());
+        let count = |name: &str| {
+            (0..).take_while(|layer| shape(&format!("{name}.{layer}.attn1.to_q.weight")).is_some()).count()
+        };
+        let (layers, control) = (count("blocks"), count("vace_blocks"));
         Some(Self {
             num_attention_heads: dim / HEAD_WIDTH,
             in_channels,
@@ -90,7 +118,12 @@ impl WanConfig {
             text_dim: *shape("condition_embedder.text_embedder.linear_1.weight")?.get(1)?,
             freq_dim: *shape("condition_embedder.time_embedder.linear_1.weight")?.get(1)?,
             ffn_dim: *shape("blocks.0.ffn.net.0.proj.weight")?.first()?,
-            num_layers: layers.count(),
+            num_layers: layers,
+            // They are evenly spaced in all published models.
+            vace_layers: (0..control).map(|index| index * (layers / control.max(1))).collect(),
+            vace_in_channels: shape("vace_patch_embedding.weight")
+                .and_then(|kernel| kernel.get(1).copied())
+                .unwrap_or_default(),
             cross_attn_norm: shape("blocks.0.norm2.weight").is_some(),
             image_dim: shape("condition_embedder.image_embedder.norm1.weight")
                 .and_then(|norm| norm.first().copied()),
@@ -129,11 +162,39 @@ impl WanConfig {
             let reason = "it must be the channels of the latents, or twice as many and 4 for a mask";
             return part.refuse("in_channels", self.in_channels, reason);
         }
+        if !self.vace_layers.is_empty() {
+            let rises = self.vace_layers.windows(2).all(|pair| pair[0] < pair[1]);
+            if !rises || self.vace_layers.iter().any(|layer| *layer >= self.num_layers) {
+                let reason = "they must be numbers of blocks, in order";
+                return part.refuse("vace_layers", format!("{:?}", self.vace_layers), reason);
+            }
+            if self.in_channels != self.out_channels || self.image_dim.is_some() {
+                let reason = "models for control read the latents alone beside what controls";
+                return part.refuse("in_channels", self.in_channels, reason);
+            }
+        }
         if self.image_dim.is_some() != self.added_kv_proj_dim.is_some() {
             let reason = "models with image embeddings have projections for them, and others have not";
             return part.refuse("added_kv_proj_dim", format!("{:?}", self.added_kv_proj_dim), reason);
         }
         Ok(())
+    }
+
+    /// Whether a second stream controls it.
+    pub(super) fn is_controlled(&self) -> bool {
+        !self.vace_layers.is_empty()
+    }
+
+    /// Its transformer blocks in the order in which they run. A block of the second stream comes right before the one that
+    /// it adds to.
+    pub(super) fn layers(&self) -> Vec<Layer> {
+        let mut layers = Vec::with_capacity(self.num_layers + self.vace_layers.len());
+        for index in 0..self.num_layers {
+            let control = self.vace_layers.iter().position(|layer| *layer == index);
+            layers.extend(control.map(Layer::Control));
+            layers.push(Layer::Plain(index));
+        }
+        layers
     }
 
     /// Input channels beyond those of the latents: a mask for each frame of a latent frame, and an encoded clip.
@@ -183,8 +244,18 @@ impl WanConfig {
         };
         let kernel = [1, self.patch(), self.patch()];
         let patches = BlockSpec::stem("embedder").conv3d("patch_embedding", dim, self.in_channels, kernel);
-        let block = |index: usize| {
-            let mut spec = BlockSpec::new(format!("blocks.{index}")).tensor(TABLE, &[1, MODULATIONS, dim]);
+        let patches = match self.is_controlled() {
+            true => patches.conv3d("vace_patch_embedding", dim, self.vace_in_channels, kernel),
+            false => patches,
+        };
+        let block = |layer: Layer| {
+            let mut spec = BlockSpec::new(layer.name()).tensor(TABLE, &[1, MODULATIONS, dim]);
+            if layer == Layer::Control(0) {
+                spec = spec.linear("proj_in", dim, dim);
+            }
+            if matches!(layer, Layer::Control(_)) {
+                spec = spec.linear("proj_out", dim, dim);
+            }
             for attention in ["attn1", "attn2"] {
                 for layer in ["to_q", "to_k", "to_v", "to_out.0"] {
                     spec = spec.linear(&format!("{attention}.{layer}"), dim, dim);
@@ -207,7 +278,7 @@ impl WanConfig {
             spec.linear("ffn.net.0.proj", inner, dim).linear("ffn.net.2", dim, inner)
         };
         let mut blocks = vec![conditioning, patches];
-        blocks.extend((0..self.num_layers).map(block));
+        blocks.extend(self.layers().into_iter().map(block));
         let values = self.out_channels * self.patch() * self.patch();
         blocks.push(BlockSpec::stem("head").tensor(TABLE, &[1, 2, dim]).linear("proj_out", values, dim));
         blocks
@@ -227,7 +298,9 @@ impl WanConfig {
 }
 
 /// Layers of the transformer: diffusers' name and the authors', which ComfyUI also uses.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 24] = [
+    (".proj_in.", ".before_proj."),
+    (".proj_out.", ".after_proj."),
     ("condition_embedder.time_embedder.linear_1.", "time_embedding.0."),
     ("condition_embedder.time_embedder.linear_2.", "time_embedding.2."),
     ("condition_embedder.text_embedder.linear_1.", "text_embedding.0."),

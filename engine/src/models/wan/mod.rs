@@ -96,6 +96,11 @@ impl Family for Wan {
             WanAutoencoder::channels_of(&part.tensors) == Some(channels)
         })?;
         let autoencoder = WanAutoencoder::open(vae)?;
+        let controlling = 2 * channels + autoencoder.0.scale().pow(2);
+        if config.is_controlled() && config.vace_in_channels != controlling {
+            let reason = format!("with this autoencoder it must be {controlling}");
+            return first.refuse("vace_in_channels", config.vace_in_channels, &reason);
+        }
         // diffusers' UniPC rounds timesteps down; its other schedulers do not.
         let scheduler = checkpoint.scheduler.as_ref().and_then(|config| config.get("_class_name")?.as_str());
         let is_euler = scheduler == Some("FlowMatchEulerDiscreteScheduler");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     WanConfig,
-    config::{MODULATIONS, TABLE},
+    config::{Layer, MODULATIONS, TABLE},
 };
 use crate::models::{
     Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
@@ -53,6 +53,8 @@ impl Denoiser for WanTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         let frames = 1 + canvas.frames.saturating_sub(1) as usize / self.frames;
+        // Reference images come before the clip.
+        let frames = if self.config.is_controlled() { frames + canvas.references } else { frames };
         LatentShape { channels: self.config.out_channels, frames, height, width }
     }
 
@@ -77,10 +79,16 @@ impl Denoiser for WanTransformer {
                 &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend]
             }
             (GivenFrames::Noised, _) => &[Mode::Text, Mode::VideoToVideo, Mode::Extend],
+            (GivenFrames::Controlling, _) => {
+                &[Mode::Text, Mode::ImageToVideo, Mode::FirstAndLast, Mode::Extend, Mode::Control]
+            }
         }
     }
 
     fn given_frames(&self) -> GivenFrames {
+        if self.config.is_controlled() {
+            return GivenFrames::Controlling;
+        }
         match (self.config.channels_beside() > 0, self.has_own_times) {
             (true, _) => GivenFrames::Beside,
             (false, true) => GivenFrames::Clean,
@@ -89,7 +97,10 @@ impl Denoiser for WanTransformer {
     }
 
     fn channels_beside(&self) -> usize {
-        self.config.channels_beside()
+        match self.config.is_controlled() {
+            true => self.config.vace_in_channels,
+            false => self.config.channels_beside(),
+        }
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
@@ -102,9 +113,9 @@ impl Denoiser for WanTransformer {
     fn prepare(
         &self,
         blocks: Blocks<'_>,
-        &PrepareInput { branches, sigmas, clean, image, .. }: &PrepareInput<'_>,
+        &PrepareInput { branches, sigmas, clean, image, control, .. }: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
-        let mut prepared = Prepared::default();
+        let mut prepared = Prepared { control, ..Prepared::default() };
         blocks.walk(0..1, |_, w| {
             prepared.modulations = self.modulations(w, &levels_of(sigmas, clean), blocks)?;
             prepared.branches = embed_prompts(w, branches)?;
@@ -125,31 +136,40 @@ impl Denoiser for WanTransformer {
         let clean = input.clean * grid.rows * grid.columns;
         let levels = TokenLevels::new(prepared, input.sigma, clean)?;
         let (embedder, first) = (1, 2);
-        let last = first + self.config.num_layers;
-        let mut streams: Vec<Tensor> = Vec::new();
+        let layers = self.config.layers();
+        let last = first + layers.len();
+        let mut streams: Vec<Stream> = Vec::new();
         blocks.walk(embedder..last + 1, |index, w| {
             if index == embedder {
-                let latents = match input.beside {
-                    Some(beside) => &Tensor::cat(&[input.latents, beside], 1)?,
-                    None => input.latents,
-                };
-                let latents = latents.to_dtype(blocks.dtype())?;
-                let x = w.patches("patch_embedding", &grid.patches(&latents)?)?;
-                streams = vec![x; prepared.branches.len()];
+                let stream = self.embedded(w, input, grid, blocks)?;
+                streams = vec![stream; prepared.branches.len()];
                 return Ok(());
             }
-            w.branches(&mut streams, |w, branch, x| {
-                *x = if index == last {
-                    self.head(w, x, levels)?
-                } else {
-                    let seen =
-                        Seen { prompt: &prepared.branches[branch].prompt, image: prepared.image.as_ref() };
-                    self.block(w, x, levels, seen, &rope)?
-                };
+            let layer = layers.get(index - first);
+            w.branches(&mut streams, |w, branch, stream| {
+                let seen = Seen { prompt: &prepared.branches[branch].prompt, image: prepared.image.as_ref() };
+                match layer {
+                    Some(Layer::Plain(_)) => {
+                        stream.x = self.block(w, &stream.x, levels, seen, &rope)?;
+                        if let Some(hint) = stream.hint.take() {
+                            stream.x = add(&stream.x, &(hint * f64::from(prepared.control))?)?;
+                        }
+                    }
+                    Some(Layer::Control(number)) => {
+                        let Some(mut x) = stream.control.take() else { bail!("nothing controls the clip") };
+                        if *number == 0 {
+                            x = add(&w.linear("proj_in", &x)?, &stream.x)?;
+                        }
+                        let x = self.block(w, &x, levels, seen, &rope)?;
+                        stream.hint = Some(w.linear("proj_out", &x)?);
+                        stream.control = Some(x);
+                    }
+                    None => stream.x = self.head(w, &stream.x, levels)?,
+                }
                 Ok(())
             })
         })?;
-        Ok(streams.iter().map(|x| grid.latents(x)).collect::<Result<_>>()?)
+        Ok(streams.iter().map(|stream| grid.latents(&stream.x)).collect::<Result<_>>()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
@@ -177,6 +197,27 @@ impl WanTransformer {
             Ok(Modulation { sigma, tensors: vec![of_blocks, of_head] })
         };
         sigmas.iter().enumerate().map(of_level).collect()
+    }
+
+    /// The patches of the latents, and of what controls them.
+    fn embedded(
+        &self,
+        w: &Weights,
+        input: &DenoiserInput<'_>,
+        grid: Grid,
+        blocks: Blocks<'_>,
+    ) -> Result<Stream> {
+        let patches = |name: &str, latents: &Tensor| {
+            w.patches(name, &grid.patches(&latents.to_dtype(blocks.dtype())?)?)
+        };
+        let (x, control) = match input.beside {
+            Some(beside) if self.config.is_controlled() => {
+                (patches("patch_embedding", input.latents)?, Some(patches("vace_patch_embedding", beside)?))
+            }
+            Some(beside) => (patches("patch_embedding", &Tensor::cat(&[input.latents, beside], 1)?)?, None),
+            None => (patches("patch_embedding", input.latents)?, None),
+        };
+        Ok(Stream { x, control, hint: None })
     }
 
     fn block(
@@ -321,6 +362,16 @@ impl WanTransformer {
         }
         Rope::from_cosines_and_sines([cosines, sines], grid.count(), pairs, device)
     }
+}
+
+/// The values of a guidance branch between two blocks, each `[batch, tokens, dim]`.
+#[derive(Clone)]
+struct Stream {
+    x: Tensor,
+    /// Those of the stream that controls.
+    control: Option<Tensor>,
+    /// What that adds to the next block's.
+    hint: Option<Tensor>,
 }
 
 /// What the tokens of a clip attend to besides themselves, each `[1, tokens, dim]`.

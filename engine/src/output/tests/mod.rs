@@ -12,8 +12,8 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Fit, FrameRange, GuidanceOptions, Interval, LARGEST_CLIP_SKIP, ModelSource,
-    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Windows,
+    AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, LARGEST_CLIP_SKIP,
+    ModelSource, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -105,6 +105,12 @@ fn any_request() -> impl Strategy<Value = Request> {
         source: source.0,
         windows: source.2.as_ref().map(|_| Windows { frames: numbers.0, overlap: numbers.1 }),
         clip: source.2,
+        control: source.1.as_ref().map(|refiner| Control {
+            video: Some(refiner.path.clone()),
+            references: vec![refiner.path.clone()],
+            strength: guidance,
+            ..Control::default()
+        }),
         refiner: source.1,
     })
 }

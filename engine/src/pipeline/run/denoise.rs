@@ -146,7 +146,12 @@ impl Run<'_> {
         if self.resolved.is_seen_later(stages.end - 1) {
             made.seen.insert(stages.end - 1, latents.clone());
         }
-        made.latents = Some(latents);
+        let references = self.resolved.references();
+        made.latents = Some(match references {
+            0 => latents,
+            _ if !is_last => latents,
+            _ => latents.narrow(2, references, latents.dim(2)? - references)?.contiguous()?,
+        });
         Ok(())
     }
 

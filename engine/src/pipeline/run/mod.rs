@@ -1,6 +1,7 @@
 //! One run: the stages of a request.
 
 mod clip;
+mod control;
 mod decode;
 mod denoise;
 mod encode;

@@ -64,6 +64,10 @@ impl Run<'_> {
         part: usize,
         latents: &Tensor,
     ) -> Result<Vec<Media>, PipelineError> {
+        let latents = &match self.resolved.references() {
+            0 => latents.clone(),
+            references => latents.narrow(2, references, latents.dim(2)? - references)?,
+        };
         if let Some(decoding) = self.tiny_decoder(stage, part) {
             return match self.moving(latents, |frames| self.decoded(&decoding, frames)) {
                 Ok(media) => Ok(media),
@@ -116,7 +120,7 @@ impl Run<'_> {
     /// plan leaves free between two steps: previews do not change the plan.
     fn tiny_decoder(&self, stage: usize, part: usize) -> Option<Decoding<'_>> {
         let tiny = self.loaded.tiny_decoder()?;
-        let LatentShape { frames, height, width, .. } = self.resolved.latents(stage)?;
+        let LatentShape { frames, height, width, .. } = self.resolved.shown_latents(stage)?;
         let decoder = &tiny.decoder;
         let pixels = |halvings: usize| frames * height * width * (decoder.scale() >> halvings).pow(2);
         let halvings = match frames {

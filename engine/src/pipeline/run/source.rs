@@ -16,7 +16,7 @@ use crate::{
 
 /// Latents in the scale of diffusion from the mean and log variance of what was encoded: a sample with this noise, or
 /// the mean.
-fn sample(
+pub(super) fn sample(
     autoencoder: &dyn Autoencoder,
     (mean, log_variance): (Tensor, Tensor),
     noise: Option<&Tensor>,
@@ -60,6 +60,11 @@ pub(super) struct Original {
 }
 
 impl Original {
+    /// What a network reads beside the latents.
+    pub fn beside(beside: Tensor) -> Self {
+        Self { beside: Some(beside), ..Self::default() }
+    }
+
     /// The latents of the image, to which noise is added.
     pub fn start(&self) -> Option<&Tensor> {
         self.latents.as_ref().filter(|_| !self.is_forgotten)
@@ -87,6 +92,9 @@ impl Run<'_> {
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
         if let (Some(clip), Some(given)) = (self.resolved.clip(), &self.given) {
+            if clip.shown == GivenFrames::Controlling {
+                return self.encode_control(stage, autoencoder, (clip, given), dump);
+            }
             return self.encode_given(stage, autoencoder, (clip, given), noise.clip.as_ref(), dump);
         }
         let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
@@ -156,7 +164,7 @@ impl Run<'_> {
             let masks = beside_masks(clip, encoded.dims(), autoencoder.frames_per_latent())?;
             let beside = spread_out(&Tensor::cat(&[masks, encoded], 1)?)?;
             dump.add("source.beside", &beside)?;
-            return Ok(Original { beside: Some(beside), ..Original::default() });
+            return Ok(Original::beside(beside));
         }
         let frames = self.resolved.latents(stage).map_or(0, |latents| latents.frames);
         let (_, channels, _, height, width) = encoded.dims5()?;
@@ -171,7 +179,7 @@ impl Run<'_> {
         let kept = match clip.shown {
             GivenFrames::Clean => Kept::Clean,
             GivenFrames::Renoised => Kept::Renoised,
-            GivenFrames::Noised | GivenFrames::Beside => Kept::Noised,
+            GivenFrames::Noised | GivenFrames::Beside | GivenFrames::Controlling => Kept::Noised,
         };
         Ok(Original { latents: Some(latents), mask: Some(mask), is_forgotten: true, kept, beside: None })
     }
