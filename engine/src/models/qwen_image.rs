@@ -62,6 +62,10 @@ impl Family for QwenImage {
         ]
     }
 
+    fn tiny_decoders(&self) -> &'static [&'static str] {
+        &["taew2_1", "lighttaew2_1"]
+    }
+
     fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
         &[("transformer_blocks.0.img_mod.1.weight", "qwen_image")]
     }
