@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::{Align, Context, Id, Layout, Margin, Modal, RichText, ScrollArea, Ui};
+use egui::{Align, Context, Frame, Id, Layout, Margin, Modal, RichText, ScrollArea, Ui};
 
 use super::{
     action::Action,
@@ -41,29 +41,33 @@ pub enum Browse {
 /// Draws it over the window.
 pub fn show(ctx: &Context, browser: &Browser, actions: &mut Vec<Action>) {
     let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
-        ui.set_width(size::CARD);
-        ui.spacing_mut().item_spacing.y = space::XS;
-        let title = RichText::new(browser.dialog.title()).font(font::semibold(font::HEADING));
-        ui.label(title.color(Palette::of(ui).text));
-        head(ui, browser, actions);
-        ScrollArea::vertical().min_scrolled_height(LIST).max_height(LIST).auto_shrink(false).show(ui, |ui| {
-            list(ui, browser, actions);
-        });
-        ui.add_space(space::S);
-        ui.horizontal(|ui| {
-            if browser.dialog.filter().is_none()
-                && widgets::button(ui, Some(icons::FOLDER), "Use this folder", Weight::Primary).clicked()
-            {
-                actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
-            }
-            if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
-                actions.push(Action::Browse(Browse::Close));
-            }
-        });
+        Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| contents(ui, browser, actions))
     });
     if modal.backdrop_response.clicked() {
         actions.push(Action::Browse(Browse::Close));
     }
+}
+
+fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
+    ui.set_width(size::CARD);
+    ui.spacing_mut().item_spacing.y = space::XS;
+    let title = RichText::new(browser.dialog.title()).font(font::semibold(font::HEADING));
+    ui.label(title.color(Palette::of(ui).text));
+    head(ui, browser, actions);
+    ScrollArea::vertical().min_scrolled_height(LIST).max_height(LIST).auto_shrink(false).show(ui, |ui| {
+        list(ui, browser, actions);
+    });
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        if browser.dialog.filter().is_none()
+            && widgets::button(ui, Some(icons::FOLDER), "Use this folder", Weight::Primary).clicked()
+        {
+            actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
+        }
+        if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+            actions.push(Action::Browse(Browse::Close));
+        }
+    });
 }
 
 /// The folder, and a way up.
@@ -97,7 +101,7 @@ fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
         }
         Some(Ok(entries)) => entries,
     };
-    egui::Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
+    Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
         for Entry { path, is_folder } in entries {
             let icon = if *is_folder { icons::FOLDER } else { icons::FILE };
             if widgets::file_button(ui, icon, &file_name(path), "", false).clicked() {

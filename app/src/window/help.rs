@@ -1,6 +1,6 @@
 //! The sheet of keys, opened with F1.
 
-use egui::{Context, Grid, Id, Modal, RichText};
+use egui::{Context, Frame, Grid, Id, Margin, Modal, RichText, Ui};
 
 use super::{
     action::Action,
@@ -31,22 +31,26 @@ const KEYS: [(&str, &str); 16] = [
 /// Draws it over the window.
 pub fn show(ctx: &Context, actions: &mut Vec<Action>) {
     let modal = Modal::new(Id::unique("sluice help")).show(ctx, |ui| {
-        let palette = Palette::of(ui);
-        ui.label(RichText::new("Shortcuts").font(font::semibold(font::HEADING)).color(palette.text));
-        ui.add_space(space::S);
-        Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
-            for (keys, words) in KEYS {
-                ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
-                ui.label(RichText::new(words).color(palette.text_muted));
-                ui.end_row();
-            }
-        });
-        ui.add_space(space::M);
-        if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
-            actions.push(Action::ShowHelp(false));
-        }
+        Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| sheet(ui, actions))
     });
     if modal.backdrop_response.clicked() {
+        actions.push(Action::ShowHelp(false));
+    }
+}
+
+fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    ui.label(RichText::new("Shortcuts").font(font::semibold(font::HEADING)).color(palette.text));
+    ui.add_space(space::S);
+    Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
+        for (keys, words) in KEYS {
+            ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
+            ui.label(RichText::new(words).color(palette.text_muted));
+            ui.end_row();
+        }
+    });
+    ui.add_space(space::M);
+    if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
         actions.push(Action::ShowHelp(false));
     }
 }

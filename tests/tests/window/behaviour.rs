@@ -70,7 +70,7 @@ fn escape_cancels_what_runs_and_asks_once() {
     assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
     assert!(window.shows("Cancelling…"));
     window.says(Event::Cancelled { job: JOB });
-    assert!(window.shows("Cancelled at step 5 of 12"));
+    assert!(window.shows("Step 5 of 12 was done."));
     assert!(window.harness.state().state().jobs.is_empty());
     window.harness.key_press(Key::Escape);
     window.frames();

@@ -59,16 +59,16 @@ impl Messages {
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
     pub(super) fn cancelled(&mut self, job: QueuedJob) {
         let at = job.progress.filter(|progress| progress.step > 0);
-        let at = at.map(|progress| format!(" at step {} of {}", progress.step, progress.steps));
+        let at = at.map(|progress| format!("Step {} of {} was done.", progress.step, progress.steps));
         let mut jobs = match self.notice.take() {
             Some(Notice { undo: Some(Undo::Cancelled(jobs)), .. }) => jobs,
             _ => Vec::new(),
         };
         jobs.push(job.job);
-        let text = match jobs.len() {
-            1 => format!("Cancelled{}", at.unwrap_or_default()),
-            count => format!("{count} jobs cancelled"),
+        let (text, details) = match jobs.len() {
+            1 => ("Cancelled".to_owned(), at.into_iter().collect()),
+            count => (format!("{count} jobs cancelled"), Vec::new()),
         };
-        self.notice = Some(Notice { text, details: Vec::new(), undo: Some(Undo::Cancelled(jobs)) });
+        self.notice = Some(Notice { text, details, undo: Some(Undo::Cancelled(jobs)) });
     }
 }
