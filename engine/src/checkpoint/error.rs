@@ -111,6 +111,14 @@ pub enum CheckpointError {
         /// The parser's message.
         reason: String,
     },
+    /// A model of a supported architecture for a task that is not supported.
+    #[error("{} is a model {task}, which Sluice does not support yet", .path.display())]
+    OtherTask {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the model does, such as `that edits images`.
+        task: &'static str,
+    },
     /// An index refers to a file that is missing.
     #[error("{} is missing, but {} refers to it", .shard.display(), .index.display())]
     MissingShard {
@@ -286,6 +294,7 @@ impl CheckpointError {
             Self::Dtype { .. } => {
                 "Use a version of the model stored as f32, f16, bf16, fp8 or GGUF.".to_owned()
             }
+            Self::OtherTask { .. } => "Use the model of this family that generates from text.".to_owned(),
             Self::Config { .. } => "Use the configuration file that came with the model.".to_owned(),
             Self::Tokenizer { .. } => "Download the model's tokenizer files again.".to_owned(),
         }

@@ -35,6 +35,8 @@ const THETA: f64 = 10_000.0;
 const EPS: f64 = 1e-6;
 /// The feed-forward layers of the image and of the text.
 const MLPS: [&str; 2] = ["img_mlp", "txt_mlp"];
+/// What Qwen-Image-Edit does.
+const EDITS: &str = "that edits images";
 const BLOCK_MODULATORS: Modulators =
     &[&[("img_mod.1", DOUBLE_MODULATION)], &[("txt_mod.1", DOUBLE_MODULATION)]];
 
@@ -73,12 +75,17 @@ impl Family for QwenImage {
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser =
             part(checkpoint, Role::Denoiser, "no Qwen-Image transformer was found", is_transformer)?;
-        let width = denoiser.config(QwenImageConfig::from_shapes)?.joint_attention_dim;
+        // The transformers of 2509 and before have the shape of those for text.
+        let class = checkpoint.index.as_ref().and_then(|index| index.get("_class_name")?.as_str());
+        if class.is_some_and(|class| class.starts_with("QwenImageEdit")) {
+            return Err(CheckpointError::OtherTask { path: checkpoint.path.clone(), task: EDITS });
+        }
+        let config = denoiser.config(QwenImageConfig::from_shapes)?;
+        let (width, channels) = (config.joint_attention_dim, config.latent_channels());
         let expected = format!("no Qwen2.5-VL encoder of width {width} was found");
         let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
             Qwen25Vl::width_of(&part.tensors) == Some(width)
         })?;
-        let channels = denoiser.config(QwenImageConfig::from_shapes)?.latent_channels();
         let expected = format!("no autoencoder of Qwen-Image or Wan with {channels} channels was found");
         let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
             WanAutoencoder::channels_of(&part.tensors) == Some(channels)
@@ -137,6 +144,8 @@ pub struct QwenImageConfig {
     pub use_additional_t_cond: bool,
     /// Whether positions include layers.
     pub use_layer3d_rope: bool,
+    /// Whether reference images are modulated as free of noise, as in Qwen-Image-Edit from 2511 on.
+    pub zero_cond_t: bool,
 }
 
 impl Default for QwenImageConfig {
@@ -150,6 +159,7 @@ impl Default for QwenImageConfig {
             axes_dims_rope: vec![16, 56, 56],
             use_additional_t_cond: false,
             use_layer3d_rope: false,
+            zero_cond_t: false,
         }
     }
 }
@@ -169,6 +179,7 @@ impl QwenImageConfig {
             axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
             use_additional_t_cond: shape("time_text_embed.addition_t_embedding.weight").is_some(),
             use_layer3d_rope: false,
+            zero_cond_t: false,
         })
     }
 
@@ -183,11 +194,14 @@ impl QwenImageConfig {
         if let Some(reason) = wrong_axes(&self.axes_dims_rope, self.attention_head_dim) {
             return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
-        let layers = "models that generate images in layers are not supported";
-        if self.use_additional_t_cond {
-            return part.refuse("use_additional_t_cond", true, layers);
+        let other = |task| Err(CheckpointError::OtherTask { path: part.path.clone(), task });
+        match self {
+            _ if self.use_additional_t_cond || self.use_layer3d_rope => {
+                other("that generates images in layers")
+            }
+            _ if self.zero_cond_t => other(EDITS),
+            _ => Ok(()),
         }
-        if self.use_layer3d_rope { part.refuse("use_layer3d_rope", true, layers) } else { Ok(()) }
     }
 
     fn heads(&self) -> Heads {

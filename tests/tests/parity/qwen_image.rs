@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::{CheckpointError, Component, Part, Role, read_header, read_json},
     memory::Placement,
     models::{
-        Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
+        self, Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
         qwen_image::{QwenImageConfig, QwenImageTransformer},
     },
     nn::{self, Computes, DType, Trace},
@@ -158,14 +158,21 @@ fn a_traced_run_asks_for_every_weight() {
 }
 
 #[test]
-fn models_for_layers_are_refused() {
-    for field in ["use_additional_t_cond", "use_layer3d_rope"] {
+fn models_for_layers_and_for_editing_are_refused() {
+    for field in ["use_additional_t_cond", "use_layer3d_rope", "zero_cond_t"] {
         let folder = tempfile::tempdir().unwrap();
         let mut part = part("qwen_image", folder.path());
         part.config.as_mut().unwrap()[field] = true.into();
         let error = QwenImageTransformer::open(&part, SCALE).unwrap_err();
-        assert!(matches!(error, CheckpointError::Config { field: found, .. } if found == field), "{error}");
+        assert!(matches!(error, CheckpointError::OtherTask { .. }), "{error}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let model = Fixture::new("qwen_image", "default").write_diffusers(folder.path()).unwrap();
+    let index = model.join("model_index.json");
+    let text = std::fs::read_to_string(&index).unwrap();
+    std::fs::write(&index, text.replace("QwenImagePipeline", "QwenImageEditPlusPipeline")).unwrap();
+    let error = models::open(&model, &[]).unwrap_err().to_string();
+    assert!(error.ends_with("is a model that edits images, which Sluice does not support yet"), "{error}");
 }
 
 #[test]
