@@ -212,6 +212,7 @@ fn step(
         clean: 0,
         image: None,
         control: 1.0,
+        references: &[],
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();

@@ -6,6 +6,7 @@ mod control;
 mod error;
 mod guidance;
 mod mode;
+mod references;
 mod refiner;
 mod sampler;
 mod schedule;
@@ -23,6 +24,7 @@ pub use control::{Control, STRONGEST_CONTROL};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use mode::Mode;
+pub use references::{REFERENCE_SIDES, ReferenceSizes, References};
 pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
@@ -169,6 +171,12 @@ pub struct Request {
     /// The input clip for video to video, or the clip that is extended.
     #[serde(default)]
     pub clip: Option<SourceClip>,
+    /// Images of what appears: what an edited image is made from, or things in a clip.
+    #[serde(default)]
+    pub references: Vec<PathBuf>,
+    /// Scales references of images to about the square of this many pixels, instead of the model's own size.
+    #[serde(default)]
+    pub reference_side: Option<u32>,
     /// What controls a clip, in models made for it.
     #[serde(default)]
     pub control: Option<Control>,
@@ -214,6 +222,8 @@ impl Default for Request {
             source: None,
             last_image: None,
             clip: None,
+            references: Vec::new(),
+            reference_side: None,
             control: None,
             windows: None,
             refiner: None,
@@ -233,12 +243,12 @@ pub const LARGEST_CLIP_SKIP: u32 = 12;
 impl Request {
     /// The size of each of its images or clips.
     pub fn canvas(&self) -> Canvas {
-        Canvas { width: self.width, height: self.height, frames: self.frames, references: self.references() }
-    }
-
-    /// The number of images of what appears in the clip.
-    pub fn references(&self) -> usize {
-        self.control.as_ref().map_or(0, |control| control.references.len())
+        Canvas {
+            width: self.width,
+            height: self.height,
+            frames: self.frames,
+            references: self.references.len(),
+        }
     }
 
     /// Checks the number of frames for a model of which the frames after the first are a multiple of `multiple`.

@@ -54,6 +54,19 @@ class Given(Run):
     source: dict = field(default_factory=dict)
 
 
+@dataclass
+class Referenced(Run):
+    """A run that edits pictures: `references` has the sides of the pictures, and the side of the square with as many pixels
+    as they are scaled to."""
+
+    references: dict = field(default_factory=dict)
+
+
+def references(side, *pictures):
+    """The references of a `Referenced`."""
+    return {"pictures": list(pictures), "side": side}
+
+
 def given(first=None, last=None, clip=None, strength=1.0):
     """The source of a `Given`: the sides of the first and of the last picture, or the sides of a clip, which has as many
     frames as the run."""
@@ -129,6 +142,17 @@ CASES = {
                 "true_cfg": Run(HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0),
                 "drawn_over": Edit(HORSE, "", 5, 3.5, 64, 48, source=edit(0.5, [70, 50])),
                 "filled_in": Edit("dance monkey", "", 3, 2.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
+            },
+        ),
+        "kontext": Checkpoint(
+            salt="kontext",
+            options={"edits": True},
+            runs={
+                "wide": Referenced(HORSE, "", 2, 2.5, 48, 64, references=references(64, [90, 50])),
+                "tall": Referenced(
+                    "make it snow", "blurry", 2, 2.5, 32, 48, batch=2, true_cfg=2.0, references=references(80, [40, 60])
+                ),
+                "text": Run("dance monkey", "", 1, 3.0, 32, 32),
             },
         ),
         "schnell": Checkpoint(

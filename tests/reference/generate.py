@@ -56,6 +56,8 @@ def write_run(name, tiny, case, run, checkpoint, out):
     checkpoints.write_json(f"{out}/request.json", request, indent=2)
     if "source" in request:
         pictures.write(request["source"], out, run.frames)
+    if "references" in request:
+        pictures.write_references(request["references"], out)
     with tempfile.TemporaryDirectory() as refiner:
         if run.refiner:
             save_case(name, run.refiner, refiner)

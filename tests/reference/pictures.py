@@ -2,6 +2,7 @@
 
 import contextlib
 import glob
+import math
 import os
 import sys
 
@@ -10,6 +11,7 @@ import quiet  # noqa: F401  (has to come first)
 import numpy
 import torch
 from diffusers.models.autoencoders import vae
+from diffusers.pipelines.flux import pipeline_flux_kontext
 from PIL import Image
 
 import hash_weights
@@ -78,6 +80,32 @@ def write(source, folder, frames=1):
     picture(*source["picture"]).save(f"{folder}/{PICTURE}")
     if source["mask"]:
         mask(*source["mask"]).save(f"{folder}/{MASK}")
+
+
+def write_references(references, folder):
+    """Writes the pictures that a run edits."""
+    for number, sides in enumerate(references["pictures"]):
+        frame(*sides, 3 * number).save(f"{folder}/{REFERENCE}-{number}.png")
+
+
+def area(side, ratio, multiple):
+    """Width and height with about the pixels of a square, as in diffusers."""
+    width = math.sqrt(side * side * ratio)
+    return [round(length / multiple) * multiple for length in (width, width / ratio)]
+
+
+@contextlib.contextmanager
+def referenced(kind, references, folder):
+    """Options of a pipeline that edits pictures, which reads them as large as is asked for."""
+    opened = [Image.open(f"{folder}/{REFERENCE}-{number}.png") for number in range(len(references["pictures"]))]
+    module = pipeline_flux_kontext
+    name, before = "PREFERRED_KONTEXT_RESOLUTIONS", module.PREFERRED_KONTEXT_RESOLUTIONS
+    width, height = references["pictures"][0]
+    setattr(module, name, [tuple(area(references["side"], width / height, 16))])
+    try:
+        yield {"image": opened[0] if len(opened) == 1 else opened}
+    finally:
+        setattr(module, name, before)
 
 
 def write_control(source, folder, frames):

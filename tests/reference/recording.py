@@ -1,5 +1,6 @@
 """Runs a pipeline and keeps the tensors of every stage under the names of an engine's dump."""
 
+import contextlib
 import inspect
 import json
 from types import SimpleNamespace
@@ -250,9 +251,10 @@ class Patches:
         return self.pipeline._pack_latents(latents, *self.shape)
 
     def unpack(self, patches):
-        """Patches to latents."""
+        """Patches to latents. Those of references come after."""
         scale = self.pipeline.vae_scale_factor
         _, _, height, width = self.shape
+        patches = patches[:, : height * width // 4]
         latents = self.pipeline._unpack_latents(patches, height * scale, width * scale, scale)
         # Qwen-Image's have an axis for frames.
         return latents.squeeze(2) if latents.dim() == 5 else latents
@@ -316,7 +318,7 @@ def open_pipeline(kind, folder, **given):
 def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=None):
     """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
     returns name -> tensor. `refiner` is the checkpoint folder of the refiner that the request names."""
-    source = request.get("source")
+    source, references = request.get("source"), request.get("references")
     kind = pictures.variant(kind, source) if source else kind
     pipeline = open_pipeline(kind, folder)
     prepare(pipeline)
@@ -332,7 +334,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
     recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith(("Wan", "Qwen")) else len(extra)))
     if not makes_clips:
-        recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else [])
+        named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
+        recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
     elif source and not is_packed:
         recorder.watch_condition(pipeline)
     # This pipeline forgets what the autoencoder's latents are moved by.
@@ -352,6 +355,9 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
         "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
     }  # fmt: skip
+    if kind == "FluxKontextPipeline":
+        # It takes the aspect ratio from the size, and the size from this.
+        options["max_area"] = wanted.height * wanted.width
     if makes_clips:
         options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
         options.update({"frame_rate": FRAME_RATE} if is_packed else {})
@@ -374,7 +380,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
             options["latents"] = given
         else:
             options["latents"] = patches.pack(latents) if patches else latents
-        output = pipeline(**options)
+        with pictures.referenced(kind, references, files) if references else contextlib.nullcontext({}) as images:
+            output = pipeline(**options, **images)
     is_late = bool(source) and (not makes_clips or bool(source["clip"]))
     recorder.add_schedule(pipeline.scheduler, started_late=is_late, stopped_early=refined)
     images = output.frames if makes_clips else output.images

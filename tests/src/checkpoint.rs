@@ -214,6 +214,7 @@ struct RunRequest {
     /// Frames of a clip.
     frames: Option<u32>,
     source: Option<RunSource>,
+    references: Option<RunReferences>,
     /// The case of the refiner that takes the last steps.
     refiner: Option<String>,
     refiner_switch: Option<f64>,
@@ -233,6 +234,14 @@ struct RunSource {
     #[serde(flatten)]
     control: Option<RunControl>,
     noise: HashNoise,
+}
+
+/// The reference images of a run that edits.
+#[derive(Debug, Clone, Deserialize)]
+struct RunReferences {
+    /// Their sizes.
+    pictures: Vec<[u32; 2]>,
+    side: u32,
 }
 
 /// What controls a run.
@@ -294,6 +303,8 @@ impl Run {
                 .as_ref()
                 .and_then(|source| source.last.map(|_| self.folder.join("last.png"))),
             clip: own.source.as_ref().and_then(|source| self.clip(source)),
+            references: self.references(),
+            reference_side: own.references.as_ref().map(|references| references.side),
             control: own.source.as_ref().and_then(|source| self.control(source.control.as_ref()?)),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             ..Request::default()
@@ -324,14 +335,17 @@ impl Run {
         })
     }
 
+    fn references(&self) -> Vec<PathBuf> {
+        let control = self.request.source.as_ref().and_then(|source| source.control.as_ref());
+        let own = self.request.references.as_ref().map(|references| &references.pictures);
+        let count = own.or(control.map(|control| &control.references)).map_or(0, Vec::len);
+        (0..count).map(|number| self.folder.join(format!("reference-{number}.png"))).collect()
+    }
+
     fn control(&self, control: &RunControl) -> Option<Control> {
-        let references = 0..control.references.len();
         Some(Control {
             video: control.control.map(|_| self.folder.join("control")),
             mask: control.masked.then(|| self.folder.join("control_mask")),
-            references: references
-                .map(|number| self.folder.join(format!("reference-{number}.png")))
-                .collect(),
             strength: control.scale,
             ..Control::default()
         })

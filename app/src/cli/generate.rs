@@ -35,6 +35,8 @@ Examples:
       Image to image: turns a photo into a painting.
   sluice generate --init-image room.png --mask window.png --prompt \"a round window\"
       Inpaints the white area of window.png and leaves every other pixel unchanged.
+  sluice generate --model ~/models/flux1-kontext --image photo.jpg --prompt \"make it winter\"
+      Edits a photo with a model made for it. The size of the result follows the photo.
   sluice generate --model ~/models/flux --prompt \"a fox <lora:ink:0.8>\" --lora ~/loras/film.safetensors:0.5
       Uses two LoRAs; the one in the prompt is found by its name in a folder next to the model.
   sluice generate --model ~/models/wan2.2 --prompt \"a boat at sea\" --frames 81 --fps 16 --output boat.mp4
@@ -208,13 +210,19 @@ fn follow(
 impl Args {
     fn request(&self, summary: &ModelSummary) -> anyhow::Result<Request> {
         let usual = self.request.request(&summary.defaults);
-        let request = self.source.given_to(Request {
+        let request = Request {
             model: self.model.clone(),
             negative_prompt: self.negative_prompt.clone(),
             seed: self.seed.unwrap_or_else(random_seed),
             schedule: self.schedule.unwrap_or(usual.schedule),
             ..usual
-        });
+        };
+        let takes = summary.references.as_ref();
+        let request = self.source.given_to(request, takes)?;
+        let request = match self.request.has_size() {
+            true => request,
+            false => SourceArgs::with_size_of_reference(request, takes, summary.size_multiple)?,
+        };
         if self.request.has_frames() {
             return Ok(request);
         }
@@ -271,17 +279,24 @@ fn inputs_in_words(request: &Request, overlap: u32) -> String {
     let strength = |strength: f64| format!(" with denoising strength {strength}");
     let strength = request.strength().map(strength).unwrap_or_default();
     let last = request.last_image.as_ref().map(|last| format!(" to {}", last.display())).unwrap_or_default();
+    let references = request.references.iter().map(|path| path.display().to_string());
     if let Some(control) = &request.control {
-        let names = control.video.iter().chain(&control.references).map(|path| path.display().to_string());
-        return format!(", controlled by {}", names.collect::<Vec<_>>().join(", "));
+        let names = control.video.iter().map(|path| path.display().to_string());
+        let names: Vec<String> = names.chain(references).collect();
+        return format!(", controlled by {}", names.join(", "));
     }
+    let references: Vec<String> = references.collect();
+    let references = match &references[..] {
+        [] => String::new(),
+        names => format!(", with references {}", names.join(", ")),
+    };
     match (&request.source, &request.clip) {
-        (Some(source), _) => format!(", from {}{last}{strength}", source.path.display()),
+        (Some(source), _) => format!(", from {}{last}{strength}{references}", source.path.display()),
         (None, Some(clip)) if clip.extends => {
             format!(", from the last {overlap} frames of {}", clip.path.display())
         }
         (None, Some(clip)) => format!(", from {}{strength}", clip.path.display()),
-        (None, None) => String::new(),
+        (None, None) => references,
     }
 }
 

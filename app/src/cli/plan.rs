@@ -7,7 +7,7 @@ use sluice_engine::{
     hardware::{CardProfile, cards},
     memory::{DeviceChoice, Estimate, MemoryPreferences, machine_of},
     models::{KnownDefaults, KnownModel, known_model, known_models},
-    request::{ModelSource, Request},
+    request::{ModelSource, References, Request},
     session::{Defaults, PlanQuery, PlanSubject, Reading},
     units,
 };
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
             part_args::check(&memory, &summary)?;
             let request = Request { model, ..args.request.request(&summary.defaults) };
-            let request = args.source.given_to(request);
+            let request = args.with_inputs(request, summary.references.as_ref(), summary.size_multiple)?;
             let request = match args.request.has_frames() {
                 true => request,
                 false => args.source.with_frames_of_clip(request, &summary)?,
@@ -91,14 +91,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let KnownDefaults { width, height, frames, steps, guidance } = defaults;
             let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
-            (args.request.request(&defaults), PlanSubject::Known(known.id.clone()))
+            let model = known.open().map_err(|error| refuse(error.to_string(), error.advice()))?;
+            let (takes, multiple) = (model.references(), model.size_multiple());
+            let request = args.with_inputs(args.request.request(&defaults), takes.as_ref(), multiple)?;
+            (request, PlanSubject::Known(known.id.clone()))
         }
     };
-    let request = args.source.given_to(Request {
-        prompt: args.prompt.clone(),
-        negative_prompt: args.negative_prompt.clone(),
-        ..request
-    });
+    let request =
+        Request { prompt: args.prompt.clone(), negative_prompt: args.negative_prompt.clone(), ..request };
     let asked = in_words(&request);
     let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory };
@@ -123,6 +123,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 impl Args {
+    /// The request with its inputs, for a model that takes references in this way and sizes that are multiples of this.
+    fn with_inputs(
+        &self,
+        request: Request,
+        takes: Option<&References>,
+        multiple: u32,
+    ) -> anyhow::Result<Request> {
+        let request = self.source.given_to(request, takes)?;
+        match self.request.has_size() {
+            true => Ok(request),
+            false => SourceArgs::with_size_of_reference(request, takes, multiple),
+        }
+    }
+
     fn preferences(&self) -> anyhow::Result<MemoryPreferences> {
         let mut memory = self.memory.preferences();
         if memory.estimate == Estimate::Dryrun {

@@ -97,6 +97,11 @@ impl RequestArgs {
         self.dtype
     }
 
+    /// Whether a width or a height was given.
+    pub fn has_size(&self) -> bool {
+        self.width.is_some() || self.height.is_some()
+    }
+
     /// Whether a number of frames was given.
     pub fn has_frames(&self) -> bool {
         self.frames.is_some()

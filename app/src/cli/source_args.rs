@@ -1,11 +1,11 @@
 //! The input image of a run, for image to image, inpainting and clips, the input clip, and what controls a clip.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    request::{Control, Fit, FrameRange, Mode, Request, SourceClip, SourceImage, SourceMask},
+    request::{Control, Fit, FrameRange, Mode, References, Request, SourceClip, SourceImage, SourceMask},
     session::ModelSummary,
-    source::count_frames,
+    source::{count_frames, size_of},
 };
 
 use super::{exit::refuse, names::named};
@@ -13,11 +13,16 @@ use super::{exit::refuse, names::named};
 /// The input image and its mask, or the input clip.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SourceArgs {
-    /// The input image: a PNG, JPEG or WebP file. In models that generate videos, the first image of the clip.
-    #[arg(long, alias = "image", value_name = "FILE", group = "input")]
+    /// The input image of image to image: a PNG, JPEG or WebP file. In models that generate videos, the first image of the
+    /// clip.
+    #[arg(long, value_name = "FILE", groups = ["input", "first"])]
     init_image: Option<PathBuf>,
+    /// The image to edit, in models that edit images (FLUX.1 Kontext); some take several. In other models, and with
+    /// --mask, the same as --init-image.
+    #[arg(long, value_name = "FILE", groups = ["input", "first"])]
+    image: Vec<PathBuf>,
     /// The last image of a clip.
-    #[arg(long, value_name = "FILE", requires = "init_image")]
+    #[arg(long, value_name = "FILE", requires = "first")]
     last_image: Option<PathBuf>,
     /// The input clip: MP4 or MOV with H.264, a folder of images, or any other format if ffmpeg is installed.
     #[arg(long, alias = "init-video", value_name = "FILE", groups = ["input", "clips"])]
@@ -30,10 +35,14 @@ pub(super) struct SourceArgs {
     /// for all frames.
     #[arg(long, alias = "mask-video", value_name = "FILE", requires = "control_video")]
     control_mask: Option<PathBuf>,
-    /// An image of something that appears in the clip, in models for control. Can be given several times.
-    #[arg(long, alias = "ref-image", value_name = "FILE", conflicts_with_all = ["init_image", "video"])]
+    /// A reference image: one to edit, or one of something that appears in a clip, in models for that. Some take several.
+    #[arg(long, alias = "ref-image", value_name = "FILE")]
     reference: Vec<PathBuf>,
-    /// How strongly the control clip and the references control the result.
+    /// Scale the references of images to about the square of this many pixels, instead of the model's own size. Smaller
+    /// references take less memory and time.
+    #[arg(long, value_name = "PIXELS")]
+    reference_side: Option<u32>,
+    /// How strongly the control clip and the references control a clip.
     #[arg(long, alias = "vace-strength", value_name = "NUMBER", default_value_t = Control::default().strength)]
     control_strength: f32,
     /// The frames of the input or control clip to use, counted at the frame rate of the result: the first one, and the one after
@@ -53,7 +62,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "NAME", default_value = Fit::default().name(), value_parser = named(&Fit::ALL, Fit::name), requires = "input")]
     fit: Fit,
     /// The area to inpaint: an image that is white where the input image changes and black where it stays.
-    #[arg(long, value_name = "FILE", requires = "init_image")]
+    #[arg(long, value_name = "FILE", requires = "first")]
     mask: Option<PathBuf>,
     /// Pixels over which the inpainted area fades into the rest.
     #[arg(long, value_name = "PIXELS", default_value_t = SourceMask::default().blur, requires = "mask")]
@@ -65,15 +74,55 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The request with the input image or the input clip.
-    pub fn given_to(&self, request: Request) -> Request {
-        Request {
-            source: self.source(),
+    /// The request with the inputs, for a model that takes references in this way, if it does.
+    ///
+    /// # Errors
+    /// Fails if several images are given to a model that takes one.
+    pub fn given_to(&self, request: Request, takes: Option<&References>) -> anyhow::Result<Request> {
+        let edits = takes.is_some_and(|takes| takes.edits) && self.mask.is_none();
+        let mut references = self.reference.clone();
+        if edits {
+            references.splice(..0, self.image.iter().cloned());
+        } else if let [_, _, ..] = self.image[..] {
+            let advice = match takes {
+                Some(_) => "Give one with --image, and the others with --reference.",
+                None => "Give one image, or use a model that edits images.",
+            };
+            return Err(refuse("this model takes one --image".to_owned(), advice.to_owned()));
+        }
+        let first = self.init_image.as_ref().or(self.image.first().filter(|_| !edits));
+        Ok(Request {
+            source: first.map(|path| self.source(path)),
             last_image: self.last_image.clone(),
             clip: self.clip(),
+            references,
+            reference_side: self.reference_side,
             control: self.control(),
             ..request
-        }
+        })
+    }
+
+    /// The request in the size that a model gives to images made from its first reference, if the model has such sizes.
+    ///
+    /// # Errors
+    /// Fails if the image cannot be read.
+    pub fn with_size_of_reference(
+        request: Request,
+        takes: Option<&References>,
+        multiple: u32,
+    ) -> anyhow::Result<Request> {
+        let (Some(takes), Some(first)) = (takes.filter(|takes| takes.edits), request.references.first())
+        else {
+            return Ok(request);
+        };
+        let own = size_of(first).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+        Ok(match takes.size(own, None) {
+            Some(size) => {
+                let [width, height] = size.map(|side| (side / multiple * multiple).max(multiple));
+                Request { width, height, ..request }
+            }
+            None => request,
+        })
     }
 
     /// The request with as many frames as the clip that it changes or that controls it has, as far as the model can generate them.
@@ -95,25 +144,21 @@ impl SourceArgs {
         Ok(Request { frames: frames.unwrap_or(request.frames), ..request })
     }
 
-    fn source(&self) -> Option<SourceImage> {
+    fn source(&self, path: &Path) -> SourceImage {
         let mask = self.mask.clone().map(|path| SourceMask {
             path,
             blur: self.mask_blur,
             keeps_the_rest: !self.no_paste_back,
         });
-        let path = self.init_image.clone()?;
-        Some(SourceImage { path, strength: self.strength, fit: self.fit, mask })
+        SourceImage { path: path.to_owned(), strength: self.strength, fit: self.fit, mask }
     }
 
     fn control(&self) -> Option<Control> {
-        if self.control_video.is_none() && self.reference.is_empty() {
-            return None;
-        }
-        Some(Control {
+        let usual = Control::default().strength;
+        (self.control_video.is_some() || self.control_strength != usual).then(|| Control {
             video: self.control_video.clone(),
             range: self.range,
             mask: self.control_mask.clone(),
-            references: self.reference.clone(),
             strength: self.control_strength,
             fit: self.fit,
         })

@@ -153,7 +153,15 @@ mod tests {
             model: "0badcafe".to_owned(),
             dtype: ComputeDtype::F32,
             precisions: [Storage::Stored; 2],
-            shape: RunShape { width: 512, height: 512, frames: 1, batch: 1, branches: 2, windows: None },
+            shape: RunShape {
+                width: 512,
+                height: 512,
+                frames: 1,
+                batch: 1,
+                branches: 2,
+                windows: None,
+                references: 0,
+            },
         }
     }
 

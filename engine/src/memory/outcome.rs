@@ -84,6 +84,9 @@ pub struct RunShape {
     /// The windows of a long clip.
     #[serde(default)]
     pub windows: Option<Windows>,
+    /// Pixels of the reference images that the network reads in their own sizes.
+    #[serde(default)]
+    pub references: u64,
 }
 
 impl RunIdentity {

@@ -2,7 +2,7 @@
 
 use crate::{
     nn::{self, Rope, Tensor, bail},
-    request::{Canvas, LONGEST_SIDE, Mode, Request},
+    request::{Canvas, LONGEST_SIDE, Mode, References, Request},
     residency::{Blocks, RunError},
     text::Encoded,
 };
@@ -73,6 +73,8 @@ pub struct PrepareInput<'a> {
     pub image: Option<&'a Tensor>,
     /// How strongly a clip is controlled, in models for that.
     pub control: f32,
+    /// The latents of reference images `[1, channels, height, width]`, f32, in families that read them as tokens.
+    pub references: &'a [Tensor],
 }
 
 /// What is computed once per stage.
@@ -92,6 +94,17 @@ pub struct Prepared {
     pub image: Option<Tensor>,
     /// How strongly a clip is controlled, in models for that.
     pub control: f32,
+    /// Reference images, in families that read them as tokens.
+    pub references: Vec<Reference>,
+}
+
+/// A reference image as a network reads it.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// Its patches of latents, `[1, rows · columns, values]`.
+    pub patches: Tensor,
+    /// Their rows and columns.
+    pub grid: [usize; 2],
 }
 
 /// The modulation of the blocks by a timestep.
@@ -113,6 +126,7 @@ impl Prepared {
             rope: self.rope.clone(),
             image: self.image.clone(),
             control: self.control,
+            references: self.references.clone(),
         }
     }
 
@@ -194,6 +208,11 @@ pub trait Denoiser: Send + Sync {
     /// How it sees given frames of a clip.
     fn given_frames(&self) -> GivenFrames {
         GivenFrames::Noised
+    }
+
+    /// How it takes reference images, if it does.
+    fn references(&self) -> Option<References> {
+        None
     }
 
     /// The timestep below which the model's next denoiser takes over, in models whose denoisers take turns.

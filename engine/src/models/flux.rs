@@ -14,13 +14,13 @@ use super::{
         diffusers_name, head, prepare, stored_name, streams,
     },
     modulated::{normed, within_range},
-    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
+    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{D, Device, Result, Rope, Tensor, bail, gated_add, gelu_tanh},
-    request::{Canvas, ComputeDtype, Request},
+    request::{Canvas, ComputeDtype, ReferenceSizes, References, Request},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
@@ -36,6 +36,27 @@ const SINGLE_MODULATION: usize = 3;
 const DOUBLE_MODULATORS: Modulators =
     &[&[("norm1.linear", DOUBLE_MODULATION)], &[("norm1_context.linear", DOUBLE_MODULATION)]];
 const SINGLE_MODULATORS: Modulators = &[&[("norm.linear", SINGLE_MODULATION)]];
+
+/// The widths and heights that Kontext was trained with.
+const PREFERRED_SIZES: [[u32; 2]; 17] = [
+    [672, 1568],
+    [688, 1504],
+    [720, 1456],
+    [752, 1392],
+    [800, 1328],
+    [832, 1248],
+    [880, 1184],
+    [944, 1104],
+    [1024, 1024],
+    [1104, 944],
+    [1184, 880],
+    [1248, 832],
+    [1328, 800],
+    [1392, 752],
+    [1456, 720],
+    [1504, 688],
+    [1568, 672],
+];
 
 /// The family.
 pub struct Flux;
@@ -288,18 +309,23 @@ impl Family for Flux {
         let t5 = t5_part(checkpoint, config.joint_attention_dim)?;
         let vae = autoencoder_part(checkpoint, config.latent_channels())?;
         let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
+        let scale = autoencoder.0.scale();
 
-        let is_dev = config.guidance_embeds;
+        let (is_dev, edits) = (config.guidance_embeds, is_kontext(checkpoint, denoiser));
         let shift =
             FlowShift { use_dynamic_shifting: is_dev, ..FlowShift::fixed(if is_dev { 3.0 } else { 1.0 }) };
-        let (steps, guidance) = if is_dev { (28, 3.5) } else { (4, 0.0) };
+        let (steps, guidance) = match (is_dev, edits) {
+            (true, true) => (28, 2.5),
+            (true, false) => (28, 3.5),
+            (false, _) => (4, 0.0),
+        };
         let longest_prompt = if is_dev { 512 } else { 256 };
         let opened = Opened {
             text: vec![
                 TextPart::new(ClipEncoder::open(checkpoint, clip, "tokenizer", ClipUse::SUMMARY)?),
                 TextPart::new(T5Encoder::open(checkpoint, t5, "tokenizer_2", longest_prompt)?),
             ],
-            denoiser: (Box::new(FluxTransformer::new(config, autoencoder.0.scale())), component),
+            denoiser: (Box::new(FluxTransformer { edits, ..FluxTransformer::new(config, scale) }), component),
             autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Flow(scheduler::flow_shift(checkpoint, shift)?),
             defaults: ModelDefaults {
@@ -325,12 +351,24 @@ fn is_transformer(part: &Part) -> bool {
     ]) || has(["vector_in.in_layer.weight", "txt_in.weight", "single_blocks.0.modulation.lin.weight"])
 }
 
+/// Whether the model is FLUX.1 Kontext, whose transformer has the same shape: as its folder or its file says.
+fn is_kontext(checkpoint: &Checkpoint, denoiser: &Part) -> bool {
+    let class = checkpoint.index.as_ref().and_then(|index| index.get("_class_name")?.as_str());
+    let is_named = || {
+        let name = denoiser.path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        name.contains("kontext")
+    };
+    class.map_or_else(is_named, |class| class.starts_with("FluxKontext"))
+}
+
 /// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct FluxTransformer {
     config: FluxConfig,
     /// Pixels per latent, along one side.
     scale: usize,
+    /// Whether it is made to change images.
+    edits: bool,
 }
 
 impl Denoiser for FluxTransformer {
@@ -341,6 +379,12 @@ impl Denoiser for FluxTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         LatentShape::image(self.config.latent_channels(), height, width)
+    }
+
+    /// Only Kontext was trained with a reference; others may have learnt it from an adapter.
+    fn references(&self) -> Option<References> {
+        let sizes = ReferenceSizes::Preferred(PREFERRED_SIZES.to_vec());
+        Some(References { most: 1, edits: self.edits, sizes })
     }
 
     /// Guidance is distilled into dev; schnell has none. Both can still be guided by a negative prompt.
@@ -365,7 +409,9 @@ impl Denoiser for FluxTransformer {
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let guidance = self.config.guidance_embeds.then_some(input.guidance * 1000.0);
         let modulators = |block| self.config.modulators(block);
-        prepare(blocks, input, &times, guidance, self.config.embedders(), modulators)
+        let prepared = prepare(blocks, input, &times, guidance, self.config.embedders(), modulators)?;
+        let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
+        Ok(Prepared { references, ..prepared })
     }
 
     fn predict(
@@ -376,9 +422,11 @@ impl Denoiser for FluxTransformer {
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let (_, _, height, width) = input.latents.dims4()?;
         let grid = [height / PATCH, width / PATCH];
+        let references = prepared.references.iter().map(|reference| reference.grid);
+        let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(references).collect();
         let tokens = |branch: &Conditioning| branch.prompt.dim(1);
         let rotations =
-            prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, grid, &blocks.device()));
+            prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, &grids, &blocks.device()));
         let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
 
@@ -390,7 +438,8 @@ impl Denoiser for FluxTransformer {
         blocks.walk(self.config.embedders()..last + 1, |index, w| {
             if index < double {
                 let latents = input.latents.to_dtype(blocks.dtype())?;
-                let img = w.linear("x_embedder", &patchify(&latents, PATCH, Channels::First)?)?;
+                let patches = patchify(&latents, PATCH, Channels::First)?;
+                let img = w.linear("x_embedder", &with_references(patches, &prepared.references)?)?;
                 apart = streams(&img, &prepared.branches)?;
                 return Ok(());
             }
@@ -432,7 +481,7 @@ impl Denoiser for FluxTransformer {
 impl FluxTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: FluxConfig, scale: usize) -> Self {
-        Self { config, scale }
+        Self { config, scale, edits: false }
     }
 
     fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {
@@ -446,10 +495,12 @@ impl FluxTransformer {
         within_range(gated_add(x, &modulation[2], &w.linear("proj_out", &h)?)?)
     }
 
-    /// `pe`: all text tokens are at the origin, image tokens at their row and column.
-    fn pe(&self, text: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
-        let grid = (0..rows).flat_map(|row| (0..columns).map(move |column| [0, row, column]));
-        let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(grid).collect();
+    /// `pe`: all text tokens are at the origin, image tokens at the number of their image, their row and their column.
+    fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
+        let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
+            (0..rows).flat_map(move |row| (0..columns).map(move |column| [image, row, column]))
+        });
+        let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(tokens).collect();
         let pairs = self.config.attention_head_dim / 2;
         let angles = angles(&places, &self.config.axes_dims_rope, |place, exponent| {
             place as f64 / THETA.powf(exponent)

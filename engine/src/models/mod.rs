@@ -27,6 +27,7 @@ pub mod z_image;
 pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
 pub use denoiser::{
     Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
+    Reference,
 };
 pub use family::{Family, open};
 pub use inventory::{Content, Finding, Inventory, Item, content, inventory};

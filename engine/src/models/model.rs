@@ -6,7 +6,7 @@ use super::{Denoiser, Family, Task, stages::overlap};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, Mode, Request, RequestError, Sampler},
+    request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, TextEncoder, Tokens},
     vae::Autoencoder,
@@ -289,6 +289,7 @@ impl Model {
         let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
         request.validate_frames(multiples.max().unwrap_or(1))?;
         self.validate_mode(request)?;
+        request.validate_references(self.references().as_ref())?;
         match request.strength() {
             Some(strength) if self.steps(request) == 0 => {
                 let steps = request.steps;
@@ -326,10 +327,15 @@ impl Model {
         self.modes().contains(&Mode::Extend).then(|| overlap(denoiser.network.denoiser.as_ref()))
     }
 
+    /// How it takes reference images, if it does.
+    pub fn references(&self) -> Option<References> {
+        self.denoisers().next()?.network.denoiser.references()
+    }
+
     fn validate_mode(&self, request: &Request) -> Result<(), RequestError> {
         match self.frame_multiple() {
             Some(multiple) => request.validate_mode(self.modes(), multiple, self.overlap()),
-            None if request.clip.is_some() || request.last_image.is_some() => {
+            None if request.clip.is_some() || request.last_image.is_some() || request.control.is_some() => {
                 Err(RequestError::OneFrameOnly(request.frames))
             }
             None => Ok(()),

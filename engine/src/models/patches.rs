@@ -1,6 +1,7 @@
 //! Conversion between latents and sequences of square patches.
 
-use crate::nn::{Result, Tensor};
+use super::Reference;
+use crate::nn::{DType, Result, Tensor};
 
 /// The order of the values of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,35 @@ pub fn unpatchify(
         Channels::Last => ([batch, rows, columns, side, side, count], [0, 5, 1, 3, 2, 4]),
     };
     patches.reshape(&shape)?.permute(order)?.reshape((batch, count, rows * side, columns * side))
+}
+
+/// Reference images as a network reads them, in patches of this side, from their latents.
+pub fn references(
+    latents: &[Tensor],
+    side: usize,
+    channels: Channels,
+    dtype: DType,
+) -> Result<Vec<Reference>> {
+    let reference = |latents: &Tensor| {
+        let (_, _, height, width) = latents.dims4()?;
+        let patches = patchify(&latents.to_dtype(dtype)?, side, channels)?;
+        Ok(Reference { patches, grid: [height / side, width / side] })
+    };
+    latents.iter().map(reference).collect()
+}
+
+/// The patches of latents with those of reference images after them, `[batch, patches, values]`.
+pub fn with_references(patches: Tensor, references: &[Reference]) -> Result<Tensor> {
+    if references.is_empty() {
+        return Ok(patches);
+    }
+    let batch = patches.dim(0)?;
+    let mut all = vec![patches];
+    for Reference { patches, .. } in references {
+        let (_, tokens, values) = patches.dims3()?;
+        all.push(patches.broadcast_as((batch, tokens, values))?.contiguous()?);
+    }
+    Tensor::cat(&all, 1)
 }
 
 /// The error message if `widths` cannot be the parts of a head of width `head` that three axes rotate.

@@ -48,6 +48,8 @@ pub struct SourceImages {
     pub masked: bool,
     /// The frames of a clip.
     pub clip: Option<ClipFrames>,
+    /// The number of reference images, in models that read them in their own sizes.
+    pub references: usize,
 }
 
 /// The frames of a clip that are encoded.
@@ -81,7 +83,7 @@ impl ClipFrames {
         let is_whole = matches!(shown, GivenFrames::Beside | GivenFrames::Controlling);
         let count = if given == 0 || is_whole { all } else { given };
         let latents = given.div_ceil(denoiser.frame_multiple() as usize);
-        let (last, references) = (request.mode() == Mode::FirstAndLast, request.references());
+        let (last, references) = (request.mode() == Mode::FirstAndLast, request.references.len());
         Some(Self { count, given, last, latents, shown, references })
     }
 
@@ -273,7 +275,7 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
     let mut tasks = Vec::new();
     let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
     if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
-        && images.count() > 0
+        && images.count() + images.references > 0
     {
         let vision = model.image_encoder().filter(|_| images.clip.is_some());
         tasks.push(Task::EncodeImage { autoencoder, images, vision });
@@ -295,11 +297,12 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
 /// The images that a request needs as latents. A network that reads the masked image as extra channels needs
 /// the whole image only as the start.
 fn source_images(request: &Request, denoising: &Denoising) -> SourceImages {
-    let none = SourceImages { whole: false, masked: false, clip: None };
     let clip = ClipFrames::new(request, denoising.denoiser.as_ref());
+    let references = if clip.is_some() { 0 } else { request.references.len() };
+    let none = SourceImages { whole: false, masked: false, clip: None, references };
     let Some(source) = request.source.as_ref().filter(|_| clip.is_none()) else {
         return SourceImages { clip, ..none };
     };
     let inpaints = source.mask.is_some() && denoising.denoiser.channels_beside() > 0;
-    SourceImages { whole: !inpaints || source.strength < 1.0, masked: inpaints, clip }
+    SourceImages { whole: !inpaints || source.strength < 1.0, masked: inpaints, ..none }
 }

@@ -63,11 +63,11 @@ pub(super) fn write(settings: &Settings) -> String {
         pairs.push((name, file_name(&clip.path)));
         pairs.push(("Clip frames", clip.range.to_string()));
     }
+    pairs.extend(settings.request.references.iter().map(|path| ("Reference image", file_name(path))));
     if let Some(control) = &settings.request.control {
         let named = [("Control video", &control.video), ("Control mask", &control.mask)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, file_name(path.as_ref()?))));
         pairs.extend(named);
-        pairs.extend(control.references.iter().map(|path| ("Reference image", file_name(path))));
         pairs.push(("Control strength", control.strength.to_string()));
     }
     if let Some(source) = &settings.request.source {

@@ -179,8 +179,9 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     }
     paths.extend(request.last_image.as_mut());
     paths.extend(request.clip.as_mut().map(|clip| &mut clip.path));
-    if let Some(Control { video, mask, references, .. }) = &mut request.control {
-        paths.extend(video.iter_mut().chain(mask).chain(references));
+    paths.extend(&mut request.references);
+    if let Some(Control { video, mask, .. }) = &mut request.control {
+        paths.extend(video.iter_mut().chain(mask));
     }
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
@@ -251,6 +252,7 @@ mod tests {
         let request = Request {
             model: ModelSource::Path(home.join("model")),
             source: Some(source),
+            references: vec![home.join("hat.png")],
             refiner: Some(Refiner::new(home.join("refiner.safetensors"))),
             ..Request::default()
         };

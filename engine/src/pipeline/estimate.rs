@@ -40,11 +40,13 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPreferences) -> RunIdentity {
     let Request { width, height, frames, batch, windows, .. } = resolved.request;
     let branches = resolved.prompts.len() as u32;
+    let references =
+        resolved.references.iter().map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
     RunIdentity {
         model,
         dtype: resolved.dtype,
         precisions: preferences.precisions(),
-        shape: RunShape { width, height, frames, batch, branches, windows },
+        shape: RunShape { width, height, frames, batch, branches, windows, references },
     }
 }
 
@@ -115,11 +117,13 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
     let estimate = Estimator { model, resolved, trace };
     let mut conditionings = BTreeMap::new();
     let mut image: Option<Tensor> = None;
+    let mut references = Vec::new();
     let mut stages = Vec::new();
     for (number, task) in resolved.stages.iter().enumerate() {
         let uses = match task {
             Task::EncodeImage { autoencoder, images, vision } => {
                 let mut uses = estimate.encode_image(number, autoencoder, *images)?;
+                references = estimate.references(autoencoder.network.as_ref());
                 if let Some(encoder) = vision {
                     let (work, embedded) = estimate.embed_images(encoder)?;
                     uses.push(work);
@@ -135,7 +139,8 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Denoise(denoise) => {
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
-                let work = estimate.denoise(denoise, branches, image.as_ref())?;
+                let inputs = (image.as_ref(), references.as_slice());
+                let work = estimate.denoise(denoise, branches, inputs)?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
                 }
@@ -205,13 +210,13 @@ impl Estimator<'_> {
         &self,
         denoise: &Denoise,
         branches: &[Conditioning],
-        image: Option<&Tensor>,
+        images: (Option<&Tensor>, &[Tensor]),
     ) -> Result<Work, PipelineError> {
         let (request, trace) = (&self.resolved.request, self.trace);
         let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
         let denoiser = denoising.denoiser.as_ref();
         let blocks = self.blocks(*part);
-        let input = prepare_input(request, denoise, branches, image);
+        let input = prepare_input(request, denoise, branches, images);
         let prepared = denoiser.prepare(blocks.blocks(), &input)?;
         let once = blocks.take();
 
@@ -303,10 +308,18 @@ impl Estimator<'_> {
         let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
         // Encoders have no tiles of some frames.
         let still = LatentShape { frames: 1, ..shape };
-        let ways = tilings(network.as_ref(), still, self.resolved.tile).into_iter().map(|tiling| {
+        let references = self.reference_shapes(network.as_ref());
+        let widest = |one: LatentShape, other: &LatentShape| LatentShape {
+            height: one.height.max(other.height),
+            width: one.width.max(other.width),
+            ..one
+        };
+        let largest = references.iter().fold(still, widest);
+        let ways = tilings(network.as_ref(), largest, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let mut blocks = match images.clip {
                 Some(clip) => encode_clip_work(network.as_ref(), &blocks, (shape, clip), tiling, self.trace)?,
+                None if images.count() == 0 => Vec::new(),
                 None => encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?,
             };
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
@@ -319,10 +332,30 @@ impl Estimator<'_> {
                     block.join(&BlockWork { passes: each.passes * references, ..each });
                 }
             }
+            for shape in &references {
+                let each =
+                    encode_image_work(network.as_ref(), &self.blocks(*part), *shape, tiling, self.trace)?;
+                blocks.resize(each.len(), BlockWork::UNUSED);
+                blocks.iter_mut().zip(&each).for_each(|(block, each)| block.join(each));
+            }
             Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried: LISTS, blocks })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])
+    }
+
+    /// The latents of reference images that the network reads in their own sizes.
+    fn references(&self, autoencoder: &dyn Autoencoder) -> Vec<Tensor> {
+        let shapes = self.reference_shapes(autoencoder).into_iter();
+        shapes.map(|shape| self.trace.tensor(&shape.dims(1), DType::F32)).collect()
+    }
+
+    fn reference_shapes(&self, autoencoder: &dyn Autoencoder) -> Vec<LatentShape> {
+        let (channels, scale) = (autoencoder.latent_channels(), autoencoder.scale());
+        let shape = |&[width, height]: &[u32; 2]| {
+            LatentShape::image(channels, height as usize / scale, width as usize / scale)
+        };
+        self.resolved.references.iter().map(shape).collect()
     }
 }
 
@@ -331,12 +364,13 @@ pub fn vision_images(request: &Request) -> usize {
     1 + usize::from(request.last_image.is_some())
 }
 
-/// What a denoiser is given before its first prediction. `image` are the embeddings of input images.
+/// What a denoiser is given before its first prediction. `image` are the embeddings of input images, `references` the
+/// latents of reference images.
 pub fn prepare_input<'a>(
     request: &Request,
     denoise: &'a Denoise,
     branches: &'a [Conditioning],
-    image: Option<&'a Tensor>,
+    (image, references): (Option<&'a Tensor>, &'a [Tensor]),
 ) -> PrepareInput<'a> {
     let denoiser = denoise.denoiser.network.denoiser.as_ref();
     PrepareInput {
@@ -349,6 +383,7 @@ pub fn prepare_input<'a>(
         clean: ClipFrames::new(request, denoiser).map_or(0, ClipFrames::clean),
         image,
         control: request.control.as_ref().map_or(1.0, |control| control.strength),
+        references,
     }
 }
 

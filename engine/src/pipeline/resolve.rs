@@ -8,6 +8,7 @@ use crate::{
     models::{ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, Task, Used},
     nn,
     request::{ComputeDtype, Request},
+    source::size_of,
     text::Encoded,
 };
 
@@ -21,6 +22,8 @@ pub struct Resolved {
     pub prompts: Vec<Prompt>,
     /// What is done, stage by stage.
     pub stages: Vec<Task>,
+    /// Width and height in which the reference images are read, in models that read them in their own sizes.
+    pub references: Vec<[u32; 2]>,
     /// The side of the autoencoder's tiles in latents, where somebody has chosen it.
     pub tile: Option<u32>,
 }
@@ -29,7 +32,7 @@ pub struct Resolved {
 /// [looked up](super::with_named_adapters) before.
 ///
 /// # Errors
-/// When the model cannot do what is asked for, or a prompt cannot be tokenized.
+/// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image cannot be read.
 pub fn resolve(model: &Model, request: &Request, target: &Target) -> Result<Resolved, PipelineError> {
     Resolved::new(model, request, target.dtype(model, request.dtype))
 }
@@ -47,8 +50,9 @@ impl Resolved {
             prompts.push(&request.negative_prompt);
         }
         let prompts = model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?;
+        let references = reference_sizes(model, request)?;
         let request = Request { dtype: Some(dtype), ..request.clone() };
-        Ok(Self { request, dtype, prompts, stages, tile: None })
+        Ok(Self { request, dtype, prompts, stages, references, tile: None })
     }
 
     /// The same with tiles of this side, in latents, or with the planner's own choice.
@@ -83,11 +87,11 @@ impl Resolved {
     /// The same of the clip that is shown, without the latent frames of reference images before it.
     pub fn shown_latents(&self, stage: usize) -> Option<LatentShape> {
         let shape = self.latents(stage)?;
-        Some(LatentShape { frames: shape.frames - self.references(), ..shape })
+        Some(LatentShape { frames: shape.frames - self.reference_frames(), ..shape })
     }
 
     /// The latent frames of reference images, which come before those of the clip.
-    pub fn references(&self) -> usize {
+    pub fn reference_frames(&self) -> usize {
         self.clip().map_or(0, |clip| clip.references)
     }
 
@@ -108,6 +112,16 @@ impl Resolved {
     pub fn is_seen_later(&self, stage: usize) -> bool {
         self.denoises().any(|(number, denoise)| number > stage && denoise.sees == Some(stage))
     }
+}
+
+/// Width and height in which a model reads each reference image of a request.
+fn reference_sizes(model: &Model, request: &Request) -> Result<Vec<[u32; 2]>, PipelineError> {
+    let Some(takes) = model.references() else { return Ok(Vec::new()) };
+    let mut sizes = Vec::new();
+    for path in &request.references {
+        sizes.extend(takes.size(size_of(path)?, request.reference_side));
+    }
+    Ok(sizes)
 }
 
 fn denoises(stages: &[Task]) -> impl Iterator<Item = (usize, &Denoise)> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checkpoint::{Block, CheckpointError, Role, read_toml},
     models::{Model, ModelPart},
-    request::{Mode, ModelSource, Request, Sampler, Schedule},
+    request::{Mode, ModelSource, References, Request, Sampler, Schedule},
 };
 
 /// The parts and default settings of a model.
@@ -48,6 +48,9 @@ pub struct ModelSummary {
     /// What it generates clips from; empty if it only generates images.
     #[serde(default)]
     pub modes: Vec<Mode>,
+    /// How it takes reference images, if it does.
+    #[serde(default)]
+    pub references: Option<References>,
     /// The last frames of a clip that it continues from when it extends the clip.
     #[serde(default)]
     pub overlap: Option<u32>,
@@ -171,6 +174,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         takes_refiner: model.family.takes_refiner(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),
+        references: model.references(),
         overlap: model.overlap(),
     })
 }

@@ -9,7 +9,7 @@ pub struct Canvas {
     pub height: u32,
     /// Frames: 1 for an image.
     pub frames: u32,
-    /// Images of what appears in a clip, in models that read them as latent frames before it.
+    /// Reference images. Some models of clips read them as latent frames before the clip.
     pub references: usize,
 }
 

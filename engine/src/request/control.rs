@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fit, FrameRange, RequestError, SourceClip};
 
-/// What controls a clip besides the prompt: a clip of depths, poses or lines, or one of which parts are generated anew,
-/// and images of what appears.
+/// What controls a clip besides the prompt and the reference images: a clip of depths, poses or lines, or one of which
+/// parts are generated anew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Control {
@@ -18,24 +18,15 @@ pub struct Control {
     /// Its mask, white where the clip only controls, and black where its pixels stay: a clip, or an image for all
     /// frames.
     pub mask: Option<PathBuf>,
-    /// Images of things that appear in the clip.
-    pub references: Vec<PathBuf>,
-    /// How strongly it controls; 1 is as trained.
+    /// How strongly it and the reference images control; 1 is as trained.
     pub strength: f32,
-    /// How frames are fitted to the requested size. Images of things are never cropped.
+    /// How frames are fitted to the requested size.
     pub fit: Fit,
 }
 
 impl Default for Control {
     fn default() -> Self {
-        Self {
-            video: None,
-            range: FrameRange::default(),
-            mask: None,
-            references: Vec::new(),
-            strength: 1.0,
-            fit: Fit::default(),
-        }
+        Self { video: None, range: FrameRange::default(), mask: None, strength: 1.0, fit: Fit::default() }
     }
 }
 
@@ -61,9 +52,6 @@ impl Control {
         if self.video.is_none() && self.mask.is_some() {
             return Err(RequestError::MaskWithoutControl);
         }
-        if self.video.is_none() && self.references.is_empty() {
-            return Err(RequestError::NothingControls);
-        }
         if self.range.end.is_some_and(|end| end <= self.range.start) {
             return Err(RequestError::FrameRange(self.range));
         }
@@ -76,13 +64,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_controls_nothing_is_refused() {
+    fn masks_without_a_clip_and_strengths_out_of_range_are_refused() {
         let video = Control { video: Some("poses.mp4".into()), ..Control::default() };
         assert_eq!(video.validate(), Ok(()));
-        let references = Control { references: vec!["cat.png".into()], ..Control::default() };
-        assert_eq!(references.validate(), Ok(()));
-        assert_eq!(Control::default().validate(), Err(RequestError::NothingControls));
-        let mask = Control { mask: Some("mask.png".into()), ..references };
+        let mask = Control { mask: Some("mask.png".into()), ..Control::default() };
         assert_eq!(mask.validate(), Err(RequestError::MaskWithoutControl));
         let strong = Control { strength: f32::NAN, ..video };
         assert!(matches!(strong.validate(), Err(RequestError::ControlStrength(_))));

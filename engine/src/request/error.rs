@@ -1,8 +1,8 @@
 //! What is wrong with a request.
 
 use super::{
-    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, STRONGEST_CONTROL,
-    Schedule, WIDEST_BLUR, Windows,
+    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, REFERENCE_SIDES,
+    STRONGEST_CONTROL, Schedule, WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -87,6 +87,24 @@ pub enum RequestError {
     /// A strength of control out of range.
     #[error("control strength {0} is invalid; use a value from 0 to {STRONGEST_CONTROL}")]
     ControlStrength(f32),
+    /// References for a model that takes none.
+    #[error("this model takes no reference images; remove them, or give one as the input image")]
+    NoReferences,
+    /// More references than the model takes.
+    #[error("this model takes {}, and {given} are given", if *most == 1 { "one reference image".to_owned() } else { format!("at most {most} reference images") })]
+    TooManyReferences {
+        /// The number of images in the request.
+        given: usize,
+        /// The most that the model takes.
+        most: usize,
+    },
+    /// A side of references out of range.
+    #[error(
+        "reference side {0} is invalid; use a value from {least} to {most} pixels",
+        least = REFERENCE_SIDES.start(),
+        most = REFERENCE_SIDES.end()
+    )]
+    ReferenceSide(u32),
     /// References in windows, of which only the first would see them.
     #[error("reference images cannot be used in windows of frames; remove the images or the windows")]
     ReferencesInWindows,

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Request, RequestError, SourceClip, SourceImage};
+use super::{
+    Control, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError, SourceClip, SourceImage,
+};
 
 /// What is generated from what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,7 +56,7 @@ impl fmt::Display for Mode {
 impl Request {
     /// What it generates from what.
     pub fn mode(&self) -> Mode {
-        if self.control.is_some() {
+        if self.control.is_some() || (self.frames > 1 && !self.references.is_empty()) {
             return Mode::Control;
         }
         match (&self.source, &self.last_image, &self.clip) {
@@ -93,6 +95,25 @@ impl Request {
         }
     }
 
+    /// Checks the number of reference images for a model that takes them in this way, if it does.
+    ///
+    /// # Errors
+    /// When it does not take them, takes fewer, or takes them only for clips.
+    pub fn validate_references(&self, takes: Option<&References>) -> Result<(), RequestError> {
+        let given = self.references.len();
+        match takes {
+            _ if given == 0 => Ok(()),
+            None => Err(RequestError::NoReferences),
+            Some(References { most, .. }) if given > *most => {
+                Err(RequestError::TooManyReferences { given, most: *most })
+            }
+            Some(References { sizes: ReferenceSizes::Canvas, .. }) if self.frames == 1 => {
+                Err(RequestError::ClipInputOfImage)
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
     /// The denoising strength, if the run starts from a noised image or clip.
     pub fn strength(&self) -> Option<f64> {
         match self.mode() {
@@ -110,10 +131,10 @@ impl Request {
         if self.last_image.is_some() && self.source.is_none() {
             return Err(RequestError::LastImageAlone);
         }
-        if self.control.is_some() && (self.source.is_some() || self.clip.is_some()) {
+        if self.mode() == Mode::Control && (self.source.is_some() || self.clip.is_some()) {
             return Err(RequestError::ControlAndInput);
         }
-        if self.windows.is_some() && self.references() > 0 {
+        if self.windows.is_some() && self.frames > 1 && !self.references.is_empty() {
             return Err(RequestError::ReferencesInWindows);
         }
         if self.frames == 1 && (self.last_image.is_some() || self.clip.is_some() || self.control.is_some()) {
@@ -124,12 +145,22 @@ impl Request {
         }
         self.source.as_ref().map_or(Ok(()), SourceImage::validate)?;
         self.control.as_ref().map_or(Ok(()), Control::validate)?;
+        if let Some(Control { video: None, .. }) = self.control
+            && self.references.is_empty()
+        {
+            return Err(RequestError::NothingControls);
+        }
+        if let Some(side) = self.reference_side.filter(|side| !REFERENCE_SIDES.contains(side)) {
+            return Err(RequestError::ReferenceSide(side));
+        }
         self.clip.as_ref().map_or(Ok(()), SourceClip::validate)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -164,14 +195,25 @@ mod tests {
         assert_eq!(alone.validate_inputs(), Err(RequestError::LastImageAlone));
         let still = Request { source: image, last_image: last, ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
-        let still = Request { clip, ..Request::default() };
+        let still = Request { clip: clip.clone(), ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
-        let control = Some(Control { references: vec!["cat.png".into()], ..Control::default() });
+        let nothing = Request { control: Some(Control::default()), ..plain.clone() };
+        assert_eq!(nothing.validate_inputs(), Err(RequestError::NothingControls));
+        let references = vec![PathBuf::from("cat.png")];
+        let strong = Request { references: references.clone(), ..nothing };
+        assert_eq!((strong.validate_inputs(), strong.mode()), (Ok(()), Mode::Control));
+        let both = Request { clip: clip.clone(), references: references.clone(), ..plain.clone() };
+        assert_eq!(both.validate_inputs(), Err(RequestError::ControlAndInput));
+        let edit = Request { references: references.clone(), ..Request::default() };
+        assert_eq!((edit.validate_inputs(), edit.mode()), (Ok(()), Mode::Text));
+        let small = Request { reference_side: Some(8), ..edit };
+        assert_eq!(small.validate_inputs(), Err(RequestError::ReferenceSide(8)));
+        let control = Some(Control { video: Some("poses.mp4".into()), ..Control::default() });
         let both =
             Request { control: control.clone(), source: Some(SourceImage::default()), ..plain.clone() };
         assert_eq!(both.validate_inputs(), Err(RequestError::ControlAndInput));
         let windows = Some(crate::request::Windows::default());
-        let cut = Request { control: control.clone(), windows, ..plain.clone() };
+        let cut = Request { references, windows, ..plain.clone() };
         assert_eq!(cut.validate_inputs(), Err(RequestError::ReferencesInWindows));
         let still = Request { control, ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));

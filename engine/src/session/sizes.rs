@@ -84,5 +84,6 @@ fn key(resolved: &Resolved, computes: Computes) -> String {
     let lengths: Vec<Vec<usize>> = resolved.prompts.iter().map(Prompt::lengths).collect();
     let adapters: Vec<FileStamp> =
         request.adapters.iter().map(|adapter| FileStamp::of(&adapter.path)).collect();
-    format!("{request:?} {lengths:?} {adapters:?} {computes:?} {:?}", resolved.tile)
+    let Resolved { references, tile, .. } = resolved;
+    format!("{request:?} {references:?} {lengths:?} {adapters:?} {computes:?} {tile:?}")
 }

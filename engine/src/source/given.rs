@@ -94,6 +94,9 @@ impl GivenClip {
         if let Some(control) = &request.control {
             opened.open_control(control, request.frame_rate)?;
         }
+        let references = request.references.iter();
+        opened.references =
+            references.map(|path| Ok(reference(&read(path)?, size))).collect::<Result<_, SourceError>>()?;
         if let Some(source) = &request.source {
             opened.first.push(image(&source.path)?);
             opened.last = request.last_image.as_deref().map(image).transpose()?;
@@ -145,9 +148,6 @@ impl GivenClip {
                 false => frames_of(mask)?,
             };
         }
-        let references = control.references.iter();
-        self.references =
-            references.map(|path| Ok(reference(&read(path)?, size))).collect::<Result<_, SourceError>>()?;
         Ok(())
     }
 

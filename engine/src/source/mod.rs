@@ -9,7 +9,7 @@ mod resample;
 use std::path::Path;
 
 use candle_core::{Device, Result as TensorResult, Tensor};
-use image::{DynamicImage, ImageDecoder, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
 
 use crate::{
     output::Image,
@@ -87,8 +87,30 @@ impl LoadedSource {
     }
 }
 
+/// Width and height of an image, upright. Reads its header.
+///
+/// # Errors
+/// When it cannot be read, or is not an image.
+pub fn size_of(path: &Path) -> Result<[u32; 2], SourceError> {
+    let (orientation, decoder) = decoder_of(path)?;
+    let (width, height) = decoder.dimensions();
+    let is_turned = matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    );
+    Ok(if is_turned { [height, width] } else { [width, height] })
+}
+
+/// Reads an image and scales it to this width and height, whatever its aspect ratio.
+pub(crate) fn scaled(path: &Path, [width, height]: [u32; 2]) -> Result<Image, SourceError> {
+    Ok(fitted(&read(path)?, Fit::Stretch, width, height))
+}
+
 /// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.
-fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
+pub(crate) fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
     let (width, height) = (picture.width as usize, picture.height as usize);
     let pixels = picture.pixels.as_chunks::<3>().0;
     let mut values = Vec::with_capacity(3 * pixels.len());
@@ -102,15 +124,8 @@ fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<T
 
 /// Reads an image of any supported format, upright and without transparency.
 pub fn read(path: &Path) -> Result<Image, SourceError> {
-    let unreadable = |cause| SourceError::Read { path: path.to_owned(), cause };
-    let not_a_picture = |error: image::ImageError| SourceError::NotAPicture {
-        path: path.to_owned(),
-        detail: error.to_string(),
-    };
-    let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(unreadable)?;
-    let mut decoder = reader.into_decoder().map_err(not_a_picture)?;
-    let orientation = decoder.orientation().map_err(not_a_picture)?;
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(not_a_picture)?;
+    let (orientation, decoder) = decoder_of(path)?;
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(|error| not_a_picture(path, &error))?;
     picture.apply_orientation(orientation);
     let picture = picture.into_rgb8();
     let (width, height) = picture.dimensions();
@@ -118,6 +133,19 @@ pub fn read(path: &Path) -> Result<Image, SourceError> {
         return Err(SourceError::NotAPicture { path: path.to_owned(), detail: "it is empty".to_owned() });
     }
     Ok(Image { width, height, pixels: picture.into_raw() })
+}
+
+/// What reads an image, and how it is to be turned.
+fn decoder_of(path: &Path) -> Result<(Orientation, impl ImageDecoder), SourceError> {
+    let unreadable = |cause| SourceError::Read { path: path.to_owned(), cause };
+    let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(unreadable)?;
+    let mut decoder = reader.into_decoder().map_err(|error| not_a_picture(path, &error))?;
+    let orientation = decoder.orientation().map_err(|error| not_a_picture(path, &error))?;
+    Ok((orientation, decoder))
+}
+
+fn not_a_picture(path: &Path, error: &image::ImageError) -> SourceError {
+    SourceError::NotAPicture { path: path.to_owned(), detail: error.to_string() }
 }
 
 /// An image in another size, fitted as in diffusers' resize modes.

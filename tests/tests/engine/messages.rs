@@ -102,9 +102,10 @@ fn request() -> Request {
             extends: true,
             ..SourceClip::default()
         }),
+        references: vec![PathBuf::from("雪 3.png")],
+        reference_side: Some(512),
         control: Some(Control {
             video: Some(PathBuf::from("深度.mp4")),
-            references: vec![PathBuf::from("猫.png")],
             strength: 0.6,
             ..Control::default()
         }),
@@ -210,6 +211,7 @@ fn summary() -> ModelSummary {
         takes_refiner: true,
         frame_multiple: None,
         modes: Vec::new(),
+        references: None,
         overlap: None,
     }
 }
@@ -229,7 +231,15 @@ fn events_come_back() {
             model: "c".to_owned(),
             dtype: ComputeDtype::F16,
             precisions: [Storage::Nf4, Storage::Stored],
-            shape: RunShape { width: 8, height: 16, frames: 1, batch: 2, branches: 2, windows: None },
+            shape: RunShape {
+                width: 8,
+                height: 16,
+                frames: 1,
+                batch: 2,
+                branches: 2,
+                windows: None,
+                references: 0,
+            },
         }),
         device: "b".to_owned(),
         predicted_device: 1,

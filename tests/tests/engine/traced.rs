@@ -97,6 +97,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         clean: 0,
         image: image.as_ref(),
         control: 1.0,
+        references: &[],
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);

@@ -1,11 +1,12 @@
 //! Whole runs of FLUX.1 against diffusers, through the session, stage by stage.
 
 use sluice_engine::{
-    request::ModelSource,
+    models::{self, Model},
+    request::{ModelSource, Request, RequestError},
     session::{Command, Event},
 };
 use sluice_tests::{
-    checkpoint::Fixture,
+    checkpoint::{Fixture, Layout, Stored},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     parity::{check_case, check_layouts},
     runner::Runner,
@@ -14,6 +15,11 @@ use sluice_tests::{
 #[test]
 fn dev_gives_what_diffusers_gives() {
     check_case("flux", "dev").unwrap();
+}
+
+#[test]
+fn kontext_gives_what_diffusers_gives() {
+    check_case("flux", "kontext").unwrap();
 }
 
 #[test]
@@ -33,7 +39,7 @@ fn epsilons_that_decide_give_what_diffusers_gives() {
 
 #[test]
 fn every_layout_gives_the_same_bytes() {
-    for (case, run) in [("dev", "horse"), ("schnell", "batch")] {
+    for (case, run) in [("dev", "horse"), ("schnell", "batch"), ("kontext", "tall")] {
         let fixture = Fixture::new("flux", case);
         check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
     }
@@ -49,7 +55,52 @@ fn computing_in_half_precision_stays_near() {
 /// runs.
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    check_forecasts(&Fixture::new("flux", "dev"), "horse", 0.97..1.08, 0.9..1.15).unwrap();
+    for (case, run) in [("dev", "horse"), ("kontext", "wide")] {
+        check_forecasts(&Fixture::new("flux", case), run, 0.97..1.08, 0.9..1.15).unwrap();
+    }
+}
+
+/// As its folder or the name of its file says. Its results have the size that suits model and image.
+#[test]
+fn kontext_is_told_from_other_models_and_takes_one_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |case: &str, layout, name: &str| {
+        let model = Fixture::new("flux", case).write(&folder.path().join(name), layout, Stored::F32).unwrap();
+        models::open(&model, &[]).unwrap()
+    };
+    let edits = |model: &Model| model.references().unwrap().edits;
+    assert!(edits(&write("kontext", Layout::Diffusers, "folder")));
+    assert!(
+        !edits(&write("kontext", Layout::Split, "split")) && !edits(&write("dev", Layout::Diffusers, "dev"))
+    );
+    let split = folder.path().join("split/diffusion_models");
+    let named = split.join("flux1-Kontext-dev.safetensors");
+    std::fs::rename(split.join("tiny_flux.safetensors"), &named).unwrap();
+    let model = models::open(&named, &[]).unwrap();
+    assert!(edits(&model));
+    assert_eq!(model.references().unwrap().size([1600, 900], None), Some([1392, 752]));
+    let run = Fixture::new("flux", "kontext").run("wide").unwrap().request(&named);
+    let both = Request { references: [&run.references[..], &run.references].concat(), ..run.clone() };
+    let error = model.validate(&both).unwrap_err().to_string();
+    assert_eq!(error, "this model takes one reference image, and 2 are given");
+    assert_eq!(model.validate(&run), Ok(()));
+    let other = models::open(
+        &Fixture::new("sd3", "medium").write_diffusers(&folder.path().join("sd3")).unwrap(),
+        &[],
+    );
+    assert_eq!(other.unwrap().validate(&run), Err(RequestError::NoReferences));
+}
+
+/// A reference that has vanished is an error before anything is computed.
+#[test]
+fn a_reference_that_is_not_there_is_named() {
+    let (fixture, folder) = (Fixture::new("flux", "kontext"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let run = fixture.run("wide").unwrap().request(&model);
+    let mut runner = Runner::start().unwrap();
+    let job = runner.job(Request { references: vec!["gone.png".into()], ..run });
+    let failure = runner.run(job).unwrap().failure().unwrap();
+    assert!(failure.message.starts_with("the image gone.png cannot be read"), "{}", failure.message);
 }
 
 #[test]
@@ -90,7 +141,7 @@ fn a_summary_names_every_part() {
 /// Two text encoders, two kinds of blocks, and modulations needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in [("dev", "cut"), ("salted", "batch")] {
+    for (case, run) in [("dev", "cut"), ("salted", "batch"), ("kontext", "tall")] {
         check_every_mode(&Fixture::new("flux", case), run).unwrap();
     }
 }

@@ -84,6 +84,7 @@ impl Case {
             clean: 0,
             image: None,
             control: 1.0,
+            references: &[],
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
         let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None, clean: 0 };

@@ -176,8 +176,8 @@ fn what_a_model_cannot_do_is_refused_with_what_it_can() {
             "extend" => (None, None, Some(SourceClip { extends: true, ..SourceClip::default() })),
             _ => (None, None, None),
         };
-        request.control = (change == "control")
-            .then(|| Control { references: vec!["cat.png".into()], ..Control::default() });
+        request.control =
+            (change == "control").then(|| Control { video: Some("poses.mp4".into()), ..Control::default() });
         let job = runner.job(request);
         let failure = runner.run(job).unwrap().failure().unwrap();
         assert!(failure.message.contains(words), "{case} {change}: {}", failure.message);

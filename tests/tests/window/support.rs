@@ -221,6 +221,7 @@ pub fn starter() -> ModelSummary {
         takes_refiner: false,
         frame_multiple: None,
         modes: Vec::new(),
+        references: None,
         overlap: None,
     }
 }

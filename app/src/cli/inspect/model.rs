@@ -210,6 +210,7 @@ mod tests {
             takes_refiner: false,
             frame_multiple: None,
             modes: Vec::new(),
+            references: None,
             overlap: None,
         }
     }

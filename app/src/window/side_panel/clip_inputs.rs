@@ -50,6 +50,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         | RequestError::ImageAndClip
         | RequestError::ControlAndInput
         | RequestError::ReferencesInWindows
+        | RequestError::NoReferences
+        | RequestError::TooManyReferences { .. }
         | RequestError::LastImageAlone
         | RequestError::ClipInputOfImage
         | RequestError::MaskOfClip
@@ -97,7 +99,7 @@ fn start_image(
 /// What controls the clip, if settings were restored that have it.
 fn control(ui: &mut Ui, request: &mut Request) {
     let Some(control) = &request.control else { return };
-    let files = control.video.iter().chain(&control.mask).chain(&control.references);
+    let files = control.video.iter().chain(&control.mask);
     let names: Vec<String> = files.map(|path| path.display().to_string()).collect();
     let mut is_removed = false;
     ui.horizontal(|ui| {

@@ -74,6 +74,13 @@ fn list(draft: &Draft) -> Vec<InForce> {
     if let Some(clip) = &request.clip {
         add(icons::FILM, file_name(&clip.path), "the input clip", &|draft| draft.request.clip = None);
     }
+    for path in &request.references {
+        let name = file_name(path);
+        let text = format!("Reference: {name}");
+        add(icons::IMAGE, text, &format!("the reference {name}"), &|draft| {
+            draft.request.references.retain(|other| other != path);
+        });
+    }
     if draft.seed_locked {
         let text = format!("Seed {}", request.seed);
         add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);

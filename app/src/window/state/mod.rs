@@ -174,7 +174,11 @@ impl State {
             }
             _ => Ok(()),
         };
-        checked.and_then(|()| of_mode()).err()
+        let of_references = || match self.summary() {
+            Some(summary) => request.validate_references(summary.references.as_ref()),
+            None => Ok(()),
+        };
+        checked.and_then(|()| of_mode()).and_then(|()| of_references()).err()
     }
 
     /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as
@@ -451,6 +455,9 @@ impl State {
         let request = &mut self.settings.draft.request;
         if !summary.takes_refiner {
             request.refiner = None;
+        }
+        if summary.references.is_none() {
+            request.references.clear();
         }
         let last = &mut self.settings.last_models;
         match summary.frame_multiple {

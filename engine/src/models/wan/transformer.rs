@@ -16,7 +16,7 @@ use crate::{
         D, Device, Mask, Result, Rope, Tensor, Waves, add, attention, bail, gated_add, gelu, gelu_tanh,
         layer_norm_modulated, rope_interleaved, silu, waves,
     },
-    request::{Canvas, Mode},
+    request::{Canvas, Mode, ReferenceSizes, References},
     residency::{Blocks, RunError, Weights},
     text::Encoded,
 };
@@ -25,6 +25,8 @@ use crate::{
 const THETA: f64 = 10_000.0;
 /// Added to the variance in the norms of image embeddings.
 const IMAGE_EPS: f64 = 1e-5;
+/// The most reference images: each is a latent frame.
+const MOST_REFERENCES: usize = 8;
 /// Tokens that run through the feed-forward at a time: its inner values are several times as wide.
 const TOGETHER: usize = 8192;
 
@@ -60,6 +62,11 @@ impl Denoiser for WanTransformer {
 
     fn makes_clips(&self) -> bool {
         true
+    }
+
+    fn references(&self) -> Option<References> {
+        let sizes = ReferenceSizes::Canvas;
+        self.config.is_controlled().then_some(References { most: MOST_REFERENCES, edits: false, sizes })
     }
 
     fn frame_multiple(&self) -> u32 {

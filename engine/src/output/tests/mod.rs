@@ -105,9 +105,10 @@ fn any_request() -> impl Strategy<Value = Request> {
         source: source.0,
         windows: source.2.as_ref().map(|_| Windows { frames: numbers.0, overlap: numbers.1 }),
         clip: source.2,
+        references: source.1.iter().map(|refiner| refiner.path.clone()).collect(),
+        reference_side: source.1.as_ref().map(|_| numbers.0),
         control: source.1.as_ref().map(|refiner| Control {
             video: Some(refiner.path.clone()),
-            references: vec![refiner.path.clone()],
             strength: guidance,
             ..Control::default()
         }),

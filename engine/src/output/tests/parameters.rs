@@ -178,13 +178,15 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, the input clip, what controls a clip and the refiner are not included.
+        // Input images, references, the input clip, what controls a clip and the refiner are not included.
         let request = Request {
             prompt,
             negative_prompt: negative,
             source: None,
             last_image: None,
             clip: None,
+            references: Vec::new(),
+            reference_side: None,
             control: None,
             refiner: None,
             adapters: Vec::new(),

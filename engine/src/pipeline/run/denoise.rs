@@ -146,7 +146,7 @@ impl Run<'_> {
         if self.resolved.is_seen_later(stages.end - 1) {
             made.seen.insert(stages.end - 1, latents.clone());
         }
-        let references = self.resolved.references();
+        let references = self.resolved.reference_frames();
         made.latents = Some(match references {
             0 => latents,
             _ if !is_last => latents,

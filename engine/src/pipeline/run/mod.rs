@@ -7,6 +7,7 @@ mod denoise;
 mod encode;
 mod noise;
 mod preview;
+mod references;
 mod source;
 mod turn;
 
@@ -26,7 +27,7 @@ use crate::{
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, Start, Task},
     nn,
-    output::Media,
+    output::{Image, Media},
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::NoiseStream,
@@ -102,6 +103,7 @@ impl LoadedModel {
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
         let (source, given) = unmetered(|| open_inputs(resolved))?;
+        let references = unmetered(|| references::open(resolved))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let plan = ActivePlan::new(self, resolved, options)?;
         let run = Run {
@@ -112,6 +114,8 @@ impl LoadedModel {
             source,
             given,
             image: RefCell::default(),
+            references,
+            reference_latents: RefCell::default(),
             streams: RefCell::new(noise::seeds(&resolved.request)),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
@@ -152,6 +156,10 @@ struct Run<'a> {
     given: Option<GivenClip>,
     /// The embeddings of input images, in RAM.
     image: RefCell<Option<Tensor>>,
+    /// The reference images that the network reads in their own sizes.
+    references: Vec<Image>,
+    /// Their latents `[1, channels, height, width]`, f32, in RAM.
+    reference_latents: RefCell<Vec<Tensor>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
@@ -208,6 +216,7 @@ impl Run<'_> {
                 Task::EncodeImage { autoencoder, vision, .. } => {
                     made.original = self.stage(number, || {
                         let original = self.encode_source(number, autoencoder, &images, dump)?;
+                        self.encode_references(number, autoencoder, dump)?;
                         if let Some(encoder) = vision {
                             self.embed_images(number, encoder, dump)?;
                         }

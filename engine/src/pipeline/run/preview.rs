@@ -64,7 +64,7 @@ impl Run<'_> {
         part: usize,
         latents: &Tensor,
     ) -> Result<Vec<Media>, PipelineError> {
-        let latents = &match self.resolved.references() {
+        let latents = &match self.resolved.reference_frames() {
             0 => latents.clone(),
             references => latents.narrow(2, references, latents.dim(2)? - references)?,
         };

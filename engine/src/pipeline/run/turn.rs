@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
+use candle_core::Tensor;
+
 use super::{Begun, PipelineError, Run};
 use crate::{
     hardware::unmetered,
@@ -65,7 +67,9 @@ impl Run<'_> {
         let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
         let image = self.image.borrow().as_ref().map(|image| image.to_device(store.device())).transpose()?;
         let image = image.map(nn::Tensor::from);
-        let input = prepare_input(self.request, denoise, branches, image.as_ref());
+        let there = |latents: &Tensor| Ok(nn::Tensor::from(latents.to_device(store.device())?));
+        let references = self.reference_latents.borrow().iter().map(there).collect::<nn::Result<Vec<_>>>()?;
+        let input = prepare_input(self.request, denoise, branches, (image.as_ref(), &references));
         let prepared = self.within_memory(stage, || {
             store.announce(0);
             denoise.denoiser.network.denoiser.prepare(Blocks::stored(&executor, store), &input)

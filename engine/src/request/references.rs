@@ -1,0 +1,98 @@
+//! How models take reference images.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+/// Valid values of [`Request::reference_side`](super::Request::reference_side).
+pub const REFERENCE_SIDES: RangeInclusive<u32> = 64..=4096;
+/// Sides of references are multiples of this where a person chooses their size for a model with preferred ones.
+const CHOSEN_MULTIPLE: u32 = 16;
+
+/// How a model takes reference images.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct References {
+    /// The most of them.
+    pub most: usize,
+    /// Whether the model is made to change images, so that an input image is a reference unless something else is
+    /// said about it.
+    pub edits: bool,
+    /// Their sizes.
+    pub sizes: ReferenceSizes,
+}
+
+/// The size to which a reference image is scaled, and in which its changed version is generated unless another size is
+/// chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReferenceSizes {
+    /// It is scaled into the size of the clip.
+    Canvas,
+    /// Of these widths and heights, that with the nearest aspect ratio.
+    Preferred(Vec<[u32; 2]>),
+    /// The aspect ratio of the image, with about the pixels of a square.
+    Area {
+        /// Pixels of a side of the square.
+        side: u32,
+        /// Both sides are multiples of this.
+        multiple: u32,
+    },
+}
+
+impl References {
+    /// Width and height in which an image of these is read; `None` if that is the size of the result. `side` is
+    /// [`Request::reference_side`](super::Request::reference_side).
+    pub fn size(&self, own: [u32; 2], side: Option<u32>) -> Option<[u32; 2]> {
+        let ratio = f64::from(own[0].max(1)) / f64::from(own[1].max(1));
+        match (&self.sizes, side) {
+            (ReferenceSizes::Canvas, _) => None,
+            (ReferenceSizes::Preferred(sizes), None) => {
+                let off = |[width, height]: &[u32; 2]| (ratio - f64::from(*width) / f64::from(*height)).abs();
+                sizes
+                    .iter()
+                    .min_by(|one, other| off(one).total_cmp(&off(other)).then(one.cmp(other)))
+                    .copied()
+            }
+            (ReferenceSizes::Preferred(_), Some(side)) => Some(of_area(side, ratio, CHOSEN_MULTIPLE)),
+            (ReferenceSizes::Area { side, multiple }, chosen) => {
+                Some(of_area(chosen.unwrap_or(*side), ratio, *multiple))
+            }
+        }
+    }
+}
+
+/// Width and height with this ratio and about the pixels of a square, as in diffusers.
+pub fn of_area(side: u32, ratio: f64, multiple: u32) -> [u32; 2] {
+    let width = (f64::from(side) * f64::from(side) * ratio).sqrt();
+    let rounded = |length: f64| {
+        let parts = (length / f64::from(multiple)).round_ties_even() as u32;
+        parts.max(1) * multiple
+    };
+    [rounded(width), rounded(width / ratio)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_scaled_as_in_diffusers() {
+        let area =
+            References { most: 3, edits: true, sizes: ReferenceSizes::Area { side: 1024, multiple: 32 } };
+        for (own, expected) in [
+            ([1024, 1024], [1024, 1024]),
+            ([1920, 1080], [1376, 768]),
+            ([600, 900], [832, 1248]),
+            ([9000, 10], [30720, 32]),
+        ] {
+            assert_eq!(area.size(own, None), Some(expected), "{own:?}");
+        }
+        assert_eq!(area.size([1920, 1080], Some(512)), Some([672, 384]));
+        let sizes = ReferenceSizes::Preferred(vec![[832, 1248], [1024, 1024], [1248, 832]]);
+        let preferred = References { sizes, ..area };
+        for (own, expected) in [([50, 51], [1024, 1024]), ([300, 200], [1248, 832]), ([10, 99], [832, 1248])]
+        {
+            assert_eq!(preferred.size(own, None), Some(expected), "{own:?}");
+        }
+        assert_eq!(preferred.size([64, 64], Some(64)), Some([64, 64]));
+    }
+}
