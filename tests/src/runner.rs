@@ -88,7 +88,7 @@ impl Runner {
 
     /// Sends a command.
     pub fn send(&self, command: Command) -> Result<()> {
-        self.session.send(command).map_err(|command| anyhow!("the engine has ended before {command:?}"))
+        self.session.send(command).map_err(|unsent| anyhow!("the engine does not take {unsent:?}"))
     }
 
     /// A job with a new id.

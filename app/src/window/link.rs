@@ -1,7 +1,7 @@
 //! The window's only connection to the engine: commands out, events in.
 
-use crossbeam_channel::{Receiver, Sender, TrySendError};
-use sluice_engine::session::{Command, Event, Session};
+use crossbeam_channel::{Receiver, Sender};
+use sluice_engine::session::{Command, Event, Session, Unsent};
 
 /// A running engine as the window sees it. Neither call may block.
 pub trait EngineLink {
@@ -15,19 +15,9 @@ pub trait EngineLink {
     fn try_recv(&self) -> Option<Event>;
 }
 
-/// A command that was not sent.
-#[derive(Debug)]
-pub enum Unsent {
-    /// Too many commands are waiting.
-    Full(Box<Command>),
-    /// The engine has ended.
-    Ended(Box<Command>),
-}
-
 impl EngineLink for Session {
-    /// An engine that has ended says so with its last event.
     fn send(&self, command: Command) -> Result<(), Unsent> {
-        Self::send(self, command).map_err(|command| Unsent::Full(Box::new(command)))
+        Self::send(self, command)
     }
 
     fn try_recv(&self) -> Option<Event> {
@@ -45,10 +35,7 @@ pub struct ChannelLink {
 
 impl EngineLink for ChannelLink {
     fn send(&self, command: Command) -> Result<(), Unsent> {
-        self.commands.try_send(command).map_err(|error| match error {
-            TrySendError::Full(command) => Unsent::Full(Box::new(command)),
-            TrySendError::Disconnected(command) => Unsent::Ended(Box::new(command)),
-        })
+        self.commands.try_send(command).map_err(Unsent::from)
     }
 
     fn try_recv(&self) -> Option<Event> {

@@ -70,10 +70,9 @@ mod tests {
     use crate::residency::SimulatedCard;
 
     #[test]
-    fn a_simulated_link_is_as_fast_as_it_should_be() {
+    fn a_simulated_link_is_never_faster_than_it_should_be() {
         let gpu = SimulatedCard::new(1e9, 0.0);
-        let measured = transfer(&gpu, &gpu, Duration::from_millis(400)).unwrap();
-        // Other processes may slow it down by any amount.
-        assert!((0.5e9..=1e9).contains(&measured), "{measured}");
+        let measured = transfer(&gpu, &gpu, Duration::from_millis(1)).unwrap();
+        assert!(measured > 0.0 && measured <= 1e9, "{measured}");
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{
-    command::{Command, Job, JobId, PlanQuery},
+    command::{Command, Job, JobId, PlanQuery, Unsent},
     event::{Event, Failure},
     inference::{Assignment, InferenceThread},
     options::{Library, SessionOptions},
@@ -121,8 +121,8 @@ impl Session {
     ///
     /// # Errors
     /// Returns the command if the engine has ended, or if its queue of unread commands is full.
-    pub fn send(&self, command: Command) -> Result<(), Command> {
-        self.commands.try_send(command).map_err(|error| error.into_inner())
+    pub fn send(&self, command: Command) -> Result<(), Unsent> {
+        self.commands.try_send(command).map_err(Unsent::from)
     }
 
     /// The events, in order. The last is [`Event::ShutDown`].
@@ -156,8 +156,9 @@ fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
     loop {
         let sample = probe.sample();
         // Each event wakes the window.
-        if last.as_ref().is_none_or(|last| sample.differs_from(last)) {
-            emitter.offer(Event::Hardware(sample.clone()));
+        if last.as_ref().is_none_or(|last| sample.differs_from(last))
+            && emitter.offer(Event::Hardware(sample.clone()))
+        {
             last = Some(sample);
         }
         if let Err(crossbeam_channel::RecvTimeoutError::Disconnected) = stopped.recv_timeout(Probe::INTERVAL)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crossbeam_channel::TrySendError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -104,6 +105,24 @@ pub enum PlanSubject {
     Model,
     /// A known model by its identifier, such as `flux.1-dev`; its files need not exist.
     Known(String),
+}
+
+/// A command that was not sent.
+#[derive(Debug)]
+pub enum Unsent {
+    /// Too many commands are waiting.
+    Full(Box<Command>),
+    /// The engine has ended.
+    Ended(Box<Command>),
+}
+
+impl From<TrySendError<Command>> for Unsent {
+    fn from(error: TrySendError<Command>) -> Self {
+        match error {
+            TrySendError::Full(command) => Self::Full(Box::new(command)),
+            TrySendError::Disconnected(command) => Self::Ended(Box::new(command)),
+        }
+    }
 }
 
 impl Job {

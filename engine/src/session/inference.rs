@@ -268,7 +268,9 @@ impl InferenceThread {
             }
         };
         let (emitter, id) = (self.emitter.clone(), job.id);
-        let deliver = move |events| emitter.offer(Event::Telemetry { job: id, events });
+        let deliver = move |events| {
+            emitter.offer(Event::Telemetry { job: id, events });
+        };
         Sampler::start(recorder, Box::new(sample), sinks, Box::new(deliver))
             .map_err(|error| PipelineError::Run(RunError::Thread(error)))
     }

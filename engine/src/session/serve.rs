@@ -9,7 +9,7 @@ use std::{
 use crossbeam_channel::RecvTimeoutError;
 
 use super::{
-    Command, Session, SessionOptions,
+    Command, Session, SessionOptions, Unsent,
     protocol::{FromWorker, Hello, SIGN_OF_LIFE, ToWorker},
 };
 use crate::wire::{WireError, read_record, write_record};
@@ -26,6 +26,9 @@ pub enum ServeError {
     /// The threads could not be started.
     #[error("the engine's threads could not be started: {0}")]
     Threads(std::io::Error),
+    /// The engine's threads ended before the window did.
+    #[error("the engine has ended")]
+    Ended,
 }
 
 /// Serves a session until the pipes are closed or a command ends it.
@@ -81,8 +84,11 @@ fn obey(input: &mut impl Read, session: &Session) -> Result<(), ServeError> {
         let mut command = *command;
         let is_last = command == Command::ShutDown;
         // The engine reads commands quickly, but hundreds can arrive at once.
-        while let Err(refused) = session.send(command) {
-            command = refused;
+        while let Err(unsent) = session.send(command) {
+            match unsent {
+                Unsent::Full(waiting) => command = *waiting,
+                Unsent::Ended(_) => return Err(ServeError::Ended),
+            }
             thread::sleep(Duration::from_millis(5));
         }
         if is_last {

@@ -281,7 +281,8 @@ impl Supervisor {
                 false
             }
             Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {
-                return self.emitter.offer(event);
+                self.emitter.offer(event);
+                return;
             }
             // Closing the pipe says the same.
             Event::ShutDown => true,

@@ -43,10 +43,12 @@ impl Emitter {
         }
     }
 
-    /// Sends an event if there is room.
-    pub fn offer(&self, event: Event) {
-        if self.events.try_send(event).is_ok() {
+    /// Sends an event if there is room. Returns whether it was sent.
+    pub fn offer(&self, event: Event) -> bool {
+        let is_sent = self.events.try_send(event).is_ok();
+        if is_sent {
             (self.wake)();
         }
+        is_sent
     }
 }

@@ -180,7 +180,6 @@ fn request(sampler: Sampler, schedule: Schedule) -> Request {
 /// Two experts with the same weights generate the same image as one network, even if the switch lies inside a
 /// step: the sampler keeps its history, and noise, calls and steps continue. A matrix of fewer timesteps may
 /// be summed in another order, so the last bits of a few values can differ.
-/// another order, so a few values differ in their last bits.
 #[test]
 fn experts_that_take_turns_draw_as_one_network() {
     let memory = MemoryPreferences::default();

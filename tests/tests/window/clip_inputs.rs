@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
-    request::{FrameRange, Mode, ModelSource, Request, SourceImage},
+    request::{Control, FrameRange, Mode, ModelSource, Request, SourceImage},
     session::{Event, JobId, ModelSummary, Picture},
 };
 
@@ -94,6 +94,16 @@ fn a_clip_between_two_images() {
     assert_eq!(request(&window).mode(), Mode::ImageToVideo);
     window.click("Remove start image");
     assert_eq!(request(&window).mode(), Mode::Text);
+}
+
+#[test]
+fn what_controls_a_clip_is_shown_above_generate() {
+    let control = Control { video: Some("/clips/poses.mp4".into()), ..Control::default() };
+    let saved = Request { control: Some(control), ..Request::default() };
+    let mut window = with_request(&[Mode::Text, Mode::Control], saved);
+    assert!(window.shows("Control: poses.mp4"));
+    window.click("Do not use what controls the clip");
+    assert!(request(&window).control.is_none() && !window.shows("Control: poses.mp4"));
 }
 
 #[test]

@@ -99,6 +99,12 @@ fn an_image_is_compared_with_the_one_that_is_clicked() {
     window.frames();
     let moved = window.harness.get_by_label("Divider").rect().center().x - divider.center().x;
     assert!((moved - 90.0).abs() < 2.0, "{moved}");
+    let dropped = window.harness.get_by_label("Divider").rect().center().x;
+    window.harness.get_by_label("Divider").focus();
+    window.frames();
+    window.harness.key_press(Key::ArrowLeft);
+    window.frames();
+    assert!(window.harness.get_by_label("Divider").rect().center().x < dropped - 2.0, "keys move it too");
     window.harness.key_press(Key::Escape);
     window.frames();
     assert_eq!(compared(&window), None);

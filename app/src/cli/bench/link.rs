@@ -63,12 +63,18 @@ pub(super) fn device_ceilings(
 ) -> anyhow::Result<Ceilings> {
     let engines = Engines::find().context("the path of this program is unknown")?;
     let card = engines.programs.first().filter(|_| engines.without_cuda.is_none());
-    let card = card.filter(|_| preferences.device == DeviceChoice::Auto && env::var_os(INSIDE).is_none());
-    if let Some(program) = card {
+    let gpu = match &preferences.device {
+        DeviceChoice::Auto => Some(None),
+        DeviceChoice::Gpu(number) => Some(Some(number.to_string())),
+        DeviceChoice::Processor | DeviceChoice::Simulated(_) => None,
+    };
+    let measured_apart = card.zip(gpu).filter(|_| env::var_os(INSIDE).is_none());
+    if let Some((program, gpu)) = measured_apart {
         let folder = tempfile::tempdir().context("a temporary folder cannot be created")?;
         let file = folder.path().join("link.json");
         let mut measure = process::Command::new(&program.path);
         measure.env(INSIDE, "1").args(["bench", "link", "--dtype", dtype.name(), "--json"]).arg(&file);
+        measure.args(gpu.iter().flat_map(|number| ["--gpu", number]));
         let ended = measure.stdout(process::Stdio::null()).status();
         match ended {
             Ok(status) if status.success() => return Ok(serde_json::from_slice(&fs::read(&file)?)?),

@@ -10,7 +10,7 @@ use std::{
 use egui::{Context, ViewportCommand};
 use sluice_engine::{
     request::{FrameRange, Mode, ModelSource, Refiner},
-    session::{Command, Failure},
+    session::{Command, Failure, Unsent},
 };
 
 use super::SluiceApp;
@@ -19,7 +19,6 @@ use crate::window::{
     action::{Action, Message},
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
-    link::Unsent,
     settings::{Setting, StartupSettings},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
 };
@@ -304,11 +303,11 @@ impl SluiceApp {
         while let Some(command) = self.unsent.pop_front() {
             match self.link.send(command) {
                 Ok(()) => {}
-                Err(Unsent::Full(command)) if !self.state.engine.ended => {
+                Err(Unsent::Full(command)) => {
                     self.unsent.push_front(*command);
                     return true;
                 }
-                Err(Unsent::Full(command) | Unsent::Ended(command)) => {
+                Err(Unsent::Ended(command)) => {
                     tracing::warn!(?command, "the engine does not take it");
                     self.unsent.clear();
                     self.state.engine_gone();

@@ -81,6 +81,11 @@ fn list(draft: &Draft) -> Vec<InForce> {
             draft.request.references.retain(|other| other != path);
         });
     }
+    if let Some(control) = &request.control {
+        let name = control.video.as_deref().map_or_else(String::new, file_name);
+        let text = format!("Control: {name}");
+        add(icons::FILM, text, "what controls the clip", &|draft| draft.request.control = None);
+    }
     if draft.seed_locked {
         let text = format!("Seed {}", request.seed);
         add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);

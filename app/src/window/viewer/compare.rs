@@ -2,7 +2,7 @@
 //! and clips have one playhead.
 
 use egui::{
-    Align2, Color32, CornerRadius, CursorIcon, FontId, Pos2, Rect, Sense, Stroke, Ui, UiBuilder, Vec2,
+    Align2, Color32, CornerRadius, CursorIcon, FontId, Key, Pos2, Rect, Sense, Stroke, Ui, UiBuilder, Vec2,
     WidgetInfo, pos2, vec2,
 };
 
@@ -40,6 +40,9 @@ impl Comparison {
         if self.is_side_by_side { area.with_max_x(area.center().x) } else { area }
     }
 }
+
+/// How far an arrow key moves the divider, as a share of the image's width.
+const KEY_STEP: f32 = 0.02;
 
 /// What is compared: the shown image and another one.
 pub type Pair<'a> = (&'a Recent, &'a Recent);
@@ -132,12 +135,20 @@ fn fit(shape: Vec2, place: Rect) -> Rect {
 fn divider(ui: &Ui, area: Rect, place: Rect, share: &mut f32) -> f32 {
     let x_of = |share: f32| (place.left() + share * place.width()).clamp(area.left(), area.right());
     let grip = Rect::from_x_y_ranges(x_of(*share) - 8.0..=x_of(*share) + 8.0, area.y_range());
-    let response = ui.interact(grip, ui.scope_id().with("divider"), Sense::drag());
+    let response = ui.interact(grip, ui.scope_id().with("divider"), Sense::drag() | Sense::FOCUSABLE);
     response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(*share), "Divider"));
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
         *share = ((pointer.x - place.left()) / place.width().max(1.0)).clamp(0.0, 1.0);
     }
-    response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text("Drag to compare.");
+    if response.has_focus() {
+        let arrows = egui::EventFilter { horizontal_arrows: true, ..egui::EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+        let presses = |key| ui.input(|input| input.num_presses(key)) as f32;
+        let steps = presses(Key::ArrowRight) - presses(Key::ArrowLeft);
+        *share = (*share + steps * KEY_STEP).clamp(0.0, 1.0);
+    }
+    let tip = "Drag to compare, or use the arrow keys.";
+    response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text(tip);
     x_of(*share)
 }
 
