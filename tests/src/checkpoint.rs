@@ -180,9 +180,13 @@ impl Fixture {
         Ok(folder.to_owned())
     }
 
-    /// Whether the decoder of a request works frame by frame: that of Qwen-Image is Wan's.
-    pub fn has_causal_decoder(&self, request: &Request) -> bool {
-        request.frames > 1 || self.family.ends_with("qwen_image")
+    /// How many frames at most a causal decoder takes through one block; `None` if the decoder is not causal. Qwen-Image
+    /// decodes one frame with Wan's.
+    pub fn decoder_passes(&self, request: &Request) -> Option<u64> {
+        match request.frames {
+            1 => self.family.ends_with("qwen_image").then_some(1),
+            _ => Some(4),
+        }
     }
 
     /// [`Fixture::write`] as a diffusers folder with unchanged weights.

@@ -26,7 +26,7 @@ pub fn opened(id: &str) -> Result<(&'static KnownModel, Arc<Model>)> {
 /// # Errors
 /// If no model has this identifier.
 pub fn request(id: &str) -> Result<Request> {
-    let KnownDefaults { width, height, frames, steps, guidance } = find(id)?.defaults()?;
+    let KnownDefaults { width, height, frames, steps, guidance, .. } = find(id)?.defaults()?;
     Ok(Request {
         prompt: "a lighthouse on a cliff at dusk".to_owned(),
         width,

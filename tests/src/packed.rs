@@ -158,6 +158,23 @@ pub fn package(tensors: &Tensors, choose: impl Fn(&str, &[usize]) -> Encoding) -
     written.collect()
 }
 
+/// llama.cpp's names for the tensors of a T5 encoder.
+pub const T5_IN_LLAMA: [(&str, &str); 13] = [
+    ("encoder.block.", "enc.blk."),
+    ("encoder.final_layer_norm.", "enc.output_norm."),
+    ("shared.", "token_embd."),
+    ("layer.0.SelfAttention.q.", "attn_q."),
+    ("layer.0.SelfAttention.k.", "attn_k."),
+    ("layer.0.SelfAttention.v.", "attn_v."),
+    ("layer.0.SelfAttention.o.", "attn_o."),
+    ("layer.0.SelfAttention.relative_attention_bias.", "attn_rel_b."),
+    ("layer.0.layer_norm.", "attn_norm."),
+    ("layer.1.DenseReluDense.wi_0.", "ffn_gate."),
+    ("layer.1.DenseReluDense.wi_1.", "ffn_up."),
+    ("layer.1.DenseReluDense.wo.", "ffn_down."),
+    ("layer.1.layer_norm.", "ffn_norm."),
+];
+
 /// llama.cpp's names of the tensors of a Qwen model: the authors' and its own.
 pub const QWEN_IN_LLAMA: [(&str, &str); 14] = [
     ("model.layers.", "blk."),

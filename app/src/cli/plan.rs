@@ -89,11 +89,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         Subject::Known(known) => {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
-            let KnownDefaults { width, height, frames, steps, guidance } = defaults;
+            let KnownDefaults { width, height, frames, steps, guidance, modes } = defaults;
             let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
             let model = known.open().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let (takes, multiple) = (model.references(), model.size_multiple());
             let request = args.with_inputs(args.request.request(&defaults), takes.as_ref(), multiple)?;
+            let request = request.with_needed_images(&modes);
             (request, PlanSubject::Known(known.id.clone()))
         }
     };

@@ -18,7 +18,7 @@ const USUAL_SLOTS: u64 = 2;
 /// How each part is placed, in the footprint's order.
 pub(super) type Row = Vec<Residence>;
 
-/// A row of residences, and a level of ways: 0 for the largest tiles.
+/// A row of residences, and a level of ways: 0 for the largest tiles and all windows of a clip together.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     pub row: Row,
@@ -152,25 +152,51 @@ impl<'a> Search<'a> {
         self.workload.stages[self.stage(number)].kind == StageKind::Denoise
     }
 
-    /// The number of levels of ways, at least one.
+    /// The number of levels of ways, at least one: all sizes of tiles, for each way of denoising.
     pub(super) fn levels(&self) -> usize {
-        if self.tile.is_some() {
-            return 1;
-        }
-        self.uses.iter().map(|part_use| part_use.work.ways.len()).max().unwrap_or(1).max(1)
+        self.tilings() * self.most_ways(true)
     }
 
-    /// Which way a part takes at a level. A wanted size of tiles decides alone: the largest way whose tiles are not
-    /// larger, or the smallest there is.
+    /// The number of levels that differ in their tiles.
+    fn tilings(&self) -> usize {
+        if self.tile.is_some() { 1 } else { self.most_ways(false) }
+    }
+
+    /// The most ways of a use that denoises, or of one that does not.
+    fn most_ways(&self, denoising: bool) -> usize {
+        let uses = self.uses().filter(|&number| self.denoises(number) == denoising);
+        uses.map(|number| self.uses[number].work.ways.len()).max().unwrap_or(1).max(1)
+    }
+
+    /// The level of a plan with these uses.
+    pub(super) fn level_of(&self, uses: &[&UsePlan]) -> usize {
+        let way = |denoising: bool| {
+            let own = uses.iter().enumerate().filter(|(number, _)| self.denoises(*number) == denoising);
+            own.map(|(_, part_use)| part_use.way).max().unwrap_or(0)
+        };
+        way(true) * self.tilings() + way(false).min(self.tilings() - 1)
+    }
+
+    /// The levels that take less memory than a level, with tiles that are not larger.
+    pub(super) fn levels_below(&self, level: usize) -> impl Iterator<Item = usize> {
+        let tilings = self.tilings();
+        (level + 1..self.levels()).filter(move |below| below % tilings >= level % tilings)
+    }
+
+    /// Which way a part takes at a level. A wanted size of tiles decides alone for parts that have tiles: the largest way
+    /// whose tiles are not larger, or the smallest there is.
     pub(super) fn way(&self, number: usize, level: usize) -> usize {
         let ways = &self.uses[number].work.ways;
         let last = ways.len().saturating_sub(1);
+        if self.denoises(number) {
+            return (level / self.tilings()).min(last);
+        }
         match self.tile {
             Some(side) => {
                 let fits = |way: &Work| way.tile.is_some_and(|tile| tile <= side);
                 ways.iter().position(fits).unwrap_or(last)
             }
-            None => level.min(last),
+            None => (level % self.tilings()).min(last),
         }
     }
 

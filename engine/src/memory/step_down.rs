@@ -21,7 +21,7 @@ struct Concession {
 /// is nothing left to give.
 ///
 /// First fewer blocks stay, of the parts that the stage uses and then of others that only wait; then tiles
-/// become smaller, then there are fewer slots, then blocks come tensor by tensor. A run must not end because
+/// become smaller or windows of a clip come one after the other, then there are fewer slots, then blocks come tensor by tensor. A run must not end because
 /// of a wish, so the mode and the wishes for single parts do not hold here. What other stages do with
 /// their parts stays as it is.
 pub fn step_down(
@@ -40,9 +40,9 @@ pub fn step_down(
     if current.parts.len() != search.parts().len() || uses.len() != search.uses().len() {
         return None;
     }
-    let level = uses.iter().map(|part_use| part_use.way).max().unwrap_or(0);
+    let level = search.level_of(&uses);
     for concession in concessions(own) {
-        let smaller = if concession.smaller_tiles { level + 1..search.levels() } else { 0..0 };
+        let smaller = search.levels_below(level).filter(|_| concession.smaller_tiles);
         for level in [level].into_iter().chain(smaller) {
             for row in rows(current, own) {
                 let shape = Shape { row, level };

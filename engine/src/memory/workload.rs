@@ -82,8 +82,9 @@ pub struct StageWork {
 pub struct PartUse {
     /// Number of the part in the footprint.
     pub part: usize,
-    /// How it can be done: one way, except for autoencoders, which have one for each size of tiles, the largest first.
-    /// Never empty.
+    /// How it can be done: one way, except for autoencoders, which have one for each size of tiles, the largest first, and
+    /// for denoisers of long clips, whose windows go through each block together or through all blocks one after the
+    /// other. Never empty.
     pub ways: Vec<Work>,
 }
 

@@ -261,6 +261,17 @@ pub trait Denoiser: Send + Sync {
         prepared: &Prepared,
     ) -> Result<Vec<Tensor>, RunError>;
 
+    /// The same for inputs of one shape and noise level: the windows of a long clip. Networks of clips lease each block
+    /// once for all of them.
+    fn predict_all(
+        &self,
+        blocks: Blocks<'_>,
+        inputs: &[DenoiserInput<'_>],
+        prepared: &Prepared,
+    ) -> Result<Vec<Vec<Tensor>>, RunError> {
+        inputs.iter().map(|input| self.predict(blocks, input, prepared)).collect()
+    }
+
     /// The direction from image to noise, f32, computed from the guided output, f32.
     fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> nn::Result<Tensor>;
 

@@ -39,7 +39,7 @@ pub use known::{
 pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
 pub use opened::OpenedModels;
 pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
-pub use windows::FrameWindows;
+pub use windows::{FrameWindows, Window};
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[

@@ -15,6 +15,17 @@ const FRAMES: usize = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameWindows(Vec<Range<usize>>);
 
+/// What is predicted of a window.
+#[derive(Debug)]
+pub struct Window {
+    /// Its first latent frame.
+    pub start: usize,
+    /// Its latents.
+    pub latents: Tensor,
+    /// Its part of what the network reads beside them.
+    pub beside: Option<Tensor>,
+}
+
 impl FrameWindows {
     /// The windows of a request for a network.
     pub fn new(request: &Request, denoiser: &dyn Denoiser) -> Self {
@@ -46,9 +57,8 @@ impl FrameWindows {
         LatentShape { frames: self.0[0].len(), ..clip }
     }
 
-    /// Predicts each window of a clip's latents, and of what a network reads beside them, and blends the predictions.
-    /// `predict` gets the number of the window, its first frame and its part of both. A single window is what `predict`
-    /// returns.
+    /// Blends what `predict` returns for the windows of a clip's latents, and of what a network reads beside them. A single
+    /// window is what `predict` returns.
     ///
     /// # Errors
     /// Those of `predict`.
@@ -56,16 +66,23 @@ impl FrameWindows {
         &self,
         latents: &Tensor,
         beside: Option<&Tensor>,
-        mut predict: impl FnMut(usize, usize, &Tensor, Option<&Tensor>) -> std::result::Result<Tensor, E>,
+        predict: impl FnOnce(&[Window]) -> std::result::Result<Vec<Tensor>, E>,
     ) -> std::result::Result<Tensor, E> {
+        let cut = |window: &Range<usize>| -> Result<Window> {
+            let of = |tensor: &Tensor| match self.count() {
+                1 => Ok(tensor.clone()),
+                _ => tensor.narrow(FRAMES, window.start, window.len())?.contiguous(),
+            };
+            Ok(Window { start: window.start, latents: of(latents)?, beside: beside.map(of).transpose()? })
+        };
+        let mut predicted = predict(&self.0.iter().map(cut).collect::<Result<Vec<_>>>()?)?;
+        if self.count() == 1
+            && let Some(whole) = predicted.pop()
+        {
+            return Ok(whole);
+        }
         let mut sum: Option<Tensor> = None;
-        for (number, window) in self.0.iter().enumerate() {
-            if self.count() == 1 {
-                return predict(number, window.start, latents, beside);
-            }
-            let cut = |tensor: &Tensor| tensor.narrow(FRAMES, window.start, window.len())?.contiguous();
-            let part = beside.map(cut).transpose()?;
-            let predicted = predict(number, window.start, &cut(latents)?, part.as_ref())?;
+        for (window, predicted) in self.0.iter().zip(predicted) {
             let weighted = predicted.broadcast_mul(&self.shares(window, &predicted)?)?;
             let after = latents.dim(FRAMES)? - window.end;
             let padded = weighted.pad_with_zeros(FRAMES, window.start, after)?;
@@ -122,10 +139,12 @@ mod tests {
             let clip = Tensor::arange(0_f32, (2 * all) as f32, &Device::Cpu).unwrap();
             let clip = clip.reshape((1, 2, all, 1, 1)).unwrap();
             let mut seen = vec![false; all];
-            let same = windows.predicted::<candle_core::Error>(&clip, None, |_, start, window, none| {
-                assert!(none.is_none());
-                (start..start + window.dims()[FRAMES]).for_each(|frame| seen[frame] = true);
-                Ok(window.clone())
+            let same = windows.predicted::<candle_core::Error>(&clip, None, |windows| {
+                for Window { start, latents, beside } in windows {
+                    assert!(beside.is_none());
+                    (*start..start + latents.dims()[FRAMES]).for_each(|frame| seen[frame] = true);
+                }
+                Ok(windows.iter().map(|window| window.latents.clone()).collect())
             });
             prop_assert!(seen.iter().all(|seen| *seen));
             let farthest = (same.unwrap() - &clip).unwrap().abs().unwrap().max_all().unwrap();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
+    checkpoint::Role,
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
         self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, Plan,
@@ -95,6 +96,14 @@ impl ActivePlan {
     fn work(&self, stage: usize, part: usize) -> Option<&Work> {
         let own = self.workload.stages.get(stage)?.uses.iter().find(|part_use| part_use.part == part)?;
         own.ways.get(self.plan.stages.get(stage)?.use_of(part)?.way)
+    }
+
+    /// Whether all windows of a long clip go through each block of a denoiser before the next one is loaded.
+    pub fn takes_windows_together(&self, stage: usize, part: usize) -> bool {
+        let uses = self.workload.stages.get(stage).map(|stage| stage.uses.as_slice()).unwrap_or_default();
+        let ways = uses.iter().find(|part_use| part_use.part == part).map_or(0, |own| own.ways.len());
+        let chosen = self.plan.stages.get(stage).and_then(|stage| stage.use_of(part));
+        ways > 1 && chosen.is_some_and(|chosen| chosen.way == 0)
     }
 
     /// Bytes of activations that the plan reserves for the blocks of a part in a stage and that are free
@@ -311,6 +320,9 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
             && let Some(tile) = is.tile
         {
             words.push(format!("the image is decoded in tiles of {tile}×{tile} latents"));
+        }
+        if was.way != is.way && is.tile.is_none() && role == Role::Denoiser {
+            words.push("the windows of the clip are computed one after the other".to_owned());
         }
         if is.slots < was.slots && is.slots > 0 {
             words.push(format!("blocks are streamed through {} instead of {} slots", is.slots, was.slots));

@@ -140,11 +140,11 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
                 let inputs = (image.as_ref(), references.as_slice());
-                let work = estimate.denoise(denoise, branches, inputs)?;
+                let ways = estimate.denoise(denoise, branches, inputs)?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
                 }
-                vec![PartUse { part, ways: vec![work] }]
+                vec![PartUse { part, ways }]
             }
             Task::Decode { autoencoder } => estimate.decode(number, autoencoder)?,
         };
@@ -205,13 +205,14 @@ impl Estimator<'_> {
         Ok((uses, conditionings))
     }
 
-    /// The work of a denoiser: one prediction traced, as often as the stage takes one.
+    /// The work of a denoiser: one prediction traced, as often as the stage takes one. The windows of a long clip can go
+    /// through each block together, or through the whole network one after the other.
     fn denoise(
         &self,
         denoise: &Denoise,
         branches: &[Conditioning],
         images: (Option<&Tensor>, &[Tensor]),
-    ) -> Result<Work, PipelineError> {
+    ) -> Result<Vec<Work>, PipelineError> {
         let (request, trace) = (&self.resolved.request, self.trace);
         let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
         let denoiser = denoising.denoiser.as_ref();
@@ -226,7 +227,6 @@ impl Estimator<'_> {
         let _noise = tensor(shape);
         // The clip beside the latents of a window.
         let _clip = (windows.count() > 1).then(|| tensor(shape));
-        let latents = tensor(windows.shape(shape));
         let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
         let beside = denoiser.channels_beside();
         let clip = ClipFrames::new(request, denoiser);
@@ -234,37 +234,57 @@ impl Estimator<'_> {
         let is_beside = masked || clip.is_some_and(ClipFrames::is_beside);
         let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
             Some(seen) => Some(tensor(seen)),
-            None => (beside > 0 && is_beside).then(|| tensor(windows.shape(shape).with_channels(beside))),
+            None => (beside > 0 && is_beside).then(|| tensor(shape.with_channels(beside))),
         };
+        let of_window = || {
+            let part = |whole: &Tensor| match windows.count() {
+                1 => whole.clone(),
+                _ => tensor(windows.shape(shape).with_channels(whole.dims()[1])),
+            };
+            (tensor(windows.shape(shape)), beside.as_ref().map(part))
+        };
+        let parts: Vec<_> = (0..windows.count()).map(|_| of_window()).collect();
         let sigma = steps.evaluated.first().copied().unwrap_or_default();
         let clean = given.map_or(0, ClipFrames::clean);
-        let input = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref(), clean };
+        let inputs: Vec<DenoiserInput<'_>> = parts
+            .iter()
+            .enumerate()
+            .map(|(number, (latents, beside))| {
+                let clean = if number == 0 { clean } else { 0 };
+                DenoiserInput { latents, sigma, beside: beside.as_ref(), clean }
+            })
+            .collect();
         let between = trace.live();
-        let predict = |prepared: &Prepared| -> Result<Vec<BlockWork>, PipelineError> {
-            denoiser.predict(blocks.blocks(), &input, prepared)?;
+        let predict = |prepared: &Prepared, together: usize| -> Result<Vec<BlockWork>, PipelineError> {
+            denoiser.predict_all(blocks.blocks(), &inputs[..together], prepared)?;
             Ok(blocks.take())
         };
-        let mut each = predict(&prepared)?;
-        let [guided, unguided] = steps.guided();
-        if guided > 0 && unguided > 0 {
-            let share = unguided as f64 / (guided + unguided) as f64;
-            for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone())?) {
-                block.operations += (alone.operations - block.operations) * share;
+        let work_of = |together: usize| -> Result<Vec<BlockWork>, PipelineError> {
+            let mut each = predict(&prepared, together)?;
+            let [guided, unguided] = steps.guided();
+            if guided > 0 && unguided > 0 {
+                let share = unguided as f64 / (guided + unguided) as f64;
+                for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone(), together)?) {
+                    block.operations += (alone.operations - block.operations) * share;
+                }
             }
-        }
-        let predictions = (steps.called.len() * windows.count()) as u32;
-        let joined = once.into_iter().zip(each).map(|(mut all, each)| {
-            all.join(&BlockWork { passes: each.passes * predictions, ..each });
-            all.with_activations(|bytes| bytes.saturating_sub(between))
-        });
-        let blocks = joined.collect();
+            let predictions = (steps.called.len() * windows.count() / together) as u32;
+            let joined = once.iter().copied().zip(each).map(|(mut all, each)| {
+                all.join(&BlockWork { passes: each.passes * predictions, ..each });
+                all.with_activations(|bytes| bytes.saturating_sub(between))
+            });
+            Ok(joined.collect())
+        };
+        let together = [windows.count(), 1];
+        let ways = if windows.count() == 1 { &together[..1] } else { &together };
         // What the sampler and the step cache keep, and what stays of an image: itself, its noise and the mask.
         let plane = shape.with_channels(1).dims(batch).iter().product::<usize>();
         let is_kept = (masked || given.is_some()) && beside.is_none();
         let stays = if is_kept { 3 * shape.channels + 1 } else { 0 };
         let kept = request.sampler.held() + StepCache::held(request.step_cache);
         let kept = (kept * shape.channels + stays) * plane * size_of::<f32>();
-        Ok(Work { tile: None, carried: LISTS + between + kept as u64, blocks })
+        let carried = LISTS + between + kept as u64;
+        ways.iter().map(|&together| Ok(Work { tile: None, carried, blocks: work_of(together)? })).collect()
     }
 
     /// The ways of decoding the images of the batch: whole, then in ever smaller tiles.

@@ -1,6 +1,6 @@
 //! What a request generates from.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,18 @@ impl Request {
             (Some(_), None, None) => Mode::ImageToImage,
             (None, _, None) => Mode::Text,
         }
+    }
+
+    /// The same with images to start from and to end with, if a model does nothing without them: for plans, which need
+    /// no files.
+    #[must_use]
+    pub fn with_needed_images(self, modes: &[Mode]) -> Self {
+        if modes.is_empty() || self.mode() != Mode::Text || modes.contains(&Mode::Text) {
+            return self;
+        }
+        let last_image = (!modes.contains(&Mode::ImageToVideo)).then(|| PathBuf::from("end.png"));
+        let source = SourceImage { path: PathBuf::from("start.png"), ..SourceImage::default() };
+        Self { source: Some(source), last_image, ..self }
     }
 
     /// Checks the inputs of a clip for a model that generates clips from these. `multiple` is that of its frames,

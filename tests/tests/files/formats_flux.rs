@@ -10,7 +10,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, ScaleNames, Written, package, renamed, write_gguf},
+    packed::{Packaged, ScaleNames, T5_IN_LLAMA, Written, package, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -34,23 +34,6 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
         _ => write_gguf(&path, "flux", tensors),
     }
 }
-
-/// llama.cpp's names for the tensors of a T5 encoder.
-const T5_IN_LLAMA: [(&str, &str); 13] = [
-    ("encoder.block.", "enc.blk."),
-    ("encoder.final_layer_norm.", "enc.output_norm."),
-    ("shared.", "token_embd."),
-    ("layer.0.SelfAttention.q.", "attn_q."),
-    ("layer.0.SelfAttention.k.", "attn_k."),
-    ("layer.0.SelfAttention.v.", "attn_v."),
-    ("layer.0.SelfAttention.o.", "attn_o."),
-    ("layer.0.SelfAttention.relative_attention_bias.", "attn_rel_b."),
-    ("layer.0.layer_norm.", "attn_norm."),
-    ("layer.1.DenseReluDense.wi_0.", "ffn_gate."),
-    ("layer.1.DenseReluDense.wi_1.", "ffn_up."),
-    ("layer.1.DenseReluDense.wo.", "ffn_down."),
-    ("layer.1.layer_norm.", "ffn_norm."),
-];
 
 /// As in published files: matrices of the blocks in one type if rows are whole blocks of it, in Q8_0 or 16
 /// bits otherwise; norms and biases unchanged.

@@ -7,7 +7,8 @@ use sluice_engine::{
     checkpoint::{Block, Component, read_header},
     hardware::{MemoryAccount, metered},
     models,
-    request::{ModelSource, Request},
+    output::{Image, Media, Settings, write_png},
+    request::{Mode, ModelSource, Request, SourceImage},
 };
 use sluice_tests::{known, runner::Runner};
 use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_random};
@@ -22,7 +23,7 @@ fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
 fn published_models_have_as_many_weights() {
     let counted: BTreeMap<String, BTreeMap<String, u64>> =
         serde_json::from_str(include_str!("../../fixtures/parameters.json")).unwrap();
-    assert_eq!(counted.len(), 19);
+    assert_eq!(counted.len(), 24);
     assert!(Likeness::ids().all(|id| counted.contains_key(id)));
     for (id, counted) in counted {
         let likeness = Likeness::of(&id).unwrap();
@@ -32,6 +33,20 @@ fn published_models_have_as_many_weights() {
             });
         assert_eq!(weights.collect::<BTreeMap<String, u64>>(), counted, "{id}");
     }
+}
+
+/// A request with its start and end image in a folder.
+fn from_images(request: Request, folder: &Path) -> Request {
+    let write = |path: &Path| {
+        let path = folder.join(path);
+        let pixels = (0..64 * 64 * 3).map(|value| (value * 7 % 251) as u8).collect();
+        let image = Image { width: 64, height: 64, pixels };
+        write_png(&path, &Media::Image(image), &Settings::new(&request, "", "", 0)).unwrap();
+        path
+    };
+    let last_image = request.last_image.as_deref().map(write);
+    let source = request.source.clone().map(|source| SourceImage { path: write(&source.path), ..source });
+    Request { source, last_image, ..request }
 }
 
 #[test]
@@ -50,6 +65,11 @@ fn small_ones_open_and_draw_in_every_dtype() {
             steps: 2,
             guidance: 3.0,
             ..Request::default()
+        };
+        let modes = models::known_model(id).unwrap().defaults().unwrap().modes;
+        let request = match modes.is_empty() || modes.contains(&Mode::Text) {
+            true => request,
+            false => from_images(Request { frames: 5, ..request }.with_needed_images(&modes), folder.path()),
         };
         let (pictures, tensors) = runner.dump(request, None).unwrap();
         assert_eq!(pictures.len(), 1, "{id}");

@@ -6,6 +6,7 @@ mod damaged;
 mod formats;
 mod formats_flux;
 mod formats_qwen_image;
+mod formats_wan;
 mod inventory;
 mod likeness;
 mod parts;

@@ -29,9 +29,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The model, by its name in `sluice plan`: flux.1-dev, flux.1-schnell, z-image, sdxl, sd-1.5, sd2.1, sd3-medium,
-    /// sd3.5-large, sd3.5-medium, wan-2.1-1.3b, wan-2.1-14b, wan-2.2-5b, wan-2.2-14b,
-    /// ltx-video, ltx-video-2b-distilled, ltx-video-13b, ltx-video-13b-distilled or qwen-image.
+    /// The model, by its name in `sluice plan --help`, such as flux.1-dev.
     #[arg(long, value_name = "MODEL")]
     like: String,
     /// The folder to write, in the diffusers layout. It must be empty or not exist.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{Model, family::open_checkpoint};
-use crate::checkpoint::CheckpointError;
+use crate::{checkpoint::CheckpointError, request::Mode};
 pub use published::{Published, PublishedPart, PublishedTokenizer, Shapes, published_models};
 
 /// A well-known model. It need not be on this machine.
@@ -30,7 +30,7 @@ pub struct KnownModel {
 }
 
 /// The default settings of a well-known model.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KnownDefaults {
     /// Pixels.
     pub width: u32,
@@ -42,6 +42,8 @@ pub struct KnownDefaults {
     pub steps: u32,
     /// Guidance.
     pub guidance: f32,
+    /// What a model for clips can generate from; empty for the others.
+    pub modes: Vec<Mode>,
 }
 
 /// All well-known models, in the order in which they are offered.
@@ -101,9 +103,10 @@ impl KnownModel {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn defaults(&self) -> Result<KnownDefaults, CheckpointError> {
-        let defaults = self.open()?.defaults;
+        let model = self.open()?;
+        let (defaults, modes) = (&model.defaults, model.modes().to_vec());
         let (width, height, frames) = (defaults.width, defaults.height, defaults.frames);
-        Ok(KnownDefaults { width, height, frames, steps: defaults.steps, guidance: defaults.guidance })
+        Ok(KnownDefaults { width, height, frames, steps: defaults.steps, guidance: defaults.guidance, modes })
     }
 }
 

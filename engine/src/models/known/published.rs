@@ -15,7 +15,7 @@ use super::super::{
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
-    text::{ClipConfig, LanguageModelConfig, Layers, T5Config},
+    text::{ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, T5Config},
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
@@ -137,8 +137,19 @@ impl PublishedPart {
             }
             "AutoencoderKL" => stored(&self.read::<AutoencoderKlConfig>()?.blueprint(), whole),
             "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
+            "CLIPVisionModel" => {
+                let config = self.read::<ClipVisionConfig>()?;
+                let width = config.hidden_size;
+                // With the last layer and norm, whose results are not used.
+                let all = ClipVisionConfig { num_hidden_layers: config.num_hidden_layers + 1, ..config };
+                let norm = BlockSpec::stem("post_layernorm").norm("post_layernorm", width);
+                let blueprint: Vec<BlockSpec> = all.blueprint().into_iter().chain([norm]).collect();
+                stored(&blueprint, |name| StoredName::whole(format!("vision_model.{name}")))
+            }
             "CLIPTextModelWithProjection" => stored(&self.read::<ClipConfig>()?.blueprint(true), clip_name),
-            "WanTransformer3DModel" => stored(&self.read::<WanConfig>()?.blueprint(), whole),
+            "WanTransformer3DModel" | "WanVACETransformer3DModel" => {
+                stored(&self.read::<WanConfig>()?.blueprint(), whole)
+            }
             "AutoencoderKLWan" | "AutoencoderKLQwenImage" => {
                 let mut tensors = stored(&self.read::<WanAutoencoderConfig>()?.blueprint(), whole);
                 tensors.iter_mut().for_each(over_frames);

@@ -60,7 +60,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 27] = [
+    let published: [(&str, Role, &[f64]); 32] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -76,6 +76,11 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("wan-2.1-1.3b", Denoiser, &[1.419]),
         ("wan-2.1-14b", Denoiser, &[14.29]),
         ("wan-2.1-14b", Autoencoder, &[0.1269]),
+        ("wan-2.1-vace-1.3b", Denoiser, &[2.154]),
+        ("wan-2.1-vace-14b", Denoiser, &[17.34]),
+        ("wan-2.1-i2v-14b", Denoiser, &[16.39]),
+        ("wan-2.1-flf2v-14b", Denoiser, &[16.40]),
+        ("wan-2.2-i2v-14b", Denoiser, &[14.29, 14.29]),
         ("wan-2.2-5b", Denoiser, &[5.0]),
         ("wan-2.2-5b", Autoencoder, &[0.7047]),
         ("wan-2.2-14b", Denoiser, &[14.29, 14.29]),

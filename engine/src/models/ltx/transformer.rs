@@ -100,21 +100,37 @@ impl Denoiser for LtxTransformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let dims = input.latents.dims().to_vec();
+        Ok(self.predict_all(blocks, std::slice::from_ref(input), prepared)?.pop().unwrap_or_default())
+    }
+
+    fn predict_all(
+        &self,
+        blocks: Blocks<'_>,
+        inputs: &[DenoiserInput<'_>],
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Vec<Tensor>>, RunError> {
+        let Some(first_input) = inputs.first() else { return Ok(Vec::new()) };
+        let dims = first_input.latents.dims().to_vec();
         let of_frame = dims.iter().rev().take(2).product::<usize>();
-        let levels = TokenLevels::new(prepared, input.sigma, input.clean * of_frame)?;
+        let levels =
+            |input: &DenoiserInput<'_>| TokenLevels::new(prepared, input.sigma, input.clean * of_frame);
+        let levels = inputs.iter().map(levels).collect::<Result<Vec<_>>>()?;
+        let branches = prepared.branches.len();
         let Some(rope) = &prepared.rope else { return Err(missing_places()?) };
         let (embedder, first) = (1, 2);
         let last = first + self.config.num_layers;
         let mut streams: Vec<Tensor> = Vec::new();
         blocks.walk(embedder..last + 1, |index, w| {
             if index == embedder {
-                let latents = input.latents.to_dtype(blocks.dtype())?.flatten_from(2)?;
-                let x = w.linear("proj_in", &latents.transpose(1, 2)?.contiguous()?)?;
-                streams = vec![x; prepared.branches.len()];
+                for input in inputs {
+                    let latents = input.latents.to_dtype(blocks.dtype())?.flatten_from(2)?;
+                    let x = w.linear("proj_in", &latents.transpose(1, 2)?.contiguous()?)?;
+                    streams.extend(std::iter::repeat_n(x, branches));
+                }
                 return Ok(());
             }
-            w.branches(&mut streams, |w, branch, x| {
+            w.branches(&mut streams, |w, number, x| {
+                let (levels, branch) = (levels[number / branches], number % branches);
                 *x = if index == last {
                     head(w, x, levels)?
                 } else {
@@ -124,7 +140,8 @@ impl Denoiser for LtxTransformer {
             })
         })?;
         let latents = |x: &Tensor| x.transpose(1, 2)?.contiguous()?.reshape(dims.as_slice());
-        Ok(streams.iter().map(latents).collect::<Result<_>>()?)
+        let of_input = |streams: &[Tensor]| streams.iter().map(latents).collect();
+        Ok(streams.chunks(branches.max(1)).map(of_input).collect::<Result<_>>()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {

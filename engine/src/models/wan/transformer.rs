@@ -138,23 +138,39 @@ impl Denoiser for WanTransformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let grid = Grid::new(input.latents.dims(), self.config.patch())?;
+        Ok(self.predict_all(blocks, std::slice::from_ref(input), prepared)?.pop().unwrap_or_default())
+    }
+
+    fn predict_all(
+        &self,
+        blocks: Blocks<'_>,
+        inputs: &[DenoiserInput<'_>],
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Vec<Tensor>>, RunError> {
+        let Some(first_input) = inputs.first() else { return Ok(Vec::new()) };
+        let grid = Grid::new(first_input.latents.dims(), self.config.patch())?;
         let rope = self.rope(grid, &blocks.device())?;
-        let clean = input.clean * grid.rows * grid.columns;
-        let levels = TokenLevels::new(prepared, input.sigma, clean)?;
+        let levels = |input: &DenoiserInput<'_>| {
+            TokenLevels::new(prepared, input.sigma, input.clean * grid.rows * grid.columns)
+        };
+        let levels = inputs.iter().map(levels).collect::<Result<Vec<_>>>()?;
+        let branches = prepared.branches.len();
         let (embedder, first) = (1, 2);
         let layers = self.config.layers();
         let last = first + layers.len();
         let mut streams: Vec<Stream> = Vec::new();
         blocks.walk(embedder..last + 1, |index, w| {
             if index == embedder {
-                let stream = self.embedded(w, input, grid, blocks)?;
-                streams = vec![stream; prepared.branches.len()];
+                for input in inputs {
+                    let stream = self.embedded(w, input, grid, blocks)?;
+                    streams.extend(std::iter::repeat_n(stream, branches));
+                }
                 return Ok(());
             }
             let layer = layers.get(index - first);
-            w.branches(&mut streams, |w, branch, stream| {
-                let seen = Seen { prompt: &prepared.branches[branch].prompt, image: prepared.image.as_ref() };
+            w.branches(&mut streams, |w, number, stream| {
+                let (levels, branch) = (levels[number / branches], &prepared.branches[number % branches]);
+                let seen = Seen { prompt: &branch.prompt, image: prepared.image.as_ref() };
                 match layer {
                     Some(Layer::Plain(_)) => {
                         stream.x = self.block(w, &stream.x, levels, seen, &rope)?;
@@ -176,7 +192,8 @@ impl Denoiser for WanTransformer {
                 Ok(())
             })
         })?;
-        Ok(streams.iter().map(|stream| grid.latents(&stream.x)).collect::<Result<_>>()?)
+        let of_input = |streams: &[Stream]| streams.iter().map(|stream| grid.latents(&stream.x)).collect();
+        Ok(streams.chunks(branches.max(1)).map(of_input).collect::<Result<_>>()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {

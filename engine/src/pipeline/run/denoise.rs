@@ -10,7 +10,7 @@ use candle_core::{Device, Tensor};
 use super::{Dump, Made, PipelineError, Run, source::Original, turn::Turn};
 use crate::{
     hardware::unmetered,
-    models::{ClipFrames, Denoise, Denoiser, DenoiserInput, FrameWindows, Start, Task},
+    models::{ClipFrames, Denoise, Denoiser, DenoiserInput, FrameWindows, Start, Task, Window},
     nn,
     pipeline::dump::aside,
     residency::Blocks,
@@ -50,34 +50,52 @@ impl Run<'_> {
         let recording = dump.is_recording();
         let is_computed = Cell::new(false);
         let windows = FrameWindows::new(self.request, first.denoiser.network.denoiser.as_ref());
-        let mut predict_window = |input: &Asked<'_>, later: usize| -> Result<Tensor, PipelineError> {
+        let mut predict_windows = |asked: &[Asked<'_>]| -> Result<Vec<Tensor>, PipelineError> {
             let turn = turn.borrow();
             let (denoiser, guide) = (turn.denoiser(), &turn.denoise.steps.guide);
-            let outputs: Vec<Tensor> = self.within_memory(turn.stage, || {
-                turn.store.announce((calls_in_all - calls.get()) * windows.count() + later);
-                let to_device = |tensor: &Tensor| -> nn::Result<_> {
-                    Ok(nn::Tensor::from(tensor.to_device(turn.store.device())?))
-                };
-                let latents = to_device(input.latents)?;
-                let beside = input.beside.map(to_device).transpose()?;
-                let (sigma, clean) = (input.sigma, input.clean);
-                let there = DenoiserInput { latents: &latents, sigma, beside: beside.as_ref(), clean };
-                let prepared = turn.prepared(guide.is_guided(input.sigma));
-                let outputs =
-                    denoiser.predict(Blocks::stored(&turn.executor, turn.store), &there, prepared)?;
-                outputs.iter().map(|output| Ok(output.computed()?.to_device(&Device::Cpu)?)).collect()
+            let to_device = |tensor: &Tensor| -> nn::Result<_> {
+                Ok(nn::Tensor::from(tensor.to_device(turn.store.device())?))
+            };
+            let outputs: Vec<Vec<Tensor>> = self.within_memory(turn.stage, || {
+                let together = self.plan.borrow().takes_windows_together(turn.stage, turn.part());
+                let walks = if together { 1 } else { asked.len() };
+                let later = (calls_in_all - calls.get()) * walks;
+                let mut outputs = Vec::with_capacity(asked.len());
+                for (number, asked) in asked.chunks(asked.len().div_ceil(walks.max(1))).enumerate() {
+                    turn.store.announce(later + walks - 1 - number);
+                    let there = asked.iter().map(|asked| -> nn::Result<_> {
+                        Ok((to_device(asked.latents)?, asked.beside.map(to_device).transpose()?))
+                    });
+                    let there = there.collect::<nn::Result<Vec<_>>>()?;
+                    let inputs = asked.iter().zip(&there).map(|(asked, (latents, beside))| {
+                        let &Asked { sigma, clean, .. } = asked;
+                        DenoiserInput { latents, sigma, beside: beside.as_ref(), clean }
+                    });
+                    let prepared = turn.prepared(asked.iter().all(|asked| guide.is_guided(asked.sigma)));
+                    let blocks = Blocks::stored(&turn.executor, turn.store);
+                    for made in denoiser.predict_all(blocks, &inputs.collect::<Vec<_>>(), prepared)? {
+                        let made = made.iter().map(|output| output.computed()?.to_device(&Device::Cpu));
+                        outputs.push(made.collect::<candle_core::Result<_>>()?);
+                    }
+                }
+                Ok(outputs)
             })?;
-            if calls.get() == 1 && recording {
-                outputs_seen = first_call(denoiser, &outputs)?;
+            if let (1, true, Some(outputs)) = (calls.get(), recording, outputs.last()) {
+                outputs_seen = first_call(denoiser, outputs)?;
             }
-            Ok(velocity(denoiser, input, guide.join(&outputs)?)?)
+            let each = asked.iter().zip(outputs);
+            each.map(|(asked, outputs)| Ok(velocity(denoiser, asked, guide.join(&outputs)?)?)).collect()
         };
         let mut predict = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
-            let direction =
-                windows.predicted(latents, beside.as_ref(), |number, start, latents, beside| {
-                    let (clean, later) = (clean.saturating_sub(start), windows.count() - 1 - number);
-                    predict_window(&Asked { latents, sigma, beside, clean }, later)
-                })?;
+            let direction = windows.predicted(latents, beside.as_ref(), |windows: &[Window]| {
+                let asked = windows.iter().map(|Window { start, latents, beside }| Asked {
+                    latents,
+                    sigma,
+                    beside: beside.as_ref(),
+                    clean: clean.saturating_sub(*start),
+                });
+                predict_windows(&asked.collect::<Vec<_>>())
+            })?;
             self.options.journal.borrow_mut().predicted(sigma, &direction);
             Ok(direction)
         };
