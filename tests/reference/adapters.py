@@ -47,6 +47,14 @@ CASES = {
         "qwen_image", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|(img|txt)_(mlp|mod)|img_in|proj_out|norm_out",
         Run(HORSE, "blurry", 2, 2.0, 32, 48), 0.7, prefix="diffusion_model",
     ),
+    "chroma": Adapted(
+        "chroma", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|ff.*(proj|net\.2)$|proj_(mlp|out)$|distilled_guidance_layer",
+        Run(HORSE, "blurry", 2, 2.0, 32, 48), 0.8,
+    ),
+    "flux2": Adapted(
+        "flux2", r"attn\.to_|to_out|add_[qkv]_proj|to_add_out|linear_(in|out)$|modulation|x_embedder|proj_out|norm_out",
+        Run(HORSE, "", 2, 1.0, 32, 48, max_tokens=32), 0.8,
+    ),
     "wan": Adapted(
         "wan", r"attn[12]\.to_|ffn|condition_embedder\.time|proj_out",
         Run(HORSE, "blurry", 4, 2.0, 16, 32, max_tokens=16, sampler="uni_pc", frames=5), 0.9, "experts",
@@ -79,18 +87,25 @@ def loader(case, path):
 
     def load(pipeline):
         """Loads it with the case's weight."""
-        if "transformer_2" not in case.components:
+        # diffusers reads no alphas for these.
+        if case.family == "flux2":
+            pipeline.load_lora_weights(scaled(load_file(path), ALPHA / case.rank), adapter_name="adapter")
+        elif "transformer_2" not in case.components:
             pipeline.load_lora_weights(path, adapter_name="adapter")
         else:
-            load_halves(pipeline, load_file(path), ALPHA / case.rank)
+            load_halves(pipeline, scaled(load_file(path), ALPHA / case.rank))
         pipeline.set_adapters(["adapter"], [case.weight])
 
     return load
 
 
-def load_halves(pipeline, tensors, scale):
-    """Gives both transformers of a pipeline an adapter. diffusers has a file for each, and reads no alphas for Wan."""
-    kept = {key: value * scale if "lora_B" in key else value for key, value in tensors.items() if "lora" in key}
+def scaled(tensors, scale):
+    """An adapter's factors without alphas, whose scale the second factors have instead."""
+    return {key: value * scale if "lora_B" in key else value for key, value in tensors.items() if "lora" in key}
+
+
+def load_halves(pipeline, kept):
+    """Gives both transformers of a pipeline an adapter. diffusers has a file for each."""
     for component, options in [("transformer", {}), ("transformer_2", {"load_into_transformer_2": True})]:
         own = {key: value for key, value in kept.items() if key.startswith(f"{component}.")}
         own = {key.replace(f"{component}.", "transformer.", 1): value for key, value in own.items()}

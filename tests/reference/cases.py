@@ -574,6 +574,71 @@ CASES = {
             runs={"tall": Run(LONG, "низкое качество", 2, 4.0, 80, 48, max_tokens=128)},
         ),
     },
+    "chroma": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 48, 64),
+                "cut": Run(LONG, "", 1, 1.0, 32, 32, max_tokens=16),
+                "drawn_over": Edit(HORSE, "", 4, 2.0, 32, 48, source=edit(0.6, [48, 32])),
+                "filled_in": Edit("dance monkey", "bad", 3, 2.0, 48, 32, source=edit(1.0, [32, 48], [40, 40])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 1, "num_single_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3,
+                    "axes_dims_rope": (8, 4, 12), "approximator_num_channels": 24, "approximator_hidden_dim": 40,
+                    "approximator_layers": 2,
+                },
+                "text": {
+                    "width": 80, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {"shift": 1.3, "use_beta_sigmas": True},
+            },
+            runs={"batch": Run("", "", 5, 2.5, 48, 32, batch=2), "mixed": Run(MIXED, "низкое качество", 2, 4.0, 32, 80, max_tokens=128)},
+        ),
+    },
+    "flux2": {
+        "default": Checkpoint(
+            runs={
+                "horse": Run(HORSE, "", 3, 1.0, 64, 48, max_tokens=40),
+                "batch": Run("", "", 4, 1.0, 32, 48, batch=2, max_tokens=24),
+                "cut": Run(LONG, "", 1, 1.0, 32, 32, max_tokens=24),
+                "edited": Referenced("make it snow", "", 2, 1.0, 32, 48, batch=2, max_tokens=24, references=references(1024, [70, 90], [64, 65])),
+            },
+        ),
+        "base": Checkpoint(
+            salt="base",
+            options={"distilled": False, "vae": {"decoder_block_out_channels": (32, 32, 32, 64)}},
+            runs={
+                "guided": Run(MIXED, "", 3, 4.0, 48, 64, max_tokens=80),
+                "unguided": Run("dance monkey", "", 2, 1.0, 32, 48, max_tokens=24),
+                "edited": Referenced(HORSE, "", 2, 3.0, 64, 32, max_tokens=40, references=references(1024, [65, 80])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "distilled": False,
+                "transformer": {
+                    "num_layers": 1, "num_single_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3,
+                    "axes_dims_rope": (4, 8, 10, 2), "rope_theta": 300, "mlp_ratio": 2.0,
+                },
+                "text": {
+                    "tied": False, "width": 40, "blocks": 8, "heads": 6, "kv_heads": 2, "head_width": 24, "eps": 1e-3,
+                    "theta": 1e4,
+                },
+                "vae": {
+                    "latent_channels": 8, "block_out_channels": (32, 48, 64, 64), "norm_num_groups": 16, "layers_per_block": 2,
+                    "batch_norm_eps": 0.3, "use_quant_conv": False, "use_post_quant_conv": False,
+                },
+            },
+            runs={"wide": Run("dance monkey", "", 3, 2.5, 48, 80, batch=2, max_tokens=32)},
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={

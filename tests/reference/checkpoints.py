@@ -41,9 +41,12 @@ def header(path):
 
 
 def make_tensors(entry):
-    """The tensors that an entry of a manifest describes; all of them are F32."""
+    """The tensors that an entry of a manifest describes: F32, or the count of a batch norm, which changes nothing."""
     tensors = {}
     for key, (dtype, shape, *scale) in entry["tensors"].items():
+        if dtype == "I64":
+            tensors[key] = numpy.zeros(shape, numpy.int64)
+            continue
         if dtype != "F32":
             raise ValueError(f"{key} is {dtype}")
         values = hash_weights.weight(f"{entry['seed']}.{key}", tuple(shape), *scale)

@@ -59,6 +59,13 @@ def qwen3(tokenizer, width=64, blocks=3, heads=4, kv_heads=2, head_width=16, eps
     return transformers.Qwen3Model(config)
 
 
+def qwen3_with_head(tokenizer, tied=True, **options):
+    """The same with its output head, as text encoders are published that share it with the embeddings or not."""
+    config = qwen3(tokenizer, **options).config
+    config.tie_word_embeddings = tied
+    return transformers.Qwen3ForCausalLM(config)
+
+
 def padded(tokenizer):
     """The number of embeddings for a tokenizer: as in published models, some more than it has tokens."""
     return (len(tokenizer) + 7) // 8 * 8
@@ -336,6 +343,64 @@ def qwen_image(transformer=None, text=None, vae=None, scheduler=None):
         tokenizer=tokenizer,
     )
     channels, scale = autoencoder.config.z_dim, 2 ** len(autoencoder.config.temperal_downsample)
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
+    )
+
+
+@family
+def chroma(transformer=None, text=None, vae=None, scheduler=None):
+    """Chroma: T5, and FLUX.1's blocks, which one small network modulates."""
+    tokenizer, save_tokenizer = t5_tokenizer.make()
+    text_encoder = t5(tokenizer, **(text or {}))
+    options = dict(
+        patch_size=1, in_channels=64, num_layers=2, num_single_layers=2, attention_head_dim=32, num_attention_heads=2,
+        joint_attention_dim=text_encoder.config.d_model, axes_dims_rope=(4, 14, 14), approximator_num_channels=64,
+        approximator_hidden_dim=80, approximator_layers=3,
+    )  # fmt: skip
+    dynamic = dict(use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256, max_image_seq_len=4096)
+    pipeline = diffusers.ChromaPipeline(
+        transformer=diffusers.ChromaTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**(scheduler or dynamic)),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )
+
+
+@family
+def flux2(distilled=True, transformer=None, text=None, vae=None, scheduler=None):
+    """FLUX.2 klein: states of three layers of Qwen3, a transformer of double and single blocks that share their
+    modulation, an autoencoder whose latents are patches that a batch norm scales."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    text_encoder = qwen3_with_head(tokenizer, **{"blocks": 4, **(text or {})})
+    usual = dict(latent_channels=32, block_out_channels=(32, 32, 64, 64), layers_per_block=1, norm_num_groups=32)
+    autoencoder = diffusers.AutoencoderKLFlux2(**{**usual, **(vae or {})})
+    channels = 4 * autoencoder.config.latent_channels
+    options = dict(
+        in_channels=channels, num_layers=2, num_single_layers=2, attention_head_dim=32, num_attention_heads=2,
+        joint_attention_dim=3 * text_encoder.config.hidden_size, axes_dims_rope=(8, 8, 8, 8), guidance_embeds=False,
+    )  # fmt: skip
+    flow = dict(
+        shift=3.0, use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256,
+        max_image_seq_len=4096,
+    )  # fmt: skip
+    pipeline = diffusers.Flux2KleinPipeline(
+        transformer=diffusers.Flux2Transformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        is_distilled=distilled,
+    )
+    scale = 2 ** len(autoencoder.config.block_out_channels)
     return Tiny(
         pipeline,
         tokenizers={"tokenizer": save_tokenizer},

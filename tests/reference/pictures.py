@@ -98,6 +98,9 @@ def area(side, ratio, multiple):
 def referenced(kind, references, folder):
     """Options of a pipeline that edits pictures, which reads them as large as is asked for."""
     opened = [Image.open(f"{folder}/{REFERENCE}-{number}.png") for number in range(len(references["pictures"]))]
+    if kind != "FluxKontextPipeline":
+        yield {"image": opened}
+        return
     module = pipeline_flux_kontext
     name, before = "PREFERRED_KONTEXT_RESOLUTIONS", module.PREFERRED_KONTEXT_RESOLUTIONS
     width, height = references["pictures"][0]

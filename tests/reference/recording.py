@@ -31,6 +31,7 @@ class Recorder:
         self.tensors = {}
         self.calls = {}
         self.kept = None  # The latents of a first frame that the network sees in the place of its own.
+        self.padding = 0  # How many tokens of padding, which a mask hides from the others, are read.
 
     def add(self, name, value):
         """Keeps copies of the tensors inside a value; the path to each ends its name."""
@@ -79,7 +80,11 @@ class Recorder:
             """Called after each forward pass."""
             ids = options["input_ids"] if "input_ids" in options else arguments[0]
             mask = options.get("attention_mask")
-            self.add(f"{name}.{self.call(name)}.input_ids", ids if mask is None else ids[mask.bool()])
+            if mask is not None and self.padding:
+                ids = ids[:, : int(mask.sum()) + self.padding]
+            elif mask is not None:
+                ids = ids[mask.bool()]
+            self.add(f"{name}.{self.call(name)}.input_ids", ids)
 
         module.register_forward_hook(hook, with_kwargs=True)
 
@@ -242,6 +247,9 @@ def by_packed_clip(tensors, pipeline, shape):
 class Patches:
     """Pipelines that denoise a sequence of patches: what is recorded has the shape of latents all the same."""
 
+    # What other pipelines do not have.
+    left_out = frozenset()
+
     def __init__(self, pipeline, shape):
         self.pipeline = pipeline
         self.shape = shape
@@ -264,6 +272,8 @@ class Patches:
         tidied = {}
         for name, value in tensors.items():
             kind, _, number = name.rpartition(".")
+            if name in self.left_out:
+                continue
             if name.startswith("step."):
                 tidied[name] = self.unpack(value)
             elif kind in ("transformer.0.out", "transformer.1.out"):
@@ -279,6 +289,59 @@ class Patches:
                     tidied[f"encode_prompt.0.{kind[-1]}.{number}"] = value[0]
             else:
                 tidied[name] = value.squeeze(2) if name.startswith("vae.") and value.dim() == 5 else value
+        return tidied
+
+
+class MaskedPatches(Patches):
+    """Chroma's pipeline: the mask of a prompt says what is read of it, and one call encodes both prompts."""
+
+    def tidy(self, tensors):
+        """The embeddings that are read."""
+        own = {name: value for name, value in tensors.items() if not name.startswith("encode_prompt.")}
+        tidied = super().tidy(own)
+        for branch, first in enumerate((0, 3)):
+            if f"encode_prompt.0.{first}" in tensors:
+                mask = tensors[f"encode_prompt.0.{first + 2}"][0].bool()
+                tidied[f"encode_prompt.0.{branch}.0"] = tensors[f"encode_prompt.0.{first}"][0][mask]
+        return tidied
+
+
+def repair_chroma(pipeline):
+    """Makes the mask of a pipeline one of truth values, as it is in the author's code. diffusers has numbers there, which its
+    attention adds to the scores (issues 12116 and 13619). Its pipeline for masks asks for an option of FLUX.1."""
+    pipeline.transformer.register_to_config(guidance_embeds=False)
+    original = pipeline._prepare_attention_mask
+
+    def prepare_attention_mask(*arguments, **options):
+        """The original, with truth values."""
+        mask = original(*arguments, **options)
+        return mask if mask is None else mask.bool()
+
+    pipeline._prepare_attention_mask = prepare_attention_mask
+
+
+class PatchesOfLatents(Patches):
+    """FLUX.2's pipeline: its latents are patches of the autoencoder's."""
+
+    # The places of the text.
+    left_out = {"encode_prompt.0.1", "encode_prompt.1.1"}
+
+    def pack(self, latents):
+        """The pipeline packs them."""
+        return latents
+
+    def unpack(self, patches):
+        """Patches to latents."""
+        batch, _, height, width = self.shape
+        patches = patches[:, : height * width]
+        return patches.permute(0, 2, 1).reshape(batch, -1, height, width)
+
+    def tidy(self, tensors):
+        """The autoencoder's latents are patches, too."""
+        tidied = {
+            name: self.pipeline._patchify_latents(value) if name.endswith((".mean", "vae.decode.in")) else value
+            for name, value in super().tidy(tensors).items()
+        }
         return tidied
 
 
@@ -331,8 +394,12 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     # Its guidance is what others call true CFG.
     extra = {"true_cfg_scale": wanted.guidance} if kind.startswith("QwenImage") else extra
     recorder = Recorder()
+    is_flux2, is_chroma = kind.startswith("Flux2"), kind.startswith("Chroma")
+    recorder.padding = wanted.max_tokens if is_flux2 else int(is_chroma)
+    if is_chroma:
+        repair_chroma(pipeline)
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith(("Wan", "Qwen")) else len(extra)))
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2", "Chroma")) else len(extra)))
     if not makes_clips:
         named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
@@ -345,7 +412,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
-    patches = Patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
+    kind_of_patches = PatchesOfLatents if is_flux2 else MaskedPatches if is_chroma else Patches
+    patches = kind_of_patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
 
     # A UNet's pipelines take as many tokens as there are.
     own = {"max_sequence_length": wanted.max_tokens} if hasattr(pipeline, "transformer") else {}
@@ -358,6 +426,11 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if kind == "FluxKontextPipeline":
         # It takes the aspect ratio from the size, and the size from this.
         options["max_area"] = wanted.height * wanted.width
+    if is_flux2:
+        # The negative prompt is always empty. The layers are those at a quarter, a half and three quarters.
+        options.pop("negative_prompt")
+        layers = pipeline.text_encoder.config.num_hidden_layers
+        options["text_encoder_out_layers"] = tuple(layers * part // 4 for part in (1, 2, 3))
     if makes_clips:
         options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")
         options.update({"frame_rate": FRAME_RATE} if is_packed else {})

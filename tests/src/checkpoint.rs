@@ -84,6 +84,12 @@ impl Entry {
                 Row::Plain(dtype, shape) => (dtype, shape, 1.0),
                 Row::Scaled(dtype, shape, scale) => (dtype, shape, *scale),
             };
+            if dtype == "I64" {
+                // The count of a batch norm, which changes nothing.
+                let count = Tensor::zeros(shape.as_slice(), DType::I64, &Device::Cpu)?;
+                tensors.insert(name.clone(), count);
+                continue;
+            }
             ensure!(dtype == "F32", "{name} is {dtype}");
             let values = hash_weights::weight(&format!("{}.{name}", self.seed), shape, scale);
             tensors.insert(name.clone(), Tensor::from_vec(values, shape.as_slice(), &Device::Cpu)?);
@@ -416,6 +422,9 @@ impl Kind {
         let has = |name: &str| tensors.contains_key(name);
         Ok(match path.split('/').next() {
             Some("unet") => ("diffusion_models/tiny_unet", DENOISER, original_names::unet(&tensors)),
+            Some("transformer") if has("distilled_guidance_layer.in_proj.weight") => {
+                ("diffusion_models/tiny_chroma", DENOISER, original_names::chroma(&tensors)?)
+            }
             Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
                 ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
             }
@@ -440,8 +449,17 @@ impl Kind {
             Some("transformer") if has("txt_norm.weight") => {
                 ("diffusion_models/tiny_qwen_image", DENOISER, tensors)
             }
+            Some("text_encoder") if has("model.layers.0.self_attn.q_norm.weight") => {
+                ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
+            }
             Some("text_encoder") if has("lm_head.weight") => {
                 ("text_encoders/qwen_2.5_vl_7b", "text_encoders.qwen25_7b.transformer.", tensors)
+            }
+            Some("transformer") if has("double_stream_modulation_img.linear.weight") => {
+                ("diffusion_models/tiny_flux2", DENOISER, original_names::flux2(&tensors)?)
+            }
+            Some("vae") if has("bn.running_mean") => {
+                ("vae/flux2-vae", "vae.", original_names::flux2_autoencoder(&tensors)?)
             }
             Some("transformer") => {
                 ("diffusion_models/tiny_z_image", DENOISER, original_names::z_image(&tensors)?)

@@ -115,6 +115,61 @@ const SD3_JOINED: [Joined; 3] = [
     ("joint_blocks.{}.x_block.attn2.qkv", "transformer_blocks.{}.attn2", &["to_q", "to_k", "to_v"]),
 ];
 
+/// A Chroma transformer under its original names.
+pub fn chroma(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = flux(diffusers)?;
+    for (name, tensor) in diffusers {
+        if let Some(layer) = name.strip_prefix("distilled_guidance_layer") {
+            let layer = layer.replace("linear_1", "in_layer").replace("linear_2", "out_layer");
+            let is_norm = layer.starts_with(".norms");
+            let layer = if is_norm { layer.replace("weight", "scale") } else { layer };
+            original.insert(format!("distilled_guidance_layer{layer}"), tensor.clone());
+        }
+    }
+    Ok(original)
+}
+
+/// Layers of a FLUX.2 transformer that are only renamed: the original name and diffusers'.
+const FLUX2: [(&str, &str); 22] = [
+    ("img_in", "x_embedder"),
+    ("txt_in", "context_embedder"),
+    ("time_in.in_layer", "time_guidance_embed.timestep_embedder.linear_1"),
+    ("time_in.out_layer", "time_guidance_embed.timestep_embedder.linear_2"),
+    ("double_stream_modulation_img.lin", "double_stream_modulation_img.linear"),
+    ("double_stream_modulation_txt.lin", "double_stream_modulation_txt.linear"),
+    ("single_stream_modulation.lin", "single_stream_modulation.linear"),
+    ("final_layer.linear", "proj_out"),
+    ("double_blocks.{}.img_attn.norm.query_norm", "transformer_blocks.{}.attn.norm_q"),
+    ("double_blocks.{}.img_attn.norm.key_norm", "transformer_blocks.{}.attn.norm_k"),
+    ("double_blocks.{}.txt_attn.norm.query_norm", "transformer_blocks.{}.attn.norm_added_q"),
+    ("double_blocks.{}.txt_attn.norm.key_norm", "transformer_blocks.{}.attn.norm_added_k"),
+    ("double_blocks.{}.img_attn.proj", "transformer_blocks.{}.attn.to_out.0"),
+    ("double_blocks.{}.txt_attn.proj", "transformer_blocks.{}.attn.to_add_out"),
+    ("double_blocks.{}.img_mlp.0", "transformer_blocks.{}.ff.linear_in"),
+    ("double_blocks.{}.img_mlp.2", "transformer_blocks.{}.ff.linear_out"),
+    ("double_blocks.{}.txt_mlp.0", "transformer_blocks.{}.ff_context.linear_in"),
+    ("double_blocks.{}.txt_mlp.2", "transformer_blocks.{}.ff_context.linear_out"),
+    ("single_blocks.{}.linear1", "single_transformer_blocks.{}.attn.to_qkv_mlp_proj"),
+    ("single_blocks.{}.linear2", "single_transformer_blocks.{}.attn.to_out"),
+    ("single_blocks.{}.norm.query_norm", "single_transformer_blocks.{}.attn.norm_q"),
+    ("single_blocks.{}.norm.key_norm", "single_transformer_blocks.{}.attn.norm_k"),
+];
+
+/// A FLUX.2 transformer under its original names.
+pub fn flux2(diffusers: &Tensors) -> Result<Tensors> {
+    of_two_streams(diffusers, &FLUX2, &FLUX_JOINED[..2])
+}
+
+/// FLUX.2's autoencoder under its original names: the convolutions around the latents are inside.
+pub fn flux2_autoencoder(diffusers: &Tensors) -> Result<Tensors> {
+    let inside = |name: String| match name.split('.').next() {
+        Some("quant_conv") => format!("encoder.{name}"),
+        Some("post_quant_conv") => format!("decoder.{name}"),
+        _ => name,
+    };
+    Ok(autoencoder(diffusers)?.into_iter().map(|(name, tensor)| (inside(name), tensor)).collect())
+}
+
 /// A FLUX.1 transformer under its original names.
 pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
     of_two_streams(diffusers, &FLUX, &FLUX_JOINED)
@@ -158,8 +213,10 @@ fn of_two_streams(diffusers: &Tensors, renamed: &[(&str, &str)], joined: &[Joine
         }
     }
     for parameter in ["weight", "bias"] {
-        let swapped = with_halves_swapped(&diffusers[&format!("norm_out.linear.{parameter}")])?;
-        original.insert(format!("final_layer.adaLN_modulation.1.{parameter}"), swapped);
+        if let Some(tensor) = diffusers.get(&format!("norm_out.linear.{parameter}")) {
+            let swapped = with_halves_swapped(tensor)?;
+            original.insert(format!("final_layer.adaLN_modulation.1.{parameter}"), swapped);
+        }
     }
     Ok(original)
 }

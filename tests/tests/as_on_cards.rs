@@ -72,6 +72,16 @@ fn qwen_image() {
 }
 
 #[test]
+fn chroma() {
+    check_family("chroma");
+}
+
+#[test]
+fn flux2() {
+    check_family("flux2");
+}
+
+#[test]
 fn wan() {
     check_family("wan");
 }

@@ -13,13 +13,14 @@ use super::StoredTensor;
 use crate::precision::{Encoding, Storage};
 
 /// Name parts of matrices that are kept, as in diffusers, transformers and the original files.
-const KEPT: [&str; 24] = [
+const KEPT: [&str; 25] = [
     "embed",
     "label_emb",
     "emb_layers",
     "time_emb_proj",
     "norm",
     "modulation",
+    "distilled_guidance",
     "adaLN",
     "adaln",
     "_mod.",
@@ -87,6 +88,13 @@ mod tests {
             (true, ["x_embedder.weight", "img_in.weight"]),
             (true, ["proj_out.weight", "final_layer.linear.weight"]),
             (true, ["norm_out.linear.weight", "final_layer.adaLN_modulation.1.weight"]),
+            (
+                true,
+                [
+                    "distilled_guidance_layer.layers.0.linear_1.weight",
+                    "distilled_guidance_layer.in_proj.weight",
+                ],
+            ),
             (true, ["transformer_blocks.3.norm1.linear.weight", "double_blocks.3.img_mod.lin.weight"]),
             (
                 true,

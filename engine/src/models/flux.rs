@@ -122,7 +122,7 @@ impl FluxConfig {
         })
     }
 
-    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+    pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         if self.in_channels == 0 || !self.in_channels.is_multiple_of(PATCH * PATCH) {
             let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
@@ -131,13 +131,13 @@ impl FluxConfig {
         if self.num_attention_heads == 0 {
             return wrong("num_attention_heads", "0".to_owned(), "it must be at least 1".to_owned());
         }
-        if let Some(reason) = wrong_axes(&self.axes_dims_rope, self.attention_head_dim) {
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
             return wrong("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
         Ok(())
     }
 
-    fn heads(&self) -> Heads {
+    pub(super) fn heads(&self) -> Heads {
         Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
     }
 
@@ -150,7 +150,7 @@ impl FluxConfig {
         }
     }
 
-    fn latent_channels(&self) -> usize {
+    pub(super) fn latent_channels(&self) -> usize {
         self.in_channels / (PATCH * PATCH)
     }
 
@@ -174,7 +174,6 @@ impl FluxConfig {
     /// they are a third of the weights.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (conditions, heads) = (self.conditions(), self.heads());
-        let (dim, inner) = (heads.dim(), MLP_RATIO * heads.dim());
         let double = |index: usize| format!("transformer_blocks.{index}");
         let single = |index: usize| format!("single_transformer_blocks.{index}");
         let modulation =
@@ -184,6 +183,17 @@ impl FluxConfig {
         blocks.extend((0..self.num_layers).map(|index| modulation(double(index), DOUBLE_MODULATORS)));
         blocks.extend((0..self.num_single_layers).map(|index| modulation(single(index), SINGLE_MODULATORS)));
         blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
+        blocks.extend(self.trunk());
+        blocks
+    }
+
+    /// The blocks of a prediction: embedder, double and single blocks, head.
+    pub fn trunk(&self) -> Vec<BlockSpec> {
+        let heads = self.heads();
+        let (dim, inner) = (heads.dim(), MLP_RATIO * heads.dim());
+        let double = |index: usize| format!("transformer_blocks.{index}");
+        let single = |index: usize| format!("single_transformer_blocks.{index}");
+        let mut blocks = Vec::new();
         blocks.push(BlockSpec::stem("embedders").linear("x_embedder", dim, self.in_channels));
         blocks.extend(
             (0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(double(index)), MLPS, 2)),
@@ -242,7 +252,7 @@ const OTHER_NAMES: [Row; 11] = [
 ];
 
 /// The name of a tensor in the authors' files, which ComfyUI also uses.
-fn original_name(name: &str) -> StoredName {
+pub fn original_name(name: &str) -> StoredName {
     let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
     let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
     let (rows, block, layer): (&[Row], _, _) = if let Some((number, layer)) = numbered("transformer_blocks.")
@@ -369,6 +379,8 @@ pub struct FluxTransformer {
     scale: usize,
     /// Whether it is made to change images.
     edits: bool,
+    /// Index of the block with the image embedder.
+    embedders: usize,
 }
 
 impl Denoiser for FluxTransformer {
@@ -430,12 +442,12 @@ impl Denoiser for FluxTransformer {
         let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
 
-        let double = self.config.embedders() + 1;
+        let double = self.embedders + 1;
         let single = double + self.config.num_layers;
         let last = single + self.config.num_single_layers;
         let mut apart: Vec<[Tensor; 2]> = Vec::new();
         let mut joint: Vec<Tensor> = Vec::new();
-        blocks.walk(self.config.embedders()..last + 1, |index, w| {
+        blocks.walk(self.embedders..last + 1, |index, w| {
             if index < double {
                 let latents = input.latents.to_dtype(blocks.dtype())?;
                 let patches = patchify(&latents, PATCH, Channels::First)?;
@@ -447,7 +459,11 @@ impl Denoiser for FluxTransformer {
                 let joined = apart.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
                 joint = joined.collect::<Result<_>>()?;
             }
-            let own = |branch: usize, number: usize| modulation[number].narrow(0, branch, 1);
+            // Without a pooled prompt, all branches are modulated alike.
+            let own = |branch: usize, number: usize| {
+                let all = &modulation[number];
+                all.narrow(0, branch.min(all.dim(0)? - 1), 1)
+            };
             if index < single {
                 return w.branches(&mut apart, |w, branch, streams| {
                     let first = 2 * (index - double);
@@ -481,7 +497,14 @@ impl Denoiser for FluxTransformer {
 impl FluxTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: FluxConfig, scale: usize) -> Self {
-        Self { config, scale, edits: false }
+        let embedders = config.embedders();
+        Self { config, scale, edits: false, embedders }
+    }
+
+    /// The same for a network of the same [trunk](FluxConfig::trunk), which begins at this block, with other conditioning
+    /// before it.
+    pub fn with_trunk_at(self, embedders: usize) -> Self {
+        Self { embedders, ..self }
     }
 
     fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {

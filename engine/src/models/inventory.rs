@@ -20,7 +20,7 @@ use crate::{
         folders_in, is_diffusers, may_be_model, without_continuations,
     },
     text::{Clip, ClipVision, Qwen3Chat, Qwen25Vl, T5},
-    vae::AutoencoderKl,
+    vae::{AutoencoderKl, Flux2Autoencoder},
 };
 
 /// How many levels of subfolders are searched.
@@ -198,9 +198,12 @@ fn component(part: &Part) -> Option<String> {
             .or_else(|| Qwen3Chat::width_of(tensors).map(|width| encoder("Qwen3", width)))
             .or_else(|| Qwen25Vl::width_of(tensors).map(|width| encoder("Qwen2.5-VL", width)))
             .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}"))),
-        Role::Autoencoder => {
-            AutoencoderKl::channels_of(tensors).map(|channels| format!("autoencoder, {channels} channels"))
-        }
+        Role::Autoencoder => Flux2Autoencoder::channels_of(tensors)
+            .map(|channels| format!("autoencoder of FLUX.2, {channels} channels"))
+            .or_else(|| {
+                AutoencoderKl::channels_of(tensors)
+                    .map(|channels| format!("autoencoder, {channels} channels"))
+            }),
         Role::Denoiser => None,
     }
 }

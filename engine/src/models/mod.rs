@@ -1,9 +1,11 @@
 //! The denoisers: one file per family, one line in [`FAMILIES`].
 
 mod adapter_marks;
+pub mod chroma;
 mod denoiser;
 mod family;
 pub mod flux;
+pub mod flux2;
 mod inventory;
 mod joint;
 mod known;
@@ -46,6 +48,8 @@ pub static FAMILIES: &[&dyn Family] = &[
     &z_image::ZImage,
     &qwen_image::QwenImage,
     &flux::Flux,
+    &flux2::Flux2,
+    &chroma::Chroma,
     &sd3::Sd3,
     &sdxl::Sdxl,
     &stable_diffusion::StableDiffusion,

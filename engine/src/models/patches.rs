@@ -69,18 +69,22 @@ pub fn with_references(patches: Tensor, references: &[Reference]) -> Result<Tens
     Tensor::cat(&all, 1)
 }
 
-/// The error message if `widths` cannot be the parts of a head of width `head` that three axes rotate.
-pub fn wrong_axes(widths: &[usize], head: usize) -> Option<String> {
+/// The error message if `widths` cannot be the parts of a head of width `head` that this many axes rotate.
+pub fn wrong_axes(widths: &[usize], axes: usize, head: usize) -> Option<String> {
     let sum: usize = widths.iter().sum();
     let odd = widths.iter().any(|width| !width.is_multiple_of(2));
-    let is_wrong = widths.len() != 3 || sum != head || odd;
-    is_wrong.then(|| format!("it must be three even numbers with the sum {head}"))
+    let is_wrong = widths.len() != axes || sum != head || odd;
+    is_wrong.then(|| format!("it must be {axes} even numbers with the sum {head}"))
 }
 
 /// Angles of rotary embeddings at `places`: axis by axis, one angle per pair of values in the axis's part of
 /// a head. `widths` are the widths of these parts. `angle` takes the position on the axis and an exponent,
 /// from 0 for the first pair towards 1 for the last (Su et al. 2021, arXiv:2104.09864).
-pub fn angles<P: Copy, T>(places: &[[P; 3]], widths: &[usize], angle: impl Fn(P, f64) -> T) -> Vec<T> {
+pub fn angles<P: Copy, T, const AXES: usize>(
+    places: &[[P; AXES]],
+    widths: &[usize],
+    angle: impl Fn(P, f64) -> T,
+) -> Vec<T> {
     let mut angles = Vec::with_capacity(places.len() * widths.iter().sum::<usize>() / 2);
     for place in places {
         for (&position, &width) in place.iter().zip(widths) {

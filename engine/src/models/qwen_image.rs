@@ -191,7 +191,7 @@ impl QwenImageConfig {
         if self.num_attention_heads == 0 {
             return part.refuse("num_attention_heads", 0, "it must be at least 1");
         }
-        if let Some(reason) = wrong_axes(&self.axes_dims_rope, self.attention_head_dim) {
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
             return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
         let other = |task| Err(CheckpointError::OtherTask { path: part.path.clone(), task });

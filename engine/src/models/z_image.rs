@@ -133,7 +133,7 @@ impl ZImageConfig {
             let reason = format!("the width {} must be a multiple of it", self.dim);
             return wrong("n_heads", self.n_heads.to_string(), reason);
         }
-        if let Some(reason) = wrong_axes(&self.axes_dims, self.head_dim()) {
+        if let Some(reason) = wrong_axes(&self.axes_dims, 3, self.head_dim()) {
             return wrong("axes_dims", format!("{:?}", self.axes_dims), reason);
         }
         Ok(())

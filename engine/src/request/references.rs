@@ -36,6 +36,13 @@ pub enum ReferenceSizes {
         /// Both sides are multiples of this.
         multiple: u32,
     },
+    /// Its own size, scaled down to at most the pixels of a square, and cropped in the middle.
+    Own {
+        /// Pixels of a side of the square.
+        side: u32,
+        /// Both sides are cropped to multiples of this.
+        multiple: u32,
+    },
 }
 
 impl References {
@@ -56,7 +63,22 @@ impl References {
             (ReferenceSizes::Area { side, multiple }, chosen) => {
                 Some(of_area(chosen.unwrap_or(*side), ratio, *multiple))
             }
+            (ReferenceSizes::Own { multiple, .. }, _) => {
+                self.cropped_from(own, side).map(|whole| whole.map(|length| length / multiple * multiple))
+            }
         }
+    }
+}
+
+impl References {
+    /// Width and height to which an image of these is scaled before its middle is cropped; `None` if it is only scaled.
+    /// `side` is [`Request::reference_side`](super::Request::reference_side).
+    pub fn cropped_from(&self, own: [u32; 2], side: Option<u32>) -> Option<[u32; 2]> {
+        let ReferenceSizes::Own { side: most, multiple } = self.sizes else { return None };
+        let (most, pixels) = (f64::from(side.unwrap_or(most)).powi(2), own.map(f64::from));
+        let area = pixels[0] * pixels[1];
+        let factor = if area > most { (most / area).sqrt() } else { 1.0 };
+        Some(pixels.map(|length| ((length * factor) as u32).max(multiple)))
     }
 }
 
@@ -94,5 +116,14 @@ mod tests {
             assert_eq!(preferred.size(own, None), Some(expected), "{own:?}");
         }
         assert_eq!(preferred.size([64, 64], Some(64)), Some([64, 64]));
+        let own = References { sizes: ReferenceSizes::Own { side: 1024, multiple: 16 }, ..preferred };
+        for (image, whole, cropped) in [
+            ([640, 479], [640, 479], [640, 464]),
+            ([1920, 1080], [1365, 768], [1360, 768]),
+            ([9000, 10], [9000, 16], [8992, 16]),
+        ] {
+            assert_eq!(own.cropped_from(image, None), Some(whole), "{image:?}");
+            assert_eq!(own.size(image, None), Some(cropped), "{image:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Levels;
+use super::{Levels, beta::inverse_beta};
 
 /// How a model's noise levels are shifted towards noise (Esser et al. 2024, arXiv:2403.03206, section 5.3.2).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -23,6 +23,8 @@ pub struct FlowShift {
     pub max_image_seq_len: usize,
     /// Where the last level before 0 is moved to; the others are stretched with it.
     pub shift_terminal: Option<f64>,
+    /// Whether the model's own levels are at the quantiles of a beta distribution between the first and the last of these.
+    pub use_beta_sigmas: bool,
     /// Where the model's own schedule ends. This depends on its pipeline, not on its configuration.
     #[serde(skip)]
     pub last: LastLevel,
@@ -37,6 +39,8 @@ pub enum OwnLevels {
     /// Evenly, and shifted.
     #[default]
     Even,
+    /// Evenly, and shifted by the size of the image and the number of steps, as FLUX.2 is.
+    Empirical,
     /// As [`Levels::linear_quadratic`].
     LinearQuadratic,
     /// As a distilled model was trained: these levels, at least one, falling from 1. Other numbers of steps interpolate.
@@ -75,6 +79,7 @@ impl Default for FlowShift {
             base_image_seq_len: 256,
             max_image_seq_len: 4096,
             shift_terminal: None,
+            use_beta_sigmas: false,
             last: LastLevel::default(),
             own: OwnLevels::default(),
         }
@@ -89,8 +94,14 @@ impl FlowShift {
 
     /// With this constant shift, and even levels that are not stretched, in place of its own.
     pub fn with_constant(&self, shift: f64) -> Self {
-        let own = OwnLevels::Even;
-        Self { shift, use_dynamic_shifting: false, shift_terminal: None, own, ..self.clone() }
+        Self {
+            shift,
+            use_dynamic_shifting: false,
+            shift_terminal: None,
+            use_beta_sigmas: false,
+            own: OwnLevels::Even,
+            ..self.clone()
+        }
     }
 
     /// The constant shift.
@@ -124,19 +135,44 @@ impl FlowShift {
     /// The noise levels of the model's own schedule for an image of this many tokens.
     pub fn own_sigmas(&self, image_tokens: usize, steps: usize) -> Vec<f32> {
         match &self.own {
-            OwnLevels::Even => self.sigmas(self.own(image_tokens), steps),
-            OwnLevels::LinearQuadratic => Levels::Flow(self.own(image_tokens)).linear_quadratic(steps),
+            OwnLevels::Even | OwnLevels::Empirical => {
+                let mut sigmas = self.sigmas(self.own(image_tokens, steps), steps);
+                if self.use_beta_sigmas {
+                    at_quantiles(&mut sigmas[..steps]);
+                }
+                sigmas
+            }
+            OwnLevels::LinearQuadratic => Levels::Flow(self.own(image_tokens, steps)).linear_quadratic(steps),
             OwnLevels::Listed(levels) => interpolated(levels, steps),
         }
     }
 
-    /// The shift that the model's own configuration selects.
-    pub fn own(&self, image_tokens: usize) -> Shift {
-        if self.use_dynamic_shifting { self.dynamic(image_tokens) } else { self.constant() }
+    /// The shift that the model's own configuration selects for an image of this many tokens and a number of steps.
+    pub fn own(&self, image_tokens: usize, steps: usize) -> Shift {
+        match self.own {
+            _ if !self.use_dynamic_shifting => self.constant(),
+            OwnLevels::Empirical => Shift::empirical(image_tokens, steps),
+            _ => self.dynamic(image_tokens),
+        }
     }
 }
 
 impl Shift {
+    /// The shift of FLUX.2 for an image of this many tokens: a line through fits for 10 and for 200 steps. The constants are
+    /// those of diffusers' `compute_empirical_mu`.
+    pub fn empirical(image_tokens: usize, steps: usize) -> Self {
+        /// Larger images have the fit for 200 steps.
+        const LARGE: usize = 4300;
+        let tokens = image_tokens as f64;
+        let at_200 = 0.000_169_27 * tokens + 0.456_666_66;
+        if image_tokens > LARGE {
+            return Self::Exponential(at_200);
+        }
+        let at_10 = 8.738_095_24e-5 * tokens + 1.898_333_33;
+        let slope = (at_200 - at_10) / 190.0;
+        Self::Exponential(slope * steps as f64 + (at_200 - 200.0 * slope))
+    }
+
     /// Shifts a level.
     pub(super) fn at(self, sigma: f64) -> f64 {
         match self {
@@ -192,6 +228,18 @@ fn interpolated(levels: &[f32], steps: usize) -> Vec<f32> {
     (0..steps).map(level).chain([0.0]).collect()
 }
 
+/// Moves levels to the quantiles of the beta distribution with both parameters 0.6 between the first and the last, as
+/// diffusers does (Lee et al. 2024, arXiv:2407.12173).
+fn at_quantiles(sigmas: &mut [f32]) {
+    let (Some(&first), Some(&last)) = (sigmas.first(), sigmas.last()) else { return };
+    let count = sigmas.len();
+    for (index, sigma) in sigmas.iter_mut().enumerate() {
+        let part = if count > 1 { index as f64 / (count - 1) as f64 } else { 0.0 };
+        let quantile = inverse_beta(1.0 - part, 0.6);
+        *sigma = (f64::from(last) + quantile * f64::from(first - last)) as f32;
+    }
+}
+
 /// Stretches levels that begin at 1 so that they end at `terminal`. A single level stays.
 fn stretch(sigmas: &mut [f32], terminal: f32) {
     let Some(last) = sigmas.last().copied().filter(|last| *last < 1.0) else { return };
@@ -219,15 +267,35 @@ mod tests {
 
     #[test]
     fn a_constant_shift_replaces_all_that_is_the_models_own() {
-        for own in [OwnLevels::Even, OwnLevels::LinearQuadratic, OwnLevels::Listed(vec![1.0, 0.9])] {
+        for own in [
+            OwnLevels::Even,
+            OwnLevels::Empirical,
+            OwnLevels::LinearQuadratic,
+            OwnLevels::Listed(vec![1.0, 0.9]),
+        ] {
             let shift = FlowShift {
                 own,
                 use_dynamic_shifting: true,
                 shift_terminal: Some(0.1),
+                use_beta_sigmas: true,
                 ..FlowShift::default()
             };
             let levels = shift.with_constant(3.0).own_sigmas(64, 4);
             assert_eq!(levels, FlowShift::fixed(3.0).own_sigmas(64, 4));
+        }
+    }
+
+    /// Expected values from diffusers' `compute_empirical_mu`.
+    #[test]
+    fn the_shift_of_flux_2_depends_on_size_and_steps() {
+        for (tokens, steps, wanted) in [
+            (12, 3, 1.952_459_733),
+            (4096, 4, 2.291_179_894),
+            (4096, 50, 2.023_351_157),
+            (6144, 50, 1.496_661_54),
+        ] {
+            let Shift::Exponential(mu) = Shift::empirical(tokens, steps) else { panic!("a constant shift") };
+            assert!((mu - wanted).abs() < 1e-9, "{tokens} {steps}: {mu}");
         }
     }
 

@@ -32,7 +32,7 @@ impl Training {
                 Schedule::Model => shift.own_sigmas(image_tokens, steps),
                 Schedule::StaticShift => shift.sigmas(shift.constant(), steps),
                 Schedule::DynamicShift => shift.sigmas(shift.dynamic(image_tokens), steps),
-                other => Levels::Flow(shift.own(image_tokens)).spaced(other, steps),
+                other => Levels::Flow(shift.own(image_tokens, steps)).spaced(other, steps),
             },
             Self::Discrete(discrete) => match schedule {
                 Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => discrete.sigmas(steps),

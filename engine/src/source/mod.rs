@@ -109,6 +109,16 @@ pub(crate) fn scaled(path: &Path, [width, height]: [u32; 2]) -> Result<Image, So
     Ok(fitted(&read(path)?, Fit::Stretch, width, height))
 }
 
+/// Reads an image, scales it to this width and height, and crops the middle.
+pub(crate) fn cropped(path: &Path, whole: [u32; 2], middle: [u32; 2]) -> Result<Image, SourceError> {
+    let side = |axis: usize| Side {
+        whole: whole[axis],
+        first: whole[axis].saturating_sub(middle[axis]) / 2,
+        length: middle[axis],
+    };
+    Ok(resample::resize(&read(path)?, side(0), side(1), Kernel::Lanczos))
+}
+
 /// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.
 pub(crate) fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
     let (width, height) = (picture.width as usize, picture.height as usize);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
-    nn::{Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, silu_mul},
+    nn::{D, Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, silu_mul},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -169,6 +169,20 @@ pub enum Taken {
     Penultimate,
     /// Those after the final norm (`hidden_states[-1]`).
     Last,
+    /// Those after a quarter, a half and three quarters of the layers, side by side (`hidden_states[9]`, 18 and 27 of 36
+    /// layers). The layers after them are never run and their weights are never read.
+    Quarters,
+}
+
+impl Taken {
+    /// The numbers of layers after which the states are kept, in a model of this many layers.
+    fn after(self, layers: usize) -> Vec<usize> {
+        match self {
+            Self::Penultimate => vec![layers - 1],
+            Self::Last => vec![layers],
+            Self::Quarters => (1..=3).map(|quarter| (layers * quarter / 4).max(1)).collect(),
+        }
+    }
 }
 
 /// A language model. The weights come from a store.
@@ -176,12 +190,19 @@ pub enum Taken {
 pub struct LanguageModel {
     config: LanguageModelConfig,
     layers: Layers,
+    /// The token that prompts are padded with, if they are.
+    padding: Option<u32>,
 }
 
 impl LanguageModel {
     /// Builds the model from its shape.
     pub fn new(config: LanguageModelConfig, layers: Layers) -> Self {
-        Self { config, layers }
+        Self { config, layers, padding: None }
+    }
+
+    /// The same for prompts that are padded at their end with this token. Padding is not seen by any token.
+    pub fn padded_with(self, token: u32) -> Self {
+        Self { padding: Some(token), ..self }
     }
 
     /// Width of the hidden states.
@@ -189,7 +210,8 @@ impl LanguageModel {
         self.config.hidden_size
     }
 
-    /// For each prompt, the hidden states `[tokens, hidden_size]`. Every layer is leased once for all prompts.
+    /// For each prompt, the hidden states `[tokens, hidden_size]`, or those of several layers side by side. Every layer is
+    /// leased once for all prompts.
     ///
     /// # Errors
     /// When the walk stops early.
@@ -202,27 +224,44 @@ impl LanguageModel {
         let mut states = Vec::new();
         for ids in prompts {
             let x = blocks.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
-            states.push((self.rope(ids.len(), &x)?, x));
+            states.push((self.rope(ids.len(), &x)?, self.seen(ids), x));
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
+        let after = taken.after(self.config.num_hidden_layers);
         let end = match taken {
-            Taken::Penultimate => norm - 1,
             Taken::Last => norm + 1,
+            _ => EMBEDDINGS + 1 + after.iter().max().copied().unwrap_or(0),
         };
+        let mut kept: Vec<Vec<Tensor>> = vec![Vec::new(); prompts.len()];
         blocks.walk(EMBEDDINGS + 1..end, |index, weights| {
-            for (rope, x) in &mut states {
+            for ((rope, seen, x), kept) in states.iter_mut().zip(&mut kept) {
                 *x = if index == norm {
                     rms_norm(x, &weights.get("weight")?, self.config.rms_norm_eps)?
                 } else {
-                    self.layer(weights, x, rope)?
+                    self.layer(weights, x, rope, *seen)?
                 };
+                if taken == Taken::Quarters {
+                    let here = after.iter().filter(|layer| **layer == index - EMBEDDINGS);
+                    kept.extend(here.map(|_| x.clone()));
+                }
             }
             Ok(())
         })?;
-        Ok(states.into_iter().map(|(_, x)| x.squeeze(0)).collect::<Result<_>>()?)
+        let taken = states.into_iter().zip(kept).map(|((.., x), kept)| match &kept[..] {
+            [] => x.squeeze(0),
+            kept => Tensor::cat(kept, D::Minus1)?.squeeze(0),
+        });
+        Ok(taken.collect::<Result<_>>()?)
     }
 
-    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope) -> Result<Tensor> {
+    /// The number of tokens without the padding.
+    fn seen(&self, ids: &[u32]) -> usize {
+        let is_read = |id: &u32| Some(*id) != self.padding;
+        ids.iter().rposition(is_read).map_or(ids.len(), |last| last + 1)
+    }
+
+    /// A layer, in which no token sees those from `seen` on.
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, seen: usize) -> Result<Tensor> {
         let eps = self.config.rms_norm_eps;
         let (batch, tokens, _) = x.dims3()?;
         let heads = |y: Tensor| y.reshape((batch, tokens, (), self.config.head()));
@@ -235,7 +274,7 @@ impl LanguageModel {
         let q = normed(heads(w.linear("self_attn.q_proj", &h)?)?, "self_attn.q_norm")?;
         let k = normed(heads(w.linear("self_attn.k_proj", &h)?)?, "self_attn.k_norm")?;
         let v = heads(w.linear("self_attn.v_proj", &h)?)?;
-        let attended = attention(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, Mask::Causal)?;
+        let attended = attend(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, seen)?;
         drop((h, q, k, v));
         let x = (x + w.linear("self_attn.o_proj", &attended.flatten_from(2)?)?)?;
         drop(attended);
@@ -258,4 +297,16 @@ impl LanguageModel {
             (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
         Rope::from_angles(&angles, tokens, half, &like.device())
     }
+}
+
+/// Causal attention over the first `seen` keys.
+fn attend(q: &Tensor, k: &Tensor, v: &Tensor, seen: usize) -> Result<Tensor> {
+    let tokens = q.dim(1)?;
+    if seen == tokens {
+        return attention(q, k, v, Mask::Causal);
+    }
+    let (k, v) = (k.narrow(1, 0, seen)?, v.narrow(1, 0, seen)?);
+    let own = attention(&q.narrow(1, 0, seen)?, &k, &v, Mask::Causal)?;
+    let padding = attention(&q.narrow(1, seen, tokens - seen)?, &k, &v, Mask::None)?;
+    Tensor::cat(&[own, padding], 1)
 }

@@ -23,8 +23,10 @@ const FILE: &str = "tokenizer.json";
 const PUBLISHED_MERGES: &str = "tokenizers/qwen2/merges.txt";
 /// Number of tokens of the published models that are bytes or merges; special tokens follow.
 const PUBLISHED_TOKENS: usize = 151_643;
+/// The token for padding.
+const PADDING: &str = "<|endoftext|>";
 const SPECIAL: [&str; 26] = [
-    "<|endoftext|>",
+    PADDING,
     "<|im_start|>",
     "<|im_end|>",
     "<|object_ref_start|>",
@@ -132,13 +134,21 @@ impl Qwen2Tokenizer {
         &self.tokenizer
     }
 
-    /// The token ids of a prompt as a user's chat turn before the model's answer, truncated to `max_length`
-    /// tokens.
-    pub fn encode_chat(&self, prompt: &str, max_length: usize) -> Result<Vec<u32>, CheckpointError> {
-        let chat = format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n");
-        let mut ids = self.encode(&chat)?;
-        ids.truncate(max_length);
-        Ok(ids)
+    /// The token ids of a prompt as a user's chat turn, and of the beginning of the model's answer.
+    pub fn encode_chat(&self, prompt: &str, answer: &str) -> Result<Vec<u32>, CheckpointError> {
+        self.encode(&format!("<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n{answer}"))
+    }
+
+    /// The token that prompts are padded with.
+    ///
+    /// # Errors
+    /// When the tokenizer does not have it.
+    pub fn padding(&self) -> Result<u32, CheckpointError> {
+        let missing = || CheckpointError::Tokenizer {
+            path: self.path.clone(),
+            reason: format!("{PADDING} is missing"),
+        };
+        self.tokenizer.token_to_id(PADDING).ok_or_else(missing)
     }
 
     /// The token ids of a text, in which special tokens may be written out.
@@ -180,12 +190,12 @@ mod tests {
     fn the_published_tokenizer_gives_the_published_ids() {
         let tokenizer = Qwen2Tokenizer::published().unwrap();
         // From transformers' AutoTokenizer with Qwen3's files.
-        let ids = tokenizer.encode_chat("a photo of an astronaut riding a horse on mars", 512).unwrap();
+        let ids = tokenizer.encode_chat("a photo of an astronaut riding a horse on mars", "").unwrap();
         let start = [151_644, 872, 198];
         let end = [151_645, 198, 151_644, 77_091, 198];
         let photo = [64, 6548, 315, 458, 46_633, 19_837, 264, 15_223, 389, 47_349];
         assert_eq!(ids, [&start[..], &photo, &end].concat());
-        let ids = tokenizer.encode_chat("造相 Café 🚂", 512).unwrap();
+        let ids = tokenizer.encode_chat("造相 Café 🚂", "").unwrap();
         assert_eq!(ids, [&start[..], &[66_078, 48_921, 65_671, 11_162, 248, 224], &end].concat());
     }
 }

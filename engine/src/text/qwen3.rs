@@ -9,11 +9,16 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
+/// The answer's beginning, where the model does not think about it.
+const UNTHINKING: &str = "<think>\n\n</think>\n\n";
+
 /// A Qwen3 model that reads prompts as a user's chat turn.
 #[derive(Debug)]
 pub struct Qwen3Chat {
     tokenizer: Qwen2Tokenizer,
     model: LanguageModel,
+    /// The token that prompts are padded with; the states are then those of [`Taken::Quarters`], also of the padding.
+    padding: Option<u32>,
 }
 
 impl Qwen3Chat {
@@ -40,26 +45,40 @@ impl Qwen3Chat {
             &part.path,
         )?;
         let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen3) }, component))
+        let model = LanguageModel::new(config, Layers::Qwen3);
+        Ok((Self { tokenizer, model, padding: None }, component))
+    }
+
+    /// The same for FLUX.2: prompts are padded, the answer begins without thinking, and states of three layers are taken.
+    ///
+    /// # Errors
+    /// When the tokenizer has no token for padding.
+    pub fn padded(self) -> Result<Self, CheckpointError> {
+        let padding = self.tokenizer.padding()?;
+        Ok(Self { model: self.model.padded_with(padding), padding: Some(padding), ..self })
     }
 }
 
 impl TextEncoder for Qwen3Chat {
     fn width(&self) -> usize {
-        self.model.width()
+        if self.padding.is_some() { 3 * self.model.width() } else { self.model.width() }
     }
 
     /// Nothing in the prompt is syntax: a language model reads brackets as they are. The chat template's
     /// tokens count.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError> {
-        let mut ids = self.tokenizer.encode_chat(prompt, usize::MAX)?;
+        let answer = if self.padding.is_some() { UNTHINKING } else { "" };
+        let ids = self.tokenizer.encode_chat(prompt, answer)?;
         let extent = Extent::whole(ids.len(), longest);
-        ids.truncate(longest);
-        Ok(Tokens::single(Sequence::plain(ids), extent))
+        let mut sequence = Sequence::plain(ids);
+        let length = if self.padding.is_some() { longest } else { longest.min(sequence.ids.len()) };
+        sequence.resize(length, self.padding.unwrap_or_default());
+        Ok(Tokens::single(sequence, extent))
     }
 
     fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
-        let states = self.model.states(blocks, sequences, Taken::Penultimate)?;
+        let taken = if self.padding.is_some() { Taken::Quarters } else { Taken::Penultimate };
+        let states = self.model.states(blocks, sequences, taken)?;
         Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
     }
 }

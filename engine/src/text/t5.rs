@@ -161,12 +161,19 @@ impl T5Config {
 #[derive(Debug, Clone)]
 pub struct T5 {
     config: T5Config,
+    /// The token that prompts are padded with, if no token sees it.
+    unseen: Option<u32>,
 }
 
 impl T5 {
     /// Builds the encoder from its shape.
     pub fn new(config: T5Config) -> Self {
-        Self { config }
+        Self { config, unseen: None }
+    }
+
+    /// The same for prompts that end in padding, this token, which no token sees.
+    pub fn not_seeing(self, padding: u32) -> Self {
+        Self { unseen: Some(padding), ..self }
     }
 
     /// Width of the encoder in `tensors`, if there is one.
@@ -192,11 +199,11 @@ impl T5 {
             if index == first || (index < last && self.config.is_umt5()) {
                 biases = prompts.iter().map(|ids| self.bias(w, ids.len())).collect::<Result<_>>()?;
             }
-            for (x, bias) in states.iter_mut().zip(&biases) {
+            for ((x, bias), ids) in states.iter_mut().zip(&biases).zip(prompts) {
                 *x = if index == last {
                     w.rms_norm("encoder.final_layer_norm", x, self.config.layer_norm_epsilon)?
                 } else {
-                    self.layer(w, x, bias, blocks.dtype())?
+                    self.layer(w, x, bias, self.seen(ids), blocks.dtype())?
                 };
             }
             Ok(())
@@ -204,7 +211,13 @@ impl T5 {
         Ok(states.into_iter().map(|x| x.squeeze(0)?.to_dtype(blocks.dtype())).collect::<Result<_>>()?)
     }
 
-    fn layer(&self, w: &Weights, x: &Tensor, bias: &Tensor, dtype: DType) -> Result<Tensor> {
+    /// The number of tokens that others see.
+    fn seen(&self, ids: &[u32]) -> usize {
+        ids.iter().rposition(|id| Some(*id) != self.unseen).map_or(ids.len(), |last| last + 1)
+    }
+
+    /// A layer, in which no token sees those from `seen` on.
+    fn layer(&self, w: &Weights, x: &Tensor, bias: &Tensor, seen: usize, dtype: DType) -> Result<Tensor> {
         let eps = self.config.layer_norm_epsilon;
         let (batch, tokens, _) = x.dims3()?;
         let h = w.rms_norm("layer.0.layer_norm", x, eps)?.to_dtype(dtype)?;
@@ -214,7 +227,8 @@ impl T5 {
         };
         let (q, k, v) = (heads("q")?, heads("k")?, heads("v")?);
         let attended = {
-            let attended = attention_with_bias(&q, &k, &v, bias)?;
+            let (k, v) = (k.narrow(1, 0, seen)?, v.narrow(1, 0, seen)?);
+            let attended = attention_with_bias(&q, &k, &v, &bias.narrow(1, 0, tokens + seen - 1)?)?;
             drop((h, q, k, v));
             attended.flatten_from(2)?.to_dtype(DType::F32)?
         };
@@ -258,6 +272,8 @@ enum Padding {
     Dropped,
     /// There is none.
     Absent,
+    /// There is one token of it, which no token sees.
+    One,
 }
 
 impl T5Encoder {
@@ -300,6 +316,12 @@ impl T5Encoder {
     pub fn without_padding(self) -> Self {
         Self { padding: Padding::Absent, ..self }
     }
+
+    /// The same for a model that reads one token of padding, which the encoder's other tokens do not see.
+    pub fn with_one_padding(self) -> Self {
+        let model = self.model.not_seeing(self.tokenizer.padding());
+        Self { padding: Padding::One, model, ..self }
+    }
 }
 
 impl TextEncoder for T5Encoder {
@@ -313,6 +335,13 @@ impl TextEncoder for T5Encoder {
         match self.padding {
             Padding::Read | Padding::Dropped => self.tokenizer.padded(prompt, length),
             Padding::Absent => self.tokenizer.tokens(prompt, length),
+            Padding::One => {
+                let mut tokens = self.tokenizer.tokens(prompt, length)?;
+                for sequence in &mut tokens.sequences {
+                    sequence.resize(length.min(sequence.ids.len() + 1), self.tokenizer.padding());
+                }
+                Ok(tokens)
+            }
         }
     }
 

@@ -111,6 +111,11 @@ impl T5Tokenizer {
         &self.tokenizer
     }
 
+    /// The token for padding.
+    pub fn padding(&self) -> u32 {
+        self.padding
+    }
+
     /// The number of tokens without the padding at the end.
     pub fn without_padding(&self, ids: &[u32]) -> usize {
         ids.iter().rposition(|id| *id != self.padding).map_or(0, |last| last + 1)

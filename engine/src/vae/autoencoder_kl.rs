@@ -33,10 +33,19 @@ impl AutoencoderKl {
             Some(AutoencoderKlConfig { scaling_factor: scaling.factor, shift_factor: scaling.shift, ..shape })
         })?;
         let wrong = |field, value: String, reason: &str| part.refuse(field, value, reason);
-        let (widths, groups) = (&config.block_out_channels, config.norm_num_groups);
-        if widths.is_empty() || groups == 0 || widths.iter().any(|width| !width.is_multiple_of(groups)) {
-            let reason = format!("every width must be a multiple of {groups} groups");
-            return wrong("block_out_channels", format!("{widths:?}"), &reason);
+        let groups = config.norm_num_groups;
+        for (field, widths) in [
+            ("block_out_channels", &config.block_out_channels[..]),
+            ("decoder_block_out_channels", config.decoder_widths()),
+        ] {
+            if widths.is_empty() || groups == 0 || widths.iter().any(|width| !width.is_multiple_of(groups)) {
+                let reason = format!("every width must be a multiple of {groups} groups");
+                return wrong(field, format!("{widths:?}"), &reason);
+            }
+        }
+        if config.decoder_widths().len() != config.block_out_channels.len() {
+            let value = format!("{:?}", config.decoder_widths());
+            return wrong("decoder_block_out_channels", value, "it must have as many levels as the encoder");
         }
         if !config.scaling_factor.is_finite() || config.scaling_factor == 0.0 {
             let value = config.scaling_factor.to_string();

@@ -16,6 +16,8 @@ pub struct AutoencoderKlConfig {
     pub latent_channels: usize,
     /// Widths from full resolution down to the smallest.
     pub block_out_channels: Vec<usize>,
+    /// The decoder's widths, if they are others.
+    pub decoder_block_out_channels: Option<Vec<usize>>,
     /// Residual blocks per level; the decoder has one more.
     pub layers_per_block: usize,
     /// Groups of every group norm.
@@ -48,6 +50,7 @@ impl Default for AutoencoderKlConfig {
             out_channels: 3,
             latent_channels: 4,
             block_out_channels: vec![128, 256, 512, 512],
+            decoder_block_out_channels: None,
             layers_per_block: 2,
             norm_num_groups: 32,
             scaling_factor: 0.18215,
@@ -64,14 +67,24 @@ impl AutoencoderKlConfig {
     /// configuration. The scaling of the latents cannot be inferred.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
+        let has = |name: &str| tensors.contains_key(name);
         let latent_channels = *shape("decoder.conv_in.weight")?.get(1)?;
+        let width = |names: [String; 2]| names.iter().find_map(|name| shape(name)?.first().copied());
         let level_width = |level: usize| {
-            let names = [
+            width([
                 format!("encoder.down.{level}.block.0.conv2.weight"),
                 format!("encoder.down_blocks.{level}.resnets.0.conv2.weight"),
-            ];
-            names.iter().find_map(|name| shape(name)?.first().copied())
+            ])
         };
+        let widths: Vec<usize> = (0..).map_while(level_width).collect();
+        // diffusers numbers the decoder's levels from the smallest.
+        let decoder_width = |level: usize| {
+            width([
+                format!("decoder.up.{level}.block.0.conv2.weight"),
+                format!("decoder.up_blocks.{}.resnets.0.conv2.weight", widths.len() - 1 - level),
+            ])
+        };
+        let decoder_widths: Vec<usize> = (0..widths.len()).map_while(decoder_width).collect();
         let layers = (0..)
             .take_while(|layer| {
                 tensors.contains_key(&format!("encoder.down.0.block.{layer}.conv1.weight"))
@@ -82,10 +95,11 @@ impl AutoencoderKlConfig {
             in_channels: *shape("encoder.conv_in.weight")?.get(1)?,
             out_channels: *shape("decoder.conv_out.weight")?.first()?,
             latent_channels,
-            block_out_channels: (0..).map_while(level_width).collect(),
+            decoder_block_out_channels: (decoder_widths != widths).then_some(decoder_widths),
+            block_out_channels: widths,
             layers_per_block: layers,
-            use_quant_conv: tensors.contains_key("quant_conv.weight"),
-            use_post_quant_conv: tensors.contains_key("post_quant_conv.weight"),
+            use_quant_conv: has("quant_conv.weight") || has("encoder.quant_conv.weight"),
+            use_post_quant_conv: has("post_quant_conv.weight") || has("decoder.post_quant_conv.weight"),
             ..Self::default()
         })
     }
@@ -122,6 +136,8 @@ impl AutoencoderKlConfig {
         );
         blocks.push(if self.use_quant_conv { head.conv("quant_conv", moments, moments, 1) } else { head });
 
+        let widths = self.decoder_widths();
+        let (Some(&first), Some(&last)) = (widths.first(), widths.last()) else { return Vec::new() };
         let stem = BlockSpec::stem("decoder.in").conv("decoder.conv_in", last, self.latent_channels, 3);
         blocks.push(if self.use_post_quant_conv {
             stem.conv("post_quant_conv", self.latent_channels, self.latent_channels, 1)
@@ -149,6 +165,11 @@ impl AutoencoderKlConfig {
             3,
         ));
         blocks
+    }
+
+    /// The decoder's widths, from full resolution down to the smallest.
+    pub fn decoder_widths(&self) -> &[usize] {
+        self.decoder_block_out_channels.as_ref().unwrap_or(&self.block_out_channels)
     }
 
     /// Index of the decoder's first block; all blocks before it are the encoder's.

@@ -3,6 +3,7 @@
 mod autoencoder;
 mod autoencoder_kl;
 mod config;
+mod flux2;
 mod frames;
 mod ltx;
 mod original_names;
@@ -18,6 +19,7 @@ mod wan_patches;
 pub use autoencoder::Autoencoder;
 pub use autoencoder_kl::AutoencoderKl;
 pub use config::{AutoencoderKlConfig, LatentScaling};
+pub use flux2::Flux2Autoencoder;
 pub use ltx::{LtxAutoencoder, LtxAutoencoderConfig};
 pub use pieces::{Piece, Place, Seams, Show, Values};
 pub use reel::{Area, Reel};

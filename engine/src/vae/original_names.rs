@@ -3,8 +3,13 @@
 use crate::checkpoint::StoredName;
 
 /// The original name of a tensor of an autoencoder with this many levels. The original decoder numbers its
-/// levels from full resolution, diffusers from the smallest.
+/// levels from full resolution, diffusers from the smallest. FLUX.2's has the convolutions around the latents inside.
 pub fn original_name(name: &str, levels: usize) -> StoredName {
+    for (outside, inside) in [("quant_conv.", "encoder."), ("post_quant_conv.", "decoder.")] {
+        if name.starts_with(outside) {
+            return StoredName::whole(format!("{inside}{name}"));
+        }
+    }
     let mut words: Vec<String> = name.split('.').map(str::to_owned).collect();
     for index in 0..words.len() {
         let number = |words: &[String]| words.get(index + 1).and_then(|word| word.parse::<usize>().ok());
@@ -64,7 +69,8 @@ mod tests {
             ("encoder.mid_block.attentions.0.to_out.0.weight", "encoder.mid.attn_1.proj_out.weight"),
             ("encoder.mid_block.attentions.0.group_norm.bias", "encoder.mid.attn_1.norm.bias"),
             ("decoder.conv_norm_out.weight", "decoder.norm_out.weight"),
-            ("quant_conv.weight", "quant_conv.weight"),
+            ("quant_conv.weight", "encoder.quant_conv.weight"),
+            ("post_quant_conv.bias", "decoder.post_quant_conv.bias"),
         ];
         for (ours, theirs) in cases {
             assert_eq!(original_name(ours, 4).name, theirs);

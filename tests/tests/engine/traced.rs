@@ -16,7 +16,8 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 7] = ["z_image", "qwen_image", "flux", "sd3", "stable_diffusion", "sdxl", "wan"];
+const FAMILIES: [&str; 9] =
+    ["z_image", "qwen_image", "flux", "flux2", "chroma", "sd3", "stable_diffusion", "sdxl", "wan"];
 
 /// The forward pass uses every weight that a blueprint declares, and no other: what is not declared cannot be
 /// leased.
@@ -43,15 +44,19 @@ fn blueprints_are_what_forward_passes_ask_for() {
     assert!(seen > 15, "{seen} checkpoints");
 }
 
-/// Qwen3 returns the states before its last layer, so that layer and the final norm never run. Qwen-Image's autoencoder is
+/// Qwen3 returns the states before its last layer, so that layer and the final norm never run; for FLUX.2 the last quarter
+/// of its layers never runs. Qwen-Image's autoencoder is
 /// one of clips, whose layers over time a single frame does not need.
 fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
     if model.frame_multiple().is_none() && weight.contains(".time_conv.") {
         return true;
     }
     let qwen = model.parts.iter().find(|part| part.component.architecture == "Qwen3");
-    let last = qwen.and_then(|part| part.component.blocks.iter().rev().nth(1));
-    last.is_some_and(|last| weight.starts_with(&format!("{}: ", last.name))) || weight == "norm: weight"
+    let blocks = qwen.map_or(&[][..], |part| &part.component.blocks);
+    let layers = blocks.len().saturating_sub(2);
+    let run = if model.family.id() == "flux2" { layers * 3 / 4 } else { layers.saturating_sub(1) };
+    let unused = blocks.iter().skip(1 + run);
+    unused.into_iter().any(|block| weight.starts_with(&format!("{}: ", block.name)))
 }
 
 /// Traces everything that a model can do; returns the unused weights.

@@ -7,10 +7,12 @@ mod adapters;
 mod adapters_unet;
 mod autoencoder;
 mod autoencoder_tiny;
+mod chroma;
 mod configuration;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
 mod flux;
+mod flux2;
 mod functions;
 mod ltx;
 mod prompts;

@@ -128,7 +128,7 @@ fn a_tokenizer_in_a_gguf_file_is_used_where_nothing_else_fits() {
     write_gguf_values(&path, &values, &Packaged::new()).unwrap();
     let (checkpoint, part) = encoder(&path);
     let tokenizer = Qwen2Tokenizer::find(&checkpoint, &part, 5).unwrap();
-    assert_eq!(tokenizer.encode_chat("abba", 9).unwrap(), [3, 2, 1, 0, 4, 3, 0, 0]);
+    assert_eq!(tokenizer.encode_chat("abba", "").unwrap(), [3, 2, 1, 0, 4, 3, 0, 0]);
     assert!(Qwen2Tokenizer::find(&checkpoint, &part, 4).unwrap_err().to_string().contains("5 tokens"));
 
     write_gguf_values(&path, &[], &Packaged::new()).unwrap();

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    diffusers_name, flux::FluxConfig, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config,
-    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
+    chroma::ChromaConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config, ltx::LtxConfig,
+    qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -118,6 +118,11 @@ impl PublishedPart {
         let whole = |name: &str| StoredName::whole(name);
         Ok(Some(match self.class.as_str() {
             "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
+            "ChromaTransformer2DModel" => stored(&self.read::<ChromaConfig>()?.blueprint(), diffusers_name),
+            "Flux2Transformer2DModel" => {
+                let config = self.read::<Flux2Config>()?;
+                stored(&config.blueprint(), |name| config.diffusers_name(name))
+            }
             "SD3Transformer2DModel" => {
                 let mut tensors = stored(&self.read::<Sd3Config>()?.blueprint(), diffusers_name);
                 let places = tensors.iter_mut().filter(|(name, _)| name == "pos_embed.pos_embed");
@@ -136,6 +141,15 @@ impl PublishedPart {
                 tensors
             }
             "AutoencoderKL" => stored(&self.read::<AutoencoderKlConfig>()?.blueprint(), whole),
+            "AutoencoderKLFlux2" => {
+                let config = self.read::<AutoencoderKlConfig>()?;
+                let mut tensors = stored(&config.blueprint(), whole);
+                let statistics = ["bn.running_mean", "bn.running_var"];
+                tensors.extend(statistics.map(|name| (name.to_owned(), vec![4 * config.latent_channels])));
+                // The number of training steps.
+                tensors.push(("bn.num_batches_tracked".to_owned(), Vec::new()));
+                tensors
+            }
             "CLIPTextModel" => stored(&self.read::<ClipConfig>()?.blueprint(false), clip_name),
             "CLIPVisionModel" => {
                 let config = self.read::<ClipVisionConfig>()?;
@@ -169,6 +183,15 @@ impl PublishedPart {
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
             "Qwen3Model" => stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole),
+            "Qwen3ForCausalLM" => {
+                let config = self.read::<LanguageModelConfig>()?;
+                let named = |name: &str| StoredName::whole(format!("model.{name}"));
+                let mut tensors = stored(&config.blueprint(Layers::Qwen3), named);
+                if self.config.get("tie_word_embeddings") != Some(&Value::Bool(true)) {
+                    tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
+                }
+                tensors
+            }
             // Without the vision tower and the output head, which no prompt needs.
             "Qwen2_5_VLForConditionalGeneration" => {
                 stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen2), whole)

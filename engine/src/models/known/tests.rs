@@ -40,6 +40,9 @@ fn distilled_models_start_from_their_own_steps() {
         ("ltx-video-13b", 30, 3.0),
         ("ltx-video-13b-distilled", 8, 1.0),
         ("ltx-video-2b-distilled", 8, 1.0),
+        ("flux.2-klein-4b", 4, 1.0),
+        ("flux.2-klein-base-4b", 50, 4.0),
+        ("flux.2-klein-9b", 4, 1.0),
     ] {
         let defaults = known_model(id).unwrap().defaults().unwrap();
         assert_eq!((defaults.steps, defaults.guidance), (steps, guidance), "{id}");
@@ -60,11 +63,17 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 32] = [
+    let published: [(&str, Role, &[f64]); 38] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
         ("flux.1-schnell", Denoiser, &[11.89]),
+        ("flux.2-klein-4b", TextEncoder, &[4.022]),
+        ("flux.2-klein-4b", Denoiser, &[3.876]),
+        ("flux.2-klein-base-9b", TextEncoder, &[7.568]),
+        ("flux.2-klein-9b", Denoiser, &[9.079]),
+        ("flux.2-klein-9b", Autoencoder, &[0.08405]),
+        ("chroma1-hd", Denoiser, &[8.900]),
         ("z-image", TextEncoder, &[4.022]),
         ("z-image", Denoiser, &[6.155]),
         ("sd3-medium", Denoiser, &[2.028 + 0.0566]),

@@ -103,7 +103,7 @@ impl LoadedModel {
         observer: &mut dyn Observer,
     ) -> Result<Rendered, PipelineError> {
         let (source, given) = unmetered(|| open_inputs(resolved))?;
-        let references = unmetered(|| references::open(resolved))?;
+        let references = unmetered(|| references::open(&self.model, resolved))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
         let plan = ActivePlan::new(self, resolved, options)?;
         let run = Run {

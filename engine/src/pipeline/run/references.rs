@@ -1,21 +1,34 @@
 //! Encodes reference images that the network reads in their own sizes.
 
+use std::path::PathBuf;
+
 use candle_core::Device;
 
 use super::{Dump, PipelineError, Run, source::sample};
 use crate::{
-    models::Used,
+    models::{Model, Used},
     output::Image,
     pipeline::Resolved,
     residency::Blocks,
-    source::{scaled, tensor_of},
+    source::{cropped, scaled, size_of, tensor_of},
     vae::Autoencoder,
 };
 
 /// Reads the reference images, scaled to the sizes in which the network reads them.
-pub(super) fn open(resolved: &Resolved) -> Result<Vec<Image>, PipelineError> {
+pub(super) fn open(model: &Model, resolved: &Resolved) -> Result<Vec<Image>, PipelineError> {
+    let (takes, side) = (model.references(), resolved.request.reference_side);
     let images = resolved.request.references.iter().zip(&resolved.references);
-    images.map(|(path, size)| Ok(scaled(path, *size)?)).collect()
+    let image = |(path, size): (&PathBuf, &[u32; 2])| {
+        let whole = match &takes {
+            Some(takes) => takes.cropped_from(size_of(path)?, side),
+            None => None,
+        };
+        Ok(match whole {
+            Some(whole) => cropped(path, whole, *size)?,
+            None => scaled(path, *size)?,
+        })
+    };
+    images.map(image).collect()
 }
 
 impl Run<'_> {

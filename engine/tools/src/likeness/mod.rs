@@ -120,6 +120,7 @@ impl Likeness {
                 "CLIPTextModel"
                 | "CLIPTextModelWithProjection"
                 | "Qwen3Model"
+                | "Qwen3ForCausalLM"
                 | "Qwen2_5_VLForConditionalGeneration" => "num_hidden_layers",
                 "T5EncoderModel" | "UMT5EncoderModel" => "num_layers",
                 _ => continue,

@@ -1,0 +1,634 @@
+//! FLUX.2 (Black Forest Labs 2025): FLUX.1's two kinds of blocks without biases, and with one modulation for all blocks of a
+//! kind. Its prompt embeddings are states of three layers of a language model.
+//!
+//! Positions have four axes: image, row, column, and the token's place in the text.
+
+use std::{ops::Range, path::Path};
+
+use serde::Deserialize;
+
+use super::{
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
+    family::part,
+    joint::{
+        DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, Row, SIDES, each_side, head, modulated,
+        stored_name, streams,
+    },
+    modulated::{FREQUENCY_WIDTH, frequencies, normed, within_range},
+    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
+    scheduler,
+};
+use crate::{
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::{D, Device, Result, Rope, Tensor, bail, gated_add, silu, silu_mul},
+    request::{Canvas, ComputeDtype, ReferenceSizes, References, Request},
+    residency::{Blocks, RunError, Weights},
+    sampling::{FlowShift, OwnLevels, Training},
+    text::{Encoded, Qwen3Chat},
+    vae::{Autoencoder, Flux2Autoencoder},
+};
+
+/// The most reference images, and the pixels of a square that they have at most.
+const MOST_REFERENCES: usize = 8;
+const REFERENCE_SIDE: u32 = 1024;
+/// The distance of two reference images on the axis of images.
+const APART: usize = 10;
+/// The autoencoder's latents are patches already.
+const PATCH: usize = 1;
+/// Layers of the language model whose states the prompt embeddings are.
+const TEXT_LAYERS: usize = 3;
+/// Modulations in a single block: shift, scale, gate.
+const SINGLE_MODULATION: usize = 3;
+/// Added to the variance or mean square in every norm.
+const EPS: f64 = 1e-6;
+/// The feed-forward layers of the image and of the text.
+const MLPS: [&str; 2] = ["ff", "ff_context"];
+const EMBEDDER: &str = "time_guidance_embed";
+/// The modulation layers, in the order of their blocks.
+const MODULATORS: [(&str, Modulators); 4] = [
+    ("modulation.image", &[&[("double_stream_modulation_img.linear", DOUBLE_MODULATION)]]),
+    ("modulation.text", &[&[("double_stream_modulation_txt.linear", DOUBLE_MODULATION)]]),
+    ("modulation.single", &[&[("single_stream_modulation.linear", SINGLE_MODULATION)]]),
+    ("modulation.head", HEAD_MODULATORS),
+];
+/// Index of the block with the image embedder. All blocks before it are needed once per run.
+const EMBEDDERS: usize = 1 + MODULATORS.len();
+
+/// The family.
+pub struct Flux2;
+
+impl Family for Flux2 {
+    fn id(&self) -> &'static str {
+        "flux2"
+    }
+
+    fn name(&self) -> &'static str {
+        "FLUX.2"
+    }
+
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("FLUX.2", AdapterMark::Name("attn_to_qkv_mlp_proj")),
+            ("FLUX.2", AdapterMark::Name("ff_linear_in")),
+            ("FLUX.2", AdapterMark::Name("double_stream_modulation")),
+            ("FLUX.2", AdapterMark::Name("single_stream_modulation")),
+        ]
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
+        let denoiser = part(checkpoint, Role::Denoiser, "no FLUX.2 transformer was found", is_transformer)?;
+        let config = denoiser.config(Flux2Config::from_shapes)?;
+        let is_distilled = is_distilled(checkpoint, &denoiser.path);
+        let (width, channels) = (config.joint_attention_dim / TEXT_LAYERS, config.in_channels);
+        let (transformer, component) = Flux2Transformer::open(denoiser)?;
+        let expected = format!("no Qwen3 encoder of width {width} was found");
+        let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
+            Qwen3Chat::width_of(&part.tensors) == Some(width)
+        })?;
+        let expected = format!("no autoencoder of FLUX.2 with {channels} channels was found");
+        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
+            Flux2Autoencoder::channels_of(&part.tensors) == Some(channels)
+        })?;
+        let (autoencoder, autoencoder_component) = Flux2Autoencoder::open(vae)?;
+        let published =
+            FlowShift { use_dynamic_shifting: true, own: OwnLevels::Empirical, ..FlowShift::fixed(3.0) };
+        let (encoder, text_component) = Qwen3Chat::open(checkpoint, text)?;
+        let (steps, guidance) = if is_distilled { (4, 1.0) } else { (50, 4.0) };
+        let opened = Opened {
+            text: vec![TextPart::new((encoder.padded()?, text_component))],
+            denoiser: (
+                Box::new(Flux2Transformer { scale: autoencoder.scale(), is_distilled, ..transformer }),
+                component,
+            ),
+            autoencoder: (Box::new(autoencoder), autoencoder_component),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, published)?),
+            defaults: ModelDefaults {
+                width: 1024,
+                height: 1024,
+                steps,
+                guidance,
+                on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
+            },
+        };
+        Ok(Model::new(&Flux2, checkpoint, opened))
+    }
+}
+
+/// Only FLUX.2 modulates all double blocks by one layer for each stream.
+fn is_transformer(part: &Part) -> bool {
+    ["lin", "linear"]
+        .iter()
+        .any(|layer| part.tensors.contains_key(&format!("double_stream_modulation_img.{layer}.weight")))
+}
+
+/// Whether guidance is distilled into the model. Weights do not show it: a diffusers folder says so, and files of base
+/// models are published with `base` in their names.
+fn is_distilled(checkpoint: &Checkpoint, denoiser: &Path) -> bool {
+    match &checkpoint.index {
+        Some(index) => index.get("is_distilled").and_then(serde_json::Value::as_bool).unwrap_or(false),
+        None => {
+            let name = denoiser.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            !name.contains("base")
+        }
+    }
+}
+
+/// Shape of the transformer, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Flux2Config {
+    /// Channels of the latents.
+    pub in_channels: usize,
+    /// Number of double blocks.
+    pub num_layers: usize,
+    /// Number of single blocks.
+    pub num_single_layers: usize,
+    /// Width of a head.
+    pub attention_head_dim: usize,
+    /// Number of attention heads.
+    pub num_attention_heads: usize,
+    /// Width of the prompt embeddings.
+    pub joint_attention_dim: usize,
+    /// Hidden width of the feed-forward layers, as a multiple of the streams' width.
+    pub mlp_ratio: f64,
+    /// Widths of the parts of a head that are rotated by image, row, column and place in the text.
+    pub axes_dims_rope: Vec<usize>,
+    /// Base of the rotary frequencies.
+    pub rope_theta: f64,
+    /// Added to the variance or mean square in every norm.
+    pub eps: f64,
+    /// Whether the guidance scale is an input of the network.
+    pub guidance_embeds: bool,
+}
+
+impl Default for Flux2Config {
+    fn default() -> Self {
+        Self {
+            in_channels: 128,
+            num_layers: 8,
+            num_single_layers: 48,
+            attention_head_dim: 128,
+            num_attention_heads: 48,
+            joint_attention_dim: 15_360,
+            mlp_ratio: 3.0,
+            axes_dims_rope: vec![32; 4],
+            rope_theta: 2000.0,
+            eps: EPS,
+            guidance_embeds: true,
+        }
+    }
+}
+
+impl Flux2Config {
+    /// Infers the shape from the tensors, for files without a configuration. The base of the rotary frequencies, which
+    /// shapes do not show, is that of all published models.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |names: &[&str]| {
+            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
+        };
+        let count = |names: [&str; 2]| {
+            tensors.keys().filter(|name| names.iter().any(|suffix| name.ends_with(suffix))).count()
+        };
+        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
+        let head = *shape(&[
+            "double_blocks.0.img_attn.norm.query_norm.scale",
+            "double_blocks.0.img_attn.norm.query_norm.weight",
+            "transformer_blocks.0.attn.norm_q.weight",
+        ])?
+        .first()?;
+        let inner =
+            *shape(&["double_blocks.0.img_mlp.2.weight", "transformer_blocks.0.ff.linear_out.weight"])?
+                .get(1)?;
+        Some(Self {
+            in_channels,
+            num_layers: count([".img_attn.proj.weight", ".ff.linear_out.weight"]),
+            num_single_layers: count([".linear2.weight", ".attn.to_qkv_mlp_proj.weight"]),
+            attention_head_dim: head,
+            num_attention_heads: dim.checked_div(head)?,
+            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
+            mlp_ratio: inner as f64 / dim as f64,
+            axes_dims_rope: vec![head / 4; 4],
+            guidance_embeds: ["guidance_in.in_layer", "time_guidance_embed.guidance_embedder.linear_1"]
+                .iter()
+                .any(|layer| tensors.contains_key(&format!("{layer}.weight"))),
+            ..Self::default()
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        if self.num_attention_heads == 0 {
+            return part.refuse("num_attention_heads", 0, "it must be at least 1");
+        }
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 4, self.attention_head_dim) {
+            return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
+        }
+        if self.mlp_ratio < 1.0 || self.mlp_ratio.fract() != 0.0 {
+            return part.refuse("mlp_ratio", self.mlp_ratio, "it must be a whole number");
+        }
+        if self.eps != EPS {
+            return part.refuse("eps", self.eps, "only 1e-6 is supported");
+        }
+        if self.guidance_embeds {
+            let task = "with a Mistral text encoder, such as FLUX.2 dev";
+            return Err(CheckpointError::OtherTask { path: part.path.clone(), task });
+        }
+        Ok(())
+    }
+
+    fn heads(&self) -> Heads {
+        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
+    }
+
+    fn mlp_ratio(&self) -> usize {
+        self.mlp_ratio as usize
+    }
+
+    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let heads = self.heads();
+        let (dim, inner) = (heads.dim(), self.mlp_ratio() * heads.dim());
+        let attention = |spec: BlockSpec, side: usize| {
+            let layers = &SIDES[side];
+            let spec = layers.qkv.iter().fold(spec, |spec, name| spec.matrix(name, dim, dim));
+            layers.norms.iter().fold(spec, |spec, name| spec.scale(name, heads.width))
+        };
+        let conditioning = BlockSpec::stem("conditioning")
+            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_1"), dim, FREQUENCY_WIDTH)
+            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_2"), dim, dim)
+            .matrix("context_embedder", dim, self.joint_attention_dim);
+        let mut blocks = vec![conditioning];
+        blocks.extend(MODULATORS.iter().map(|(name, layers)| {
+            let layers = layers.iter().copied().flatten();
+            layers.fold(BlockSpec::stem(*name), |spec, (name, width)| spec.matrix(name, width * dim, dim))
+        }));
+        blocks.push(BlockSpec::stem("embedders").matrix("x_embedder", dim, self.in_channels));
+        blocks.extend((0..self.num_layers).map(|index| {
+            let mut spec = BlockSpec::new(format!("transformer_blocks.{index}"));
+            for (side, mlp) in MLPS.iter().enumerate() {
+                spec = attention(spec, side).matrix(SIDES[side].out, dim, dim);
+                spec =
+                    feed_forward_spec(spec, mlp, inner, dim).matrix(&format!("{mlp}.linear_out"), dim, inner);
+            }
+            spec
+        }));
+        blocks.extend((0..self.num_single_layers).map(|index| {
+            let spec = attention(BlockSpec::new(format!("single_transformer_blocks.{index}")), 0);
+            feed_forward_spec(spec, "attn", inner, dim).matrix("attn.to_out", dim, dim + inner)
+        }));
+        blocks.push(BlockSpec::stem("head").matrix("proj_out", self.in_channels, dim));
+        blocks
+    }
+
+    /// The name of a tensor in diffusers' files, or in the authors' files, which ComfyUI also uses. `scale` is what the
+    /// weights of norms are called there.
+    fn stored_name(&self, name: &str, original: Option<&str>) -> StoredName {
+        let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
+        let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
+        let single = single_names(self.mlp_ratio(), original.is_some());
+        let is_original = usize::from(original.is_some());
+        let block = |stacks: [&str; 2], number: &str| format!("{}.{number}.", stacks[is_original]);
+        let (rows, block, layer): (&[Row], _, _) =
+            if let Some((number, layer)) = numbered("transformer_blocks.") {
+                let rows = [&DOUBLE_NAMES[..], &ORIGINAL_DOUBLE_NAMES[..]][is_original];
+                (rows, block(["transformer_blocks", "double_blocks"], number), layer)
+            } else if let Some((number, layer)) = numbered("single_transformer_blocks.") {
+                (&single, block(["single_transformer_blocks", "single_blocks"], number), layer)
+            } else {
+                ([&OTHER_NAMES[..], &ORIGINAL_OTHER_NAMES[..]][is_original], String::new(), layer)
+            };
+        let parameter = match original {
+            Some(scale) if layer.starts_with("attn.norm_") => scale,
+            _ => parameter,
+        };
+        stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
+    }
+
+    /// The name of a tensor in diffusers' files.
+    pub fn diffusers_name(&self, name: &str) -> StoredName {
+        self.stored_name(name, None)
+    }
+}
+
+/// Adds the gate and the values of a SwiGLU feed-forward layer; see [`fed_forward`].
+fn feed_forward_spec(spec: BlockSpec, name: &str, inner: usize, dim: usize) -> BlockSpec {
+    spec.matrix(&format!("{name}.gate"), inner, dim).matrix(&format!("{name}.up"), inner, dim)
+}
+
+const DOUBLE_NAMES: [Row; 4] = [
+    ("ff.gate", "ff.linear_in", 0..1, 2),
+    ("ff.up", "ff.linear_in", 1..2, 2),
+    ("ff_context.gate", "ff_context.linear_in", 0..1, 2),
+    ("ff_context.up", "ff_context.linear_in", 1..2, 2),
+];
+const ORIGINAL_DOUBLE_NAMES: [Row; 18] = [
+    ("attn.to_q", "img_attn.qkv", 0..1, 3),
+    ("attn.to_k", "img_attn.qkv", 1..2, 3),
+    ("attn.to_v", "img_attn.qkv", 2..3, 3),
+    ("attn.add_q_proj", "txt_attn.qkv", 0..1, 3),
+    ("attn.add_k_proj", "txt_attn.qkv", 1..2, 3),
+    ("attn.add_v_proj", "txt_attn.qkv", 2..3, 3),
+    ("attn.norm_q", "img_attn.norm.query_norm", 0..1, 1),
+    ("attn.norm_k", "img_attn.norm.key_norm", 0..1, 1),
+    ("attn.norm_added_q", "txt_attn.norm.query_norm", 0..1, 1),
+    ("attn.norm_added_k", "txt_attn.norm.key_norm", 0..1, 1),
+    ("attn.to_out.0", "img_attn.proj", 0..1, 1),
+    ("attn.to_add_out", "txt_attn.proj", 0..1, 1),
+    ("ff.gate", "img_mlp.0", 0..1, 2),
+    ("ff.up", "img_mlp.0", 1..2, 2),
+    ("ff.linear_out", "img_mlp.2", 0..1, 1),
+    ("ff_context.gate", "txt_mlp.0", 0..1, 2),
+    ("ff_context.up", "txt_mlp.0", 1..2, 2),
+    ("ff_context.linear_out", "txt_mlp.2", 0..1, 1),
+];
+const OTHER_NAMES: [Row; 2] =
+    [("norm_out.scale", "norm_out.linear", 0..1, 2), ("norm_out.shift", "norm_out.linear", 1..2, 2)];
+const ORIGINAL_OTHER_NAMES: [Row; 12] = [
+    ("x_embedder", "img_in", 0..1, 1),
+    ("context_embedder", "txt_in", 0..1, 1),
+    ("time_guidance_embed.timestep_embedder.linear_1", "time_in.in_layer", 0..1, 1),
+    ("time_guidance_embed.timestep_embedder.linear_2", "time_in.out_layer", 0..1, 1),
+    ("time_guidance_embed.guidance_embedder.linear_1", "guidance_in.in_layer", 0..1, 1),
+    ("time_guidance_embed.guidance_embedder.linear_2", "guidance_in.out_layer", 0..1, 1),
+    ("double_stream_modulation_img.linear", "double_stream_modulation_img.lin", 0..1, 1),
+    ("double_stream_modulation_txt.linear", "double_stream_modulation_txt.lin", 0..1, 1),
+    ("single_stream_modulation.linear", "single_stream_modulation.lin", 0..1, 1),
+    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
+    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
+    ("proj_out", "final_layer.linear", 0..1, 1),
+];
+
+/// The names of a single block, of which one matrix has everything that reads the stream.
+fn single_names(ratio: usize, original: bool) -> [Row; 8] {
+    let (inputs, output, norms) = match original {
+        true => ("linear1", "linear2", ["norm.query_norm", "norm.key_norm"]),
+        false => ("attn.to_qkv_mlp_proj", "attn.to_out", ["attn.norm_q", "attn.norm_k"]),
+    };
+    let part = |own, parts: Range<usize>| (own, inputs, parts, 3 + 2 * ratio);
+    [
+        part("attn.to_q", 0..1),
+        part("attn.to_k", 1..2),
+        part("attn.to_v", 2..3),
+        part("attn.gate", 3..3 + ratio),
+        part("attn.up", 3 + ratio..3 + 2 * ratio),
+        ("attn.to_out", output, 0..1, 1),
+        ("attn.norm_q", norms[0], 0..1, 1),
+        ("attn.norm_k", norms[1], 0..1, 1),
+    ]
+}
+
+/// The transformer's shape. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct Flux2Transformer {
+    config: Flux2Config,
+    /// Pixels per latent, along one side.
+    scale: usize,
+    /// Whether guidance is distilled into it.
+    is_distilled: bool,
+}
+
+impl Flux2Transformer {
+    /// The transformer in a part of a checkpoint, and the location of its weights.
+    ///
+    /// # Errors
+    /// When the configuration is wrong or not supported, a tensor is missing, or a tensor has the wrong shape.
+    pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
+        let config = part.config(Flux2Config::from_shapes)?;
+        config.check(part)?;
+        // Converted files call the weights of norms as most programs do.
+        let is_weight = part.tensors.contains_key("double_blocks.0.img_attn.norm.query_norm.weight");
+        let original =
+            |name: &str| config.stored_name(name, Some(if is_weight { "weight" } else { "scale" }));
+        let diffusers = |name: &str| config.diffusers_name(name);
+        let is_original = part.tensors.contains_key("img_in.weight");
+        let component = Component::bind(
+            Role::Denoiser,
+            "FLUX.2 transformer",
+            &config.blueprint(),
+            &part.tensors,
+            |name| if is_original { original(name) } else { diffusers(name) },
+            &part.path,
+        )?
+        .also_named(original)
+        .also_named(diffusers);
+        Ok((Self { config, scale: 16, is_distilled: true }, component))
+    }
+
+    /// Embeds the noise levels, and the prompts as the network's tokens.
+    fn embed(
+        &self,
+        w: &Weights,
+        input: &PrepareInput<'_>,
+        blocks: Blocks<'_>,
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
+        // must match.
+        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let times = frequencies(&times, &blocks.device())?.to_dtype(blocks.dtype())?;
+        let layer =
+            |number: usize, x: &Tensor| w.linear(&format!("{EMBEDDER}.timestep_embedder.linear_{number}"), x);
+        let times = layer(2, &silu(&layer(1, &times)?)?)?;
+        // All prompts at once, so that each weight is read once even if it is loaded by itself.
+        let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
+        let all = w.linear("context_embedder", &Tensor::cat(&prompts, 0)?.unsqueeze(0)?)?;
+        let mut first = 0;
+        let own = prompts.into_iter().map(|prompt| {
+            let tokens = prompt.dim(0)?;
+            first += tokens;
+            all.narrow(1, first - tokens, tokens)
+        });
+        Ok((times.unsqueeze(1)?, own.collect::<Result<_>>()?))
+    }
+
+    /// Both streams after joint attention and feed-forward layers.
+    fn double_block(
+        &self,
+        w: &Weights,
+        streams: [&Tensor; 2],
+        modulations: [&Tensor; 2],
+        pe: &Rope,
+    ) -> Result<[Tensor; 2]> {
+        let modulations = each_side(|side| modulations[side].chunk(DOUBLE_MODULATION, D::Minus1))?;
+        let parts = [&modulations[0][..], &modulations[1][..]];
+        let attended = self.config.heads().joint(w, streams, parts, Some(pe), 2)?;
+        each_side(|side| {
+            let (mlp, modulation) = (MLPS[side], &modulations[side]);
+            let x = gated_add(streams[side], &modulation[2], &attended[side])?;
+            let h = fed_forward(w, mlp, &normed(&x, &modulation[3..])?)?;
+            within_range(gated_add(&x, &modulation[5], &w.linear(&format!("{mlp}.linear_out"), &h)?)?)
+        })
+    }
+
+    fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {
+        let modulation = modulation.chunk(SINGLE_MODULATION, D::Minus1)?;
+        let h = normed(x, &modulation[..2])?;
+        let mlp = fed_forward(w, "attn", &h)?;
+        let heads = self.config.heads();
+        let attended = heads.attend(heads.qkv(w, h, &SIDES[0])?, Some(pe))?;
+        let h = Tensor::cat(&[&attended, &mlp], D::Minus1)?;
+        drop((attended, mlp));
+        within_range(gated_add(x, &modulation[2], &w.linear("attn.to_out", &h)?)?)
+    }
+
+    /// Rotary embeddings of `text` tokens, of the image and of the reference images, whose grids are in this order.
+    fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
+        let text = (0..text).map(|place| [0, 0, 0, place]);
+        let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
+            (0..rows).flat_map(move |row| (0..columns).map(move |column| [APART * image, row, column, 0]))
+        });
+        let places: Vec<[usize; 4]> = text.chain(tokens).collect();
+        let theta = self.config.rope_theta;
+        let angle = |place, exponent| place as f64 / theta.powf(exponent);
+        let angles = angles(&places, &self.config.axes_dims_rope, angle);
+        Rope::from_exact_angles(&angles, places.len(), self.config.attention_head_dim / 2, device)
+    }
+}
+
+/// The middle of a SwiGLU feed-forward layer.
+fn fed_forward(w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+    let (gate, up) = (w.linear(&format!("{name}.gate"), x)?, w.linear(&format!("{name}.up"), x)?);
+    silu_mul(&gate, &up)
+}
+
+impl Denoiser for Flux2Transformer {
+    fn size_multiple(&self) -> u32 {
+        (self.scale * PATCH) as u32
+    }
+
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.in_channels, height, width)
+    }
+
+    fn references(&self) -> Option<References> {
+        let sizes = ReferenceSizes::Own { side: REFERENCE_SIDE, multiple: self.size_multiple() };
+        Some(References { most: MOST_REFERENCES, edits: true, sizes })
+    }
+
+    /// Distilled models ignore the guidance scale. They can still be guided by a negative prompt.
+    fn guidance_weight(&self, request: &Request) -> f64 {
+        if self.is_distilled { request.guiding.true_cfg.into() } else { request.guidance.into() }
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            None => bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let modulators = |block: usize| MODULATORS[block - 1].1;
+        let prepared =
+            modulated(blocks, input.sigmas, EMBEDDERS, modulators, |w| self.embed(w, input, blocks))?;
+        let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
+        Ok(Prepared { references, ..prepared })
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let (_, _, height, width) = input.latents.dims4()?;
+        let grid = [height / PATCH, width / PATCH];
+        let references = prepared.references.iter().map(|reference| reference.grid);
+        let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(references).collect();
+        let tokens = |branch: &Conditioning| branch.prompt.dim(1);
+        let rotations =
+            prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, &grids, &blocks.device()));
+        let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
+        let [image, text, single_modulation, head_modulation] = prepared.modulation(input.sigma)? else {
+            let refuse = || -> Result<_> { bail!("a kind of blocks has no modulation") };
+            return Ok(refuse()?);
+        };
+
+        let double = EMBEDDERS + 1;
+        let single = double + self.config.num_layers;
+        let last = single + self.config.num_single_layers;
+        let mut apart: Vec<[Tensor; 2]> = Vec::new();
+        let mut joint: Vec<Tensor> = Vec::new();
+        blocks.walk(EMBEDDERS..last + 1, |index, w| {
+            if index < double {
+                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let patches = patchify(&latents, PATCH, Channels::First)?;
+                let img = w.linear("x_embedder", &with_references(patches, &prepared.references)?)?;
+                apart = streams(&img, &prepared.branches)?;
+                return Ok(());
+            }
+            if index == single {
+                let joined = apart.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
+                joint = joined.collect::<Result<_>>()?;
+            }
+            if index < single {
+                return w.branches(&mut apart, |w, branch, [img, txt]| {
+                    let pe = &rotations[branch];
+                    [*img, *txt] = self.double_block(w, [&*img, &*txt], [image, text], pe)?;
+                    Ok(())
+                });
+            }
+            w.branches(&mut joint, |w, branch, x| {
+                *x = if index == last {
+                    let text = tokens(&prepared.branches[branch])?;
+                    head(w, &x.narrow(1, text, grid[0] * grid[1])?, head_modulation)?
+                } else {
+                    self.single_block(w, x, single_modulation, &rotations[branch])?
+                };
+                Ok(())
+            })
+        })?;
+        let latents = |x| unpatchify(x, grid, PATCH, Channels::First);
+        Ok(joint.iter().map(latents).collect::<Result<_>>()?)
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_those_of_files() {
+        let config = Flux2Config::default();
+        let cases = [
+            ("transformer_blocks.3.attn.to_k.weight", "double_blocks.3.img_attn.qkv.weight", Some((1..2, 3))),
+            (
+                "transformer_blocks.0.ff_context.up.weight",
+                "double_blocks.0.txt_mlp.0.weight",
+                Some((1..2, 2)),
+            ),
+            (
+                "single_transformer_blocks.37.attn.gate.weight",
+                "single_blocks.37.linear1.weight",
+                Some((3..6, 9)),
+            ),
+            ("single_transformer_blocks.1.attn.norm_k.weight", "single_blocks.1.norm.key_norm.scale", None),
+            ("norm_out.scale.weight", "final_layer.adaLN_modulation.1.weight", Some((1..2, 2))),
+        ];
+        for (ours, name, part) in cases {
+            let original = config.stored_name(ours, Some("scale"));
+            assert_eq!(original, StoredName { name: name.to_owned(), part }, "{ours}");
+        }
+        let cases = [
+            ("single_transformer_blocks.2.attn.up.weight", "attn.to_qkv_mlp_proj.weight", Some((6..9, 9))),
+            ("single_transformer_blocks.2.attn.to_out.weight", "attn.to_out.weight", None),
+        ];
+        for (ours, name, part) in cases {
+            let name = format!("single_transformer_blocks.2.{name}");
+            assert_eq!(config.diffusers_name(ours), StoredName { name, part }, "{ours}");
+        }
+    }
+}
