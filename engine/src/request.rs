@@ -24,7 +24,7 @@ pub use control::{Control, STRONGEST_CONTROL};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use mode::Mode;
-pub use references::{REFERENCE_SIDES, ReferenceSizes, References};
+pub use references::{REFERENCE_SIDES, ReferenceSizes, References, of_area};
 pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;

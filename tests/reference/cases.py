@@ -98,6 +98,9 @@ class Checkpoint:
     scales: dict = field(default_factory=dict)
 
 
+# A vision tower whose heads and whole layers are as the tensors of published ones show.
+VISION = {"depth": 8, "hidden_size": 160, "intermediate_size": 48, "num_heads": 2, "fullatt_block_indexes": [7]}
+
 # A causal autoencoder of another shape than the published one.
 WAN_OTHER = {
     "base_dim": 6, "decoder_base_dim": 10, "z_dim": 8, "dim_mult": [1, 3, 4], "num_res_blocks": 1,
@@ -560,6 +563,45 @@ CASES = {
                 "batch": Run("dance monkey", "", 2, 2.5, 32, 48, batch=2),
                 "drawn_over": Edit(HORSE, "blurry", 4, 2.0, 32, 48, source=edit(0.6, [48, 32])),
                 "filled_in": Edit("dance monkey", "", 3, 1.0, 48, 32, source=edit(1.0, [32, 48], [40, 40])),
+            },
+        ),
+        "edit": Checkpoint(
+            salt="edit",
+            options={"edits": "Edit", "text": {"vision": VISION}},
+            runs={
+                "one": Referenced(HORSE, "blurry", 2, 3.0, 32, 48, max_tokens=512, references=references(64, [70, 50])),
+            },
+        ),
+        "edit_several": Checkpoint(
+            salt="edit several",
+            options={"edits": "EditPlus", "text": {"vision": VISION}},
+            runs={
+                "one": Referenced("dance monkey", "", 2, 2.5, 48, 32, batch=2, max_tokens=512, references=references(64, [30, 60])),
+                "two": Referenced(MIXED, "", 2, 1.0, 32, 32, max_tokens=512, references=references(64, [90, 50], [40, 40])),
+            },
+        ),
+        "edit_2511": Checkpoint(
+            salt="edit 2511",
+            options={
+                "edits": "EditPlus",
+                "transformer": {
+                    "num_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3, "axes_dims_rope": (8, 4, 12),
+                    "zero_cond_t": True,
+                },
+                "text": {
+                    "width": 48, "blocks": 3, "heads": 2, "kv_heads": 1, "eps": 1e-3, "theta": 1e4,
+                    "vision": {
+                        "depth": 3, "hidden_size": 24, "intermediate_size": 40, "num_heads": 3, "window_size": 56,
+                        "fullatt_block_indexes": [1],
+                    },
+                },
+                "scheduler": {"use_dynamic_shifting": False, "shift": 2.0, "shift_terminal": None},
+            },
+            runs={
+                "three": Referenced(
+                    LONG, "низкое качество", 2, 4.0, 48, 32, max_tokens=512,
+                    references=references(64, [50, 60], [33, 20], [20, 33]),
+                ),
             },
         ),
         "salted": Checkpoint(

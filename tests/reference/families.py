@@ -301,9 +301,9 @@ def z_image(transformer=None, text=None, vae=None, scheduler=None):
     )
 
 
-def qwen25_vl(tokenizer, width=256, blocks=2, heads=2, kv_heads=1, eps=1e-6, theta=1e6):
-    """A Qwen2.5-VL model with a small vision tower, which reads no pictures here. Its heads are as wide as published, because
-    the tensors do not show that."""
+def qwen25_vl(tokenizer, width=256, blocks=2, heads=2, kv_heads=1, eps=1e-6, theta=1e6, vision=None):
+    """A Qwen2.5-VL model with a small vision tower, which reads no pictures unless it is told its shape. Its heads are as
+    wide as published, because the tensors do not show that."""
     ids = tokenizer.get_vocab()
     half = width // heads // 2
     text = dict(
@@ -312,17 +312,24 @@ def qwen25_vl(tokenizer, width=256, blocks=2, heads=2, kv_heads=1, eps=1e-6, the
         rope_theta=theta, bos_token_id=ids["<|endoftext|>"], eos_token_id=ids["<|im_end|>"],
         rope_scaling={"mrope_section": [half // 4, half // 2 - half // 8, half - half // 4 - half // 2 + half // 8], "type": "default"},
     )  # fmt: skip
-    vision = dict(
+    usual = dict(
         depth=1, hidden_size=16, intermediate_size=24, num_heads=2, out_hidden_size=width, fullatt_block_indexes=[0],
         window_size=112,
     )  # fmt: skip
-    config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=False)
+    seen = {} if vision is None else {
+        "image_token_id": ids["<|image_pad|>"], "video_token_id": ids["<|video_pad|>"],
+        "vision_start_token_id": ids["<|vision_start|>"], "vision_end_token_id": ids["<|vision_end|>"],
+    }  # fmt: skip
+    vision = {**usual, **(vision or {})}
+    config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=False, **seen)
     return transformers.Qwen2_5_VLForConditionalGeneration(config)
 
 
 @family
-def qwen_image(transformer=None, text=None, vae=None, scheduler=None):
-    """Qwen-Image: the language model of Qwen2.5-VL, a transformer of two streams, Wan's autoencoder on one frame."""
+def qwen_image(edits=None, transformer=None, text=None, vae=None, scheduler=None):
+    """Qwen-Image: the language model of Qwen2.5-VL, a transformer of two streams, Wan's autoencoder on one frame. Those that
+    edit have a pipeline with `edits` in its name. What prepares pictures for the vision tower needs packages that do
+    not matter here; `pictures.Processor` does the same."""
     tokenizer, save_tokenizer = qwen_tokenizer.make()
     text_encoder = qwen25_vl(tokenizer, **(text or {}))
     options = dict(
@@ -335,7 +342,9 @@ def qwen_image(transformer=None, text=None, vae=None, scheduler=None):
         shift=1.0, shift_terminal=0.02, time_shift_type="exponential",
     )  # fmt: skip
     autoencoder = diffusers.AutoencoderKLQwenImage(**{**usual, **(vae or {})})
-    pipeline = diffusers.QwenImagePipeline(
+    kind = getattr(diffusers, f"QwenImage{edits or ''}Pipeline")
+    pipeline = kind(
+        **({"processor": None} if edits else {}),
         transformer=diffusers.QwenImageTransformer2DModel(**{**options, **(transformer or {})}),
         vae=autoencoder,
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),

@@ -12,7 +12,10 @@ import numpy
 import torch
 from diffusers.models.autoencoders import vae
 from diffusers.pipelines.flux import pipeline_flux_kontext
+from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit, pipeline_qwenimage_edit_plus
 from PIL import Image
+from transformers import BatchFeature
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
 import hash_weights
 
@@ -98,17 +101,56 @@ def area(side, ratio, multiple):
 def referenced(kind, references, folder):
     """Options of a pipeline that edits pictures, which reads them as large as is asked for."""
     opened = [Image.open(f"{folder}/{REFERENCE}-{number}.png") for number in range(len(references["pictures"]))]
-    if kind != "FluxKontextPipeline":
+    if kind == "Flux2KleinPipeline":
         yield {"image": opened}
         return
-    module = pipeline_flux_kontext
-    name, before = "PREFERRED_KONTEXT_RESOLUTIONS", module.PREFERRED_KONTEXT_RESOLUTIONS
-    width, height = references["pictures"][0]
-    setattr(module, name, [tuple(area(references["side"], width / height, 16))])
+    side, (width, height) = references["side"], references["pictures"][0]
+    if kind == "FluxKontextPipeline":
+        module, name, value = pipeline_flux_kontext, "PREFERRED_KONTEXT_RESOLUTIONS", [tuple(area(side, width / height, 16))]
+    elif kind == "QwenImageEditPlusPipeline":
+        module, name, value = pipeline_qwenimage_edit_plus, "VAE_IMAGE_SIZE", side * side
+    else:
+        # The size of its references is that of results, without a name.
+        module, name = pipeline_qwenimage_edit, "calculate_dimensions"
+        value = lambda _, ratio: (*area(side, ratio, 32), None)  # noqa: E731
+    before = getattr(module, name)
+    setattr(module, name, value)
     try:
         yield {"image": opened[0] if len(opened) == 1 else opened}
     finally:
         setattr(module, name, before)
+
+
+class Processor:
+    """What prepares prompts and pictures for Qwen2.5-VL. That of transformers needs torchvision for clips."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer = tokenizer
+        self.images = Qwen2VLImageProcessorPil(size={"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 16384})
+
+    def __call__(self, text, images, padding, return_tensors):
+        """Token ids, masks and patches."""
+        seen = self.images(images=images, return_tensors=return_tensors)
+        token, texts = "<|image_pad|>", []
+        for prompt in text:
+            parts = prompt.split(token)
+            counts = [int(grid.prod()) // self.images.merge_size**2 for grid in seen["image_grid_thw"]]
+            texts.append(parts[0] + "".join(token * count + part for count, part in zip(counts, parts[1:], strict=True)))
+        read = self.tokenizer(texts, padding=padding, return_tensors=return_tensors)
+        return BatchFeature({**read, **seen})
+
+
+def see(pipeline):
+    """Gives a pipeline what prepares pictures for its text encoder. diffusers does not say which tokens are those of
+    pictures, without which transformers 5 takes their places in the text for their positions."""
+    pipeline.processor = Processor(pipeline.tokenizer)
+
+    def hook(encoder, arguments, options):
+        """Called before each forward pass."""
+        is_image = options["input_ids"] == encoder.config.image_token_id
+        return arguments, {**options, "mm_token_type_ids": is_image.int()}
+
+    pipeline.text_encoder.register_forward_pre_hook(hook, with_kwargs=True)
 
 
 def write_control(source, folder, frames):

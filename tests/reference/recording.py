@@ -385,6 +385,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     kind = pictures.variant(kind, source) if source else kind
     pipeline = open_pipeline(kind, folder)
     prepare(pipeline)
+    if kind.startswith("QwenImageEdit"):
+        pictures.see(pipeline)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
@@ -471,7 +473,13 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
             # It reads whole prompts and cuts what becomes of them; what is cut makes no difference to the rest.
             read = wanted.max_tokens + pipeline.prompt_template_encode_start_idx
             ids = {name: value[:read] for name, value in recorder.tensors.items() if name.endswith(".input_ids")}
-            recorder.tensors.update(ids)
+            recorder.tensors.update({} if references else ids)
+            # Those of pictures are long; what is predicted with them is compared.
+            recorder.tensors = {
+                name: value
+                for name, value in recorder.tensors.items()
+                if not name.startswith("encode_prompt.") or value.numel() < 20_000
+            }
         return patches.tidy(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
 

@@ -189,13 +189,18 @@ pub fn check_every_mode_of(fixture: &Fixture, run: &str, change: impl Fn(Request
     let width = if own.width.is_multiple_of(32) && own.height.is_multiple_of(32) { 64 } else { 48 };
     let request = change(Request { batch: 2, width, height: 32, steps: 2, ..own });
     let mut runner = Runner::start()?;
-    let want = draw(&mut runner, &request, &card(OffloadMode::None))?.tensors;
+    let mut want = draw(&mut runner, &request, &card(OffloadMode::None))?.tensors;
+    // What a text encoder sees is not computed again for a known prompt.
+    let is_seen =
+        |name: &String| (0..request.references.len()).any(|number| *name == format!("vision.{number}"));
+    want.retain(|name, _| !is_seen(name));
     for &mode in OffloadMode::ALL {
         let plenty = card(mode);
         let least = forecast(&runner, &request, &plenty)?.least_device.context("there is no least budget")?;
         for budget in [least, least + least / 8] {
             let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-            let got = draw(&mut runner, &request, &memory)?;
+            let mut got = draw(&mut runner, &request, &memory)?;
+            got.tensors.retain(|name, _| !is_seen(name));
             let peak = got.outcome.measured_device;
             ensure!(peak <= budget, "{mode:?}: peak of {peak} bytes exceeds the budget of {budget}");
             ensure!(got.tensors.len() == want.len(), "{mode:?}: other tensors");

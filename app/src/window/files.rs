@@ -143,6 +143,8 @@ pub enum FileEvent {
     },
     /// The end image of a clip was chosen in a dialog, or was saved.
     LastImageChosen(PathBuf),
+    /// A reference image was chosen.
+    ReferenceChosen(PathBuf),
     /// An input clip was chosen in a dialog.
     ClipChosen(PathBuf),
     /// An input image was chosen in a dialog.
@@ -245,6 +247,7 @@ impl Files {
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::LastImageChosen(_)
+                    | FileEvent::ReferenceChosen(_)
                     | FileEvent::ClipChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed

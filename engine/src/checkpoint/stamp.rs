@@ -25,6 +25,11 @@ impl FileStamp {
         }
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether the file is unchanged.
     pub fn is_current(&self) -> bool {
         *self == Self::of(&self.path)

@@ -157,13 +157,24 @@ impl Heads {
         pe: Option<&Rope>,
         outputs: usize,
     ) -> Result<Vec<Tensor>> {
+        self.joint_of(w, |side| normed(streams[side], modulations[side]), pe, outputs)
+    }
+
+    /// The same for streams whose values, normalized and modulated, `normed` returns by their side.
+    fn joint_of(
+        self,
+        w: &Weights,
+        normed: impl Fn(usize) -> Result<Tensor>,
+        pe: Option<&Rope>,
+        outputs: usize,
+    ) -> Result<Vec<Tensor>> {
         let [[img_q, img_k, img_v], [txt_q, txt_k, txt_v]] =
-            each_side(|side| self.qkv(w, normed(streams[side], modulations[side])?, &SIDES[side]))?;
+            each_side(|side| self.qkv(w, normed(side)?, &SIDES[side]))?;
+        let text = txt_q.dim(1)?;
         let q = joined(txt_q, img_q)?;
         let k = joined(txt_k, img_k)?;
         let v = joined(txt_v, img_v)?;
         let h = self.attend([q, k, v], pe)?;
-        let text = streams[1].dim(1)?;
         let places = [text..h.dim(1)?, 0..text];
         let own = |(places, layers): (Range<usize>, &Attention)| {
             w.linear(layers.out, &h.narrow(1, places.start, places.len())?)
@@ -181,13 +192,32 @@ impl Heads {
         mlps: [&str; 2],
         pe: &Rope,
     ) -> Result<[Tensor; 2]> {
-        let modulations = each_side(|side| modulations[side].chunk(DOUBLE_MODULATION, D::Minus1))?;
-        let parts = [&modulations[0][..], &modulations[1][..]];
-        let attended = self.joint(w, streams, parts, Some(pe), 2)?;
+        let [img, txt] = modulations;
+        let spans = [vec![(streams[0].dim(1)?, img)], vec![(streams[1].dim(1)?, txt)]];
+        self.double_block_in(w, streams, spans, mlps, pe)
+    }
+
+    /// The same where tokens of a stream are modulated differently: as many of them, in their order, by each modulation.
+    pub fn double_block_in(
+        self,
+        w: &Weights,
+        streams: [&Tensor; 2],
+        modulations: [Vec<(usize, Tensor)>; 2],
+        mlps: [&str; 2],
+        pe: &Rope,
+    ) -> Result<[Tensor; 2]> {
+        let chunks = |(tokens, modulation): &(usize, Tensor)| {
+            Ok((*tokens, modulation.chunk(DOUBLE_MODULATION, D::Minus1)?))
+        };
+        let spans = each_side(|side| modulations[side].iter().map(chunks).collect::<Result<Vec<Span>>>())?;
+        let norm = |side: usize| in_spans([streams[side]], &spans[side], |[x], own| normed(x, own));
+        let attended = self.joint_of(w, norm, Some(pe), 2)?;
         each_side(|side| {
-            let modulation = &modulations[side];
-            let x = gated_add(streams[side], &modulation[2], &attended[side])?;
-            fed_forward(w, mlps[side], &x, &modulation[3..])
+            let (spans, both) = (&spans[side], [streams[side], &attended[side]]);
+            let x = in_spans(both, spans, |[x, h], own| gated_add(x, &own[2], h))?;
+            let h = in_spans([&x], spans, |[x], own| normed(x, &own[3..]))?;
+            let h = feed_forward(w, mlps[side], h)?;
+            within_range(in_spans([&x, &h], spans, |[x, h], own| gated_add(x, &own[5], h))?)
         })
     }
 
@@ -198,6 +228,30 @@ impl Heads {
         let spec = BlockSpec { prefix: block.to_owned(), ..BlockSpec::new(format!("{block}{name}")) };
         layers.iter().copied().flatten().fold(spec, |spec, (name, width)| spec.linear(name, width * dim, dim))
     }
+}
+
+/// A number of tokens, and what modulates them: shift, scale and gate for attention and for feed-forward.
+type Span = (usize, Vec<Tensor>);
+
+/// The results of `work` for each span of the tokens of some streams, after one another.
+fn in_spans<const N: usize>(
+    streams: [&Tensor; N],
+    spans: &[Span],
+    work: impl Fn([&Tensor; N], &[Tensor]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    if let [(_, only)] = spans {
+        return work(streams, only);
+    }
+    let (mut first, mut parts) = (0, Vec::new());
+    for (tokens, own) in spans {
+        let mut narrowed = Vec::new();
+        for stream in streams {
+            narrowed.push(stream.narrow(1, first, *tokens)?.contiguous()?);
+        }
+        parts.push(work(std::array::from_fn(|index| &narrowed[index]), own)?);
+        first += tokens;
+    }
+    Tensor::cat(&parts, 1)
 }
 
 /// Concatenates text and image along the tokens.

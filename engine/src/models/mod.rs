@@ -38,7 +38,9 @@ pub use known::{
     KnownDefaults, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model,
     known_models, published_models,
 };
-pub use model::{Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, TextPart, Used};
+pub use model::{
+    Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, SeenImage, TextPart, Used,
+};
 pub use opened::OpenedModels;
 pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
 pub use windows::{FrameWindows, Window};

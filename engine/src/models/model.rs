@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use super::{Denoiser, Family, Task, stages::overlap};
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Component, Layout, Role},
+    checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Role},
     memory::MemoryPreferences,
     request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
-    text::{ClipVision, Manner, TextEncoder, Tokens},
+    text::{ClipVision, Manner, QwenVision, SeenSize, TextEncoder, Tokens},
     vae::Autoencoder,
 };
 
@@ -47,8 +47,10 @@ pub struct ModelPart {
 pub enum Network {
     /// Converts prompts to embeddings.
     TextEncoder(Arc<dyn TextEncoder>),
-    /// Converts images to embeddings.
+    /// Converts images to embeddings that a denoiser reads.
     ImageEncoder(Arc<ClipVision>),
+    /// Converts images to tokens of a text encoder.
+    VisionTower(Arc<QwenVision>),
     /// Converts noise to latents, step by step.
     Denoiser(Arc<Denoising>),
     /// Converts between latents and pixels.
@@ -138,6 +140,30 @@ impl Model {
         let part = ModelPart { name: "image_encoder".to_owned(), component, network, takes_adapters: false };
         self.parts.insert(place, part);
         self
+    }
+
+    /// This model with a vision tower for its text encoder, before it.
+    pub fn with_vision_tower(mut self, (tower, component): (QwenVision, Component)) -> Self {
+        let network = Network::VisionTower(Arc::new(tower));
+        let part = ModelPart { name: "vision_tower".to_owned(), component, network, takes_adapters: false };
+        let moved = |part: &mut ModelPart| {
+            if let Network::Denoiser(denoising) = &part.network {
+                let reads = denoising.reads.iter().map(|read| read + 1).collect();
+                part.network =
+                    Network::Denoiser(Arc::new(Denoising { reads, ..Denoising::clone(denoising) }));
+            }
+        };
+        self.parts.iter_mut().for_each(moved);
+        self.parts.insert(0, part);
+        self
+    }
+
+    /// The vision tower of its text encoder, if it has one.
+    pub fn vision_tower(&self) -> Option<Used<QwenVision>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::VisionTower(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
     }
 
     /// Its encoder of images, if it reads their embeddings.
@@ -355,15 +381,31 @@ impl Model {
         longest: usize,
         clip_skip: u32,
     ) -> Result<Vec<Prompt>, CheckpointError> {
+        self.tokenize_seeing(prompts, longest, clip_skip, &[])
+    }
+
+    /// The same for prompts about images, which a text encoder with a vision tower sees.
+    ///
+    /// # Errors
+    /// When a tokenizer fails.
+    pub fn tokenize_seeing(
+        &self,
+        prompts: &[&str],
+        longest: usize,
+        clip_skip: u32,
+        images: &[SeenImage],
+    ) -> Result<Vec<Prompt>, CheckpointError> {
+        let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
         let encoders: Vec<_> = self.text_encoders().collect();
         let clip_skip = if self.reads_clip_skip() { clip_skip } else { 0 };
         let mut read = Vec::new();
         for prompt in prompts {
             let tokens = |encoder: &Used<dyn TextEncoder>| -> Result<_, CheckpointError> {
-                Ok((encoder.part, encoder.network.tokenize(prompt, longest)?))
+                Ok((encoder.part, encoder.network.tokenize_seeing(prompt, longest, &grids)?))
             };
             let parts = encoders.iter().map(tokens);
-            read.push(Prompt { parts: parts.collect::<Result<_, _>>()?, clip_skip });
+            let parts = parts.collect::<Result<_, _>>()?;
+            read.push(Prompt { parts, clip_skip, images: images.to_vec() });
         }
         let chunks = read.iter().flat_map(|prompt| prompt.parts.values()).map(|part| part.sequences.len());
         let most = chunks.max().unwrap_or(0);
@@ -452,6 +494,17 @@ pub struct Prompt {
     pub parts: BTreeMap<usize, Tokens>,
     /// The request's clip skip; 0 in models where it has no effect.
     pub clip_skip: u32,
+    /// Images that a text encoder sees.
+    pub images: Vec<SeenImage>,
+}
+
+/// An image that a text encoder sees.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenImage {
+    /// Its file.
+    pub file: FileStamp,
+    /// In which sizes it is read.
+    pub size: SeenSize,
 }
 
 impl Prompt {

@@ -1,8 +1,9 @@
-//! Qwen-Image (Wu et al. 2025, arXiv:2508.02324): a transformer with two streams of tokens, in blocks like
+//! Qwen-Image (Wu et al. 2025, arXiv:2508.02324) and Qwen-Image-Edit: a transformer with two streams of tokens, in blocks like
 //! FLUX.1's double blocks. Its autoencoder is that of Wan, for one frame.
 //!
 //! Only the noise level modulates them. Image positions are relative to the image's centre; the text
-//! continues along the diagonal.
+//! continues along the diagonal. The models that edit see the references beside the image, and through the vision tower of
+//! their text encoder.
 
 use serde::Deserialize;
 
@@ -14,16 +15,16 @@ use super::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
         embedded_times, head, modulated, streams,
     },
-    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
+    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, TensorTable},
     nn::{Device, Result, Rope, Tensor, bail},
-    request::{Canvas, ComputeDtype},
+    request::{Canvas, ComputeDtype, ReferenceSizes, References},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, Training},
-    text::{Encoded, Qwen25Vl},
+    text::{Encoded, Qwen25Vl, QwenVision, Shown, Told},
     vae::{Autoencoder, WanAutoencoder},
 };
 
@@ -35,8 +36,12 @@ const THETA: f64 = 10_000.0;
 const EPS: f64 = 1e-6;
 /// The feed-forward layers of the image and of the text.
 const MLPS: [&str; 2] = ["img_mlp", "txt_mlp"];
-/// What Qwen-Image-Edit does.
-const EDITS: &str = "that edits images";
+/// In ComfyUI's files of models for which [`QwenImageConfig::zero_cond_t`] is true.
+const ZERO_MARK: &str = "__index_timestep_zero__";
+/// Side of a square with the pixels of references, and what their sides are a multiple of.
+const REFERENCE_SIZE: (u32, u32) = (1024, 32);
+/// Side of a square with the pixels of what the text encoder sees of each of several references.
+const SEEN_SIDE: u32 = 384;
 const BLOCK_MODULATORS: Modulators =
     &[&[("img_mod.1", DOUBLE_MODULATION)], &[("txt_mod.1", DOUBLE_MODULATION)]];
 
@@ -75,11 +80,7 @@ impl Family for QwenImage {
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser =
             part(checkpoint, Role::Denoiser, "no Qwen-Image transformer was found", is_transformer)?;
-        // The transformers of 2509 and before have the shape of those for text.
-        let class = checkpoint.index.as_ref().and_then(|index| index.get("_class_name")?.as_str());
-        if class.is_some_and(|class| class.starts_with("QwenImageEdit")) {
-            return Err(CheckpointError::OtherTask { path: checkpoint.path.clone(), task: EDITS });
-        }
+        let task = Task::of(checkpoint, denoiser);
         let config = denoiser.config(QwenImageConfig::from_shapes)?;
         let (width, channels) = (config.joint_attention_dim, config.latent_channels());
         let expected = format!("no Qwen2.5-VL encoder of width {width} was found");
@@ -92,6 +93,7 @@ impl Family for QwenImage {
         })?;
         let autoencoder = WanAutoencoder::open(vae)?;
         let (transformer, component) = QwenImageTransformer::open(denoiser, autoencoder.0.scale())?;
+        let transformer = QwenImageTransformer { references: task.references(), ..transformer };
         let published = FlowShift {
             use_dynamic_shifting: true,
             max_shift: 0.9,
@@ -99,22 +101,88 @@ impl Family for QwenImage {
             shift_terminal: Some(0.02),
             ..FlowShift::default()
         };
-        let pixels = 1328;
+        let pixels = if task == Task::Generate { 1328 } else { 1024 };
         let opened = Opened {
-            text: vec![TextPart::new(Qwen25Vl::open(checkpoint, text)?)],
+            text: vec![TextPart::new(Qwen25Vl::open(checkpoint, text, task.told())?)],
             denoiser: (Box::new(transformer), component),
             autoencoder: (Box::new(autoencoder.0.sampled()), autoencoder.1),
             training: Training::Flow(scheduler::flow_shift(checkpoint, published)?),
             defaults: ModelDefaults {
                 width: pixels,
                 height: pixels,
-                steps: 50,
+                steps: if task == Task::EditSeveral { 40 } else { 50 },
                 guidance: 4.0,
                 on_cards: ComputeDtype::Bf16,
                 ..ModelDefaults::default()
             },
         };
-        Ok(Model::new(&QwenImage, checkpoint, opened))
+        let model = Model::new(&QwenImage, checkpoint, opened);
+        let Some(shown) = task.shown() else { return Ok(model) };
+        let expected = format!("no vision tower of Qwen2.5-VL of width {width} was found");
+        let tower = part(checkpoint, Role::TextEncoder, &expected, |part| {
+            QwenVision::width_of(&part.tensors) == Some(width)
+        })?;
+        Ok(model.with_vision_tower(QwenVision::open(tower, shown)?))
+    }
+}
+
+/// What a model of the family is made for. Its transformer does not show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// Qwen-Image.
+    Generate,
+    /// The first Qwen-Image-Edit.
+    Edit,
+    /// Qwen-Image-Edit 2509 and 2511.
+    EditSeveral,
+}
+
+impl Task {
+    /// As the folder of the model says, or else the name of its file.
+    fn of(checkpoint: &Checkpoint, denoiser: &Part) -> Self {
+        let class = checkpoint.index.as_ref().and_then(|index| index.get("_class_name")?.as_str());
+        if let Some(class) = class {
+            return match class {
+                _ if class.starts_with("QwenImageEditPlus") => Self::EditSeveral,
+                _ if class.starts_with("QwenImageEdit") => Self::Edit,
+                _ => Self::Generate,
+            };
+        }
+        let name = denoiser.path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let has = |mark: &str| name.contains(mark);
+        match (has("edit"), has("2509") || has("2511") || has("plus")) {
+            _ if denoiser.tensors.contains_key(ZERO_MARK) => Self::EditSeveral,
+            (true, true) => Self::EditSeveral,
+            (true, false) => Self::Edit,
+            (false, _) => Self::Generate,
+        }
+    }
+
+    fn told(self) -> Told {
+        match self {
+            Self::Generate => Told::Describe,
+            Self::Edit => Told::Edit,
+            Self::EditSeveral => Told::EditSeveral,
+        }
+    }
+
+    /// The size in which the text encoder sees references.
+    fn shown(self) -> Option<Shown> {
+        match self {
+            Self::Generate => None,
+            Self::Edit => Some(Shown::Whole),
+            Self::EditSeveral => Some(Shown::Area(SEEN_SIDE)),
+        }
+    }
+
+    fn references(self) -> Option<References> {
+        let most = match self {
+            Self::Generate => return None,
+            Self::Edit => 1,
+            Self::EditSeveral => 3,
+        };
+        let (side, multiple) = REFERENCE_SIZE;
+        Some(References { most, edits: true, sizes: ReferenceSizes::Area { side, multiple } })
     }
 }
 
@@ -179,7 +247,7 @@ impl QwenImageConfig {
             axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
             use_additional_t_cond: shape("time_text_embed.addition_t_embedding.weight").is_some(),
             use_layer3d_rope: false,
-            zero_cond_t: false,
+            zero_cond_t: tensors.contains_key(ZERO_MARK),
         })
     }
 
@@ -194,14 +262,11 @@ impl QwenImageConfig {
         if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
             return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
         }
-        let other = |task| Err(CheckpointError::OtherTask { path: part.path.clone(), task });
-        match self {
-            _ if self.use_additional_t_cond || self.use_layer3d_rope => {
-                other("that generates images in layers")
-            }
-            _ if self.zero_cond_t => other(EDITS),
-            _ => Ok(()),
+        if self.use_additional_t_cond || self.use_layer3d_rope {
+            let task = "that generates images in layers";
+            return Err(CheckpointError::OtherTask { path: part.path.clone(), task });
         }
+        Ok(())
     }
 
     fn heads(&self) -> Heads {
@@ -248,12 +313,13 @@ pub struct QwenImageTransformer {
     config: QwenImageConfig,
     /// Pixels per latent, along one side.
     scale: usize,
+    references: Option<References>,
 }
 
 impl QwenImageTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: QwenImageConfig, scale: usize) -> Self {
-        Self { config, scale }
+        Self { config, scale, references: None }
     }
 
     /// The transformer in a part of a checkpoint, and the location of its weights. Its files use the names of
@@ -280,11 +346,12 @@ impl QwenImageTransformer {
         &self,
         w: &Weights,
         input: &PrepareInput<'_>,
+        sigmas: &[f32],
         blocks: Blocks<'_>,
     ) -> Result<(Tensor, Vec<Tensor>)> {
         // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
         // must match.
-        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let times: Vec<f32> = sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         // All prompts at once, so that each weight is read once even if it is loaded by itself.
         let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
         let all =
@@ -299,15 +366,19 @@ impl QwenImageTransformer {
         Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, own))
     }
 
-    /// Rotary embeddings of `text` tokens and of the image. The image's centre is at the origin; the text
-    /// continues from the image's far edge on all axes.
-    fn pe(&self, text: usize, [rows, columns]: [usize; 2], device: &Device) -> Result<Rope> {
+    /// Rotary embeddings of `text` tokens and of images. An image's centre is at the origin, on the plane of its number; the
+    /// text continues from the far edge of the largest on all axes.
+    fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
         let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
-        let first = (rows / 2).max(columns / 2);
+        let first = grids.iter().flatten().map(|side| side / 2).max().unwrap_or(0);
         let text = (first..first + text).map(|place| [place as f32; 3]);
-        let row =
-            |row| (0..columns).map(move |column| [0.0, from_middle(row, rows), from_middle(column, columns)]);
-        let places: Vec<[f32; 3]> = text.chain((0..rows).flat_map(row)).collect();
+        let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
+            (0..rows).flat_map(move |row| {
+                let column = move |column| from_middle(column, columns);
+                (0..columns).map(move |place| [image as f32, from_middle(row, rows), column(place)])
+            })
+        });
+        let places: Vec<[f32; 3]> = text.chain(tokens).collect();
         let angle = |place, exponent| place * THETA.powf(exponent).recip() as f32;
         let angles = angles(&places, &self.config.axes_dims_rope, angle);
         Rope::from_angles(&angles, places.len(), self.config.attention_head_dim / 2, device)
@@ -322,6 +393,10 @@ impl Denoiser for QwenImageTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         LatentShape::image(self.config.latent_channels(), height, width)
+    }
+
+    fn references(&self) -> Option<References> {
+        self.references.clone()
     }
 
     fn guidance_keeps_norms(&self) -> Option<usize> {
@@ -341,7 +416,14 @@ impl Denoiser for QwenImageTransformer {
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let modulators = |block| self.config.modulators(block);
-        modulated(blocks, input.sigmas, self.config.embedders(), modulators, |w| self.embed(w, input, blocks))
+        let mut sigmas = input.sigmas.to_vec();
+        if self.config.zero_cond_t && !input.references.is_empty() && !sigmas.contains(&0.0) {
+            sigmas.push(0.0);
+        }
+        let embed = |w: &Weights| self.embed(w, input, &sigmas, blocks);
+        let prepared = modulated(blocks, &sigmas, self.config.embedders(), modulators, embed)?;
+        let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
+        Ok(Prepared { references, ..prepared })
     }
 
     fn predict(
@@ -352,10 +434,19 @@ impl Denoiser for QwenImageTransformer {
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let (_, _, height, width) = input.latents.dims4()?;
         let grid = [height / PATCH, width / PATCH];
+        let seen = prepared.references.iter().map(|reference| reference.grid);
+        let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(seen).collect();
         let rotations =
-            prepared.branches.iter().map(|branch| self.pe(branch.prompt.dim(1)?, grid, &blocks.device()));
+            prepared.branches.iter().map(|branch| self.pe(branch.prompt.dim(1)?, &grids, &blocks.device()));
         let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
+        let own_tokens = grid[0] * grid[1];
+        let reference_tokens = grids.iter().skip(1).map(|[rows, columns]| rows * columns).sum();
+        // In newer models references are modulated as images without noise.
+        let without_noise = match self.config.zero_cond_t && reference_tokens > 0 {
+            true => Some(prepared.modulation(0.0)?),
+            false => None,
+        };
 
         let first = self.config.embedders() + 1;
         let last = first + self.config.num_layers;
@@ -363,19 +454,27 @@ impl Denoiser for QwenImageTransformer {
         blocks.walk(self.config.embedders()..last + 1, |index, w| {
             if index < first {
                 let latents = input.latents.to_dtype(blocks.dtype())?;
-                let img = w.linear("img_in", &patchify(&latents, PATCH, Channels::First)?)?;
+                let patches = patchify(&latents, PATCH, Channels::First)?;
+                let img = w.linear("img_in", &with_references(patches, &prepared.references)?)?;
                 both = streams(&img, &prepared.branches)?;
                 return Ok(());
             }
-            let modulation = &modulation[2 * (index - first)..];
+            let number = 2 * (index - first);
+            let modulation = &modulation[number..];
             w.branches(&mut both, |w, branch, [img, txt]| {
                 if index == last {
-                    *img = head(w, img, &modulation[0])?;
+                    *img = head(w, &img.narrow(1, 0, own_tokens)?, &modulation[0])?;
                     return Ok(());
                 }
-                let own = [modulation[0].clone(), modulation[1].clone()];
+                let of_image = match without_noise {
+                    Some(clean) => {
+                        vec![(own_tokens, modulation[0].clone()), (reference_tokens, clean[number].clone())]
+                    }
+                    None => vec![(img.dim(1)?, modulation[0].clone())],
+                };
+                let own = [of_image, vec![(txt.dim(1)?, modulation[1].clone())]];
                 let pe = &rotations[branch];
-                [*img, *txt] = self.config.heads().double_block(w, [&*img, &*txt], own, MLPS, pe)?;
+                [*img, *txt] = self.config.heads().double_block_in(w, [&*img, &*txt], own, MLPS, pe)?;
                 Ok(())
             })
         })?;

@@ -79,7 +79,7 @@ impl Family for Sdxl {
         let name = |part: &ModelPart| match part.network {
             Network::TextEncoder(_) => Some(REFINER_TEXT_ENCODER),
             Network::Denoiser(_) => Some(REFINER),
-            Network::ImageEncoder(_) | Network::Autoencoder(_) => None,
+            Network::ImageEncoder(_) | Network::VisionTower(_) | Network::Autoencoder(_) => None,
         };
         Ok(model.joined(refiner, name))
     }

@@ -7,7 +7,7 @@ use crate::{
     memory::StageKind,
     request::{Mode, Request},
     sampling::{self, Guide},
-    text::{ClipVision, TextEncoder},
+    text::{ClipVision, QwenVision, TextEncoder},
     vae::Autoencoder,
 };
 
@@ -29,6 +29,8 @@ pub enum Task {
         encoders: Vec<Used<dyn TextEncoder>>,
         /// The denoisers that read their outputs.
         denoisers: Vec<Used<Denoising>>,
+        /// The vision tower that runs before them, if the prompts are about images.
+        vision: Option<Used<QwenVision>>,
     },
     /// Converts noise to latents, step by step.
     Denoise(Denoise),
@@ -288,7 +290,8 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
     }
     let read = |part: usize| denoisers.iter().any(|denoiser| denoiser.network.reads.contains(&part));
     let encoders = model.text_encoders().filter(|encoder| read(encoder.part)).collect();
-    tasks.push(Task::EncodePrompt { encoders, denoisers });
+    let vision = model.vision_tower().filter(|_| !request.references.is_empty());
+    tasks.push(Task::EncodePrompt { encoders, denoisers, vision });
     tasks.extend(denoises.into_iter().map(Task::Denoise));
     tasks.extend(model.autoencoders().take(1).map(|autoencoder| Task::Decode { autoencoder }));
     tasks

@@ -21,7 +21,7 @@ use crate::{
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
-    text::{self, ClipVision, TextEncoder, Tokens},
+    text::{self, ClipVision, QwenVision, TextEncoder, Tokens},
     vae::{Autoencoder, Reel, Tiling},
 };
 
@@ -131,8 +131,10 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 }
                 uses
             }
-            Task::EncodePrompt { encoders, denoisers } => {
-                let (uses, results) = estimate.encode_prompt(encoders, denoisers)?;
+            Task::EncodePrompt { encoders, denoisers, vision } => {
+                let (seeing, seen) = estimate.see(vision.as_ref())?;
+                let (mut uses, results) = estimate.encode_prompt(encoders, denoisers, &seen)?;
+                uses.splice(..0, seeing);
                 conditionings = results;
                 uses
             }
@@ -176,11 +178,28 @@ impl Estimator<'_> {
         TracedBlocks::new(self.trace, component, dtype_of(component.role, self.resolved.dtype))
     }
 
+    /// The work of the vision tower of a text encoder, and the tokens of the images that it sees.
+    fn see(
+        &self,
+        vision: Option<&Used<QwenVision>>,
+    ) -> Result<(Option<PartUse>, Vec<Tensor>), PipelineError> {
+        let Some(Used { part, network }) = vision else { return Ok((None, Vec::new())) };
+        let images = self.resolved.prompts.first().map_or(&[][..], |prompt| &prompt.images);
+        let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
+        let count = grids.iter().map(|grid| network.patches_of(*grid)).sum();
+        let blocks = self.blocks(*part);
+        let patches = self.trace.tensor(&[1, count, network.values()], DType::F32);
+        let seen = network.encode(blocks.blocks(), &patches, &grids)?;
+        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+        Ok((Some(PartUse { part: *part, ways: vec![work] }), seen))
+    }
+
     /// The work of each text encoder, and what the denoisers are conditioned on.
     fn encode_prompt(
         &self,
         encoders: &[Used<dyn TextEncoder>],
         denoisers: &[Used<Denoising>],
+        seen: &[Tensor],
     ) -> Result<(Vec<PartUse>, Conditionings), PipelineError> {
         let prompts = &self.resolved.prompts;
         let mut uses = Vec::new();
@@ -188,7 +207,7 @@ impl Estimator<'_> {
         for Used { part, network } in encoders {
             let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[part]).collect();
             let blocks = self.blocks(*part);
-            let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip)?;
+            let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip, seen)?;
             encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| {
                 all.insert(*part, fresh);
             });

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use super::{PipelineError, Target};
 use crate::{
+    checkpoint::FileStamp,
     memory::Stage,
-    models::{ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, Task, Used},
+    models::{
+        ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, SeenImage, Task, Used,
+    },
     nn,
     request::{ComputeDtype, Request},
     source::size_of,
-    text::Encoded,
+    text::{Encoded, QwenVision},
 };
 
 /// A request with everything decided that decides what is computed.
@@ -49,8 +52,9 @@ impl Resolved {
         if denoises(&stages).any(|(_, denoise)| denoise.steps.guided()[0] > 0) {
             prompts.push(&request.negative_prompt);
         }
-        let prompts = model.tokenize(&prompts, request.max_sequence_length as usize, request.clip_skip)?;
-        let references = reference_sizes(model, request)?;
+        let (references, seen) = reference_sizes(model, request)?;
+        let longest = request.max_sequence_length as usize;
+        let prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
         let request = Request { dtype: Some(dtype), ..request.clone() };
         Ok(Self { request, dtype, prompts, stages, references, tile: None })
     }
@@ -114,14 +118,26 @@ impl Resolved {
     }
 }
 
-/// Width and height in which a model reads each reference image of a request.
-fn reference_sizes(model: &Model, request: &Request) -> Result<Vec<[u32; 2]>, PipelineError> {
-    let Some(takes) = model.references() else { return Ok(Vec::new()) };
-    let mut sizes = Vec::new();
+/// Width and height in which a model reads each reference image of a request, and what its text encoder sees of it.
+fn reference_sizes(
+    model: &Model,
+    request: &Request,
+) -> Result<(Vec<[u32; 2]>, Vec<SeenImage>), PipelineError> {
+    let (mut sizes, mut seen) = (Vec::new(), Vec::new());
+    let (Some(takes), tower) = (model.references(), model.vision_tower()) else {
+        return Ok((sizes, seen));
+    };
     for path in &request.references {
-        sizes.extend(takes.size(size_of(path)?, request.reference_side));
+        let own = size_of(path)?;
+        let Some(size) = takes.size(own, request.reference_side) else { continue };
+        sizes.push(size);
+        let image = |tower: &Used<QwenVision>| SeenImage {
+            file: FileStamp::of(path),
+            size: tower.network.size(own, size),
+        };
+        seen.extend(tower.as_ref().map(image));
     }
-    Ok(sizes)
+    Ok((sizes, seen))
 }
 
 fn denoises(stages: &[Task]) -> impl Iterator<Item = (usize, &Denoise)> {

@@ -119,6 +119,16 @@ pub(crate) fn cropped(path: &Path, whole: [u32; 2], middle: [u32; 2]) -> Result<
     Ok(resample::resize(&read(path)?, side(0), side(1), Kernel::Lanczos))
 }
 
+/// The same as [`scaled`], scaled once more with a bicubic filter.
+pub(crate) fn scaled_further(
+    path: &Path,
+    first: [u32; 2],
+    [width, height]: [u32; 2],
+) -> Result<Image, SourceError> {
+    let whole = |length| Side { whole: length, first: 0, length };
+    Ok(resample::resize(&scaled(path, first)?, whole(width), whole(height), Kernel::Bicubic))
+}
+
 /// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.
 pub(crate) fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
     let (width, height) = (picture.width as usize, picture.height as usize);

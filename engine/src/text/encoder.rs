@@ -43,6 +43,19 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
     /// it to `longest` tokens.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError>;
 
+    /// Tokenizes a prompt about images, which encoders that see images get as these rows and columns of tokens.
+    ///
+    /// # Errors
+    /// As [`tokenize`](Self::tokenize).
+    fn tokenize_seeing(
+        &self,
+        prompt: &str,
+        longest: usize,
+        _grids: &[[usize; 2]],
+    ) -> Result<Tokens, CheckpointError> {
+        self.tokenize(prompt, longest)
+    }
+
     /// Adds empty chunks up to `chunks`, in encoders that read chunks.
     fn fill(&self, _tokens: &mut Tokens, _chunks: usize) {}
 
@@ -54,4 +67,18 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
         sequences: &[&[u32]],
         clip_skip: u32,
     ) -> Result<Vec<Encoded>, RunError>;
+
+    /// The same with images `[rows, columns, width]`, in encoders that see them.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    fn encode_seeing(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        clip_skip: u32,
+        _images: &[Tensor],
+    ) -> Result<Vec<Encoded>, RunError> {
+        self.encode(blocks, sequences, clip_skip)
+    }
 }

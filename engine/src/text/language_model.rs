@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
-    nn::{D, Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, silu_mul},
+    nn::{D, Mask, Result, Rope, Tensor, attention, bail, rms_norm, rope_half, silu_mul},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -39,13 +39,26 @@ pub struct LanguageModelConfig {
     pub rope_theta: f64,
     /// Where transformers 5 writes it.
     pub rope_parameters: Option<RopeParameters>,
+    /// Where older versions write how positions are shared out.
+    pub rope_scaling: Option<RopeScaling>,
 }
 
 /// The rotary embedding, as transformers 5 writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct RopeParameters {
     /// Base of the frequencies.
     pub rope_theta: f64,
+    /// See [`RopeScaling::mrope_section`].
+    #[serde(default)]
+    pub mrope_section: Option<[usize; 3]>,
+}
+
+/// How the rotary embedding of older configurations differs from the usual one.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RopeScaling {
+    /// Pairs of values that are rotated by image, row and column, in models that see images.
+    #[serde(default)]
+    pub mrope_section: Option<[usize; 3]>,
 }
 
 impl Default for LanguageModelConfig {
@@ -62,6 +75,7 @@ impl Default for LanguageModelConfig {
             rms_norm_eps: 1e-6,
             rope_theta: 1e6,
             rope_parameters: None,
+            rope_scaling: None,
         }
     }
 }
@@ -98,6 +112,7 @@ impl LanguageModelConfig {
             rms_norm_eps: 1e-6,
             rope_theta: 1e6,
             rope_parameters: None,
+            rope_scaling: None,
         })
     }
 
@@ -127,6 +142,17 @@ impl LanguageModelConfig {
     /// Width of a head.
     fn head(&self) -> usize {
         self.head_dim.unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
+    }
+
+    /// Pairs of values of a head that are rotated by image, row and column; for text these are the same.
+    fn sections(&self) -> [usize; 3] {
+        let half = self.head() / 2;
+        let new = self.rope_parameters.as_ref().and_then(|rope| rope.mrope_section);
+        let own = new.or(self.rope_scaling.as_ref().and_then(|rope| rope.mrope_section));
+        own.filter(|sections| sections.iter().sum::<usize>() == half).unwrap_or_else(|| {
+            let rows = half * 3 / 8;
+            [half - 2 * rows, rows, rows]
+        })
     }
 
     /// The blocks: embeddings, layers, final norm.
@@ -185,6 +211,15 @@ impl Taken {
     }
 }
 
+/// Images in prompts.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The token that stands for a part of an image.
+    pub token: u32,
+    /// What a row of such tokens is replaced by, image after image: `[rows, columns, hidden_size]`.
+    pub images: &'a [Tensor],
+}
+
 /// A language model. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct LanguageModel {
@@ -221,10 +256,28 @@ impl LanguageModel {
         prompts: &[&[u32]],
         taken: Taken,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
+        self.states_seeing(blocks, prompts, taken, None)
+    }
+
+    /// The same for prompts with images, which are the same in all prompts.
+    ///
+    /// # Errors
+    /// When the walk stops early, or a prompt has fewer images than it has tokens for.
+    pub fn states_seeing(
+        &self,
+        blocks: Blocks<'_>,
+        prompts: &[&[u32]],
+        taken: Taken,
+        seen: Option<Seen<'_>>,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
         let mut states = Vec::new();
         for ids in prompts {
-            let x = blocks.rows(EMBEDDINGS, "weight", ids)?.unsqueeze(0)?;
-            states.push((self.rope(ids.len(), &x)?, self.seen(ids), x));
+            let x = blocks.rows(EMBEDDINGS, "weight", ids)?;
+            let (x, places) = match seen {
+                Some(seen) => with_images(x, ids, seen)?,
+                None => (x, (0..ids.len()).map(|place| [place; 3]).collect()),
+            };
+            states.push((self.rope(&places, &x)?, self.unpadded(ids), x.unsqueeze(0)?));
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);
@@ -255,7 +308,7 @@ impl LanguageModel {
     }
 
     /// The number of tokens without the padding.
-    fn seen(&self, ids: &[u32]) -> usize {
+    fn unpadded(&self, ids: &[u32]) -> usize {
         let is_read = |id: &u32| Some(*id) != self.padding;
         ids.iter().rposition(is_read).map_or(ids.len(), |last| last + 1)
     }
@@ -286,16 +339,19 @@ impl LanguageModel {
         x + w.linear("mlp.down_proj", &h)?
     }
 
-    fn rope(&self, tokens: usize, like: &Tensor) -> Result<Rope> {
+    fn rope(&self, places: &[[usize; 3]], like: &Tensor) -> Result<Rope> {
         let half = self.config.head() / 2;
-        let theta = self.config.rope_parameters.map_or(self.config.rope_theta, |rope| rope.rope_theta);
+        let own = self.config.rope_parameters.as_ref();
+        let theta = own.map_or(self.config.rope_theta, |rope| rope.rope_theta);
         let frequency = |pair: usize| {
             let exponent = (2 * pair) as f32 / self.config.head() as f32;
             1.0 / (theta as f32).powf(exponent)
         };
-        let angles: Vec<f32> =
-            (0..tokens).flat_map(|token| (0..half).map(move |pair| token as f32 * frequency(pair))).collect();
-        Rope::from_angles(&angles, tokens, half, &like.device())
+        let [first, second, _] = self.config.sections();
+        let axis = |pair: usize| usize::from(pair >= first) + usize::from(pair >= first + second);
+        let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequency(pair);
+        let angles = places.iter().flat_map(|place| (0..half).map(move |pair| angle(place, pair)));
+        Rope::from_angles(&angles.collect::<Vec<f32>>(), places.len(), half, &like.device())
     }
 }
 
@@ -309,4 +365,31 @@ fn attend(q: &Tensor, k: &Tensor, v: &Tensor, seen: usize) -> Result<Tensor> {
     let own = attention(&q.narrow(1, 0, seen)?, &k, &v, Mask::Causal)?;
     let padding = attention(&q.narrow(1, seen, tokens - seen)?, &k, &v, Mask::None)?;
     Tensor::cat(&[own, padding], 1)
+}
+
+/// The embeddings `[tokens, width]` of a prompt with those of images in their places, and the position of each token: for
+/// text the same on all axes, and on from the longer side of an image after it.
+fn with_images(x: Tensor, ids: &[u32], seen: Seen<'_>) -> Result<(Tensor, Vec<[usize; 3]>)> {
+    let mut images = seen.images.iter();
+    let (mut parts, mut places) = (Vec::new(), Vec::with_capacity(ids.len()));
+    let (mut first, mut next) = (0, 0);
+    for run in ids.chunk_by(|one, other| (*one == seen.token) == (*other == seen.token)) {
+        if run[0] == seen.token {
+            let Some(image) = images.next() else { bail!("the prompt has too few images") };
+            let (rows, columns, width) = image.dims3()?;
+            if rows * columns != run.len() {
+                bail!("{} tokens stand for an image of {}", run.len(), rows * columns);
+            }
+            parts.push(image.reshape((rows * columns, width))?.to_dtype(x.dtype())?);
+            let place = |row| (0..columns).map(move |column| [next, next + row, next + column]);
+            places.extend((0..rows).flat_map(place));
+            next += rows.max(columns);
+        } else {
+            parts.push(x.narrow(0, first, run.len())?);
+            places.extend((next..next + run.len()).map(|place| [place; 3]));
+            next += run.len();
+        }
+        first += run.len();
+    }
+    Ok((Tensor::cat(&parts, 0)?, places))
 }

@@ -1,4 +1,4 @@
-//! Prompts: tokenizers and text encoders. CLIP also encodes images.
+//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL sees them.
 
 mod chunks;
 mod clip;
@@ -12,6 +12,7 @@ mod prompts;
 mod qwen2_5_vl;
 mod qwen2_tokenizer;
 mod qwen3;
+mod qwen_vision;
 mod sentencepiece;
 mod t5;
 mod t5_tokenizer;
@@ -25,9 +26,10 @@ pub use clip_tokenizer::ClipTokenizer;
 pub use clip_vision::{ClipVision, ClipVisionConfig};
 pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Manner, TextEncoder};
-pub use language_model::{LanguageModelConfig, Layers};
+pub use language_model::{LanguageModelConfig, Layers, RopeParameters, RopeScaling, Seen};
 pub use prompts::encode;
-pub use qwen2_5_vl::Qwen25Vl;
+pub use qwen_vision::{QwenVision, QwenVisionConfig, SeenSize, Shown};
+pub use qwen2_5_vl::{Qwen25Vl, Told};
 pub use qwen2_tokenizer::Qwen2Tokenizer;
 pub use qwen3::Qwen3Chat;
 pub use t5::{T5, T5Config, T5Encoder};

@@ -7,15 +7,16 @@ use crate::{
 };
 
 /// Encodes prompts. The states of a prompt's chunks are weighted and concatenated along the tokens; the
-/// pooled output is that of the first chunk.
+/// pooled output is that of the first chunk. `images` are embedded for encoders that see them.
 pub fn encode(
     encoder: &dyn TextEncoder,
     blocks: Blocks<'_>,
     prompts: &[&Tokens],
     clip_skip: u32,
+    images: &[Tensor],
 ) -> std::result::Result<Vec<Encoded>, RunError> {
     let sequences: Vec<&[u32]> = all(prompts).map(|sequence| sequence.ids.as_slice()).collect();
-    let mut encoded = encoder.encode(blocks, &sequences, clip_skip)?.into_iter();
+    let mut encoded = encoder.encode_seeing(blocks, &sequences, clip_skip, images)?.into_iter();
     let mut joined = Vec::new();
     for prompt in prompts {
         let (mut states, mut pooled) = (Vec::new(), None);

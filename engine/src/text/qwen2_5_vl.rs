@@ -1,8 +1,8 @@
-//! The language model of Qwen2.5-VL (Bai et al. 2025, arXiv:2502.13923) as a text encoder. Its vision tower is not read.
+//! The language model of Qwen2.5-VL (Bai et al. 2025, arXiv:2502.13923) as a text encoder, which may see images.
 
 use super::{
     Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
-    language_model::{LanguageModel, LanguageModelConfig, Layers, Taken},
+    language_model::{LanguageModel, LanguageModelConfig, Layers, Seen, Taken},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -10,20 +10,59 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
-/// Before the prompt, in every prompt: what the model is told to do with it.
-const BEFORE: &str = "<|im_start|>system\nDescribe the image by detailing the color, shape, size, texture, quantity, text, \
+/// Before the prompt: what the model is told to do with it.
+const DESCRIBE: &str = "<|im_start|>system\nDescribe the image by detailing the color, shape, size, texture, quantity, text, \
     spatial relationships of the objects and background:<|im_end|>\n<|im_start|>user\n";
+const EDIT: &str = "<|im_start|>system\nDescribe the key features of the input image (color, shape, size, texture, \
+    objects, background), then explain how the user's text instruction should alter or modify the image. Generate a new \
+    image that meets the user's requirements while maintaining consistency with the original input where \
+    appropriate.<|im_end|>\n<|im_start|>user\n";
 const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
-/// Tokens of [`BEFORE`], whose states are left out.
-const LEFT_OUT: usize = 34;
+/// Around an image's tokens.
+const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
+/// The token that stands for a part of an image.
+const IMAGE: &str = "<|image_pad|>";
 /// Prefix of the language model's tensors in files that transformers 5 wrote, after `model.`.
 const INNER: &str = "language_model.";
 
-/// A Qwen2.5-VL model that describes images.
+/// What the model is told to do with a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// To describe an image.
+    Describe,
+    /// To change an image.
+    Edit,
+    /// To change images, which are numbered.
+    EditSeveral,
+}
+
+impl Told {
+    /// What comes before the prompt and its images, and the number of its tokens, whose states are left out.
+    fn before(self) -> (&'static str, usize) {
+        match self {
+            Self::Describe => (DESCRIBE, 34),
+            Self::Edit | Self::EditSeveral => (EDIT, 64),
+        }
+    }
+
+    /// What stands for images with these rows and columns of tokens.
+    fn images(self, grids: &[[usize; 2]]) -> String {
+        let image = |(index, [rows, columns]): (usize, &[usize; 2])| {
+            let number =
+                if self == Self::EditSeveral { format!("Picture {}: ", index + 1) } else { String::new() };
+            let [start, end] = AROUND;
+            format!("{number}{start}{}{end}", IMAGE.repeat(rows * columns))
+        };
+        grids.iter().enumerate().map(image).collect()
+    }
+}
+
+/// A Qwen2.5-VL model that describes images, or says how they change.
 #[derive(Debug)]
 pub struct Qwen25Vl {
     tokenizer: Qwen2Tokenizer,
     model: LanguageModel,
+    told: Told,
 }
 
 impl Qwen25Vl {
@@ -39,7 +78,11 @@ impl Qwen25Vl {
     ///
     /// # Errors
     /// When the configuration is wrong, a tensor is missing or has the wrong shape, or there is no tokenizer.
-    pub fn open(checkpoint: &Checkpoint, part: &Part) -> Result<(Self, Component), CheckpointError> {
+    pub fn open(
+        checkpoint: &Checkpoint,
+        part: &Part,
+        told: Told,
+    ) -> Result<(Self, Component), CheckpointError> {
         let prefix = prefix(&part.tensors);
         // Newer files have the language model's configuration inside; older ones have it beside that of the vision tower.
         let inner = part.config.as_ref().filter(|config| config.get("hidden_size").is_none());
@@ -56,7 +99,12 @@ impl Qwen25Vl {
             &part.path,
         )?;
         let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2) }, component))
+        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2), told }, component))
+    }
+
+    /// The id of [`IMAGE`].
+    fn image_token(&self) -> Option<u32> {
+        self.tokenizer.inner().token_to_id(IMAGE)
     }
 }
 
@@ -72,17 +120,50 @@ impl TextEncoder for Qwen25Vl {
     /// Nothing in the prompt is syntax. The tokens around the prompt do not count towards `longest`, as far as they come
     /// before it.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError> {
-        let mut ids = self.tokenizer.encode(&format!("{BEFORE}{prompt}{AFTER}"))?;
-        let extent = Extent::whole(ids.len().saturating_sub(LEFT_OUT), longest);
-        ids.truncate(longest.saturating_add(LEFT_OUT));
+        self.tokenize_seeing(prompt, longest, &[])
+    }
+
+    /// The tokens of images do not count towards `longest` either.
+    fn tokenize_seeing(
+        &self,
+        prompt: &str,
+        longest: usize,
+        grids: &[[usize; 2]],
+    ) -> Result<Tokens, CheckpointError> {
+        let (before, left_out) = self.told.before();
+        let images = self.told.images(grids);
+        // What a person writes is no image.
+        let prompt = prompt.replace(IMAGE, "");
+        let mut ids = self.tokenizer.encode(&format!("{before}{images}{prompt}{AFTER}"))?;
+        let seen: usize = grids.iter().map(|[rows, columns]| rows * columns).sum();
+        let uncounted = left_out + seen;
+        let extent = Extent::whole(ids.len().saturating_sub(uncounted), longest);
+        ids.truncate(longest.saturating_add(uncounted));
         Ok(Tokens::single(Sequence::plain(ids), extent))
     }
 
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
-        let states = self.model.states(blocks, sequences, Taken::Last)?;
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        clip_skip: u32,
+    ) -> Result<Vec<Encoded>, RunError> {
+        self.encode_seeing(blocks, sequences, clip_skip, &[])
+    }
+
+    fn encode_seeing(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: u32,
+        images: &[Tensor],
+    ) -> Result<Vec<Encoded>, RunError> {
+        let seen = self.image_token().filter(|_| !images.is_empty()).map(|token| Seen { token, images });
+        let states = self.model.states_seeing(blocks, sequences, Taken::Last, seen)?;
+        let (_, left_out) = self.told.before();
         let told = |states: Tensor| {
             let (tokens, _) = states.dims2()?;
-            let first = LEFT_OUT.min(tokens);
+            let first = left_out.min(tokens);
             Ok(Encoded { states: states.narrow(0, first, tokens - first)?, pooled: None })
         };
         states.into_iter().map(told).collect()

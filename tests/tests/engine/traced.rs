@@ -1,18 +1,19 @@
 //! Predictions run the networks' code on shapes.
 
-use std::{fs, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use sluice_engine::{
+    checkpoint::FileStamp,
     memory::{StageKind, Workload},
     models::{
         self, Conditioning, Denoiser, DenoiserInput, Denoising, GivenFrames, LatentShape, Model, Network,
-        PrepareInput, Prepared, Used,
+        PrepareInput, Prepared, SeenImage, Used,
     },
     nn::{self, Computes, DType, Tensor, Trace},
     pipeline::{Resolved, workload},
     request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, TracedBlocks},
-    text::{self, Encoded},
+    text::{self, Encoded, QwenVision},
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
@@ -63,13 +64,28 @@ fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
 fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let trace = Trace::new(Computes::Processor);
     let mut unread = Vec::new();
-    let prompts = model.tokenize(&["a red boat", ""], 64, 0)?;
+    let (own, encoded_as) = ([64, 64], [64, 64]);
+    let tower = model.vision_tower();
+    let image = |tower: &Used<QwenVision>| SeenImage {
+        file: FileStamp::of(Path::new("boat.png")),
+        size: tower.network.size(own, encoded_as),
+    };
+    let images: Vec<SeenImage> = tower.iter().map(image).collect();
+    let prompts = model.tokenize_seeing(&["a red boat", ""], 64, 0, &images)?;
     let mut encoded = vec![Vec::new(); 2];
     let traced = |part: usize| TracedBlocks::new(&trace, &model.parts[part].component, DType::F32);
+    let mut seen = Vec::new();
+    if let Some(Used { part, network }) = &tower {
+        let blocks = traced(*part);
+        let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
+        let patches = trace.tensor(&[1, network.patches_of(grids[0]), network.values()], DType::F32);
+        seen = network.encode(blocks.blocks(), &patches, &grids)?;
+        unread.extend(blocks.unread());
+    }
     for Used { part, network } in model.text_encoders() {
         let blocks = traced(part);
         let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[&part]).collect();
-        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0)?;
+        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0, &seen)?;
         encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
         unread.extend(blocks.unread());
     }

@@ -77,7 +77,7 @@ impl Model {
 
 fn encoded(encoder: &dyn TextEncoder, store: &WeightStore, tokens: &Tokens, clip_skip: u32) -> Encoded {
     let executor = Executor::default();
-    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], clip_skip).unwrap().remove(0)
+    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], clip_skip, &[]).unwrap().remove(0)
 }
 
 /// Rows of ids.
@@ -208,14 +208,16 @@ fn activations_of_long_prompts_are_foretold() {
             let predicted = threads(&account).install(|| {
                 let trace = Trace::new(Computes::Processor);
                 let blocks = TracedBlocks::new(&trace, &component, dtype);
-                text::encode(&encoder, blocks.blocks(), &tokens, clip_skip).unwrap();
+                text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, &[]).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()
             });
             let found = threads(&account).install(|| {
                 let store = WeightStore::new(component, dtype, Arc::new(CpuMemory), MemoryAccount::new());
                 let executor = Executor::default();
-                let encode =
-                    || text::encode(&encoder, Blocks::stored(&executor, &store), &tokens, clip_skip).unwrap();
+                let encode = || {
+                    text::encode(&encoder, Blocks::stored(&executor, &store), &tokens, clip_skip, &[])
+                        .unwrap()
+                };
                 // The first run includes per-thread allocations.
                 drop(encode());
                 account.take_peaks();

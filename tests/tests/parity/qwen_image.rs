@@ -15,7 +15,7 @@ use sluice_engine::{
     residency::{Blocks, Executor, TracedBlocks},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, fixtures, load, manifest_tensors, save},
+    checkpoint::{Fixture, Layout, Stored, fixtures, load, manifest_tensors, save},
     golden::{MODULE, compare},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
@@ -159,21 +159,48 @@ fn a_traced_run_asks_for_every_weight() {
 }
 
 #[test]
-fn models_for_layers_and_for_editing_are_refused() {
-    for field in ["use_additional_t_cond", "use_layer3d_rope", "zero_cond_t"] {
+fn models_for_layers_are_refused() {
+    for field in ["use_additional_t_cond", "use_layer3d_rope"] {
         let folder = tempfile::tempdir().unwrap();
         let mut part = part("qwen_image", folder.path());
         part.config.as_mut().unwrap()[field] = true.into();
         let error = QwenImageTransformer::open(&part, SCALE).unwrap_err();
         assert!(matches!(error, CheckpointError::OtherTask { .. }), "{error}");
     }
+}
+
+/// References through the vision tower and through the autoencoder: in the first model the same size for both, in later
+/// ones several, in the last one without noise.
+#[test]
+fn edited_images_are_what_diffusers_gives() {
+    for case in ["edit", "edit_several", "edit_2511"] {
+        check_case("qwen_image", case).unwrap();
+    }
+}
+
+#[test]
+fn models_that_edit_are_told_from_others() {
     let folder = tempfile::tempdir().unwrap();
-    let model = Fixture::new("qwen_image", "default").write_diffusers(folder.path()).unwrap();
-    let index = model.join("model_index.json");
-    let text = std::fs::read_to_string(&index).unwrap();
-    std::fs::write(&index, text.replace("QwenImagePipeline", "QwenImageEditPlusPipeline")).unwrap();
-    let error = models::open(&model, &[]).unwrap_err().to_string();
-    assert!(error.ends_with("is a model that edits images, which Sluice does not support yet"), "{error}");
+    let write = |case: &str, layout, name: &str| {
+        Fixture::new("qwen_image", case).write(&folder.path().join(name), layout, Stored::F32).unwrap()
+    };
+    let most = |path: &Path| models::open(path, &[]).unwrap().references().map(|takes| takes.most);
+    assert_eq!(most(&write("edit", Layout::Diffusers, "one")), Some(1));
+    assert_eq!(most(&write("edit_several", Layout::Diffusers, "several")), Some(3));
+    assert_eq!(most(&write("default", Layout::Diffusers, "none")), None);
+    let mut before =
+        write("edit_several", Layout::Split, "split").join("diffusion_models/tiny_qwen_image.safetensors");
+    assert_eq!(most(&before), None);
+    for (name, expected) in [
+        ("Qwen-Image-Edit-Q4_0", Some(1)),
+        ("qwen_image_edit_2509_bf16", Some(3)),
+        ("Qwen-Image-Edit-2511", Some(3)),
+    ] {
+        let named = before.with_file_name(format!("{name}.safetensors"));
+        std::fs::rename(&before, &named).unwrap();
+        assert_eq!(most(&named), expected, "{name}");
+        before = named;
+    }
 }
 
 #[test]
@@ -209,7 +236,13 @@ fn computing_in_half_precision_stays_near() {
 
 #[test]
 fn every_mode_gives_the_same_bytes() {
-    for (case, run) in [("default", "guided"), ("default", "filled_in"), ("salted", "tall")] {
+    for (case, run) in [
+        ("default", "guided"),
+        ("default", "filled_in"),
+        ("salted", "tall"),
+        ("edit_several", "two"),
+        ("edit_2511", "three"),
+    ] {
         check_every_mode(&Fixture::new("qwen_image", case), run).unwrap();
     }
 }

@@ -5,10 +5,15 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::state::FileState;
 use sluice_engine::{
     output::{Media, Settings, write_png},
-    request::{Request, SourceImage, SourceMask},
+    request::{ReferenceSizes, References, Request, SourceImage, SourceMask},
+    session::{Event, ModelSummary},
 };
 
-use super::support::{Window, landscape};
+use super::{
+    behaviour::nothing_is_unnamed,
+    snapshots::look,
+    support::{Window, landscape, starter},
+};
 
 /// An image without settings.
 fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
@@ -42,6 +47,51 @@ fn a_dropped_photograph_is_the_input_image_until_it_is_removed() {
     assert_eq!(window.take_job().request.source, None);
 }
 
+/// A window with a model that edits up to so many images.
+fn editing(most: usize) -> Window {
+    let mut window = Window::with_starter();
+    let sizes = ReferenceSizes::Area { side: 128, multiple: 32 };
+    let references = Some(References { most, edits: true, sizes });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { references, ..starter() })));
+    window.frames();
+    window
+}
+
+#[test]
+fn dropped_images_are_references_of_a_model_that_edits() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["harbour.png", "hat.png", "boat.png"].map(|name| photo(folder.path(), name));
+    let mut window = editing(2);
+    let names = |window: &Window| -> Vec<String> {
+        let references = &window.harness.state().state().draft().request.references;
+        references.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    };
+    for path in &paths {
+        window.drop_file(path.clone());
+        window.wait_for("the image", |app| app.state().input.files.pixels(path).is_some());
+        window.frames();
+    }
+    assert_eq!(names(&window), ["harbour.png", "boat.png"], "the last one takes the place of one too many");
+    let request = &window.harness.state().state().draft().request;
+    assert_eq!(
+        (request.width, request.height, &request.source),
+        (160, 96, &None),
+        "the size of the first one"
+    );
+    nothing_is_unnamed(&window, "references");
+    window.see("Remove reference 2");
+    let _results = look(&mut window, "references-dark-1280");
+    window.click("Swap references 1 and 2");
+    assert_eq!(names(&window), ["boat.png", "harbour.png"]);
+    window.click("Remove reference 1");
+    assert_eq!(names(&window), ["harbour.png"]);
+    window.click("Generate");
+    assert_eq!(window.take_job().request.references.len(), 1);
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    assert!(names(&window).is_empty() && !window.shows("Reference image"), "another model takes none");
+}
+
 #[test]
 fn an_image_with_settings_can_be_the_input_image_too() {
     let folder = tempfile::tempdir().unwrap();
@@ -68,7 +118,7 @@ fn a_file_that_is_gone_is_said_beside_its_name() {
         saved.draft.use_input_image("/nowhere/fox.png".into());
         setup.settings = Some(saved);
     });
-    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    window.says(Event::ModelLoaded(Box::new(starter())));
     let gone = std::path::Path::new("/nowhere/fox.png");
     window.wait_for("the message", |app| {
         matches!(app.state().input.files.get(gone), Some(FileState::Unreadable(_)))
@@ -83,7 +133,7 @@ fn a_mask_is_painted_inverted_and_used() {
     let path = photo(folder.path(), "harbour.png");
     let own = folder.path().to_owned();
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
-    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    window.says(Event::ModelLoaded(Box::new(starter())));
     window.drop_file(path.clone());
     window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();

@@ -182,6 +182,30 @@ impl SluiceApp {
 
     fn use_as_input(&mut self, path: PathBuf) {
         self.state.input.dropped = None;
+        if self.state.edits() {
+            return self.add_reference(path);
+        }
+        self.use_start_image(path);
+    }
+
+    /// Adds a reference image, in place of the last one if the model takes no more. Of the first one, the new image gets
+    /// its size.
+    fn add_reference(&mut self, path: PathBuf) {
+        let takes = self.state.summary().and_then(|summary| summary.references.as_ref());
+        let most = takes.map_or(1, |takes| takes.most.max(1));
+        let mut draft = self.state.draft().clone();
+        let text = format!("Reference: {}", file_name(&path));
+        let references = &mut draft.request.references;
+        references.truncate(most - 1);
+        if references.is_empty() {
+            self.state.input.gives_size = Some(path.clone());
+        }
+        references.push(path);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    fn use_start_image(&mut self, path: PathBuf) {
         let mut draft = self.state.draft().clone();
         let text = format!("Input image: {}", file_name(&path));
         draft.use_start_image(path);
@@ -377,13 +401,16 @@ impl SluiceApp {
                     self.fail("This clip cannot be used", message, Some(advice.to_owned()));
                 }
             }
-            FileEvent::Dropped { path, settings: None, .. } | FileEvent::InputChosen(path) => {
-                self.use_as_input(path);
-            }
+            FileEvent::Dropped { path, settings: None, .. } => self.use_as_input(path),
+            FileEvent::InputChosen(path) => self.use_start_image(path),
+            FileEvent::ReferenceChosen(path) => self.add_reference(path),
             FileEvent::LastImageChosen(path) => self.state.settings.draft.use_last_image(path),
             FileEvent::ClipChosen(path) => self.use_as_clip(path, FrameRange::default(), false),
             FileEvent::Input { path, read, seconds } => {
                 let read = read.map_err(|failure| failure.message);
+                if let Ok(image) = &read {
+                    self.state.follow_reference(&path, image.size);
+                }
                 self.state.input.files.take(&path, read, seconds);
             }
             FileEvent::MaskChosen(path) => self.state.settings.draft.use_mask(path),

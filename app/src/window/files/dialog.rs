@@ -21,6 +21,8 @@ pub enum Dialog {
     InputImage,
     /// Open the end image of a clip.
     LastImage,
+    /// Open a reference image.
+    Reference,
     /// Open an input clip.
     InputClip,
     /// Open a mask for it.
@@ -51,6 +53,7 @@ impl Dialog {
             Self::ModelFolder => "Open a model folder",
             Self::InputImage => "Choose an input image",
             Self::LastImage => "Choose an end image",
+            Self::Reference => "Add a reference image",
             Self::InputClip => "Choose an input clip",
             Self::Mask => "Open a mask",
             Self::Adapter => "Add a LoRA",
@@ -63,7 +66,9 @@ impl Dialog {
         match self {
             Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
             Self::ModelFolder => None,
-            Self::InputImage | Self::LastImage | Self::Mask => Some(("Images", &IMAGE_EXTENSIONS)),
+            Self::InputImage | Self::LastImage | Self::Reference | Self::Mask => {
+                Some(("Images", &IMAGE_EXTENSIONS))
+            }
             Self::InputClip => Some(("Videos", &CLIP_EXTENSIONS)),
             Self::Adapter => Some(("LoRAs", &ADAPTER_EXTENSIONS)),
         }
@@ -77,6 +82,7 @@ impl Dialog {
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::LastImage => FileEvent::LastImageChosen(path),
+            Self::Reference => FileEvent::ReferenceChosen(path),
             Self::InputClip => FileEvent::ClipChosen(path),
             Self::Mask => FileEvent::MaskChosen(path),
         }

@@ -50,8 +50,6 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         | RequestError::ImageAndClip
         | RequestError::ControlAndInput
         | RequestError::ReferencesInWindows
-        | RequestError::NoReferences
-        | RequestError::TooManyReferences { .. }
         | RequestError::LastImageAlone
         | RequestError::ClipInputOfImage
         | RequestError::MaskOfClip

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, Ui, Vec2, vec2};
+use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
 use sluice_engine::request::{Fit, SourceImage, WIDEST_BLUR};
 
 use super::parts::Parts;
@@ -137,6 +137,31 @@ fn mask(
     }
 }
 
+/// A small version of an image, in a square.
+pub fn thumbnail(
+    ui: &mut Ui,
+    files: &InputFiles,
+    textures: &mut Textures,
+    path: &Path,
+    sense: Sense,
+) -> Response {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), sense);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, file_name(path)));
+    let rounding = CornerRadius::same(radius::S);
+    ui.painter().rect_filled(rect, rounding, palette.raised);
+    if let Some(image) = files.pixels(path) {
+        let [width, height] = image.size.map(|side| side.max(1) as f32);
+        let place = Rect::from_center_size(rect.center(), vec2(width, height) * (SIDE / width.max(height)));
+        let texture = textures.input(ui.ctx(), path, image);
+        let whole = Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0));
+        ui.painter().image(texture, place, whole, egui::Color32::WHITE);
+    }
+    let stroke = egui::Stroke::new(1.0, palette.line);
+    ui.painter().rect_stroke(rect, rounding, stroke, egui::StrokeKind::Outside);
+    response
+}
+
 /// A file with thumbnail, name and size, and a button to remove it. Returns its size once it is known.
 pub fn file_row(
     ui: &mut Ui,
@@ -151,24 +176,7 @@ pub fn file_row(
     let shape = files.pixels(path).map(|image| image.size);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::M;
-        let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), egui::Sense::hover());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, file_name(path)));
-        let rounding = CornerRadius::same(radius::S);
-        ui.painter().rect_filled(rect, rounding, palette.raised);
-        if let Some(image) = files.pixels(path) {
-            let [width, height] = image.size.map(|side| side.max(1) as f32);
-            let place =
-                Rect::from_center_size(rect.center(), vec2(width, height) * (SIDE / width.max(height)));
-            let texture = textures.input(ui.ctx(), path, image);
-            let whole = Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0));
-            ui.painter().image(texture, place, whole, egui::Color32::WHITE);
-        }
-        ui.painter().rect_stroke(
-            rect,
-            rounding,
-            egui::Stroke::new(1.0, palette.line),
-            egui::StrokeKind::Outside,
-        );
+        thumbnail(ui, files, textures, path, Sense::hover());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::icon_button(ui, icons::X, remove).clicked() {
                 on_remove();

@@ -13,6 +13,7 @@ mod notice;
 mod parts;
 mod prompt_counter;
 mod prompts;
+mod references;
 mod refiner;
 mod seed;
 mod shift;
@@ -91,6 +92,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     gap(ui);
     seed::show(ui, parts, &mut panel.seed_text);
     gap(ui);
+    references::show(ui, parts, textures);
     if parts.state.takes_clip_inputs(&parts.draft.request) {
         clip_inputs::show(ui, parts, textures);
     } else {

@@ -55,7 +55,8 @@ impl InputFiles {
         let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
         let named = source.map(|source| &source.path).into_iter().chain(mask);
         let clip = request.clip.as_ref().map(|clip| &clip.path);
-        let named: Vec<&PathBuf> = named.chain(&request.last_image).chain(clip).collect();
+        let named = named.chain(&request.last_image).chain(&request.references).chain(clip);
+        let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));
         let missing = named.into_iter().find(|path| self.get(path).is_none())?.clone();
@@ -92,6 +93,8 @@ pub struct Dropped {
 pub struct InputImage {
     /// Pixels of the image and its mask.
     pub files: InputFiles,
+    /// The first reference image, if it was just added: once it is read, the next image gets its size.
+    pub gives_size: Option<PathBuf>,
     /// A mask that is being painted.
     pub painting: Option<MaskPainting>,
     /// An image that was dropped on the window.

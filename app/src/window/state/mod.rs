@@ -15,7 +15,7 @@ mod recent;
 mod sizes;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::ColorImage;
 use sluice_engine::{
@@ -186,6 +186,28 @@ impl State {
     pub fn takes_clip_inputs(&self, request: &Request) -> bool {
         let is_left = request.clip.is_some() || request.last_image.is_some() || request.control.is_some();
         is_left || (request.frames > 1 && self.makes_clips())
+    }
+
+    /// Whether the chosen model is made to change images, which are references.
+    pub fn edits(&self) -> bool {
+        let takes = self.summary().and_then(|summary| summary.references.as_ref());
+        takes.is_some_and(|takes| takes.edits)
+    }
+
+    /// Gives the next image the size that suits a first reference of this size, if it was just added.
+    pub fn follow_reference(&mut self, path: &Path, own: [usize; 2]) {
+        if self.input.gives_size.take_if(|waiting| waiting.as_path() == path).is_none() || !self.edits() {
+            return;
+        }
+        let Some(summary) = self.summary() else { return };
+        let multiple = summary.size_multiple;
+        let takes = summary.references.as_ref();
+        let Some(size) = takes.and_then(|takes| takes.size(own.map(|side| side as u32), None)) else {
+            return;
+        };
+        let request = &mut self.settings.draft.request;
+        [request.width, request.height] = size;
+        self.settings.draft.snap_size(multiple);
     }
 
     /// Whether the chosen model changes or continues clips.

@@ -31,6 +31,8 @@ const HUB_NAMES: [&str; 2] = ["diffusion_pytorch_model", "model"];
 const CONFIGURATION: &str = "config.json";
 /// Prefix of the tensor names of a language model.
 const LANGUAGE_MODEL: &str = "model.";
+/// Prefix of those of its vision tower, which newer files have after the other one.
+const VISION_TOWER: &str = "visual.";
 
 /// The components of a file. `role` applies if the file itself does not show its role. For tensors of no
 /// component, such as averages kept from training, only the names are kept.
@@ -94,7 +96,10 @@ fn prefix(name: &str) -> Option<Found> {
 
 /// Renames the tensors of a component to their authors' names.
 pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
-    let strip = |name: &str| name.strip_prefix(LANGUAGE_MODEL).map(str::to_owned);
+    let strip = |name: &str| {
+        let seeing = Some(name).filter(|name| name.starts_with(VISION_TOWER));
+        name.strip_prefix(LANGUAGE_MODEL).or(seeing).map(str::to_owned)
+    };
     if role != Role::TextEncoder || !tensors.keys().any(|name| name.starts_with(LANGUAGE_MODEL)) {
         return tensors;
     }

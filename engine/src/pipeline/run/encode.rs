@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use candle_core::Tensor;
+
 use super::{Dump, PipelineError, Run};
 use crate::{
     models::{Conditioning, Denoising, Prompt, Used},
+    nn,
     pipeline::resolve::conditioning,
     residency::Blocks,
-    text::{self, Encoded, TextEncoder, Tokens},
+    text::{self, Encoded, QwenVision, TextEncoder, Tokens},
 };
 
 impl Run<'_> {
@@ -16,7 +19,7 @@ impl Run<'_> {
     pub(super) fn encode(
         &self,
         stage: usize,
-        encoders: &[Used<dyn TextEncoder>],
+        (encoders, vision): (&[Used<dyn TextEncoder>], Option<&Used<QwenVision>>),
         denoisers: &[Used<Denoising>],
         dump: &mut Dump,
     ) -> Result<BTreeMap<usize, Vec<Conditioning>>, PipelineError> {
@@ -29,11 +32,18 @@ impl Run<'_> {
             }
         }
         let mut fresh: Vec<BTreeMap<usize, Encoded>> = vec![BTreeMap::new(); new.len()];
+        let seen = match vision.filter(|_| !new.is_empty()) {
+            Some(tower) => self.see(stage, tower, dump)?,
+            None => Vec::new(),
+        };
         for Used { part, network } in encoders.iter().filter(|_| !new.is_empty()) {
             let (store, executor) = self.enter(stage, *part);
             let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[part]).collect();
             let encoded = self.within_memory(stage, || {
-                text::encode(network.as_ref(), Blocks::stored(&executor, store), &tokens, new[0].clip_skip)
+                let there = |image: &Tensor| Ok(nn::Tensor::from(image.to_device(store.device())?));
+                let seen = seen.iter().map(there).collect::<nn::Result<Vec<_>>>()?;
+                let blocks = Blocks::stored(&executor, store);
+                text::encode(network.as_ref(), blocks, &tokens, new[0].clip_skip, &seen)
             })?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| {
                 all.insert(*part, encoded);

@@ -223,7 +223,8 @@ impl Run<'_> {
                         Ok(original)
                     })?;
                 }
-                Task::EncodePrompt { encoders, denoisers } => {
+                Task::EncodePrompt { encoders, denoisers, vision } => {
+                    let encoders = (encoders.as_slice(), vision.as_ref());
                     made.conditionings =
                         self.stage(number, || self.encode(number, encoders, denoisers, dump))?;
                     self.fit_preview()?;
@@ -255,10 +256,12 @@ impl Run<'_> {
     fn first_part(&self, task: &Task) -> Option<usize> {
         match task {
             Task::EncodeImage { autoencoder, .. } | Task::Decode { autoencoder } => Some(autoencoder.part),
-            Task::EncodePrompt { encoders, denoisers } => {
+            Task::EncodePrompt { encoders, denoisers, vision } => {
                 let all_known =
                     self.resolved.prompts.iter().all(|prompt| self.loaded.knows(prompt, denoisers));
-                encoders.first().filter(|_| !all_known).map(|encoder| encoder.part)
+                let first = vision.as_ref().map(|vision| vision.part);
+                let first = first.or_else(|| encoders.first().map(|encoder| encoder.part));
+                first.filter(|_| !all_known)
             }
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
         }

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use candle_core::Device;
+use candle_core::{Device, Tensor};
 
 use super::{Dump, PipelineError, Run, source::sample};
 use crate::{
+    hardware::unmetered,
     models::{Model, Used},
     output::Image,
     pipeline::Resolved,
     residency::Blocks,
-    source::{cropped, scaled, size_of, tensor_of},
+    source::{cropped, normalized, scaled, scaled_further, size_of, tensor_of},
+    text::QwenVision,
     vae::Autoencoder,
 };
 
@@ -55,5 +57,35 @@ impl Run<'_> {
             self.reference_latents.borrow_mut().push(latents);
         }
         Ok(())
+    }
+
+    /// The tokens `[rows, columns, width]` of the images that the text encoder sees, in RAM.
+    pub(super) fn see(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<QwenVision>,
+        dump: &mut Dump,
+    ) -> Result<Vec<Tensor>, PipelineError> {
+        let images = self.resolved.prompts.first().map_or(&[][..], |prompt| &prompt.images);
+        let patches = unmetered(|| -> Result<Tensor, PipelineError> {
+            let mut read = Vec::new();
+            for image in images {
+                let scaled = scaled_further(image.file.path(), image.size.scaled, image.size.read)?;
+                read.push(normalized(&[scaled])?);
+            }
+            Ok(network.patches(&read)?)
+        })?;
+        let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
+        let (store, executor) = self.enter(stage, *part);
+        let seen = self.within_memory(stage, || {
+            let patches = patches.to_device(store.device())?.into();
+            let seen = network.encode(Blocks::stored(&executor, store), &patches, &grids)?;
+            let here = |tokens: &crate::nn::Tensor| tokens.computed()?.to_device(&Device::Cpu);
+            Ok(seen.iter().map(here).collect::<candle_core::Result<Vec<_>>>()?)
+        })?;
+        for (number, tokens) in seen.iter().enumerate() {
+            dump.add(format!("vision.{number}"), &tokens.flatten_to(1)?)?;
+        }
+        Ok(seen)
     }
 }

@@ -1,0 +1,119 @@
+//! The row of reference images.
+
+use std::path::PathBuf;
+
+use egui::{Align, Layout, Sense, Ui};
+use sluice_engine::request::{ReferenceSizes, References, RequestError};
+
+use super::{
+    input_image::thumbnail,
+    parts::{Parts, gap, sentence},
+};
+use crate::window::{
+    action::Action,
+    files::Dialog,
+    icons,
+    state::{FileState, InputFiles, file_name},
+    textures::Textures,
+    tokens::space,
+    widgets::{self, Weight},
+};
+
+/// Draws the section for models that take references, and as long as there are any.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
+    let Parts { state, mistake, draft, actions } = parts;
+    let takes = state.summary().and_then(|summary| summary.references.as_ref());
+    let request = &mut draft.request;
+    let is_shown = takes.is_some_and(|takes| match takes.sizes {
+        ReferenceSizes::Canvas => request.frames > 1,
+        _ => takes.edits,
+    });
+    if !is_shown && request.references.is_empty() {
+        return;
+    }
+    heading(ui, takes, request.references.len(), actions);
+    row(ui, &mut request.references, &state.input.files, textures);
+    if let Some(
+        error @ (RequestError::NoReferences
+        | RequestError::TooManyReferences { .. }
+        | RequestError::ReferenceSide(_)),
+    ) = *mistake
+    {
+        widgets::mistake(ui, &sentence(error));
+    }
+    gap(ui);
+}
+
+fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut Vec<Action>) {
+    let most = takes.map_or(0, |takes| takes.most);
+    ui.horizontal(|ui| {
+        widgets::field_label(ui, if most == 1 { "Reference image" } else { "Reference images" });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if given >= most {
+                return;
+            }
+            let tip = match takes {
+                Some(References { edits: true, .. }) => {
+                    "The prompt says how this image changes. You can also drop one on the window."
+                }
+                _ => "Something that appears in the clip.",
+            };
+            if widgets::button(ui, Some(icons::IMAGE), "Add…", Weight::Ghost).on_hover_text(tip).clicked() {
+                actions.push(Action::OpenDialog(Dialog::Reference));
+            }
+        });
+    });
+}
+
+/// Thumbnails that can be dragged on one another, each with its buttons.
+fn row(ui: &mut Ui, references: &mut Vec<PathBuf>, files: &InputFiles, textures: &mut Textures) {
+    let mut change: Option<Change> = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::Vec2::splat(space::S);
+        for (index, path) in references.iter().enumerate() {
+            let (number, name) = (index + 1, file_name(path));
+            ui.vertical(|ui| {
+                let response = thumbnail(ui, files, textures, path, Sense::drag());
+                response.dnd_set_drag_payload(index);
+                if let Some(from) = response.dnd_release_payload::<usize>() {
+                    change = Some(Change::Move { from: *from, to: index });
+                }
+                let about = match files.get(path) {
+                    Some(FileState::Read(image)) => format!("{} × {}", image.width(), image.height()),
+                    Some(FileState::Unreadable(message)) => message.clone(),
+                    Some(FileState::Reading) | None => "Reading…".to_owned(),
+                };
+                response.on_hover_text(format!("{number}: {name}\n{about}"));
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 0.0;
+                    if widgets::icon_button(ui, icons::X, &format!("Remove reference {number}")).clicked() {
+                        change = Some(Change::Remove(index));
+                    }
+                    let swap = format!("Swap references {index} and {number}");
+                    if index > 0 && widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, &swap).clicked() {
+                        change = Some(Change::Move { from: index, to: index - 1 });
+                    }
+                });
+            });
+        }
+    });
+    for path in references.iter() {
+        if let Some(FileState::Unreadable(message)) = files.get(path) {
+            widgets::mistake(ui, &format!("{}: {message}", file_name(path)));
+        }
+    }
+    match change {
+        Some(Change::Remove(index)) => drop(references.remove(index)),
+        Some(Change::Move { from, to }) if from < references.len() => {
+            let moved = references.remove(from);
+            references.insert(to.min(references.len()), moved);
+        }
+        Some(Change::Move { .. }) | None => {}
+    }
+}
+
+/// What a person does to the row.
+enum Change {
+    Remove(usize),
+    Move { from: usize, to: usize },
+}

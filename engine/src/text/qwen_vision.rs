@@ -1,0 +1,445 @@
+//! The vision tower of Qwen2.5-VL (Bai et al. 2025, arXiv:2502.13923): a transformer over patches of images, most of
+//! whose layers attend within windows. Four neighbouring patches become one token of the language model.
+
+use candle_core::{Device, Result as TensorResult, Tensor as Values};
+use serde::Deserialize;
+
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::{Mask, Result, Rope, Tensor, attention, gelu, rope_half, silu_mul},
+    request::of_area,
+    residency::{Blocks, RunError, Weights},
+};
+
+/// Prefix of the names in files.
+pub const PREFIX: &str = "visual.";
+const PATCHES: &str = "patch_embed.proj";
+/// Channels of an image.
+const CHANNELS: usize = 3;
+/// Added to the mean square in every norm.
+const EPS: f64 = 1e-6;
+/// Base of the rotary frequencies.
+const THETA: f32 = 10_000.0;
+/// The least and the most pixels of an image, as published.
+const PIXELS: [u64; 2] = [56 * 56, 28 * 28 * 16_384];
+/// Sides of images that are made smaller before they are read are multiples of this.
+const SCALED_MULTIPLE: u32 = 32;
+
+/// The shape of a vision tower, as in `vision_config`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct QwenVisionConfig {
+    /// Number of layers.
+    pub depth: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Width inside the feed-forward layers.
+    pub intermediate_size: usize,
+    /// Attention heads.
+    pub num_heads: usize,
+    /// Pixels along each side of a patch.
+    pub patch_size: usize,
+    /// Frames of a patch; an image is repeated.
+    pub temporal_patch_size: usize,
+    /// Patches along each side of a token.
+    pub spatial_merge_size: usize,
+    /// Pixels along each side of a window.
+    pub window_size: usize,
+    /// Width of the tokens.
+    pub out_hidden_size: usize,
+    /// The layers that attend to whole images.
+    pub fullatt_block_indexes: Vec<usize>,
+}
+
+impl Default for QwenVisionConfig {
+    fn default() -> Self {
+        Self {
+            depth: 32,
+            hidden_size: 1280,
+            intermediate_size: 3420,
+            num_heads: 16,
+            patch_size: 14,
+            temporal_patch_size: 2,
+            spatial_merge_size: 2,
+            window_size: 112,
+            out_hidden_size: 3584,
+            fullatt_block_indexes: vec![7, 15, 23, 31],
+        }
+    }
+}
+
+impl QwenVisionConfig {
+    /// Infers the shape from the tensors, for files without a configuration. What shapes do not show is as published: heads
+    /// of 80, windows of 112 pixels, and every eighth layer attends to whole images.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        const HEAD: usize = 80;
+        const WHOLE: usize = 8;
+        let shape =
+            |name: &str| tensors.get(&format!("{PREFIX}{name}")).map(|tensor| tensor.shape().to_vec());
+        let kernel = shape(&format!("{PATCHES}.weight"))?;
+        let (width, frames, side) = (*kernel.first()?, *kernel.get(2)?, *kernel.get(3)?);
+        let merged = *shape("merger.mlp.0.weight")?.first()?;
+        let depth =
+            (0..).take_while(|layer| shape(&format!("blocks.{layer}.norm1.weight")).is_some()).count();
+        Some(Self {
+            depth,
+            hidden_size: width,
+            intermediate_size: *shape("blocks.0.mlp.gate_proj.weight")?.first()?,
+            num_heads: (width / HEAD).max(1),
+            patch_size: side,
+            temporal_patch_size: frames,
+            spatial_merge_size: (merged / width.max(1)).isqrt(),
+            out_hidden_size: *shape("merger.mlp.2.weight")?.first()?,
+            fullatt_block_indexes: (0..depth).filter(|layer| layer % WHOLE == WHOLE - 1).collect(),
+            ..Self::default()
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        if self.num_heads == 0 || !self.hidden_size.is_multiple_of(4 * self.num_heads) {
+            let reason = "the width must be a multiple of four times the number of heads";
+            return part.refuse("num_heads", self.num_heads, reason);
+        }
+        if self.depth == 0 {
+            return part.refuse("depth", 0, "it must be at least 1");
+        }
+        if self.patch_size == 0 || self.spatial_merge_size == 0 || self.temporal_patch_size == 0 {
+            return part.refuse("patch_size", self.patch_size, "patches must have pixels");
+        }
+        if self.window() == 0 {
+            return part.refuse("window_size", self.window_size, "a window must have at least one token");
+        }
+        Ok(())
+    }
+
+    /// Pixels along each side of a token.
+    fn side(&self) -> usize {
+        self.patch_size * self.spatial_merge_size
+    }
+
+    /// Tokens along each side of a window.
+    fn window(&self) -> usize {
+        self.window_size / self.side()
+    }
+
+    /// Width of a head.
+    fn head(&self) -> usize {
+        self.hidden_size / self.num_heads
+    }
+
+    /// The blocks: embedder of patches, layers, merger.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (width, inner, side) = (self.hidden_size, self.intermediate_size, self.patch_size);
+        let layer = |index: usize| {
+            BlockSpec::new(format!("blocks.{index}"))
+                .scale("norm1", width)
+                .linear("attn.q", width, width)
+                .linear("attn.k", width, width)
+                .linear("attn.v", width, width)
+                .linear("attn.proj", width, width)
+                .scale("norm2", width)
+                .linear("mlp.gate_proj", inner, width)
+                .linear("mlp.up_proj", inner, width)
+                .linear("mlp.down_proj", width, inner)
+        };
+        let kernel = [width, CHANNELS, self.temporal_patch_size, side, side];
+        let merged = width * self.spatial_merge_size.pow(2);
+        let mut blocks = vec![BlockSpec::stem("patch_embed").tensor(format!("{PATCHES}.weight"), &kernel)];
+        blocks.extend((0..self.depth).map(layer));
+        blocks.push(
+            BlockSpec::stem("merger")
+                .scale("merger.ln_q", width)
+                .linear("merger.mlp.0", merged, merged)
+                .linear("merger.mlp.2", self.out_hidden_size, merged),
+        );
+        blocks
+    }
+}
+
+/// The name of a tensor in files: queries, keys and values are one there.
+pub fn stored_name(name: &str) -> StoredName {
+    for (part, own) in ["attn.q.", "attn.k.", "attn.v."].into_iter().enumerate() {
+        if name.contains(own) {
+            let joined = name.replace(own, "attn.qkv.");
+            return StoredName::part(format!("{PREFIX}{joined}"), part..part + 1, 3);
+        }
+    }
+    StoredName::whole(format!("{PREFIX}{name}"))
+}
+
+/// The size to which an image is scaled before the tower reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// With about the pixels of a square of this side.
+    Area(u32),
+    /// That in which the autoencoder reads it.
+    Whole,
+}
+
+/// The sizes in which a vision tower reads an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenSize {
+    /// Width and height to which it is scaled first.
+    pub scaled: [u32; 2],
+    /// Width and height to which the result is scaled: whole tokens.
+    pub read: [u32; 2],
+    /// Rows and columns of tokens.
+    pub grid: [usize; 2],
+}
+
+/// A vision tower. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct QwenVision {
+    config: QwenVisionConfig,
+    shown: Shown,
+}
+
+/// The order in which the patches of an image go through the tower, window by window, and the tokens of a window row by
+/// row.
+struct Order {
+    /// Row and column of each patch.
+    places: Vec<[usize; 2]>,
+    /// Patches of each window.
+    windows: Vec<usize>,
+    /// For each token of the image, row by row, its place in this order.
+    tokens: Vec<usize>,
+}
+
+impl QwenVision {
+    /// Finds every tensor of the tower in `part`. Images are scaled as `shown` says before it reads them.
+    ///
+    /// # Errors
+    /// When the configuration is wrong, or a tensor is missing or has the wrong shape.
+    pub fn open(part: &Part, shown: Shown) -> std::result::Result<(Self, Component), CheckpointError> {
+        let own = part.config.as_ref().and_then(|config| config.get("vision_config")).cloned();
+        let own = Part { config: own, ..part.clone() };
+        let config = own.config(QwenVisionConfig::from_shapes)?;
+        config.check(&own)?;
+        let component = Component::bind(
+            Role::TextEncoder,
+            "Qwen2.5-VL vision",
+            &config.blueprint(),
+            &part.tensors,
+            stored_name,
+            &part.path,
+        )?;
+        Ok((Self { config, shown }, component))
+    }
+
+    /// Width of the tokens of the tower in `tensors`, if there is one.
+    pub fn width_of(tensors: &TensorTable) -> Option<usize> {
+        tensors.get(&format!("{PREFIX}merger.mlp.2.weight"))?.shape().first().copied()
+    }
+
+    /// The sizes in which it reads an image of this width and height, which the autoencoder reads in the size `encoded`.
+    pub fn size(&self, own: [u32; 2], encoded: [u32; 2]) -> SeenSize {
+        let ratio = f64::from(own[0].max(1)) / f64::from(own[1].max(1));
+        let scaled = match self.shown {
+            Shown::Area(side) => of_area(side, ratio, SCALED_MULTIPLE),
+            Shown::Whole => encoded,
+        };
+        let side = self.config.side();
+        let read = in_tokens(scaled, side as u32);
+        SeenSize { scaled, read, grid: [read[1] as usize / side, read[0] as usize / side] }
+    }
+
+    /// Values of a patch.
+    pub fn values(&self) -> usize {
+        CHANNELS * self.config.temporal_patch_size * self.config.patch_size.pow(2)
+    }
+
+    /// Patches of an image with this many rows and columns of tokens.
+    pub fn patches_of(&self, grid: [usize; 2]) -> usize {
+        grid[0] * grid[1] * self.config.spatial_merge_size.pow(2)
+    }
+
+    /// The patches `[1, patches, values]` of images `[1, 3, height, width]`, image after image in the tower's order.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn patches(&self, images: &[Values]) -> TensorResult<Values> {
+        let (side, frames) = (self.config.patch_size, self.config.temporal_patch_size);
+        let mut values = Vec::new();
+        for image in images {
+            let (_, _, height, width) = image.dims4()?;
+            let planes = image.to_dtype(candle_core::DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
+            let token = self.config.side();
+            for [row, column] in self.order([height / token, width / token]).places {
+                for plane in planes.chunks(height * width) {
+                    for _ in 0..frames {
+                        for line in row * side..(row + 1) * side {
+                            let start = line * width + column * side;
+                            values.extend_from_slice(&plane[start..start + side]);
+                        }
+                    }
+                }
+            }
+        }
+        let count = values.len() / self.values();
+        Values::from_vec(values, (1, count, self.values()), &Device::Cpu)
+    }
+
+    fn order(&self, [rows, columns]: [usize; 2]) -> Order {
+        let (window, merge) = (self.config.window(), self.config.spatial_merge_size);
+        let mut order = Order { places: Vec::new(), windows: Vec::new(), tokens: vec![0; rows * columns] };
+        let mut number = 0;
+        for top in (0..rows).step_by(window) {
+            for left in (0..columns).step_by(window) {
+                let before = order.places.len();
+                for row in top..(top + window).min(rows) {
+                    for column in left..(left + window).min(columns) {
+                        order.tokens[row * columns + column] = number;
+                        number += 1;
+                        let inside = (0..merge * merge).map(|patch| [patch / merge, patch % merge]);
+                        order.places.extend(inside.map(|[y, x]| [row * merge + y, column * merge + x]));
+                    }
+                }
+                order.windows.push(order.places.len() - before);
+            }
+        }
+        order
+    }
+
+    /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their [patches](Self::patches).
+    /// Every block is leased once for all.
+    ///
+    /// # Errors
+    /// When the walk stops early.
+    pub fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        patches: &Tensor,
+        grids: &[[usize; 2]],
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let orders: Vec<Order> = grids.iter().map(|grid| self.order(*grid)).collect();
+        let places: Vec<[usize; 2]> = orders.iter().flat_map(|order| order.places.iter().copied()).collect();
+        let rope = self.rope(&places, blocks)?;
+        let windows: Vec<usize> = orders.iter().flat_map(|order| order.windows.iter().copied()).collect();
+        let wholes: Vec<usize> = orders.iter().map(|order| order.places.len()).collect();
+        let last = self.config.depth + 1;
+        let mut x = patches.to_dtype(blocks.dtype())?;
+        blocks.walk(0..last + 1, |index, w| {
+            x = if index == 0 {
+                w.patches(PATCHES, &x)?
+            } else if index < last {
+                let is_whole = self.config.fullatt_block_indexes.contains(&(index - 1));
+                self.layer(w, &x, &rope, if is_whole { &wholes } else { &windows })?
+            } else {
+                self.merge(w, &x)?
+            };
+            Ok(())
+        })?;
+        let mut first = 0;
+        let images = orders.iter().zip(grids).map(|(order, [rows, columns])| {
+            let start = first;
+            first += order.tokens.len();
+            in_rows(&x, start, &order.tokens)?.reshape((*rows, *columns, ()))
+        });
+        Ok(images.collect::<Result<_>>()?)
+    }
+
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, spans: &[usize]) -> Result<Tensor> {
+        let (batch, tokens, _) = x.dims3()?;
+        let h = w.rms_norm("norm1", x, EPS)?;
+        let heads = |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_heads, ()));
+        let (q, k, v) = (heads("attn.q")?, heads("attn.k")?, heads("attn.v")?);
+        let (q, k) = (rope_half(&q, rope)?, rope_half(&k, rope)?);
+        drop(h);
+        let mut first = 0;
+        let mut attended = Vec::new();
+        for &span in spans {
+            let own = |x: &Tensor| x.narrow(1, first, span)?.contiguous();
+            attended.push(attention(&own(&q)?, &own(&k)?, &own(&v)?, Mask::None)?);
+            first += span;
+        }
+        drop((q, k, v));
+        let attended = if attended.len() == 1 { attended.remove(0) } else { Tensor::cat(&attended, 1)? };
+        let x = (x + w.linear("attn.proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
+
+        let h = w.rms_norm("norm2", &x, EPS)?;
+        let (gate, up) = (w.linear("mlp.gate_proj", &h)?, w.linear("mlp.up_proj", &h)?);
+        let h = silu_mul(&gate, &up)?;
+        drop((gate, up));
+        x + w.linear("mlp.down_proj", &h)?
+    }
+
+    /// Tokens of the language model, `[1, tokens, width]`.
+    fn merge(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let (batch, patches, width) = x.dims3()?;
+        let merged = self.config.spatial_merge_size.pow(2);
+        let h = w.rms_norm("merger.ln_q", x, EPS)?.reshape((batch, patches / merged, merged * width))?;
+        w.linear("merger.mlp.2", &gelu(&w.linear("merger.mlp.0", &h)?)?)
+    }
+
+    /// Half of a head is rotated by the row, the other by the column.
+    fn rope(&self, places: &[[usize; 2]], blocks: Blocks<'_>) -> Result<Rope> {
+        let half = self.config.head() / 2;
+        let frequency = |pair: usize| 1.0 / THETA.powf((2 * pair) as f32 / half as f32);
+        let of = |place: usize| (0..half / 2).map(move |pair| place as f32 * frequency(pair));
+        let angles: Vec<f32> = places.iter().flat_map(|&[row, column]| of(row).chain(of(column))).collect();
+        Rope::from_angles(&angles, places.len(), half, &blocks.device())
+    }
+}
+
+/// The tokens of an image row by row, from those of all images `[1, tokens, width]` in the tower's order, of which the
+/// image's first is `start`.
+fn in_rows(x: &Tensor, start: usize, tokens: &[usize]) -> Result<Tensor> {
+    let runs = tokens.chunk_by(|one, next| one + 1 == *next);
+    let parts = runs.map(|run| x.narrow(1, start + run[0], run.len()));
+    Tensor::cat(&parts.collect::<Result<Vec<_>>>()?, 1)
+}
+
+/// The nearest width and height in whole tokens of this side, within the limits of published models.
+fn in_tokens([width, height]: [u32; 2], side: u32) -> [u32; 2] {
+    let nearest =
+        |length: u32| (f64::from(length) / f64::from(side)).round_ties_even() as u64 * u64::from(side);
+    let (wide, high) = (nearest(width), nearest(height));
+    let pixels = f64::from(width) * f64::from(height);
+    let [least, most] = PIXELS;
+    let scaled = |factor: f64, round: fn(f64) -> f64| {
+        [width, height]
+            .map(|length| (round(f64::from(length) * factor / f64::from(side)) as u32 * side).max(side))
+    };
+    if wide * high > most {
+        scaled((most as f64 / pixels).sqrt(), f64::floor)
+    } else if wide * high < least {
+        scaled((least as f64 / pixels).sqrt(), f64::ceil)
+    } else {
+        [wide as u32, high as u32]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tower(shown: Shown) -> QwenVision {
+        QwenVision { config: QwenVisionConfig::default(), shown }
+    }
+
+    #[test]
+    fn images_are_read_in_whole_tokens() {
+        let small = tower(Shown::Area(384));
+        for (own, scaled, grid) in [
+            ([1024, 1024], [384, 384], [14, 14]),
+            ([1920, 1080], [512, 288], [10, 18]),
+            ([100, 1000], [128, 1216], [43, 5]),
+        ] {
+            let size = small.size(own, [0, 0]);
+            assert_eq!((size.scaled, size.grid), (scaled, grid), "{own:?}");
+            assert_eq!(size.read, [grid[1] as u32 * 28, grid[0] as u32 * 28]);
+        }
+        assert_eq!(tower(Shown::Whole).size([5, 5], [1024, 1024]).grid, [37, 37]);
+        assert_eq!(in_tokens([20, 30], 28), [56, 84]);
+    }
+
+    #[test]
+    fn patches_go_through_the_tower_window_by_window() {
+        let order = tower(Shown::Whole).order([5, 6]);
+        assert_eq!(order.windows, [64, 32, 16, 8]);
+        assert_eq!(order.places[..6], [[0, 0], [0, 1], [1, 0], [1, 1], [0, 2], [0, 3]]);
+        assert_eq!(order.tokens[..7], [0, 1, 2, 3, 16, 17, 4]);
+        assert_eq!(order.tokens[29], 29);
+    }
+}
