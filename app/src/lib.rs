@@ -5,6 +5,8 @@ pub mod engines;
 pub mod folders;
 pub mod lean;
 pub mod seed;
+#[cfg(feature = "window")]
+pub mod sound;
 pub use sluice_engine::units;
 #[cfg(feature = "window")]
 pub mod window;

@@ -6,6 +6,7 @@ use std::{
     collections::VecDeque,
     fs::{self, File, TryLockError},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -23,14 +24,17 @@ use super::{
     settings::{Settings, StartupSettings},
     shortcuts,
     side_panel::{self, SidePanel},
-    state::{Model, State, Surroundings},
+    state::{HeardPart, Model, RecentId, State, Surroundings},
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
     top_bar::{self, Open, TopBar},
     viewer::{self, Viewer},
 };
-use crate::seed::random_seed;
+use crate::{
+    seed::random_seed,
+    sound::{Heard, Speaker},
+};
 
 /// Maximum number of events handled per frame; the rest waits for the next one.
 const EVENTS_A_FRAME: usize = 256;
@@ -58,6 +62,8 @@ pub struct Setup {
     pub new_seed: fn() -> u64,
     /// Held while the window is open, by the first one. Another one does not save its settings.
     pub lock: Lock,
+    /// Plays the sound of clips.
+    pub speaker: Option<Speaker>,
 }
 
 /// Whether this is the only window.
@@ -98,6 +104,7 @@ impl Setup {
             model: None,
             new_seed: random_seed,
             lock: Lock::First(None),
+            speaker: None,
         }
     }
 }
@@ -129,13 +136,16 @@ pub struct SluiceApp {
     unsent: VecDeque<Command>,
     /// What Escape closes before it cancels a job, as of the last frame.
     escape: shortcuts::Escape,
+    speaker: Option<Speaker>,
+    /// The clip and the part of it that the speaker plays.
+    heard: Option<(RecentId, HeardPart)>,
 }
 
 impl SluiceApp {
     /// Creates the app, and requests the model and the images in the folder.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
-        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock } = setup;
+        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock, speaker } = setup;
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
@@ -169,6 +179,8 @@ impl SluiceApp {
             lock,
             unsent: VecDeque::new(),
             escape: shortcuts::Escape::default(),
+            speaker,
+            heard: None,
         };
         if matches!(app.lock, Lock::Taken) {
             let details =
@@ -259,6 +271,7 @@ impl SluiceApp {
             self.act(ui.ctx(), action);
         }
         self.say_in_title(ui.ctx());
+        self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
     }
 
@@ -316,6 +329,24 @@ impl SluiceApp {
         }
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);
+        }
+    }
+
+    /// Lets the sound follow the player.
+    fn play_sound(&mut self, now: f64) {
+        let Some(speaker) = &self.speaker else { return };
+        let heard = self.state.heard();
+        let key = heard.as_ref().map(|(id, _, part)| (*id, *part));
+        if key == self.heard {
+            return;
+        }
+        let heard = heard.map(|(_, clip, part)| Heard {
+            clip: Arc::clone(clip),
+            part: part.start..part.end,
+            from: part.at(now),
+        });
+        if speaker.play(heard) {
+            self.heard = key;
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Keys and what they do, as in `docs/shortcuts.md`.
-const KEYS: [(&str, &str); 16] = [
+const KEYS: [(&str, &str); 17] = [
     ("Ctrl+Enter", "Generate"),
     ("Esc", "Leave a field, close what is open, or cancel the running image"),
     ("← →", "Previous or next image; of a clip, frame"),
@@ -17,6 +17,7 @@ const KEYS: [(&str, &str); 16] = [
     ("Space", "Play or pause the clip"),
     ("Home, End", "First or last frame that is played"),
     ("I, O", "Play from this frame on, or up to it"),
+    ("M", "Mute the clip"),
     ("C", "Compare with another image or clip"),
     ("Ctrl+↑, Ctrl+↓", "In the prompt: more or less weight for the words at the cursor"),
     ("Ctrl+Z", "Take back an edit of a text, or a stroke of a mask"),

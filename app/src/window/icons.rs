@@ -44,4 +44,6 @@ icons! {
     SCISSORS = "\u{e14e}"
     FILM = "\u{e0d0}"
     COLUMNS = "\u{e098}"
+    VOLUME = "\u{e1ab}"
+    VOLUME_X = "\u{e1ac}"
 }

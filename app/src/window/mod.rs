@@ -39,6 +39,7 @@ use settings::{RenderGpu, Settings, StartupSettings};
 use crate::{
     folders::{data_folder, model_folders, pictures_folder},
     seed::random_seed,
+    sound::Speaker,
 };
 
 /// Options for opening the window.
@@ -115,6 +116,7 @@ fn create(
     }
     .context("the engine's threads could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
+    let speaker = Speaker::start().inspect_err(|error| tracing::warn!(%error, "clips play without sound"));
     let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
     let setup = Setup {
         link: Box::new(session),
@@ -126,6 +128,7 @@ fn create(
         model: options.model,
         new_seed: random_seed,
         lock: Lock::of(data_folder().as_deref()),
+        speaker: speaker.ok(),
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }

@@ -75,6 +75,8 @@ pub struct Settings {
     pub theme: ThemeChoice,
     /// Whether live previews are shown.
     pub previews: bool,
+    /// Whether clips play without sound.
+    pub muted: bool,
     /// Memory settings and panels.
     pub memory: MemorySettings,
     /// The settings that are needed before the window opens.
@@ -91,6 +93,7 @@ impl Default for Settings {
             last_models: LastModels::default(),
             theme: ThemeChoice::default(),
             previews: true,
+            muted: false,
             memory: MemorySettings::default(),
             startup: StartupSettings::default(),
         }
@@ -104,6 +107,8 @@ pub enum Setting {
     Theme(ThemeChoice),
     /// Whether live previews are shown.
     Previews(bool),
+    /// Whether clips play without sound.
+    Muted(bool),
     /// The GPU that renders the window, from the next start on.
     RenderGpu(RenderGpu),
     /// The memory preferences.
@@ -124,6 +129,7 @@ impl Settings {
         match setting {
             Setting::Theme(theme) => self.theme = theme,
             Setting::Previews(previews) => self.previews = previews,
+            Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,
             Setting::PlanOpen(open) => self.memory.plan_open = Some(open),

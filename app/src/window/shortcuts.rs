@@ -5,6 +5,7 @@ use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
 use super::{
     action::{Action, Message},
     browser::Browse,
+    settings::Setting,
     state::{Control, Playback, Shown, State},
 };
 
@@ -83,19 +84,23 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             actions.push(Action::Compare(other));
         }
         if let Some(playback) = playback {
-            player(ui, playback, actions);
+            player(ui, playback, state.muted(), actions);
         }
     }
 }
 
 /// The keys of the player.
-fn player(ui: &Ui, playback: &Playback, actions: &mut Vec<Action>) {
+fn player(ui: &Ui, playback: &Playback, muted: Option<bool>, actions: &mut Vec<Action>) {
     let frame = playback.frame(ui.ctx().time());
     let (first, last) = playback.range();
     ui.input(|input| {
         for event in &input.events {
             let Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { continue };
             if modifiers.any() {
+                continue;
+            }
+            if let (Key::M, Some(muted)) = (key, muted) {
+                actions.push(Action::Set(Setting::Muted(!muted)));
                 continue;
             }
             let control = match key {

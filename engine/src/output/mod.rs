@@ -36,7 +36,7 @@ pub use media::{Clip, Media};
 pub use png_file::write_png;
 pub use read::read_settings;
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
-pub use sound::{Packet, Sound, Timing};
+pub use sound::{Packet, Sound, SoundCodec, Timing};
 
 /// 8-bit RGB pixels, row by row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::mp4::full;
+
 /// Packets before the first one that is heard. Decoders need them, because packets overlap.
 const BEFORE: usize = 2;
 
@@ -26,6 +28,15 @@ pub struct Sound {
     pub bytes: Vec<u8>,
     /// What is heard, and when.
     pub timing: Timing,
+}
+
+/// How packets of sound are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SoundCodec {
+    /// MPEG-4 or MPEG-2 AAC.
+    Aac,
+    /// MPEG-1 or MPEG-2 layer 3.
+    Mp3,
 }
 
 /// A packet of sound.
@@ -80,6 +91,11 @@ impl Timing {
 }
 
 impl Sound {
+    /// The codec, and what its decoder has to know besides. `None` if the description is damaged.
+    pub fn codec(&self) -> Option<(SoundCodec, &[u8])> {
+        described(&self.description)
+    }
+
     /// The sound of a part of the clip, in seconds. `None` if there is none.
     pub fn part(&self, seconds: Range<f64>) -> Option<Self> {
         let durations = self.packets.iter().map(|packet| packet.duration);
@@ -96,6 +112,47 @@ impl Sound {
 pub(crate) fn units(seconds: Range<f64>, timescale: u32) -> Range<u64> {
     let units = |seconds: f64| (seconds.max(0.0) * f64::from(timescale)).round() as u64;
     units(seconds.start)..units(seconds.end)
+}
+
+/// The codec that the payload of a box `esds` names, and what its decoder has to know. `None` if that is neither AAC nor
+/// MP3.
+pub(crate) fn described(esds: &[u8]) -> Option<(SoundCodec, &[u8])> {
+    let (tag, stream) = descriptor(full(esds)?.1)?;
+    let flags = *stream.get(2).filter(|_| tag == 3)?;
+    let mut at = 3;
+    if flags & 0x80 != 0 {
+        at += 2;
+    }
+    if flags & 0x40 != 0 {
+        at += 1 + usize::from(*stream.get(at)?);
+    }
+    if flags & 0x20 != 0 {
+        at += 2;
+    }
+    let (tag, decoder) = descriptor(stream.get(at..)?)?;
+    let codec = match decoder.first().filter(|_| tag == 4)? {
+        0x40 | 0x66..=0x68 => SoundCodec::Aac,
+        0x69 | 0x6B => SoundCodec::Mp3,
+        _ => return None,
+    };
+    let own = decoder.get(13..).and_then(descriptor).filter(|(tag, _)| *tag == 5);
+    Some((codec, own.map_or(&[], |(_, own)| own)))
+}
+
+/// The tag and the contents of a descriptor: its length has seven bits in a byte.
+fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (tag, mut rest) = bytes.split_first()?;
+    let mut length = 0_usize;
+    for _ in 0..4 {
+        let (byte, after) = rest.split_first()?;
+        rest = after;
+        length = length << 7 | usize::from(byte & 0x7F);
+        if byte & 0x80 == 0 {
+            // Some files say more than there is.
+            return Some((*tag, rest.get(..length).unwrap_or(rest)));
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -14,5 +14,6 @@ mod prompts;
 mod real_run;
 mod runs;
 mod snapshots;
+mod sound;
 mod support;
 mod timeline;

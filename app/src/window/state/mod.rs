@@ -13,6 +13,7 @@ mod playback;
 mod player;
 mod recent;
 mod sizes;
+mod sound;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
 pub use planning::{Answer, Ask, Planning};
-pub use playback::{Control, Playback, SPEEDS, same_moment};
+pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
 pub use player::Player;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};

@@ -42,6 +42,27 @@ enum Position {
     Paused { frame: u32, resumes: bool },
 }
 
+/// The part of a clip that is heard again and again, in seconds of the clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeardPart {
+    /// Where it starts.
+    pub start: f64,
+    /// Where it ends.
+    pub end: f64,
+    /// The place that was heard at `since`.
+    pub from: f64,
+    /// A time in seconds.
+    pub since: f64,
+}
+
+impl HeardPart {
+    /// The place that is heard at a time.
+    pub fn at(&self, now: f64) -> f64 {
+        let length = (self.end - self.start).max(f64::EPSILON);
+        self.start + (self.from - self.start + (now - self.since).max(0.0)).rem_euclid(length)
+    }
+}
+
 /// How a clip is played.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Playback {
@@ -126,6 +147,19 @@ impl Playback {
             Position::Playing { from, since } if self.range.0 < self.range.1 => {
                 let place = self.place(from, since, now);
                 Some((place.floor() + 1.0 - place) / (self.rate * self.speed))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is heard: the part that is repeated, in seconds of the clip, and where it was at a time. `None` unless it plays
+    /// forwards at normal speed.
+    pub fn heard(&self) -> Option<HeardPart> {
+        match self.position {
+            Position::Playing { from, since } if self.speed == 1.0 && !self.boomerang => {
+                let (first, last) = self.range;
+                let start = self.seconds(first);
+                Some(HeardPart { start, end: self.seconds(last + 1), from: start + from / self.rate, since })
             }
             _ => None,
         }
@@ -245,6 +279,24 @@ mod tests {
             assert_eq!(playback.frame(now), frame % 30, "at {now}");
         }
         assert!((now - 5.0 - 99.0 / 15.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn only_normal_playing_is_heard() {
+        let mut playback = Playback::new(8, RATE, 2.0);
+        let whole = HeardPart { start: 0.0, end: 0.8, from: 0.0, since: 2.0 };
+        assert_eq!(playback.heard(), Some(whole));
+        assert!((whole.at(2.5) - 0.5).abs() < 1e-9 && (whole.at(3.0) - 0.2).abs() < 1e-9);
+        playback.control(Control::First(3), 2.55);
+        let part = HeardPart { start: 0.3, end: 0.8, from: 0.5, since: 2.55 };
+        let heard = playback.heard().unwrap();
+        assert!((heard.start - part.start).abs() < 1e-9 && (heard.from - part.from).abs() < 1e-9);
+        assert!((heard.at(3.0) - 0.45).abs() < 1e-9, "it starts again at 0.3 s");
+        for silent in [Control::Speed(0.5), Control::Boomerang(true), Control::Toggle] {
+            let mut playback = playback.clone();
+            playback.control(silent, 3.0);
+            assert_eq!(playback.heard(), None, "{silent:?}");
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub fn show(
             .show(ui, |ui| toolbar::show(ui, state, (&mut *view, &mut *comparison), *canvas, now, actions));
         let shown = state.images.shown_recent();
         if let Some(playback) = shown.and_then(|recent| state.player.playback(recent.id)) {
-            bar("player").show(ui, |ui| player::bar(ui, playback, now, actions));
+            bar("player").show(ui, |ui| player::bar(ui, playback, state.muted(), now, actions));
         }
     }
     CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {

@@ -12,6 +12,7 @@ use super::{
 use crate::window::{
     action::Action,
     icons,
+    settings::Setting,
     state::{Control, Playback, Recent, SPEEDS},
     textures::{Side, Textures},
     tokens::{Palette, font, size, space},
@@ -53,8 +54,8 @@ pub fn repaint_at_next_frame(ctx: &Context, playback: &Playback, now: f64) {
     }
 }
 
-/// Draws the controls.
-pub fn bar(ui: &mut Ui, playback: &Playback, now: f64, actions: &mut Vec<Action>) {
+/// Draws the controls. `muted` is absent for a clip without sound.
+pub fn bar(ui: &mut Ui, playback: &Playback, muted: Option<bool>, now: f64, actions: &mut Vec<Action>) {
     let frame = playback.frame(now);
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
@@ -71,6 +72,14 @@ pub fn bar(ui: &mut Ui, playback: &Playback, now: f64, actions: &mut Vec<Action>
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             speed(ui, playback, actions);
+            if let Some(muted) = muted {
+                let icon = if muted { icons::VOLUME_X } else { icons::VOLUME };
+                let toggle = widgets::icon_toggle(ui, icon, "Mute", muted);
+                let tip = "Play without sound. Sound is heard at normal speed, forwards. Key: M";
+                if toggle.on_hover_text(tip).clicked() {
+                    actions.push(Action::Set(Setting::Muted(!muted)));
+                }
+            }
             let boomerang = playback.boomerang();
             let toggle = widgets::icon_toggle(ui, icons::MOVE_HORIZONTAL, "Boomerang", boomerang);
             press(toggle, "Play forwards and backwards in turn.", Control::Boomerang(!boomerang), actions);

@@ -18,8 +18,8 @@ const TRACK_FLAGS: u32 = 7;
 const UNDETERMINED: u16 = 0x55C4;
 const UNITY: [u32; 9] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
 
-/// A file with the frames of a stream, `rate` in 1000 seconds, and sound. `width` and `height` are those to show, at most those of
-/// the stream.
+/// A file with the frames of a stream, `rate` in 1000 seconds, and sound. `width` and `height` are those to show, at most
+/// those of the stream.
 pub fn mux(
     stream: &Stream,
     sound: Option<&Sound>,

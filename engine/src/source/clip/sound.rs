@@ -15,7 +15,7 @@ use super::{
 use crate::output::{
     Packet, Sound, Timing,
     mp4::{Boxes, child, full},
-    sound::{Part, units},
+    sound::{Part, described, units},
 };
 
 /// Most bytes of sound that are copied.
@@ -23,8 +23,6 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of a description of sound before its boxes, and how many more its versions 1 and 2 in MOV files have.
 const DESCRIPTION: usize = 28;
 const MORE: [usize; 3] = [0, 16, 36];
-/// What `esds` calls AAC and MP3.
-const CODECS: [u8; 6] = [0x40, 0x66, 0x67, 0x68, 0x69, 0x6B];
 
 /// Sound whose packets can be copied into another file.
 #[derive(Debug)]
@@ -51,9 +49,7 @@ impl SoundTrack {
         let half = |at: usize| Some(u16::from_be_bytes(*entry.get(at..)?.first_chunk()?));
         let boxes = entry.get(DESCRIPTION + MORE.get(usize::from(half(8)?))?..)?;
         let description = child(boxes, &[b"esds"]).or_else(|| child(boxes, &[b"wave", b"esds"]))?;
-        if !CODECS.contains(&codec(description)?) {
-            return None;
-        }
+        described(description)?;
         let samples = sample_table(trak, file_length).filter(|samples| !samples.is_empty())?;
         let all: u64 = samples.iter().map(|sample| u64::from(sample.duration)).sum();
         let (heard, delay) = match edit(trak, moov, timescale) {
@@ -111,35 +107,4 @@ impl SoundTrack {
             timing,
         }))
     }
-}
-
-/// What an `esds` box calls its codec.
-fn codec(esds: &[u8]) -> Option<u8> {
-    let (tag, stream) = descriptor(full(esds)?.1)?;
-    let flags = *stream.get(2).filter(|_| tag == 3)?;
-    let mut at = 3;
-    if flags & 0x80 != 0 {
-        at += 2;
-    }
-    if flags & 0x40 != 0 {
-        at += 1 + usize::from(*stream.get(at)?);
-    }
-    if flags & 0x20 != 0 {
-        at += 2;
-    }
-    let (tag, decoder) = descriptor(stream.get(at..)?)?;
-    decoder.first().copied().filter(|_| tag == 4)
-}
-
-/// The tag and the rest of a descriptor: its length has seven bits in a byte.
-fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
-    let (tag, mut rest) = bytes.split_first()?;
-    for _ in 0..4 {
-        let (byte, after) = rest.split_first()?;
-        rest = after;
-        if byte & 0x80 == 0 {
-            return Some((*tag, rest));
-        }
-    }
-    None
 }
