@@ -123,7 +123,7 @@ impl TextEncoder for Qwen25Vl {
         self.tokenize_seeing(prompt, longest, &[])
     }
 
-    /// The tokens of images do not count towards `longest` either.
+    /// Images and what stands around them do not count towards `longest` either, and are never cut.
     fn tokenize_seeing(
         &self,
         prompt: &str,
@@ -135,8 +135,10 @@ impl TextEncoder for Qwen25Vl {
         // What a person writes is no image.
         let prompt = prompt.replace(IMAGE, "");
         let mut ids = self.tokenizer.encode(&format!("{before}{images}{prompt}{AFTER}"))?;
-        let seen: usize = grids.iter().map(|[rows, columns]| rows * columns).sum();
-        let uncounted = left_out + seen;
+        let uncounted = match grids {
+            [] => left_out,
+            _ => self.tokenizer.encode(&format!("{before}{images}"))?.len(),
+        };
         let extent = Extent::whole(ids.len().saturating_sub(uncounted), longest);
         ids.truncate(longest.saturating_add(uncounted));
         Ok(Tokens::single(Sequence::plain(ids), extent))

@@ -71,7 +71,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         size: tower.network.size(own, encoded_as),
     };
     let images: Vec<SeenImage> = tower.iter().map(image).collect();
-    let prompts = model.tokenize_seeing(&["a red boat", ""], 512, 0, &images)?;
+    let prompts = model.tokenize_seeing(&["a red boat", ""], 64, 0, &images)?;
     let mut encoded = vec![Vec::new(); 2];
     let traced = |part: usize| TracedBlocks::new(&trace, &model.parts[part].component, DType::F32);
     let mut seen = Vec::new();

@@ -104,6 +104,10 @@ fn what_controls_a_clip_is_shown_above_generate() {
     assert!(window.shows("Control: poses.mp4"));
     window.click("Do not use what controls the clip");
     assert!(request(&window).control.is_none() && !window.shows("Control: poses.mp4"));
+    let strong = Some(Control { strength: 0.5, ..Control::default() });
+    let saved = Request { control: strong, references: vec!["/cats/one.png".into()], ..Request::default() };
+    let window = with_request(&[Mode::Text, Mode::Control], saved);
+    assert!(window.shows("Control strength 0.5"));
 }
 
 #[test]

@@ -82,8 +82,10 @@ fn list(draft: &Draft) -> Vec<InForce> {
         });
     }
     if let Some(control) = &request.control {
-        let name = control.video.as_deref().map_or_else(String::new, file_name);
-        let text = format!("Control: {name}");
+        let text = match &control.video {
+            Some(video) => format!("Control: {}", file_name(video)),
+            None => format!("Control strength {}", units::number(control.strength)),
+        };
         add(icons::FILM, text, "what controls the clip", &|draft| draft.request.control = None);
     }
     if draft.seed_locked {
