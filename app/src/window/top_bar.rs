@@ -75,10 +75,14 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let mut chosen = None;
-            let selected = *state.chosen_model() == ModelSource::Starter;
-            let detail = "Built in: small, for trying things out";
-            if widgets::row_button(ui, icons::PACKAGE, "Starter", detail, selected).clicked() {
-                chosen = Some(ModelSource::Starter);
+            for (model, detail) in [
+                (ModelSource::Starter, "Built in: small images, for trying things out"),
+                (ModelSource::StarterClip, "Built in: short clips, for trying things out"),
+            ] {
+                let selected = *state.chosen_model() == model;
+                if widgets::row_button(ui, icons::PACKAGE, &model_name(&model), detail, selected).clicked() {
+                    chosen = Some(model);
+                }
             }
             for path in &state.settings.recent_models {
                 let model = ModelSource::Path(path.clone());
@@ -191,6 +195,7 @@ fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
 fn model_name(model: &ModelSource) -> String {
     match model {
         ModelSource::Starter => "Starter".to_owned(),
+        ModelSource::StarterClip => "Clip starter".to_owned(),
         ModelSource::Path(path) => file_name(path),
     }
 }

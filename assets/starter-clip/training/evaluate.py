@@ -88,7 +88,7 @@ def main():
     parser.add_argument("--sheet", type=Path)
     parser.add_argument("--count", type=int)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--guidance", type=float, default=3.0)
+    parser.add_argument("--guidance", type=float, default=4.0)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)

@@ -63,7 +63,8 @@ def main():
     shutil.rmtree(fresh, ignore_errors=True)
     pipeline.save_pretrained(fresh)
     shutil.rmtree(fresh / "tokenizer")
-    shutil.copytree(options.data / "tokenizer", fresh / "tokenizer")
+    # Everything that the SentencePiece model has is in tokenizer.json.
+    shutil.copytree(options.data / "tokenizer", fresh / "tokenizer", ignore=shutil.ignore_patterns("*.model"))
     forget_paths(fresh)
     options.model.mkdir(parents=True, exist_ok=True)
     for part in ("transformer", "text_encoder", "vae", "tokenizer", "scheduler"):

@@ -12,6 +12,11 @@ pub fn starter_folder() -> Result<PathBuf, CheckpointError> {
     asset("starter")
 }
 
+/// The folder of the clip starter.
+pub fn starter_clip_folder() -> Result<PathBuf, CheckpointError> {
+    asset("starter-clip")
+}
+
 /// A file or folder that comes with the program. Looks in the folder named by [`ASSETS_VARIABLE`], next to
 /// the program, in the share or resource folder of an installation, and in the source tree that the program
 /// was built from.

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod clip_starter;
 mod errors_model;
 mod errors_request;
 mod known;

@@ -48,7 +48,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The folder or file of a model, or `starter` for the built-in one.
+    /// The folder or file of a model, or `starter` or `starter-clip` for the built-in ones.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
     #[command(flatten)]
