@@ -200,8 +200,13 @@ fn step(
     };
     let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
     let pixels = 8 * side as u32;
-    let latents =
-        model.latents(Canvas { width: pixels, height: pixels, frames: frames as u32, references: 0 });
+    let latents = model.latents(Canvas {
+        width: pixels,
+        height: pixels,
+        frames: frames as u32,
+        references: 0,
+        later_images: 0,
+    });
     let input = PrepareInput {
         branches: &branches,
         sigmas: &[0.5],
@@ -210,6 +215,7 @@ fn step(
         pixels: [8 * side; 2],
         frame_rate: 16.0,
         clean: 0,
+        later: Vec::new(),
         image: None,
         control: 1.0,
         references: &[],

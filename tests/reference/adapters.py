@@ -51,6 +51,13 @@ CASES = {
         "chroma", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|ff.*(proj|net\.2)$|proj_(mlp|out)$|distilled_guidance_layer",
         Run(HORSE, "blurry", 2, 2.0, 32, 48), 0.8,
     ),
+    "anima": Adapted(
+        "anima", r"attn[12]\.to_|ff\.net|norm[123]\.linear|norm_out|proj_out|_proj$|mlp\.[02]$", Run(HORSE, "blurry", 2, 2.0, 32, 32),
+        0.8, components=("transformer", "text_conditioner"),
+    ),
+    "krea2": Adapted(
+        "krea2", r"attn\.to_|ff\.|img_in|time_|txt_in|projector|final_layer", Run(HORSE, "blurry", 2, 1.5, 32, 32, max_tokens=40), 0.8,
+    ),
     "flux2": Adapted(
         "flux2", r"attn\.to_|to_out|add_[qkv]_proj|to_add_out|linear_(in|out)$|modulation|x_embedder|proj_out|norm_out",
         Run(HORSE, "", 2, 1.0, 32, 48, max_tokens=32), 0.8,
@@ -88,7 +95,7 @@ def loader(case, path):
     def load(pipeline):
         """Loads it with the case's weight."""
         # diffusers reads no alphas for these.
-        if case.family == "flux2":
+        if case.family in ("flux2", "anima", "krea2"):
             pipeline.load_lora_weights(scaled(load_file(path), ALPHA / case.rank), adapter_name="adapter")
         elif "transformer_2" not in case.components:
             pipeline.load_lora_weights(path, adapter_name="adapter")

@@ -67,10 +67,11 @@ def references(side, *pictures):
     return {"pictures": list(pictures), "side": side}
 
 
-def given(first=None, last=None, clip=None, strength=1.0):
+def given(first=None, last=None, clip=None, strength=1.0, keyframes=()):
     """The source of a `Given`: the sides of the first and of the last picture, or the sides of a clip, which has as many
-    frames as the run."""
-    return {"first": first, "last": last, "clip": clip, "strength": strength}
+    frames as the run. `keyframes` are pictures between them: frame, width and height."""
+    keys = {"keyframes": list(keyframes)} if keyframes else {}
+    return {"first": first, "last": last, "clip": clip, "strength": strength, **keys}
 
 
 def controlled(control=None, masked=False, references=(), scale=1.0):
@@ -549,6 +550,13 @@ CASES = {
             runs={
                 "guided": Run(HORSE, "blurry, ugly", 5, 3.0, 64, 96, max_tokens=24, frames=17),
                 "first": Given(HORSE, "blurry", 4, 3.0, 32, 64, max_tokens=16, frames=17, source=given([50, 40])),
+                "keyframes": Given(
+                    HORSE, "blurry", 3, 3.0, 32, 64, max_tokens=16, frames=17,
+                    source=given([50, 40], last=[30, 60], keyframes=[[5, 64, 32], [11, 33, 47]]),
+                ),
+                "keyframe": Given(
+                    "dance monkey", "", 2, 1.0, 32, 32, max_tokens=16, frames=9, source=given(keyframes=[[7, 40, 40]])
+                ),
                 "distilled/fast": Given(
                     "dance monkey", "", 8, 1.0, 64, 32, max_tokens=16, frames=9, source=given([40, 50]), timesteps=DISTILLED
                 ),
@@ -641,6 +649,59 @@ CASES = {
                 "scheduler": {"shift": 1.3, "use_beta_sigmas": True},
             },
             runs={"batch": Run("", "", 5, 2.5, 48, 32, batch=2), "mixed": Run(MIXED, "низкое качество", 2, 4.0, 32, 80, max_tokens=128)},
+        ),
+    },
+    "anima": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 32, 64),
+                "cut": Run(LONG, "", 1, 1.0, 32, 32, max_tokens=16),
+                "drawn_over": Edit(HORSE, "", 3, 2.0, 32, 32, source=edit(0.6, [40, 32])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 3, "attention_head_dim": 20, "num_attention_heads": 3, "mlp_ratio": 2.0,
+                    "adaln_lora_dim": 12, "rope_scale": (2.0, 1.5, 3.0), "concat_padding_mask": False,
+                },
+                "conditioner": {
+                    "target_dim": 28, "model_dim": 32, "num_layers": 3, "num_attention_heads": 4, "mlp_ratio": 1.5,
+                    "min_sequence_length": 24,
+                },
+                "text": {"width": 40, "heads": 6, "kv_heads": 2, "head_width": 24, "eps": 1e-3, "theta": 1e4},
+                "scheduler": {"shift": 1.3},
+            },
+            runs={"batch": Run("", "", 3, 2.5, 32, 16, batch=2), "mixed": Run(MIXED, "низкое качество", 2, 4.0, 32, 48, max_tokens=128)},
+        ),
+    },
+    "krea2": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 32, 64, max_tokens=40),
+                "cut": Run(LONG, "", 1, 0.0, 32, 32, max_tokens=16),
+            },
+        ),
+        "turbo": Checkpoint(
+            salt="turbo",
+            options={"distilled": True},
+            runs={"batch": Run("", "", 3, 0.0, 32, 16, batch=2, max_tokens=16)},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "layers": (1, 3),
+                "transformer": {
+                    "num_layers": 3, "attention_head_dim": 24, "num_attention_heads": 4, "num_key_value_heads": 2,
+                    "intermediate_size": 80, "timestep_embed_dim": 20, "text_num_attention_heads": 6,
+                    "text_num_key_value_heads": 3, "text_intermediate_size": 36, "num_layerwise_text_blocks": 2,
+                    "num_refiner_text_blocks": 1, "axes_dims_rope": (8, 4, 12), "rope_theta": 300.0, "norm_eps": 1e-3,
+                },
+                "text": {"width": 24, "blocks": 4, "heads": 4, "kv_heads": 2, "head_width": 12, "eps": 1e-3, "theta": 1e4},
+                "scheduler": {"base_shift": 0.3, "max_shift": 0.9},
+            },
+            runs={"mixed": Run(MIXED, "низкое качество", 2, 2.5, 32, 48, max_tokens=128)},
         ),
     },
     "flux2": {

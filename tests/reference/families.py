@@ -13,6 +13,7 @@ import diffusers
 import transformers
 
 import clip_tokenizer
+import modular
 import qwen_tokenizer
 import t5_tokenizer
 
@@ -414,6 +415,86 @@ def flux2(distilled=True, transformer=None, text=None, vae=None, scheduler=None)
         pipeline,
         tokenizers={"tokenizer": save_tokenizer},
         latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
+    )
+
+
+def qwen3_vl(tokenizer, width=32, blocks=9, heads=2, kv_heads=1, head_width=16, eps=1e-6, theta=5e6):
+    """A Qwen3-VL model with a small vision tower, which reads no pictures."""
+    half = head_width // 2
+    text = dict(
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2, num_hidden_layers=blocks,
+        num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width, max_position_embeddings=2048,
+        rms_norm_eps=eps, tie_word_embeddings=True,
+        rope_parameters={"rope_theta": theta, "rope_type": "default", "mrope_section": [half - 2 * (half // 3), half // 3, half // 3]},
+    )  # fmt: skip
+    vision = dict(
+        depth=1, hidden_size=16, intermediate_size=24, num_heads=2, out_hidden_size=width, num_position_embeddings=4,
+        deepstack_visual_indexes=[0], patch_size=4,
+    )  # fmt: skip
+    return transformers.Qwen3VLModel(transformers.Qwen3VLConfig(text_config=text, vision_config=vision))
+
+
+@family
+def krea2(layers=(2, 5, 8), distilled=False, transformer=None, text=None, vae=None, scheduler=None):
+    """Krea 2: states of several layers of Qwen3-VL, a transformer of one stream, Qwen-Image's autoencoder."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    text_encoder = qwen3_vl(tokenizer, **(text or {}))
+    options = dict(
+        in_channels=64, num_layers=2, attention_head_dim=32, num_attention_heads=2, num_key_value_heads=1,
+        intermediate_size=96, timestep_embed_dim=32, text_hidden_dim=text_encoder.config.text_config.hidden_size,
+        num_text_layers=len(layers), text_num_attention_heads=2, text_num_key_value_heads=1, text_intermediate_size=48,
+        num_layerwise_text_blocks=1, num_refiner_text_blocks=2, axes_dims_rope=(8, 12, 12),
+    )  # fmt: skip
+    usual = dict(base_dim=8, z_dim=16, dim_mult=[1, 2, 4, 4], num_res_blocks=2, temperal_downsample=[False, True, True])
+    flow = dict(use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256, max_image_seq_len=6400)
+    pipeline = diffusers.Krea2Pipeline(
+        transformer=diffusers.Krea2Transformer2DModel(**{**options, **(transformer or {})}),
+        vae=diffusers.AutoencoderKLQwenImage(**{**usual, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        text_encoder_select_layers=layers,
+        is_distilled=distilled,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )
+
+
+@family
+def anima(transformer=None, conditioner=None, text=None, vae=None, scheduler=None):
+    """Anima: Qwen3, a conditioner that reads its states at the tokens of T5, the transformer of Cosmos Predict 2 and
+    Qwen-Image's autoencoder."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    t5_tokens, save_t5_tokenizer = t5_tokenizer.make()
+    text_encoder = qwen3(tokenizer, **(text or {}))
+    read = dict(
+        source_dim=text_encoder.config.hidden_size, target_dim=48, model_dim=48, num_layers=2, num_attention_heads=3,
+        target_vocab_size=padded(t5_tokens), min_sequence_length=40,
+    )  # fmt: skip
+    text_conditioner = diffusers.AnimaTextConditioner(**{**read, **(conditioner or {})})
+    options = dict(
+        in_channels=16, out_channels=16, num_attention_heads=2, attention_head_dim=32, num_layers=2, mlp_ratio=4.0,
+        text_embed_dim=text_conditioner.config.target_dim, adaln_lora_dim=16, max_size=(128, 240, 240),
+        patch_size=(1, 2, 2), rope_scale=(1.0, 4.0, 4.0), concat_padding_mask=True, extra_pos_embed_type=None,
+    )  # fmt: skip
+    usual = dict(base_dim=8, z_dim=16, dim_mult=[1, 2, 4, 4], num_res_blocks=2, temperal_downsample=[False, True, True])
+    autoencoder = diffusers.AutoencoderKLQwenImage(**{**usual, **(vae or {})})
+    pipeline = modular.AnimaPipeline(
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        t5_tokenizer=t5_tokens,
+        text_conditioner=text_conditioner,
+        transformer=diffusers.CosmosTransformer3DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**(scheduler or {"shift": 3.0})),
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer, "t5_tokenizer": save_t5_tokenizer},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
     )
 
 

@@ -28,7 +28,7 @@ import tiny_clips
 import walks
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
-WEIGHTS = shutil.ignore_patterns("*.safetensors", "tokenizer*")
+WEIGHTS = shutil.ignore_patterns("*.safetensors", "*tokenizer*")
 
 
 def save_tensors(tensors, path):

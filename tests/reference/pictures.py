@@ -12,6 +12,7 @@ import numpy
 import torch
 from diffusers.models.autoencoders import vae
 from diffusers.pipelines.flux import pipeline_flux_kontext
+from diffusers.pipelines.ltx.pipeline_ltx_condition import LTXVideoCondition
 from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit, pipeline_qwenimage_edit_plus
 from PIL import Image
 from transformers import BatchFeature
@@ -26,6 +27,7 @@ CLIP = "clip"
 CONTROL = "control"
 CONTROL_MASK = "control_mask"
 REFERENCE = "reference"
+KEYFRAME = "keyframe"
 # The pipeline of LTX-Video from 0.9.7 on, for text and for pictures.
 CONDITIONED = "LTXConditionPipeline"
 
@@ -73,6 +75,8 @@ def write(source, folder, frames=1):
             picture(*source["first"]).save(f"{folder}/{PICTURE}")
         if source["last"]:
             mask(*source["last"]).convert("RGB").save(f"{folder}/{LAST}")
+        for number, *sides in source.get("keyframes", ()):
+            frame(*sides, number).save(f"{folder}/{KEYFRAME}-{number}.png")
         if source["clip"]:
             os.makedirs(f"{folder}/{CLIP}")
             for number in range(frames):
@@ -176,8 +180,18 @@ def variant(kind, source):
     return plain.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
 
 
-def options(source, folder):
+def conditions(source, folder, frames):
+    """Pictures at their places in a clip: the first, those between, the last."""
+    files = [(0, PICTURE)] * bool(source["first"])
+    files += [(number, f"{KEYFRAME}-{number}.png") for number, *_ in source.get("keyframes", ())]
+    files += [(frames - 1, LAST)] * bool(source["last"])
+    return [LTXVideoCondition(Image.open(f"{folder}/{file}"), frame_index=number) for number, file in files]
+
+
+def options(source, folder, kind=None, frames=1):
     """What it is called with."""
+    if kind == CONDITIONED and (source["last"] or source.get("keyframes")):
+        return {"conditions": conditions(source, folder, frames)}
     if is_controlled(source):
         opened = {"conditioning_scale": source["scale"]}
         for wanted, name, option in (("control", CONTROL, "video"), ("masked", CONTROL_MASK, "mask")):
@@ -224,11 +238,11 @@ def drawn(pipeline, request):
     source, latents, kind = request.get("source"), request["latents"], type(pipeline).__name__
     names = [latents]
     if kind == CONDITIONED:
-        names += [source["noise"]] if source else []
+        names += [source["noise"]] if source and source["first"] else []
     else:
         masked = {**source["noise"], "name": source["noise"]["name"] + ".masked"}
         pictures = encoded(pipeline, source)
-        is_sampled = 0 in pictures and not kind.startswith("Wan")
+        is_sampled = 0 in pictures and not kind.startswith(("Wan", "Anima"))
         names = [source["noise"]] * is_sampled + [latents] + [masked] * (1 in pictures)
     waiting = [torch.from_numpy(hash_weights.noise(one["name"], tuple(one["shape"]))) for one in names]
     generator = torch.Generator().manual_seed(0)

@@ -12,6 +12,7 @@ import torch
 from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video
 
 import hash_weights
+import modular
 import pictures
 from samplers import FlowHeun, WideEuler
 
@@ -54,7 +55,11 @@ class Recorder:
 
     def watch(self, pipeline, calls=1):
         """Records what the text encoders read, what encode_prompt returns and the first calls of the denoiser."""
-        self.watch_prompt_encoding(pipeline)
+        conditioner = getattr(pipeline, "text_conditioner", None)
+        if conditioner is None:
+            self.watch_prompt_encoding(pipeline)
+        else:
+            self.watch_conditioner(conditioner)
         encoders = [getattr(pipeline, name, None) for name in ("text_encoder", "text_encoder_2", "text_encoder_3")]
         for place, encoder in enumerate(encoder for encoder in encoders if encoder is not None):
             self.watch_text_encoder("text_encoder" + (f"_{place + 1}" if place else ""), encoder)
@@ -72,6 +77,17 @@ class Recorder:
             return result
 
         pipeline.encode_prompt = encode_prompt
+
+    def watch_conditioner(self, module):
+        """Records the tokens that a conditioner reads, and what a prompt becomes of it."""
+
+        def hook(module, arguments, options, output):
+            """Called after each forward pass."""
+            number = self.call("text_conditioner")
+            self.add(f"text_encoder_2.{number}.input_ids", options["target_input_ids"])
+            self.add(f"encode_prompt.0.{number}.0", output[0])
+
+        module.register_forward_hook(hook, with_kwargs=True)
 
     def watch_text_encoder(self, name, module):
         """Records the token ids of each call, without the padding that a mask hides."""
@@ -220,8 +236,8 @@ def by_packed_clip(tensors, pipeline, shape):
     frames, height, width = shape[-3:] if len(shape) == 5 else (1, *shape[-2:])
 
     def unpack(tokens):
-        """Tokens to latents."""
-        return pipeline._unpack_latents(tokens, frames, height, width)
+        """Tokens to latents. Those of pictures at later frames come before the clip."""
+        return pipeline._unpack_latents(tokens, tokens.shape[1] // (height * width), height, width)
 
     tidied = {}
     for name, value in tensors.items():
@@ -306,6 +322,25 @@ class MaskedPatches(Patches):
         return tidied
 
 
+class StackedPatches(Patches):
+    """Krea 2's pipeline: a prompt has a row for each of several layers of the text encoder, and a mask of its tokens."""
+
+    def unpack(self, patches):
+        """Patches to latents."""
+        scale, (_, _, height, width) = self.pipeline.vae_scale_factor, self.shape
+        return self.pipeline._unpack_latents(patches, height * scale, width * scale).squeeze(2)
+
+    def tidy(self, tensors):
+        """The rows of a token side by side. The autoencoder is Qwen-Image's."""
+        own = {name: value for name, value in tensors.items() if not name.startswith(("encode_prompt.", "vae.decode.out"))}
+        tidied = super().tidy(own)
+        for branch in range(2):
+            if f"encode_prompt.{branch}.0" in tensors:
+                mask = tensors[f"encode_prompt.{branch}.1"][0].bool()
+                tidied[f"encode_prompt.0.{branch}.0"] = tensors[f"encode_prompt.{branch}.0"][0][mask].flatten(1)
+        return tidied
+
+
 def repair_chroma(pipeline):
     """Makes the mask of a pipeline one of truth values, as it is in the author's code. diffusers has numbers there, which its
     attention adds to the scores (issues 12116 and 13619). Its pipeline for masks asks for an option of FLUX.1."""
@@ -371,6 +406,8 @@ def describe(name, salt, tiny, run):
 
 def open_pipeline(kind, folder, **given):
     """The pipeline of a checkpoint folder, without the components that it has none of; `given` replaces others."""
+    if kind.startswith("Anima"):
+        return modular.open_pipeline(kind, folder)
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
     pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out, **given)
@@ -401,7 +438,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if is_chroma:
         repair_chroma(pipeline)
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2", "Chroma")) else len(extra)))
+    is_krea = kind.startswith("Krea2")
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2", "Chroma", "Anima")) else len(extra)))
     if not makes_clips:
         named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
@@ -414,7 +452,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
-    kind_of_patches = PatchesOfLatents if is_flux2 else MaskedPatches if is_chroma else Patches
+    special = {is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches}
+    kind_of_patches = special.get(True, Patches)
     patches = kind_of_patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
 
     # A UNet's pipelines take as many tokens as there are.
@@ -441,7 +480,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if kind == pictures.CONDITIONED:
         # It takes latents only of clips that are changed.
         with pictures.drawn(pipeline, request):
-            output = pipeline(**options, **(pictures.options(source, files) if source else {}))
+            frames = options["num_frames"]
+            output = pipeline(**options, **(pictures.options(source, files, kind, frames) if source else {}))
     elif source:
         # Some pipelines take the size of the picture.
         sized = inspect.signature(type(pipeline).__call__).parameters
@@ -481,6 +521,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
                 if not name.startswith("encode_prompt.") or value.numel() < 20_000
             }
         return patches.tidy(recorder.tensors)
+    if kind.startswith("Anima"):
+        return modular.by_branch(recorder.tensors)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
 
 

@@ -442,6 +442,79 @@ const LTX: [(&str, &str); 4] = [
     (".k_norm.", ".norm_k."),
 ];
 
+/// Parts of the names of Cosmos Predict 2's transformer: the original one and diffusers'. Earlier rows come first.
+const COSMOS: [(&str, &str); 23] = [
+    ("t_embedder.1.", "time_embed.t_embedder."),
+    ("t_embedding_norm.", "time_embed.norm."),
+    ("x_embedder.proj.1.", "patch_embed.proj."),
+    ("final_layer.adaln_modulation.1.", "norm_out.linear_1."),
+    ("final_layer.adaln_modulation.2.", "norm_out.linear_2."),
+    ("final_layer.linear.", "proj_out."),
+    ("blocks.", "transformer_blocks."),
+    ("adaln_modulation_self_attn.1.", "norm1.linear_1."),
+    ("adaln_modulation_self_attn.2.", "norm1.linear_2."),
+    ("adaln_modulation_cross_attn.1.", "norm2.linear_1."),
+    ("adaln_modulation_cross_attn.2.", "norm2.linear_2."),
+    ("adaln_modulation_mlp.1.", "norm3.linear_1."),
+    ("adaln_modulation_mlp.2.", "norm3.linear_2."),
+    ("self_attn.", "attn1."),
+    ("cross_attn.", "attn2."),
+    ("output_proj.", "to_out.0."),
+    ("q_proj.", "to_q."),
+    ("k_proj.", "to_k."),
+    ("v_proj.", "to_v."),
+    ("q_norm.", "norm_q."),
+    ("k_norm.", "norm_k."),
+    ("mlp.layer1.", "ff.net.0.proj."),
+    ("mlp.layer2.", "ff.net.2."),
+];
+
+/// Cosmos Predict 2's transformer under its original names.
+pub fn cosmos(diffusers: &Tensors) -> Tensors {
+    let renamed =
+        |name: &String| COSMOS.iter().fold(name.clone(), |name, (theirs, own)| name.replace(own, theirs));
+    diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
+}
+
+/// Parts of the names of Krea 2's transformer: the original one and diffusers'.
+const KREA2: [(&str, &str); 21] = [
+    ("first.", "img_in."),
+    ("tmlp.0.", "time_embed.linear_1."),
+    ("tmlp.2.", "time_embed.linear_2."),
+    ("tproj.1.", "time_mod_proj."),
+    ("txtmlp.0.scale", "txt_in.norm.weight"),
+    ("txtmlp.1.", "txt_in.linear_1."),
+    ("txtmlp.3.", "txt_in.linear_2."),
+    ("txtfusion.", "text_fusion."),
+    ("blocks.", "transformer_blocks."),
+    ("last.linear.", "final_layer.linear."),
+    ("last.norm.scale", "final_layer.norm.weight"),
+    ("last.modulation.lin", "final_layer.scale_shift_table"),
+    ("attn.wq.", "attn.to_q."),
+    ("attn.wk.", "attn.to_k."),
+    ("attn.wv.", "attn.to_v."),
+    ("attn.wo.", "attn.to_out.0."),
+    ("attn.gate.", "attn.to_gate."),
+    ("attn.qknorm.qnorm.scale", "attn.norm_q.weight"),
+    ("attn.qknorm.knorm.scale", "attn.norm_k.weight"),
+    (".prenorm.scale", ".norm1.weight"),
+    (".postnorm.scale", ".norm2.weight"),
+];
+
+/// Krea 2's transformer under its original names. The tables of its blocks are vectors there.
+pub fn krea2(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = Tensors::new();
+    for (name, tensor) in diffusers {
+        let name = KREA2.iter().fold(name.clone(), |name, (theirs, own)| name.replace(own, theirs));
+        let name = name.replace(".ff.", ".mlp.");
+        match name.strip_suffix(".scale_shift_table") {
+            Some(block) => original.insert(format!("{block}.mod.lin"), tensor.flatten_all()?),
+            None => original.insert(name, tensor.clone()),
+        };
+    }
+    Ok(original)
+}
+
 /// LTX-Video's transformer under its original names.
 pub fn ltx(diffusers: &Tensors) -> Tensors {
     let renamed =

@@ -25,7 +25,12 @@ pub struct Names {
 
 /// Prefixes of layer names, and the component that each means: the denoiser, or the text encoder of this
 /// index among those that have the layer.
-const PREFIXES: [(&str, Scope); 23] = [
+const PREFIXES: [(&str, Scope); 28] = [
+    // Anima's text conditioner, which many files count to the denoiser.
+    ("lora_unet_llm_adapter_", Scope::Text(0)),
+    ("model.diffusion_model.llm_adapter.", Scope::Text(0)),
+    ("diffusion_model.llm_adapter.", Scope::Text(0)),
+    ("text_conditioner.", Scope::Text(0)),
     ("lora_unet_", Scope::Denoiser),
     ("lora_transformer_", Scope::Denoiser),
     ("lycoris_", Scope::Denoiser),
@@ -45,6 +50,7 @@ const PREFIXES: [(&str, Scope); 23] = [
     ("text_encoders.clip_g.transformer.", Scope::Text(1)),
     ("text_encoders.t5xxl.transformer.", Scope::Text(2)),
     ("text_encoders.qwen3_4b.transformer.", Scope::Text(0)),
+    ("text_encoders.qwen3_06b.transformer.", Scope::Text(0)),
     ("clip_l.transformer.", Scope::Text(0)),
     ("clip_g.transformer.", Scope::Text(1)),
     ("t5xxl.transformer.", Scope::Text(2)),

@@ -27,7 +27,7 @@ mod transposed;
 mod vocabulary;
 mod weight_file;
 
-pub use assets::{ASSETS_VARIABLE, asset, starter_folder};
+pub use assets::{ASSETS_VARIABLE, asset, starter_clip_folder, starter_folder};
 pub use blueprint::{Block, BlockSpec, Component, LowRankTerm, StoredName};
 pub use error::CheckpointError;
 pub use gguf::type_of as gguf_type_of;

@@ -13,7 +13,7 @@ use super::StoredTensor;
 use crate::precision::{Encoding, Storage};
 
 /// Name parts of matrices that are kept, as in diffusers, transformers and the original files.
-const KEPT: [&str; 25] = [
+const KEPT: [&str; 29] = [
     "embed",
     "label_emb",
     "emb_layers",
@@ -31,6 +31,10 @@ const KEPT: [&str; 25] = [
     "guidance_in",
     "img_in",
     "txt_in",
+    "time_mod_proj",
+    "tmlp.",
+    "tproj.",
+    "txtmlp.",
     "final_layer",
     "time_projection",
     "head.head",
@@ -45,8 +49,9 @@ const KEPT: [&str; 25] = [
 const KEPT_KERNELS: [&str; 7] =
     ["encoder.", "decoder.", "quant_conv.", "conv_in.", "conv_out.", "input_blocks.0.0.", "model.out.2."];
 
-/// The outermost projections of diffusers' transformers. Projections inside blocks have a prefix.
-const OUTERMOST: [&str; 2] = ["proj_in.", "proj_out."];
+/// The outermost projections of diffusers' transformers, and those of Krea 2's original files. Projections inside blocks
+/// have a prefix.
+const OUTERMOST: [&str; 4] = ["proj_in.", "proj_out.", "first.", "last."];
 
 /// Whether the tensor with this full name keeps its precision.
 pub fn keeps_precision(name: &str) -> bool {
@@ -87,6 +92,17 @@ mod tests {
             (false, ["blocks.3.ffn.net.2.weight", "blocks.3.ffn.2.weight"]),
             (true, ["x_embedder.weight", "img_in.weight"]),
             (true, ["proj_out.weight", "final_layer.linear.weight"]),
+            (true, ["img_in.weight", "first.weight"]),
+            (true, ["time_mod_proj.weight", "tproj.1.weight"]),
+            (true, ["txt_in.linear_1.weight", "txtmlp.1.weight"]),
+            (true, ["patch_embed.proj.weight", "x_embedder.proj.1.weight"]),
+            (
+                true,
+                [
+                    "transformer_blocks.3.norm2.linear_1.weight",
+                    "blocks.3.adaln_modulation_cross_attn.1.weight",
+                ],
+            ),
             (true, ["norm_out.linear.weight", "final_layer.adaLN_modulation.1.weight"]),
             (
                 true,

@@ -53,7 +53,7 @@ pub struct Conditioning {
 }
 
 /// The inputs that are the same in all predictions of a stage.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct PrepareInput<'a> {
     /// One per guidance branch.
     pub branches: &'a [Conditioning],
@@ -69,6 +69,8 @@ pub struct PrepareInput<'a> {
     pub frame_rate: f32,
     /// The first latent frames that are given and seen without noise.
     pub clean: usize,
+    /// The frames of images at later frames, in models that read them as latent frames before the clip.
+    pub later: Vec<u32>,
     /// The embeddings of input images `[tokens, width]`, in families that read them.
     pub image: Option<&'a Tensor>,
     /// How strongly a clip is controlled, in models for that.

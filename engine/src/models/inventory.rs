@@ -19,7 +19,7 @@ use crate::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
         folders_in, is_diffusers, may_be_model, without_continuations,
     },
-    text::{Clip, ClipVision, Qwen3Chat, Qwen25Vl, T5},
+    text::{AnimaConditioner, Clip, ClipVision, Qwen3Chat, Qwen3Vl, Qwen25Vl, T5},
     vae::{AutoencoderKl, Flux2Autoencoder},
 };
 
@@ -196,7 +196,12 @@ fn component(part: &Part) -> Option<String> {
             .map(|width| encoder("T5", width))
             .or_else(|| Clip::width(tensors).map(|width| encoder("CLIP", width)))
             .or_else(|| Qwen3Chat::width_of(tensors).map(|width| encoder("Qwen3", width)))
+            .or_else(|| Qwen3Vl::seeing_width_of(tensors).map(|width| encoder("Qwen3-VL", width)))
             .or_else(|| Qwen25Vl::width_of(tensors).map(|width| encoder("Qwen2.5-VL", width)))
+            .or_else(|| {
+                AnimaConditioner::width_of(tensors)
+                    .map(|width| format!("text conditioner of Anima, width {width}"))
+            })
             .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}"))),
         Role::Autoencoder => Flux2Autoencoder::channels_of(tensors)
             .map(|channels| format!("autoencoder of FLUX.2, {channels} channels"))

@@ -361,21 +361,41 @@ pub fn modulated(
     layers: impl Fn(usize) -> Modulators,
     embed: impl Fn(&Weights) -> Result<(Tensor, Vec<Tensor>)>,
 ) -> std::result::Result<Prepared, RunError> {
+    let embed = |w: &Weights| {
+        let (levels, prompts) = embed(w)?;
+        Ok((silu(&levels)?, prompts))
+    };
+    modulated_by(blocks, sigmas, embedders, embed, |index, w, vec| {
+        let modulation = |layer: &&[(&str, usize)]| {
+            let parts = layer.iter().map(|(name, _)| w.linear(name, vec)).collect::<Result<Vec<_>>>()?;
+            let all = if let [only] = &parts[..] { only.clone() } else { Tensor::cat(&parts, D::Minus1)? };
+            all.unsqueeze(2)
+        };
+        layers(index).iter().map(modulation).collect()
+    })
+}
+
+/// The same where `modulate` returns the modulations `[noise levels, …]` by a block, from what `embed` returns beside the
+/// prompts.
+pub fn modulated_by<T>(
+    blocks: Blocks<'_>,
+    sigmas: &[f32],
+    embedders: usize,
+    embed: impl Fn(&Weights) -> Result<(T, Vec<Tensor>)>,
+    modulate: impl Fn(usize, &Weights, &T) -> Result<Vec<Tensor>>,
+) -> std::result::Result<Prepared, RunError> {
     let mut modulations: Vec<Modulation> =
         sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
     let mut branches = Vec::new();
-    let mut vec = None;
+    let mut embedded = None;
     blocks.walk(0..embedders, |index, w| {
-        let Some(vec) = &vec else {
+        let Some(embedded) = &embedded else {
             let (levels, prompts) = embed(w)?;
-            vec = Some(silu(&levels)?);
+            embedded = Some(levels);
             branches = prompts.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
             return Ok(());
         };
-        for layer in layers(index) {
-            let parts = layer.iter().map(|(name, _)| w.linear(name, vec)).collect::<Result<Vec<_>>>()?;
-            let all = if let [only] = &parts[..] { only.clone() } else { Tensor::cat(&parts, D::Minus1)? };
-            let all = all.unsqueeze(2)?;
+        for all in modulate(index, w, embedded)? {
             for (level, modulation) in modulations.iter_mut().enumerate() {
                 modulation.tensors.push(all.get(level)?);
             }

@@ -1,7 +1,9 @@
 //! The denoisers: one file per family, one line in [`FAMILIES`].
 
 mod adapter_marks;
+pub mod anima;
 pub mod chroma;
+pub mod cosmos;
 mod denoiser;
 mod family;
 pub mod flux;
@@ -9,6 +11,7 @@ pub mod flux2;
 mod inventory;
 mod joint;
 mod known;
+pub mod krea2;
 pub mod ltx;
 mod model;
 mod modulated;
@@ -52,6 +55,8 @@ pub static FAMILIES: &[&dyn Family] = &[
     &flux::Flux,
     &flux2::Flux2,
     &chroma::Chroma,
+    &anima::Anima,
+    &krea2::Krea2,
     &sd3::Sd3,
     &sdxl::Sdxl,
     &stable_diffusion::StableDiffusion,

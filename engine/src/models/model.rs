@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use super::{Denoiser, Family, Task, stages::overlap};
+use super::{ClipFrames, Denoiser, Family, Task, stages::overlap};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Role},
     memory::MemoryPreferences,
@@ -315,6 +315,12 @@ impl Model {
         let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
         request.validate_frames(multiples.max().unwrap_or(1))?;
         self.validate_mode(request)?;
+        let has_later = |denoiser: Used<Denoising>| {
+            ClipFrames::new(request, denoiser.network.denoiser.as_ref()).is_some_and(|clip| clip.later > 0)
+        };
+        if request.windows.is_some() && self.denoisers().any(has_later) {
+            return Err(RequestError::KeyframesInWindows);
+        }
         request.validate_references(self.references().as_ref())?;
         match request.strength() {
             Some(strength) if self.steps(request) == 0 => {
@@ -361,9 +367,7 @@ impl Model {
     fn validate_mode(&self, request: &Request) -> Result<(), RequestError> {
         match self.frame_multiple() {
             Some(multiple) => request.validate_mode(self.modes(), multiple, self.overlap()),
-            None if request.clip.is_some() || request.last_image.is_some() || request.control.is_some() => {
-                Err(RequestError::OneFrameOnly(request.frames))
-            }
+            None if request.is_of_clip() => Err(RequestError::OneFrameOnly(request.frames)),
             None => Ok(()),
         }
     }

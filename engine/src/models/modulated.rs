@@ -18,9 +18,19 @@ pub fn normed(x: &Tensor, modulation: &[Tensor]) -> Result<Tensor> {
 
 /// Applies the two feed-forward layers below `name` to `x`.
 pub fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
+    feed_forward_by(w, name, x, gelu_tanh)
+}
+
+/// The same with this function between the layers.
+pub fn feed_forward_by(
+    w: &Weights,
+    name: &str,
+    x: Tensor,
+    activation: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
     let wide = w.linear(&format!("{name}.net.0.proj"), &x)?;
     drop(x);
-    let h = gelu_tanh(&wide)?;
+    let h = activation(&wide)?;
     drop(wide);
     w.linear(&format!("{name}.net.2"), &h)
 }

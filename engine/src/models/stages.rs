@@ -65,6 +65,8 @@ pub struct ClipFrames {
     pub last: bool,
     /// Latent frames of those that are given, at the beginning.
     pub latents: usize,
+    /// Images at later frames, in models that read each as a latent frame before the clip.
+    pub later: usize,
     /// How the network sees them.
     pub shown: GivenFrames,
     /// Images of what appears, in models for control.
@@ -79,14 +81,17 @@ impl ClipFrames {
             Mode::Text | Mode::Control if shown == GivenFrames::Controlling => 0,
             Mode::Text | Mode::Control | Mode::ImageToImage => return None,
             Mode::ImageToVideo | Mode::FirstAndLast => 1,
+            Mode::Keyframes => usize::from(request.source.is_some()),
             Mode::VideoToVideo => 0,
             Mode::Extend => overlap(denoiser) as usize,
         };
         let is_whole = matches!(shown, GivenFrames::Beside | GivenFrames::Controlling);
-        let count = if given == 0 || is_whole { all } else { given };
+        let is_start = request.mode() == Mode::VideoToVideo;
+        let count = if is_start || is_whole { all } else { given };
         let latents = given.div_ceil(denoiser.frame_multiple() as usize);
+        let later = if shown == GivenFrames::Renoised { request.later_images().len() } else { 0 };
         let (last, references) = (request.mode() == Mode::FirstAndLast, request.references.len());
-        Some(Self { count, given, last, latents, shown, references })
+        Some(Self { count, given, last, latents, later, shown, references })
     }
 
     /// Whether the network reads it in channels of its own.
@@ -105,7 +110,21 @@ impl ClipFrames {
 
     /// The first latent frames that the network sees without noise.
     pub fn clean(self) -> usize {
-        if matches!(self.shown, GivenFrames::Clean | GivenFrames::Renoised) { self.latents } else { 0 }
+        if matches!(self.shown, GivenFrames::Clean | GivenFrames::Renoised) {
+            self.later + self.latents
+        } else {
+            0
+        }
+    }
+
+    /// Latent frames before those of the clip: of reference images and of images at later frames.
+    pub fn before(self) -> usize {
+        self.references + self.later
+    }
+
+    /// Whether some frames stay as they are given.
+    pub fn keeps_frames(self) -> bool {
+        self.given + self.later > 0
     }
 }
 

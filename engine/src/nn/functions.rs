@@ -87,6 +87,11 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     pointwise("silu_mul", [gate, up], 2, |[gate, up]| computed::silu_mul(gate, up))
 }
 
+/// `x · sigmoid(gate)`, such as the output of a gated attention.
+pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
+    pointwise("sigmoid_mul", [x, gate], 2, |[x, gate]| computed::sigmoid_mul(gate, x))
+}
+
 /// GELU in its tanh approximation (Hendrycks and Gimpel 2016).
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
     activation("gelu_tanh", x, computed::gelu_tanh)

@@ -18,6 +18,24 @@ pub struct Encoded {
     pub pooled: Option<Tensor>,
 }
 
+impl Encoded {
+    /// The states `[tokens, width]` of all but the first tokens.
+    pub(super) fn without_first(states: Tensor, tokens: usize) -> Result<Self, RunError> {
+        let (all, _) = states.dims2()?;
+        let first = tokens.min(all);
+        Ok(Self { states: states.narrow(0, first, all - first)?, pooled: None })
+    }
+}
+
+/// What an encoder may read besides tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// The images `[rows, columns, width]` that the prompts are about.
+    pub images: &'a [Tensor],
+    /// For each prompt, the states of the encoder before this one.
+    pub states: &'a [Tensor],
+}
+
 /// How an encoder reads prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
@@ -68,16 +86,16 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
         clip_skip: u32,
     ) -> Result<Vec<Encoded>, RunError>;
 
-    /// The same with images `[rows, columns, width]`, in encoders that see them.
+    /// The same with what else is given, in encoders that read it.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode).
-    fn encode_seeing(
+    /// As [`encode`](Self::encode), and when something is missing.
+    fn encode_given(
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
         clip_skip: u32,
-        _images: &[Tensor],
+        _given: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
         self.encode(blocks, sequences, clip_skip)
     }

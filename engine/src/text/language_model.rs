@@ -94,13 +94,23 @@ impl LanguageModelConfig {
     /// which shapes do not show, are those of all published models of Qwen 2.5 and 3; so is the width of a head where
     /// no norm shows it.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        Self::from_shapes_below(tensors, "")
+    }
+
+    /// The same for tensors whose names begin with `prefix`.
+    pub fn from_shapes_below(tensors: &TensorTable, prefix: &str) -> Option<Self> {
         const HEAD: usize = 128;
-        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let shape =
+            |name: &str| tensors.get(&format!("{prefix}{name}")).map(|tensor| tensor.shape().to_vec());
         let embedding = shape("embed_tokens.weight")?;
         let norm = shape("layers.0.self_attn.q_norm.weight");
         let head_dim = norm.and_then(|shape| shape.first().copied()).unwrap_or(HEAD);
         let rows = |name: &str| shape(name)?.first().copied();
-        let layers = tensors.keys().filter(|name| name.ends_with(".self_attn.q_proj.weight")).count();
+        let is_layer = |name: &&String| {
+            name.strip_prefix(prefix)
+                .is_some_and(|name| name.starts_with("layers.") && name.ends_with(".self_attn.q_proj.weight"))
+        };
+        let layers = tensors.keys().filter(is_layer).count();
         Some(Self {
             vocab_size: *embedding.first()?,
             hidden_size: *embedding.get(1)?,
@@ -189,7 +199,7 @@ impl LanguageModelConfig {
 
 /// Which hidden states of a model are the encoding of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum Taken<'a> {
     /// Those that enter the last layer (`hidden_states[-2]` in transformers). It is never run and its weights are never
     /// read.
     Penultimate,
@@ -198,15 +208,24 @@ pub enum Taken {
     /// Those after a quarter, a half and three quarters of the layers, side by side (`hidden_states[9]`, 18 and 27 of 36
     /// layers). The layers after them are never run and their weights are never read.
     Quarters,
+    /// Those after each of these numbers of layers, ascending and at least 1, side by side. The layers after them are never
+    /// run.
+    After(&'a [usize]),
 }
 
-impl Taken {
+impl Taken<'_> {
+    /// Whether the states of several layers are kept.
+    fn are_several(self) -> bool {
+        matches!(self, Self::Quarters | Self::After(_))
+    }
+
     /// The numbers of layers after which the states are kept, in a model of this many layers.
     fn after(self, layers: usize) -> Vec<usize> {
         match self {
             Self::Penultimate => vec![layers - 1],
             Self::Last => vec![layers],
             Self::Quarters => (1..=3).map(|quarter| (layers * quarter / 4).max(1)).collect(),
+            Self::After(numbers) => numbers.to_vec(),
         }
     }
 }
@@ -254,7 +273,7 @@ impl LanguageModel {
         &self,
         blocks: Blocks<'_>,
         prompts: &[&[u32]],
-        taken: Taken,
+        taken: Taken<'_>,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         self.states_seeing(blocks, prompts, taken, None)
     }
@@ -267,7 +286,7 @@ impl LanguageModel {
         &self,
         blocks: Blocks<'_>,
         prompts: &[&[u32]],
-        taken: Taken,
+        taken: Taken<'_>,
         seen: Option<Seen<'_>>,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let mut states = Vec::new();
@@ -293,7 +312,7 @@ impl LanguageModel {
                 } else {
                     self.layer(weights, x, rope, *seen)?
                 };
-                if taken == Taken::Quarters {
+                if taken.are_several() {
                     let here = after.iter().filter(|layer| **layer == index - EMBEDDINGS);
                     kept.extend(here.map(|_| x.clone()));
                 }

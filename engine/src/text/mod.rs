@@ -1,5 +1,7 @@
-//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL sees them.
+//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL sees them. Anima's conditioner reads the
+//! states of another encoder.
 
+mod anima;
 mod chunks;
 mod clip;
 mod clip_tokenizer;
@@ -12,6 +14,7 @@ mod prompts;
 mod qwen2_5_vl;
 mod qwen2_tokenizer;
 mod qwen3;
+mod qwen3_vl;
 mod qwen_vision;
 mod sentencepiece;
 mod t5;
@@ -20,18 +23,20 @@ mod tokenizer_files;
 mod tokens;
 mod umt5_names;
 
+pub use anima::{AnimaConditioner, AnimaConditionerConfig};
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
 pub use clip_vision::{ClipVision, ClipVisionConfig};
 pub use emphasis::{Piece, parse};
-pub use encoder::{Encoded, Manner, TextEncoder};
+pub use encoder::{Encoded, Given, Manner, TextEncoder};
 pub use language_model::{LanguageModelConfig, Layers, RopeParameters, RopeScaling, Seen};
 pub use prompts::encode;
 pub use qwen_vision::{QwenVision, QwenVisionConfig, SeenSize, Shown};
 pub use qwen2_5_vl::{Qwen25Vl, Told};
 pub use qwen2_tokenizer::Qwen2Tokenizer;
-pub use qwen3::Qwen3Chat;
+pub use qwen3::{Qwen3Chat, Qwen3Plain};
+pub use qwen3_vl::Qwen3Vl;
 pub use t5::{T5, T5Config, T5Encoder};
 pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};

@@ -1,22 +1,22 @@
 //! Encodes prompts from their sequences: applies token weights and concatenates chunks.
 
-use super::{Encoded, Sequence, TextEncoder, Tokens};
+use super::{Encoded, Given, Sequence, TextEncoder, Tokens};
 use crate::{
     nn::{Result, Tensor, on_host},
     residency::{Blocks, RunError},
 };
 
 /// Encodes prompts. The states of a prompt's chunks are weighted and concatenated along the tokens; the
-/// pooled output is that of the first chunk. `images` are embedded for encoders that see them.
+/// pooled output is that of the first chunk.
 pub fn encode(
     encoder: &dyn TextEncoder,
     blocks: Blocks<'_>,
     prompts: &[&Tokens],
     clip_skip: u32,
-    images: &[Tensor],
+    given: Given<'_>,
 ) -> std::result::Result<Vec<Encoded>, RunError> {
     let sequences: Vec<&[u32]> = all(prompts).map(|sequence| sequence.ids.as_slice()).collect();
-    let mut encoded = encoder.encode_seeing(blocks, &sequences, clip_skip, images)?.into_iter();
+    let mut encoded = encoder.encode_given(blocks, &sequences, clip_skip, given)?.into_iter();
     let mut joined = Vec::new();
     for prompt in prompts {
         let (mut states, mut pooled) = (Vec::new(), None);

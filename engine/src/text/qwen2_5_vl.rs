@@ -1,12 +1,13 @@
 //! The language model of Qwen2.5-VL (Bai et al. 2025, arXiv:2502.13923) as a text encoder, which may see images.
 
+use serde_json::Value;
+
 use super::{
-    Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Given, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
     language_model::{LanguageModel, LanguageModelConfig, Layers, Seen, Taken},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::Tensor,
     residency::{Blocks, RunError},
 };
 
@@ -17,7 +18,7 @@ const EDIT: &str = "<|im_start|>system\nDescribe the key features of the input i
     objects, background), then explain how the user's text instruction should alter or modify the image. Generate a new \
     image that meets the user's requirements while maintaining consistency with the original input where \
     appropriate.<|im_end|>\n<|im_start|>user\n";
-const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
+pub(super) const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
 /// Around an image's tokens.
 const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
 /// The token that stands for a part of an image.
@@ -38,7 +39,7 @@ pub enum Told {
 
 impl Told {
     /// What comes before the prompt and its images, and the number of its tokens, whose states are left out.
-    fn before(self) -> (&'static str, usize) {
+    pub(super) fn before(self) -> (&'static str, usize) {
         match self {
             Self::Describe => (DESCRIBE, 34),
             Self::Edit | Self::EditSeveral => (EDIT, 64),
@@ -84,10 +85,7 @@ impl Qwen25Vl {
         told: Told,
     ) -> Result<(Self, Component), CheckpointError> {
         let prefix = prefix(&part.tensors);
-        // Newer files have the language model's configuration inside; older ones have it beside that of the vision tower.
-        let inner = part.config.as_ref().filter(|config| config.get("hidden_size").is_none());
-        let inner = inner.and_then(|config| config.get("text_config")).cloned();
-        let own = Part { config: inner.or_else(|| part.config.clone()), ..part.clone() };
+        let own = Part { config: language_config(part), ..part.clone() };
         let config = own.config(LanguageModelConfig::from_shapes)?;
         config.check(&own)?;
         let component = Component::bind(
@@ -108,7 +106,15 @@ impl Qwen25Vl {
     }
 }
 
-fn prefix(tensors: &TensorTable) -> &'static str {
+/// The configuration of a language model with a vision tower. Newer files have it inside; older ones have it beside that
+/// of the tower.
+pub(super) fn language_config(part: &Part) -> Option<Value> {
+    let inner = part.config.as_ref().filter(|config| config.get("hidden_size").is_none());
+    inner.and_then(|config| config.get("text_config")).or(part.config.as_ref()).cloned()
+}
+
+/// What the names of a language model's tensors begin with.
+pub(super) fn prefix(tensors: &TensorTable) -> &'static str {
     if tensors.keys().any(|name| name.starts_with(INNER)) { INNER } else { "" }
 }
 
@@ -150,24 +156,19 @@ impl TextEncoder for Qwen25Vl {
         sequences: &[&[u32]],
         clip_skip: u32,
     ) -> Result<Vec<Encoded>, RunError> {
-        self.encode_seeing(blocks, sequences, clip_skip, &[])
+        self.encode_given(blocks, sequences, clip_skip, Given::default())
     }
 
-    fn encode_seeing(
+    fn encode_given(
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
         _: u32,
-        images: &[Tensor],
+        Given { images, .. }: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
         let seen = self.image_token().filter(|_| !images.is_empty()).map(|token| Seen { token, images });
         let states = self.model.states_seeing(blocks, sequences, Taken::Last, seen)?;
         let (_, left_out) = self.told.before();
-        let told = |states: Tensor| {
-            let (tokens, _) = states.dims2()?;
-            let first = left_out.min(tokens);
-            Ok(Encoded { states: states.narrow(0, first, tokens - first)?, pooled: None })
-        };
-        states.into_iter().map(told).collect()
+        states.into_iter().map(|states| Encoded::without_first(states, left_out)).collect()
     }
 }

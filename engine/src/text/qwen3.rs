@@ -1,11 +1,14 @@
 //! Qwen3 (Yang et al. 2025, arXiv:2505.09388) as a text encoder.
 
 use super::{
-    Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Piece, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
+    emphasis::parse,
     language_model::{LanguageModel, LanguageModelConfig, Layers, Taken},
+    qwen3_vl::sees,
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::Tensor,
     residency::{Blocks, RunError},
 };
 
@@ -25,7 +28,7 @@ impl Qwen3Chat {
     /// Width of the model in `tensors`, if there is one.
     pub fn width_of(tensors: &TensorTable) -> Option<usize> {
         let embedding = tensors.get("embed_tokens.weight")?;
-        let is_qwen3 = tensors.contains_key("layers.0.self_attn.q_norm.weight");
+        let is_qwen3 = tensors.contains_key("layers.0.self_attn.q_norm.weight") && !sees(tensors);
         embedding.shape().get(1).copied().filter(|_| is_qwen3)
     }
 
@@ -34,18 +37,7 @@ impl Qwen3Chat {
     /// # Errors
     /// When the configuration is wrong, a tensor is missing or has the wrong shape, or there is no tokenizer.
     pub fn open(checkpoint: &Checkpoint, part: &Part) -> Result<(Self, Component), CheckpointError> {
-        let config = part.config(LanguageModelConfig::from_shapes)?;
-        config.check(part)?;
-        let component = Component::bind(
-            Role::TextEncoder,
-            "Qwen3",
-            &config.blueprint(Layers::Qwen3),
-            &part.tensors,
-            |name| StoredName::whole(name),
-            &part.path,
-        )?;
-        let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        let model = LanguageModel::new(config, Layers::Qwen3);
+        let (tokenizer, model, component) = found(checkpoint, part)?;
         Ok((Self { tokenizer, model, padding: None }, component))
     }
 
@@ -56,6 +48,76 @@ impl Qwen3Chat {
     pub fn padded(self) -> Result<Self, CheckpointError> {
         let padding = self.tokenizer.padding()?;
         Ok(Self { model: self.model.padded_with(padding), padding: Some(padding), ..self })
+    }
+}
+
+/// The tokenizer, the model and the location of its weights.
+fn found(
+    checkpoint: &Checkpoint,
+    part: &Part,
+) -> Result<(Qwen2Tokenizer, LanguageModel, Component), CheckpointError> {
+    let config = part.config(LanguageModelConfig::from_shapes)?;
+    config.check(part)?;
+    let component = Component::bind(
+        Role::TextEncoder,
+        "Qwen3",
+        &config.blueprint(Layers::Qwen3),
+        &part.tensors,
+        |name| StoredName::whole(name),
+        &part.path,
+    )?;
+    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
+    Ok((tokenizer, LanguageModel::new(config, Layers::Qwen3), component))
+}
+
+/// A Qwen3 model that reads prompts without a chat around them, of which the last states are taken.
+#[derive(Debug)]
+pub struct Qwen3Plain {
+    tokenizer: Qwen2Tokenizer,
+    model: LanguageModel,
+}
+
+impl Qwen3Plain {
+    /// Finds every tensor of the model in `part`, and its tokenizer.
+    ///
+    /// # Errors
+    /// As [`Qwen3Chat::open`].
+    pub fn open(checkpoint: &Checkpoint, part: &Part) -> Result<(Self, Component), CheckpointError> {
+        let (tokenizer, model, component) = found(checkpoint, part)?;
+        Ok((Self { tokenizer, model }, component))
+    }
+}
+
+impl TextEncoder for Qwen3Plain {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    /// Weights in the prompt are left to the encoder that reads these states; here they are no part of the text.
+    fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError> {
+        let pieces = parse(prompt).into_iter().filter_map(|piece| match piece {
+            Piece::Text { text, .. } => Some(text),
+            Piece::Break => None,
+        });
+        let mut ids = self.tokenizer.encode(&pieces.collect::<String>())?;
+        let extent = Extent::whole(ids.len(), longest);
+        ids.truncate(longest);
+        Ok(Tokens::single(Sequence::plain(ids), extent))
+    }
+
+    /// The states of an empty prompt are one row of zeros.
+    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+        let read: Vec<&[u32]> = sequences.iter().filter(|ids| !ids.is_empty()).copied().collect();
+        let mut read = self.model.states(blocks, &read, Taken::Last)?.into_iter().peekable();
+        let mut encoded = Vec::new();
+        for ids in sequences {
+            let states = match read.next_if(|_| !ids.is_empty()) {
+                Some(states) => states,
+                None => Tensor::zeros((1, self.model.width()), blocks.dtype(), &blocks.device())?,
+            };
+            encoded.push(Encoded { states, pooled: None });
+        }
+        Ok(encoded)
     }
 }
 

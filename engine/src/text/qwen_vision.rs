@@ -300,15 +300,15 @@ impl QwenVision {
         order
     }
 
-    /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their [patches](Self::patches).
-    /// Every block is leased once for all.
+    /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their
+    /// [patches](Self::patches), which are freed when they are embedded. Every block is leased once for all.
     ///
     /// # Errors
     /// When the walk stops early.
     pub fn encode(
         &self,
         blocks: Blocks<'_>,
-        patches: &Tensor,
+        patches: Tensor,
         grids: &[[usize; 2]],
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let orders: Vec<Order> = grids.iter().map(|grid| self.order(*grid)).collect();
@@ -318,6 +318,7 @@ impl QwenVision {
         let wholes: Vec<usize> = orders.iter().map(|order| order.places.len()).collect();
         let last = self.config.depth + 1;
         let mut x = patches.to_dtype(blocks.dtype())?;
+        drop(patches);
         blocks.walk(0..last + 1, |index, w| {
             x = if index == 0 {
                 w.patches(PATCHES, &x)?

@@ -4,9 +4,11 @@
 
 mod damaged;
 mod formats;
+mod formats_anima;
 mod formats_chroma;
 mod formats_flux;
 mod formats_flux2;
+mod formats_krea2;
 mod formats_qwen_image;
 mod formats_wan;
 mod inventory;

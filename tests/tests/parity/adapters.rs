@@ -75,7 +75,7 @@ fn assert_same(got: &Tensors, want: &Tensors, how: &str) {
 
 #[test]
 fn pictures_are_those_of_diffusers() {
-    for family in ["flux", "z_image", "qwen_image", "flux2", "chroma"] {
+    for family in ["flux", "z_image", "qwen_image", "flux2", "chroma", "anima", "krea2"] {
         let tiny = Tiny::new(family);
         tiny.adapter.write(&tiny.file("ink")).unwrap();
         let (bare, got) = (tiny.dump(tiny.with(&[])), tiny.dump(tiny.with(&[("ink", tiny.adapter.weight)])));
@@ -290,6 +290,43 @@ fn every_spelling_gives_the_same_bytes() {
         safetensors::serialize_to_file(&scaled, Some(notes), &tiny.file("noted")).unwrap();
         let request = tiny.with(&[("noted", tiny.adapter.weight)]);
         assert_same(&tiny.dump(request), &want, &format!("{family}: configuration"));
+    }
+}
+
+/// ComfyUI, kohya and AI Toolkit have the names of the authors. Anima's conditioner counts to its transformer there.
+#[test]
+fn renamed_layers_give_the_same_bytes() {
+    type Rename = fn(&Tensors) -> candle_core::Result<Tensors>;
+    let families: [(&str, Rename); 2] =
+        [("anima", |tensors| Ok(original_names::cosmos(tensors))), ("krea2", original_names::krea2)];
+    for (family, rename) in families {
+        let tiny = Tiny::new(family);
+        let (all, alpha) = (tiny.adapter.layers().unwrap(), tiny.adapter.alpha);
+        let diffusers = keys(&all, alpha, str::to_owned, ["lora_A", "lora_B"]).unwrap();
+        let want = tiny.dump(tiny.request("diffusers", &diffusers));
+        let transformer = original(&without("transformer.", &all), rename);
+        let conditioner = without("text_conditioner.", &all);
+        assert_eq!(conditioner.is_empty(), family == "krea2");
+        for (name, prefix, dots, sides) in [
+            ("ComfyUI", "diffusion_model.", true, ["lora_A", "lora_B"]),
+            ("AI Toolkit", "base_model.model.", true, ["lora_A", "lora_B"]),
+            ("kohya", "lora_unet_", false, ["lora_down", "lora_up"]),
+        ] {
+            let spelled = |layer: &str| {
+                format!("{prefix}{}", if dots { layer.to_owned() } else { layer.replace('.', "_") })
+            };
+            let mut tensors = keys(&transformer, alpha, spelled, sides).unwrap();
+            let inside = |layer: &str| spelled(&format!("llm_adapter.{layer}"));
+            tensors.extend(keys(&conditioner, alpha, inside, sides).unwrap());
+            let request = tiny.request(name, &tensors);
+            let unmatched: Vec<_> =
+                adapted(&tiny, &request).into_iter().flat_map(|report| report.unmatched).collect();
+            assert_eq!(unmatched, Vec::<String>::new(), "{family} in {name}");
+            let path = tiny.file(name);
+            let guess = family_of_adapter(&AdapterFile::open(&path).unwrap());
+            assert_eq!(guess, Some(if family == "anima" { "Anima" } else { "Krea 2" }), "{name}");
+            assert_same(&tiny.dump(request), &want, &format!("{family} in {name}"));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod adapters;
 mod adapters_unet;
+mod anima;
 mod autoencoder;
 mod autoencoder_tiny;
 mod chroma;
@@ -14,6 +15,7 @@ mod cuda_kernels;
 mod flux;
 mod flux2;
 mod functions;
+mod krea2;
 mod ltx;
 mod prompts;
 mod qwen_image;

@@ -12,9 +12,10 @@ use super::{Part, Role};
 use crate::checkpoint::{TensorTable, read_json};
 
 /// Prefixes of a component that shares a file with others. Each component has one of them.
-const PREFIXES: [(&str, Role); 9] = [
+const PREFIXES: [(&str, Role); 10] = [
     ("model.diffusion_model.", Role::Denoiser),
     ("diffusion_model.", Role::Denoiser),
+    ("net.", Role::Denoiser),
     ("cond_stage_model.transformer.", Role::TextEncoder),
     ("cond_stage_model.model.", Role::TextEncoder),
     ("conditioner.embedders.0.transformer.", Role::TextEncoder),

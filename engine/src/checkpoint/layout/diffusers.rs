@@ -17,12 +17,15 @@ use crate::checkpoint::{
     CheckpointError, TensorTable, header::read_headers, json::read_json, shards::read_weights,
 };
 
-/// The file that marks such a folder.
-pub const INDEX: &str = "model_index.json";
+/// The files of which one marks such a folder: that of a pipeline, or that of a modular pipeline.
+pub const INDEXES: [&str; 2] = ["model_index.json", "modular_model_index.json"];
 /// The folders of components, in the order in which families search them.
 pub const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["transformer", "transformer_2", "unet"]),
-    (Role::TextEncoder, &["text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder"]),
+    (
+        Role::TextEncoder,
+        &["text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder", "text_conditioner"],
+    ),
     (Role::Autoencoder, &["vae"]),
 ];
 /// The end of the name of a shard index; a variant such as `fp16` may come before `json`.
@@ -30,11 +33,15 @@ const SHARDS: &str = ".safetensors.index.";
 
 /// Whether a folder is a diffusers model.
 pub fn is_diffusers(folder: &Path) -> bool {
-    folder.join(INDEX).is_file()
+    index_of(folder).is_some()
+}
+
+fn index_of(folder: &Path) -> Option<PathBuf> {
+    INDEXES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }
 
 pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
-    let index: Value = read_json(&folder.join(INDEX))?;
+    let index: Value = read_json(&index_of(folder).unwrap_or_else(|| folder.join(INDEXES[0])))?;
     let mut checkpoint = Checkpoint::of_index(folder, index);
     let scheduler = checkpoint.scheduler_path();
     if scheduler.is_file() {

@@ -113,7 +113,7 @@ pub struct Checkpoint {
     pub layout: Layout,
     /// The kind the model claims to be, if any.
     pub kind: Option<String>,
-    /// `model_index.json` of a diffusers folder.
+    /// `model_index.json` or `modular_model_index.json` of a diffusers folder.
     pub index: Option<Value>,
     /// `scheduler_config.json` of a diffusers folder, if it has one.
     pub scheduler: Option<Value>,
@@ -151,7 +151,7 @@ impl Checkpoint {
             return Err(CheckpointError::NotFound { path: path.to_owned() });
         }
         if path.is_file() {
-            if path.file_name().is_some_and(|name| name == diffusers::INDEX) {
+            if path.file_name().is_some_and(|own| diffusers::INDEXES.iter().any(|name| own == *name)) {
                 return diffusers::open(path.parent().unwrap_or(path));
             }
             let mut checkpoint = Self::of_file(path)?;

@@ -9,13 +9,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    chroma::ChromaConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config, ltx::LtxConfig,
-    qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
+    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
+    krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
+    wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
-    text::{ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, T5Config},
+    text::{AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, T5Config},
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
@@ -118,6 +119,9 @@ impl PublishedPart {
         let whole = |name: &str| StoredName::whole(name);
         Ok(Some(match self.class.as_str() {
             "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
+            "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
+            "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
+            "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),
             "ChromaTransformer2DModel" => stored(&self.read::<ChromaConfig>()?.blueprint(), diffusers_name),
             "Flux2Transformer2DModel" => {
                 let config = self.read::<Flux2Config>()?;
@@ -182,7 +186,9 @@ impl PublishedPart {
                 tensors
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),
-            "Qwen3Model" => stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole),
+            "Qwen3Model" | "Qwen3VLTextModel" => {
+                stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole)
+            }
             "Qwen3ForCausalLM" => {
                 let config = self.read::<LanguageModelConfig>()?;
                 let named = |name: &str| StoredName::whole(format!("model.{name}"));

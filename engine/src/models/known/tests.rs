@@ -43,6 +43,8 @@ fn distilled_models_start_from_their_own_steps() {
         ("flux.2-klein-4b", 4, 1.0),
         ("flux.2-klein-base-4b", 50, 4.0),
         ("flux.2-klein-9b", 4, 1.0),
+        ("krea-2-raw", 28, 4.5),
+        ("krea-2-turbo", 8, 0.0),
     ] {
         let defaults = known_model(id).unwrap().defaults().unwrap();
         assert_eq!((defaults.steps, defaults.guidance), (steps, guidance), "{id}");
@@ -63,7 +65,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 38] = [
+    let published: [(&str, Role, &[f64]); 42] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -74,6 +76,10 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("flux.2-klein-9b", Denoiser, &[9.079]),
         ("flux.2-klein-9b", Autoencoder, &[0.08405]),
         ("chroma1-hd", Denoiser, &[8.900]),
+        ("anima", TextEncoder, &[0.5960, 0.1346]),
+        ("anima", Denoiser, &[1.956]),
+        ("krea-2-raw", TextEncoder, &[4.022]),
+        ("krea-2-turbo", Denoiser, &[12.82]),
         ("z-image", TextEncoder, &[4.022]),
         ("z-image", Denoiser, &[6.155]),
         ("sd3-medium", Denoiser, &[2.028 + 0.0566]),

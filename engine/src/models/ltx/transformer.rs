@@ -50,6 +50,7 @@ impl Denoiser for LtxTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         let frames = 1 + canvas.frames.saturating_sub(1) as usize / self.frames;
+        let frames = if self.is_conditioned { frames + canvas.later_images } else { frames };
         LatentShape { channels: self.config.out_channels, frames, height, width }
     }
 
@@ -62,7 +63,11 @@ impl Denoiser for LtxTransformer {
     }
 
     fn modes(&self) -> &'static [Mode] {
-        &[Mode::Text, Mode::ImageToVideo, Mode::VideoToVideo, Mode::Extend]
+        use Mode::{Extend, FirstAndLast, ImageToVideo, Keyframes, Text, VideoToVideo};
+        match self.is_conditioned {
+            true => &[Text, ImageToVideo, FirstAndLast, Keyframes, VideoToVideo, Extend],
+            false => &[Text, ImageToVideo, VideoToVideo, Extend],
+        }
     }
 
     fn given_frames(&self) -> GivenFrames {
@@ -79,10 +84,11 @@ impl Denoiser for LtxTransformer {
     fn prepare(
         &self,
         blocks: Blocks<'_>,
-        &PrepareInput { branches, sigmas, latents, frame_rate, clean, .. }: &PrepareInput<'_>,
+        input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
-        let mut prepared =
-            Prepared { rope: Some(self.rope(latents, frame_rate, &blocks.device())?), ..Prepared::default() };
+        let &PrepareInput { branches, sigmas, clean, .. } = input;
+        let rope = self.rope(input, &blocks.device())?;
+        let mut prepared = Prepared { rope: Some(rope), ..Prepared::default() };
         blocks.walk(0..1, |_, w| {
             prepared.modulations = self.modulations(w, &levels_of(sigmas, clean), blocks)?;
             prepared.branches = branches.to_vec();
@@ -236,8 +242,10 @@ impl LtxTransformer {
         w.linear(&format!("{name}.to_out.0"), &h.flatten_from(2)?)
     }
 
-    /// Rotary embeddings of the latents, frame by frame, row by row, over the values of all heads.
-    fn rope(&self, latents: LatentShape, frame_rate: f32, device: &Device) -> Result<Rope> {
+    /// Rotary embeddings of the latents, frame by frame, row by row, over the values of all heads. Images at later frames
+    /// come first.
+    fn rope(&self, input: &PrepareInput<'_>, device: &Device) -> Result<Rope> {
+        let &PrepareInput { latents, frame_rate, ref later, .. } = input;
         let (dim, scale) = (self.config.dim(), self.scale as f32);
         let frames = self.frames;
         let seconds = if self.is_conditioned { 1.0 / frame_rate } else { frames as f32 / frame_rate };
@@ -249,7 +257,10 @@ impl LtxTransformer {
         // Of each place on an axis, the turn of each frequency.
         let axis = |axis: usize| -> Vec<Vec<(f32, f32)>> {
             let number = |place: usize| match (axis, self.is_conditioned) {
-                (0, true) => (place * frames + 1).saturating_sub(frames),
+                (0, true) => match later.get(place) {
+                    Some(frame) => *frame as usize,
+                    None => ((place - later.len()) * frames + 1).saturating_sub(frames),
+                },
                 _ => place,
             };
             let place = |place: usize| number(place) as f32 * steps[axis] / UNITS[axis] * 2.0 - 1.0;

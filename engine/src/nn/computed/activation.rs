@@ -49,6 +49,24 @@ pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
     if by_processor(x) { fused::<Quick>(x, None) } else { x * candle_nn::ops::sigmoid(&(x * 1.702)?)? }
 }
 
+/// `x · sigmoid(gate)`.
+pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
+    check_gate(gate, x)?;
+    if !by_processor(x) {
+        return x * candle_nn::ops::sigmoid(gate)?;
+    }
+    let (gates, wide) = (contiguous(gate)?, contiguous(x)?);
+    let held = (gates.storage_and_layout(), wide.storage_and_layout());
+    let mut out = zeros(x.elem_count());
+    let inputs = values(&held.0)?.par_chunks(PIECE).zip(values(&held.1)?.par_chunks(PIECE));
+    out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gates, x))| {
+        for ((out, gate), x) in out.iter_mut().zip(gates).zip(x) {
+            *out = x / (1.0 + (-gate).exp());
+        }
+    });
+    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
 fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
     if gate.dims() != up.dims() {
         bail!("a gate of shape {:?} does not match values of shape {:?}", gate.dims(), up.dims());
@@ -165,6 +183,14 @@ mod tests {
 
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
+
+    #[test]
+    fn a_gate_is_a_sigmoid() {
+        let (gate, x) = ((random(&[3, 40, 333], 1) * 90.0).unwrap(), random(&[3, 40, 333], 2));
+        let want = (&x * candle_nn::ops::sigmoid(&gate).unwrap()).unwrap();
+        assert_close(&sigmoid_mul(&gate, &x).unwrap(), &want, 5e-7);
+        assert!(sigmoid_mul(&gate, &random(&[3, 40, 1], 2)).is_err());
+    }
 
     #[test]
     fn silu_is_that_of_candle() {

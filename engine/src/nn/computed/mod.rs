@@ -21,7 +21,7 @@ mod rope;
 mod simd;
 mod unpacked;
 
-pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, silu, silu_mul};
+pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
