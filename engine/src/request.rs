@@ -5,6 +5,7 @@ mod clip;
 mod control;
 mod error;
 mod guidance;
+mod keyframe;
 mod mode;
 mod references;
 mod refiner;
@@ -17,12 +18,13 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{CheckpointError, starter_folder};
+use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder};
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
+pub use keyframe::{Keyframe, NoKeyframe};
 pub use mode::Mode;
 pub use references::{REFERENCE_SIDES, ReferenceSizes, References, of_area};
 pub use refiner::Refiner;
@@ -35,8 +37,10 @@ pub use windows::Windows;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSource {
-    /// The small model that comes with Sluice.
+    /// The small model for images that comes with Sluice.
     Starter,
+    /// The small model for clips that comes with Sluice.
+    StarterClip,
     /// A folder or a file.
     Path(PathBuf),
 }
@@ -45,10 +49,11 @@ impl ModelSource {
     /// The path of the model on this machine.
     ///
     /// # Errors
-    /// Fails if the starter model is not where Sluice was installed.
+    /// Fails if a starter model is not where Sluice was installed.
     pub fn resolve(&self) -> Result<PathBuf, CheckpointError> {
         match self {
             Self::Starter => starter_folder(),
+            Self::StarterClip => starter_clip_folder(),
             Self::Path(path) => Ok(path.clone()),
         }
     }
@@ -58,7 +63,11 @@ impl FromStr for ModelSource {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(if text == "starter" { Self::Starter } else { Self::Path(PathBuf::from(text)) })
+        Ok(match text {
+            "starter" => Self::Starter,
+            "starter-clip" => Self::StarterClip,
+            path => Self::Path(PathBuf::from(path)),
+        })
     }
 }
 
@@ -66,6 +75,7 @@ impl fmt::Display for ModelSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Starter => f.write_str("starter"),
+            Self::StarterClip => f.write_str("starter-clip"),
             Self::Path(path) => path.display().fmt(f),
         }
     }
@@ -168,6 +178,9 @@ pub struct Request {
     /// The file of the last image of a clip, which is fitted like the first one.
     #[serde(default)]
     pub last_image: Option<PathBuf>,
+    /// Images at chosen frames of a clip, in models that take them.
+    #[serde(default)]
+    pub keyframes: Vec<Keyframe>,
     /// The input clip for video to video, or the clip that is extended.
     #[serde(default)]
     pub clip: Option<SourceClip>,
@@ -221,6 +234,7 @@ impl Default for Request {
             step_cache: 0.0,
             source: None,
             last_image: None,
+            keyframes: Vec::new(),
             clip: None,
             references: Vec::new(),
             reference_side: None,
@@ -248,6 +262,7 @@ impl Request {
             height: self.height,
             frames: self.frames,
             references: self.references.len(),
+            later_images: self.keyframes.len() + usize::from(self.last_image.is_some()),
         }
     }
 

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Control, Fit, GuidanceOptions, ModelSource, Refiner, Request, Sampler, SourceClip,
-    SourceImage, SourceMask,
+    ComputeDtype, Control, Fit, GuidanceOptions, Keyframe, ModelSource, Refiner, Request, Sampler,
+    SourceClip, SourceImage, SourceMask,
 };
 
 use crate::{
@@ -149,7 +149,7 @@ impl Fixture {
         for entry in fs::read_dir(&self.family)? {
             let tokenizer = entry?.path();
             let name = tokenizer.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("tokenizer") {
+            if name.contains("tokenizer") {
                 copy_tree(&tokenizer, &folder.join(name))?;
             }
         }
@@ -167,14 +167,14 @@ impl Fixture {
                 }
             }
             Layout::Split | Layout::SplitPrefixed => {
-                let kind = Kind::of(&components);
+                let (kind, components) = (Kind::of(&components), with_conditioner(components));
                 for (path, tensors) in components {
                     kind.save_split(&path, tensors, layout, folder)?;
                 }
             }
             Layout::Single => {
                 let (kind, mut all) = (Kind::of(&components), Tensors::new());
-                for (path, tensors) in components {
+                for (path, tensors) in with_conditioner(components) {
                     let (_, prefix, tensors) = kind.original(&path, tensors)?;
                     all.append(&mut prefixed(prefix, tensors));
                 }
@@ -186,11 +186,14 @@ impl Fixture {
         Ok(folder.to_owned())
     }
 
-    /// How many frames at most a causal decoder takes through one block; `None` if the decoder is not causal. Qwen-Image
-    /// decodes one frame with Wan's.
+    /// How many frames at most a causal decoder takes through one block; `None` if the decoder is not causal. Some models
+    /// of images decode one frame with Wan's.
     pub fn decoder_passes(&self, request: &Request) -> Option<u64> {
         match request.frames {
-            1 => self.family.ends_with("qwen_image").then_some(1),
+            1 => ["qwen_image", "anima", "krea2"]
+                .iter()
+                .any(|family| self.family.ends_with(family))
+                .then_some(1),
             _ => Some(4),
         }
     }
@@ -236,8 +239,13 @@ struct RunSource {
     strength: f64,
     /// Size of the mask; no mask if absent.
     mask: Option<[u32; 2]>,
+    /// Size of the first image of a clip.
+    first: Option<[u32; 2]>,
     /// Size of the last image of a clip.
     last: Option<[u32; 2]>,
+    /// Frames and sizes of images between them.
+    #[serde(default)]
+    keyframes: Vec<[u32; 3]>,
     /// Size of an input clip.
     clip: Option<[u32; 2]>,
     /// What controls a clip.
@@ -312,6 +320,7 @@ impl Run {
                 .source
                 .as_ref()
                 .and_then(|source| source.last.map(|_| self.folder.join("last.png"))),
+            keyframes: own.source.as_ref().map(|source| self.keyframes(source)).unwrap_or_default(),
             clip: own.source.as_ref().and_then(|source| self.clip(source)),
             references: self.references(),
             reference_side: own.references.as_ref().map(|references| references.side),
@@ -333,7 +342,8 @@ impl Run {
 
     /// The reference resizes images this way and pastes nothing back.
     fn source(&self, source: &RunSource) -> Option<SourceImage> {
-        if source.clip.is_some() || source.control.is_some() {
+        let has_none = !source.keyframes.is_empty() && source.first.is_none();
+        if source.clip.is_some() || source.control.is_some() || has_none {
             return None;
         }
         let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
@@ -359,6 +369,11 @@ impl Run {
             strength: control.scale,
             ..Control::default()
         })
+    }
+
+    fn keyframes(&self, source: &RunSource) -> Vec<Keyframe> {
+        let path = |frame: u32| self.folder.join(format!("keyframe-{frame}.png"));
+        source.keyframes.iter().map(|&[frame, ..]| Keyframe { frame, path: path(frame) }).collect()
     }
 
     fn clip(&self, source: &RunSource) -> Option<SourceClip> {
@@ -397,6 +412,18 @@ const REFINER: &str = "refiner";
 /// The file that holds all components.
 const SINGLE: &str = "tiny.safetensors";
 
+/// Anima's conditioner is in the file of its transformer.
+fn with_conditioner(mut components: BTreeMap<String, Tensors>) -> BTreeMap<String, Tensors> {
+    let of = |folder: &str, path: &String| path.starts_with(&format!("{folder}/"));
+    let conditioner = components.keys().find(|path| of("text_conditioner", path)).cloned();
+    if let Some(conditioner) = conditioner.and_then(|path| components.remove(&path))
+        && let Some((_, transformer)) = components.iter_mut().find(|(path, _)| of("transformer", path))
+    {
+        transformer.append(&mut prefixed("llm_adapter.", conditioner));
+    }
+    components
+}
+
 /// The names of a model's files depend on its other files.
 #[derive(Clone, Copy)]
 struct Kind {
@@ -422,6 +449,16 @@ impl Kind {
         let has = |name: &str| tensors.contains_key(name);
         Ok(match path.split('/').next() {
             Some("unet") => ("diffusion_models/tiny_unet", DENOISER, original_names::unet(&tensors)),
+            Some("transformer") if has("patch_embed.proj.weight") => {
+                ("diffusion_models/tiny_anima", "net.", original_names::cosmos(&tensors))
+            }
+            Some("transformer") if has("text_fusion.projector.weight") => {
+                ("diffusion_models/tiny_krea2", DENOISER, original_names::krea2(&tensors)?)
+            }
+            Some("text_encoder") if has("language_model.layers.0.self_attn.q_norm.weight") => {
+                let tensors = prefixed("model.", tensors);
+                ("text_encoders/qwen3vl_4b", "text_encoders.qwen3vl_4b.transformer.", tensors)
+            }
             Some("transformer") if has("distilled_guidance_layer.in_proj.weight") => {
                 ("diffusion_models/tiny_chroma", DENOISER, original_names::chroma(&tensors)?)
             }

@@ -10,6 +10,7 @@ pub mod golden;
 pub mod hash_weights;
 pub mod known;
 pub mod modes;
+pub mod motion;
 pub mod original_names;
 pub mod packed;
 pub mod parity;

@@ -1,7 +1,7 @@
 //! Properties of every family in every memory mode: identical results, budgets kept, copies as planned, and
 //! accurate predictions.
 
-use std::ops::Range;
+use std::{ops::Range, path::Path};
 
 use anyhow::{Context, Result, ensure};
 use sluice_engine::{
@@ -176,6 +176,12 @@ fn check_forecasts_with(
 /// the bytes moved match the plan.
 pub fn check_every_mode(fixture: &Fixture, run: &str) -> Result<()> {
     check_every_mode_of(fixture, run, |request| request)
+}
+
+/// The same for a run that starts from a picture and a mask, in families for which diffusers has no such pipeline.
+pub fn check_every_mode_filled_in(fixture: &Fixture, run: &str) -> Result<()> {
+    let given = Fixture::new("qwen_image", "default").run("filled_in")?.request(Path::new("")).source;
+    check_every_mode_of(fixture, run, |request| Request { source: given.clone(), ..request })
 }
 
 /// The same for runs whose requests are changed.

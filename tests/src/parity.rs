@@ -109,10 +109,18 @@ fn check_pixels(output: &Tensor, images: &[&Image]) -> Result<()> {
 
 /// Repeats a run with the same weights in every layout; all tensors must be bit-identical.
 pub fn check_layouts(fixture: &Fixture, run: &Run) -> Result<()> {
+    check_layouts_of(fixture, run, |_| Ok(()))
+}
+
+/// The same for folders with configurations that are changed.
+pub fn check_layouts_of(fixture: &Fixture, run: &Run, configure: impl Fn(&Path) -> Result<()>) -> Result<()> {
     let mut runner = Runner::start()?;
     let mut dump_of = |layout| {
         let folder = tempfile::tempdir()?;
         let model = fixture.write(folder.path(), layout, Stored::F32)?;
+        if matches!(layout, Layout::Diffusers | Layout::Sharded | Layout::Variant) {
+            configure(&model)?;
+        }
         runner.repeat(run, &model)
     };
     let (pictures, expected) = dump_of(Layout::Diffusers)?;

@@ -77,6 +77,16 @@ fn chroma() {
 }
 
 #[test]
+fn anima() {
+    check_family("anima");
+}
+
+#[test]
+fn krea2() {
+    check_family("krea2");
+}
+
+#[test]
 fn flux2() {
     check_family("flux2");
 }

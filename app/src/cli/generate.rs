@@ -63,7 +63,7 @@ pub(super) struct Args {
     /// What to avoid in the image. Only has an effect with guidance.
     #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
     negative_prompt: String,
-    /// The folder or file of a model, or `starter` for the built-in one.
+    /// The folder or file of a model, or `starter` or `starter-clip` for the built-in ones.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
     #[command(flatten)]
@@ -285,18 +285,23 @@ fn inputs_in_words(request: &Request, overlap: u32) -> String {
         let names: Vec<String> = names.chain(references).collect();
         return format!(", controlled by {}", names.join(", "));
     }
+    let keyframes = request.keyframes.iter();
+    let keyframes: String =
+        keyframes.map(|key| format!(", {} at frame {}", key.path.display(), key.frame)).collect();
     let references: Vec<String> = references.collect();
     let references = match &references[..] {
         [] => String::new(),
         names => format!(", with references {}", names.join(", ")),
     };
     match (&request.source, &request.clip) {
-        (Some(source), _) => format!(", from {}{last}{strength}{references}", source.path.display()),
+        (Some(source), _) => {
+            format!(", from {}{last}{keyframes}{strength}{references}", source.path.display())
+        }
         (None, Some(clip)) if clip.extends => {
             format!(", from the last {overlap} frames of {}", clip.path.display())
         }
         (None, Some(clip)) => format!(", from {}{strength}", clip.path.display()),
-        (None, None) => references,
+        (None, None) => format!("{keyframes}{references}"),
     }
 }
 

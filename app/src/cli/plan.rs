@@ -1,7 +1,5 @@
 //! `sluice plan`: predicts what a run needs, without running it.
 
-use std::path::Path;
-
 use anyhow::Context;
 use sluice_engine::{
     hardware::{CardProfile, cards},
@@ -42,7 +40,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = after_long_help(), args_override_self = true)]
 pub(super) struct Args {
-    /// The folder or file of a model, the name of a well-known model, or `starter` for the built-in one.
+    /// The folder or file of a model, the name of a well-known model, or `starter` or `starter-clip` for the built-in ones.
     #[arg(short, long, value_name = "MODEL", default_value = "starter")]
     model: String,
     #[command(flatten)]
@@ -197,8 +195,8 @@ enum Subject {
 
 impl Subject {
     fn find(model: &str) -> anyhow::Result<Self> {
-        if model == "starter" || Path::new(model).exists() {
-            let Ok(source) = model.parse::<ModelSource>();
+        let Ok(source) = model.parse::<ModelSource>();
+        if !matches!(&source, ModelSource::Path(path) if !path.exists()) {
             return Ok(Self::Model(source));
         }
         if let Some(known) = known_model(model) {
@@ -251,6 +249,7 @@ mod tests {
     #[test]
     fn a_model_is_a_path_or_a_well_known_name() {
         assert!(matches!(Subject::find("starter").unwrap(), Subject::Model(ModelSource::Starter)));
+        assert!(matches!(Subject::find("starter-clip").unwrap(), Subject::Model(ModelSource::StarterClip)));
         assert!(matches!(Subject::find(".").unwrap(), Subject::Model(ModelSource::Path(_))));
         assert!(
             matches!(Subject::find("FLUX.1-dev").unwrap(), Subject::Known(known) if known.id == "flux.1-dev")

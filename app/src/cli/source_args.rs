@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    request::{Control, Fit, FrameRange, Mode, References, Request, SourceClip, SourceImage, SourceMask},
+    request::{
+        Control, Fit, FrameRange, Keyframe, Mode, References, Request, SourceClip, SourceImage, SourceMask,
+    },
     session::ModelSummary,
     source::{count_frames, size_of},
 };
@@ -24,6 +26,10 @@ pub(super) struct SourceArgs {
     /// The last image of a clip.
     #[arg(long, value_name = "FILE", requires = "first")]
     last_image: Option<PathBuf>,
+    /// An image at a frame of a clip, counted from 0, in models that take keyframes (LTX-Video from 0.9.7 on). Can be given
+    /// several times.
+    #[arg(long, value_name = "FRAME=FILE")]
+    keyframe: Vec<Keyframe>,
     /// The input clip: MP4 or MOV with H.264, a folder of images, or any other format if ffmpeg is installed.
     #[arg(long, alias = "init-video", value_name = "FILE", groups = ["input", "clips"])]
     video: Option<PathBuf>,
@@ -94,6 +100,7 @@ impl SourceArgs {
         Ok(Request {
             source: first.map(|path| self.source(path)),
             last_image: self.last_image.clone(),
+            keyframes: self.keyframe.clone(),
             clip: self.clip(),
             references,
             reference_side: self.reference_side,

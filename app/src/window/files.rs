@@ -43,6 +43,8 @@ const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 /// Extensions of clips that can be read.
 const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
+/// Extensions of masks of clips: clips, and images for all frames.
+const MASK_EXTENSIONS: [&str; 7] = ["mp4", "m4v", "mov", "png", "jpg", "jpeg", "webp"];
 /// Extensions of what Sluice saves by itself.
 const SAVED_EXTENSIONS: [&str; 4] = ["png", "mp4", "webp", "gif"];
 /// Extensions of animated images.
@@ -143,6 +145,12 @@ pub enum FileEvent {
     },
     /// The end image of a clip was chosen in a dialog, or was saved.
     LastImageChosen(PathBuf),
+    /// An image at a frame of a clip was chosen.
+    KeyframeChosen(PathBuf),
+    /// A clip that controls was chosen.
+    ControlChosen(PathBuf),
+    /// A mask for it was chosen.
+    ControlMaskChosen(PathBuf),
     /// A reference image was chosen.
     ReferenceChosen(PathBuf),
     /// An input clip was chosen in a dialog.
@@ -247,7 +255,10 @@ impl Files {
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::LastImageChosen(_)
+                    | FileEvent::KeyframeChosen(_)
                     | FileEvent::ReferenceChosen(_)
+                    | FileEvent::ControlChosen(_)
+                    | FileEvent::ControlMaskChosen(_)
                     | FileEvent::ClipChosen(_)
                     | FileEvent::MaskChosen(_)
                     | FileEvent::DialogClosed

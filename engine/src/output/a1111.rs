@@ -58,6 +58,8 @@ pub(super) fn write(settings: &Settings) -> String {
     if let Some(last) = &settings.request.last_image {
         pairs.push(("Last image", file_name(last)));
     }
+    let keyframes = settings.request.keyframes.iter();
+    pairs.extend(keyframes.map(|key| ("Keyframe", format!("{} at {}", file_name(&key.path), key.frame))));
     if let Some(clip) = &settings.request.clip {
         let name = if clip.extends { "Extended clip" } else { "Init clip" };
         pairs.push((name, file_name(&clip.path)));

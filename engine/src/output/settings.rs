@@ -178,6 +178,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
         paths.extend(mask.as_mut().map(|mask| &mut mask.path));
     }
     paths.extend(request.last_image.as_mut());
+    paths.extend(request.keyframes.iter_mut().map(|keyframe| &mut keyframe.path));
     paths.extend(request.clip.as_mut().map(|clip| &mut clip.path));
     paths.extend(&mut request.references);
     if let Some(Control { video, mask, .. }) = &mut request.control {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     PipelineError,
-    resolve::{Resolved, conditioning},
+    resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
     checkpoint::{Block, Component, Errors, Role},
@@ -21,7 +21,7 @@ use crate::{
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
-    text::{self, ClipVision, QwenVision, TextEncoder, Tokens},
+    text::{self, ClipVision, Given, QwenVision, TextEncoder, Tokens},
     vae::{Autoencoder, Reel, Tiling},
 };
 
@@ -189,7 +189,7 @@ impl Estimator<'_> {
         let count = grids.iter().map(|grid| network.patches_of(*grid)).sum();
         let blocks = self.blocks(*part);
         let patches = self.trace.tensor(&[1, count, network.values()], DType::F32);
-        let seen = network.encode(blocks.blocks(), &patches, &grids)?;
+        let seen = network.encode(blocks.blocks(), patches, &grids)?;
         let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok((Some(PartUse { part: *part, ways: vec![work] }), seen))
     }
@@ -207,7 +207,9 @@ impl Estimator<'_> {
         for Used { part, network } in encoders {
             let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[part]).collect();
             let blocks = self.blocks(*part);
-            let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip, seen)?;
+            let given = Given { images: seen, states: &last_states(&encoded) };
+            let fresh =
+                text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip, given)?;
             encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| {
                 all.insert(*part, fresh);
             });
@@ -249,7 +251,7 @@ impl Estimator<'_> {
         let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
         let beside = denoiser.channels_beside();
         let clip = ClipFrames::new(request, denoiser);
-        let given = clip.filter(|clip| clip.given > 0);
+        let given = clip.filter(|clip| clip.keeps_frames());
         let is_beside = masked || clip.is_some_and(ClipFrames::is_beside);
         let beside = match denoise.sees.and_then(|stage| self.resolved.latents(stage)) {
             Some(seen) => Some(tensor(seen)),
@@ -357,18 +359,18 @@ impl Estimator<'_> {
         let ways = tilings(network.as_ref(), largest, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let mut blocks = match images.clip {
+                Some(ClipFrames { count: 0, .. }) => Vec::new(),
                 Some(clip) => encode_clip_work(network.as_ref(), &blocks, (shape, clip), tiling, self.trace)?,
                 None if images.count() == 0 => Vec::new(),
                 None => encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?,
             };
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
-            if let Some(references) =
-                images.clip.map(|clip| clip.references as u32).filter(|count| *count > 0)
-            {
+            if let Some(alone) = images.clip.map(|clip| clip.before() as u32).filter(|count| *count > 0) {
                 let each =
                     encode_image_work(network.as_ref(), &self.blocks(*part), still, tiling, self.trace)?;
+                blocks.resize(each.len(), BlockWork::UNUSED);
                 for (block, each) in blocks.iter_mut().zip(each) {
-                    block.join(&BlockWork { passes: each.passes * references, ..each });
+                    block.join(&BlockWork { passes: each.passes * alone, ..each });
                 }
             }
             for shape in &references {
@@ -412,6 +414,11 @@ pub fn prepare_input<'a>(
     (image, references): (Option<&'a Tensor>, &'a [Tensor]),
 ) -> PrepareInput<'a> {
     let denoiser = denoise.denoiser.network.denoiser.as_ref();
+    let clip = ClipFrames::new(request, denoiser);
+    let later = match clip {
+        Some(clip) if clip.later > 0 => request.later_images().into_iter().map(|(frame, _)| frame).collect(),
+        _ => Vec::new(),
+    };
     PrepareInput {
         branches,
         sigmas: &denoise.steps.evaluated,
@@ -419,7 +426,8 @@ pub fn prepare_input<'a>(
         latents: FrameWindows::new(request, denoiser).shape(denoiser.latents(request.canvas())),
         pixels: [request.height as usize, request.width as usize],
         frame_rate: request.frame_rate,
-        clean: ClipFrames::new(request, denoiser).map_or(0, ClipFrames::clean),
+        clean: clip.map_or(0, ClipFrames::clean),
+        later,
         image,
         control: request.control.as_ref().map_or(1.0, |control| control.strength),
         references,

@@ -88,15 +88,15 @@ impl Resolved {
         Some(denoise.denoiser.network.denoiser.latents(self.request.canvas()))
     }
 
-    /// The same of the clip that is shown, without the latent frames of reference images before it.
+    /// The same of the clip that is shown, without the latent frames before it.
     pub fn shown_latents(&self, stage: usize) -> Option<LatentShape> {
         let shape = self.latents(stage)?;
-        Some(LatentShape { frames: shape.frames - self.reference_frames(), ..shape })
+        Some(LatentShape { frames: shape.frames - self.frames_before(), ..shape })
     }
 
-    /// The latent frames of reference images, which come before those of the clip.
-    pub fn reference_frames(&self) -> usize {
-        self.clip().map_or(0, |clip| clip.references)
+    /// The latent frames of images, which come before those of the clip.
+    pub fn frames_before(&self) -> usize {
+        self.clip().map_or(0, ClipFrames::before)
     }
 
     /// The frames of a clip that are encoded.
@@ -142,6 +142,12 @@ fn reference_sizes(
 
 fn denoises(stages: &[Task]) -> impl Iterator<Item = (usize, &Denoise)> {
     stages.iter().enumerate().filter_map(|(number, task)| Some((number, task.denoise()?)))
+}
+
+/// For each prompt, the states of the text encoder that ran last; none before the first.
+pub fn last_states(encoded: &[BTreeMap<usize, Encoded>]) -> Vec<nn::Tensor> {
+    let last = encoded.iter().filter_map(BTreeMap::last_key_value);
+    last.map(|(_, encoded)| encoded.states.clone()).collect()
 }
 
 /// What a denoiser is conditioned on, from the results of text encoders by their parts. Results that no denoiser after

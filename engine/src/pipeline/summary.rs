@@ -126,7 +126,7 @@ impl Default for Defaults {
     }
 }
 
-/// A model folder's own description, in `sluice.toml` or, for the starter, `starter.toml`.
+/// A model folder's own description, in `starter.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Notes {

@@ -11,6 +11,8 @@ pub struct Canvas {
     pub frames: u32,
     /// Reference images. Some models of clips read them as latent frames before the clip.
     pub references: usize,
+    /// Images at frames of a clip after the first. Some models read them as latent frames before the clip.
+    pub later_images: usize,
 }
 
 impl Canvas {

@@ -69,9 +69,35 @@ pub enum RequestError {
     /// A last image without a first one.
     #[error("a last image needs a first image")]
     LastImageAlone,
-    /// A last image or an input clip for an image.
-    #[error("a last image, an input clip and control are for clips; use more than 1 frame, or remove them")]
+    /// A last image, keyframes, an input clip or control for an image.
+    #[error(
+        "a last image, keyframes, an input clip and control are for clips; use more than 1 frame, or remove them"
+    )]
     ClipInputOfImage,
+    /// A keyframe that is not a frame after the first.
+    #[error(
+        "{}", match frame {
+            0 => "frame 0 is the start of the clip; give its image as the first image".to_owned(),
+            _ => format!("frame {frame} is not in the clip; its last frame is {last}"),
+        }
+    )]
+    KeyframeOutside {
+        /// The requested value.
+        frame: u32,
+        /// The last frame of the clip.
+        last: u32,
+    },
+    /// Two keyframes at one frame.
+    #[error("two keyframes are for frame {0}; remove one of them")]
+    KeyframeTwice(u32),
+    /// Keyframes and an input clip.
+    #[error("keyframes cannot be combined with an input clip; remove one of them")]
+    KeyframesAndClip,
+    /// Images at later frames in windows, of which only the first would see them.
+    #[error(
+        "keyframes and a last image cannot be used in windows of frames with this model; remove the images or the windows"
+    )]
+    KeyframesInWindows,
     /// Control beside an input image or an input clip.
     #[error(
         "control cannot be combined with an input image or an input clip; remove one of them, or give the image as a \

@@ -1,11 +1,15 @@
 //! What a request generates from.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Control, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError, SourceClip, SourceImage,
+    keyframe,
 };
 
 /// What is generated from what.
@@ -20,6 +24,8 @@ pub enum Mode {
     ImageToVideo,
     /// A clip that begins with one image and ends with another.
     FirstAndLast,
+    /// A clip with images at chosen frames.
+    Keyframes,
     /// A clip that changes an input clip.
     VideoToVideo,
     /// A clip that continues an input clip.
@@ -46,6 +52,7 @@ impl fmt::Display for Mode {
             Self::ImageToImage => "image to image",
             Self::ImageToVideo => "image to video",
             Self::FirstAndLast => "first and last image",
+            Self::Keyframes => "keyframes",
             Self::VideoToVideo => "video to video",
             Self::Extend => "extending a clip",
             Self::Control => "control by a clip or by reference images",
@@ -62,6 +69,7 @@ impl Request {
         match (&self.source, &self.last_image, &self.clip) {
             (_, _, Some(SourceClip { extends: true, .. })) => Mode::Extend,
             (_, _, Some(_)) => Mode::VideoToVideo,
+            (_, _, None) if !self.keyframes.is_empty() => Mode::Keyframes,
             (Some(_), Some(_), None) => Mode::FirstAndLast,
             (Some(_), None, None) if self.frames > 1 => Mode::ImageToVideo,
             (Some(_), None, None) => Mode::ImageToImage,
@@ -126,6 +134,19 @@ impl Request {
         }
     }
 
+    /// Whether it has inputs that only clips have.
+    pub fn is_of_clip(&self) -> bool {
+        let has_later = self.last_image.is_some() || !self.keyframes.is_empty();
+        has_later || self.clip.is_some() || self.control.is_some()
+    }
+
+    /// The images at frames after the first, with their frames: keyframes, then the last image.
+    pub fn later_images(&self) -> Vec<(u32, &Path)> {
+        let keyframes = self.keyframes.iter().map(|keyframe| (keyframe.frame, keyframe.path.as_path()));
+        let last = self.last_image.iter().map(|path| (self.frames.saturating_sub(1), path.as_path()));
+        keyframes.chain(last).collect()
+    }
+
     /// The denoising strength, if the run starts from a noised image or clip.
     pub fn strength(&self) -> Option<f64> {
         match self.mode() {
@@ -140,18 +161,23 @@ impl Request {
         if self.source.is_some() && self.clip.is_some() {
             return Err(RequestError::ImageAndClip);
         }
-        if self.last_image.is_some() && self.source.is_none() {
+        if self.last_image.is_some() && self.source.is_none() && self.keyframes.is_empty() {
             return Err(RequestError::LastImageAlone);
         }
-        if self.mode() == Mode::Control && (self.source.is_some() || self.clip.is_some()) {
+        let has_keyframes = !self.keyframes.is_empty();
+        if self.mode() == Mode::Control && (self.source.is_some() || self.clip.is_some() || has_keyframes) {
             return Err(RequestError::ControlAndInput);
+        }
+        if has_keyframes && self.clip.is_some() {
+            return Err(RequestError::KeyframesAndClip);
         }
         if self.windows.is_some() && self.frames > 1 && !self.references.is_empty() {
             return Err(RequestError::ReferencesInWindows);
         }
-        if self.frames == 1 && (self.last_image.is_some() || self.clip.is_some() || self.control.is_some()) {
+        if self.frames == 1 && self.is_of_clip() {
             return Err(RequestError::ClipInputOfImage);
         }
+        keyframe::validate(&self.keyframes, self.frames)?;
         if self.frames > 1 && self.source.as_ref().is_some_and(|source| source.mask.is_some()) {
             return Err(RequestError::MaskOfClip);
         }
@@ -171,9 +197,8 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
+    use crate::request::Keyframe;
 
     #[test]
     fn inputs_decide_the_mode() {
@@ -182,6 +207,7 @@ mod tests {
         let control = || Some(Control { video: Some("poses.mp4".into()), ..Control::default() });
         let plain = Request { frames: 9, ..Request::default() };
         let last_image = Some("end.png".into());
+        let keyframes = vec![Keyframe { frame: 4, path: "middle.png".into() }];
         for (request, mode, strength) in [
             (plain.clone(), Mode::Text, None),
             (Request { source: image(), ..Request::default() }, Mode::ImageToImage, Some(0.3)),
@@ -189,6 +215,8 @@ mod tests {
             (Request { source: image(), last_image, ..plain.clone() }, Mode::FirstAndLast, None),
             (Request { clip: clip(false), ..plain.clone() }, Mode::VideoToVideo, Some(0.4)),
             (Request { clip: clip(true), ..plain.clone() }, Mode::Extend, None),
+            (Request { keyframes: keyframes.clone(), ..plain.clone() }, Mode::Keyframes, None),
+            (Request { keyframes, source: image(), ..plain.clone() }, Mode::Keyframes, None),
             (Request { control: control(), ..plain }, Mode::Control, None),
         ] {
             assert_eq!((request.mode(), request.strength()), (mode, strength));
@@ -228,6 +256,11 @@ mod tests {
         let cut = Request { references, windows, ..plain.clone() };
         assert_eq!(cut.validate_inputs(), Err(RequestError::ReferencesInWindows));
         let still = Request { control, ..Request::default() };
+        assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
+        let keyframes = vec![Keyframe { frame: 4, path: "middle.png".into() }];
+        let both = Request { keyframes: keyframes.clone(), clip, ..plain.clone() };
+        assert_eq!(both.validate_inputs(), Err(RequestError::KeyframesAndClip));
+        let still = Request { keyframes, ..Request::default() };
         assert_eq!(still.validate_inputs(), Err(RequestError::ClipInputOfImage));
         let masked = Request { source: Some(masked), ..plain };
         assert_eq!(masked.validate_inputs(), Err(RequestError::MaskOfClip));

@@ -29,6 +29,8 @@ pub struct GivenClip {
     count: usize,
     first: Vec<Image>,
     last: Option<Image>,
+    /// Images at later frames that are encoded alone.
+    later: Vec<Image>,
     /// The clip that is extended.
     before: Vec<Image>,
     /// The sound of the frames of the clip that are used.
@@ -72,11 +74,15 @@ impl FrameMask<'_> {
 
 impl GivenClip {
     /// Reads the images and the clip of a request for `count` frames. Of a clip that is extended, the last `given` frames
-    /// come first.
+    /// come first. Images at later frames are read apart if they are encoded alone.
     ///
     /// # Errors
     /// When a file cannot be read, or the clip is too short.
-    pub fn open(request: &Request, count: usize, given: usize) -> Result<Self, SourceError> {
+    pub fn open(
+        request: &Request,
+        [count, given]: [usize; 2],
+        is_later_alone: bool,
+    ) -> Result<Self, SourceError> {
         let size = (request.width, request.height);
         let fit = request.source.as_ref().map(|source| source.fit).unwrap_or_default();
         let image = |path| Ok::<_, SourceError>(fitted(&read(path)?, fit, size.0, size.1));
@@ -84,6 +90,7 @@ impl GivenClip {
             count,
             first: Vec::new(),
             last: None,
+            later: Vec::new(),
             before: Vec::new(),
             sound: None,
             masks: Vec::new(),
@@ -99,7 +106,11 @@ impl GivenClip {
             references.map(|path| Ok(reference(&read(path)?, size))).collect::<Result<_, SourceError>>()?;
         if let Some(source) = &request.source {
             opened.first.push(image(&source.path)?);
-            opened.last = request.last_image.as_deref().map(image).transpose()?;
+            opened.last = request.last_image.as_deref().filter(|_| !is_later_alone).map(image).transpose()?;
+        }
+        if is_later_alone {
+            let images = request.later_images().into_iter();
+            opened.later = images.map(|(_, path)| image(path)).collect::<Result<_, SourceError>>()?;
         }
         if let Some(clip) = &request.clip {
             let extends = request.mode() == Mode::Extend;
@@ -159,6 +170,12 @@ impl GivenClip {
         let shape = (1, 3, self.size.1 as usize, self.size.0 as usize);
         let tensor = |values: &Vec<f32>| Tensor::from_vec(values.clone(), shape, &Device::Cpu);
         self.references.iter().map(tensor).collect()
+    }
+
+    /// The images at later frames that are encoded alone. They take memory as tensors `[1, 3, height, width]` in −1…1 one
+    /// at a time.
+    pub fn later(&self) -> impl Iterator<Item = TensorResult<Tensor>> {
+        self.later.iter().map(|image| tensor_of(image, |_| true))
     }
 
     /// The mask of a frame. Without one, the pixels of a controlling clip are generated, and given frames stay.
@@ -353,6 +370,7 @@ mod tests {
             count: 4,
             first,
             last,
+            later: Vec::new(),
             before,
             sound: None,
             masks: Vec::new(),

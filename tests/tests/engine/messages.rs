@@ -15,8 +15,8 @@ use sluice_engine::{
     output::{Image, Media, Output},
     precision::Storage,
     request::{
-        AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, ModelSource, Refiner,
-        Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
+        AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
+        Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -95,6 +95,7 @@ fn request() -> Request {
         step_cache: 0.05,
         source: Some(SourceImage { path: PathBuf::from("雪.png"), strength: 0.3, ..SourceImage::default() }),
         last_image: Some(PathBuf::from("雪 2.png")),
+        keyframes: vec![Keyframe { frame: 3, path: PathBuf::from("雪 3.png") }],
         clip: Some(SourceClip {
             path: PathBuf::from("雪.mp4"),
             range: FrameRange { start: 3, end: Some(48) },

@@ -13,12 +13,23 @@ use sluice_engine::{
     pipeline::{Resolved, workload},
     request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, TracedBlocks},
-    text::{self, Encoded, QwenVision},
+    text::{self, Encoded, Given, QwenVision},
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 9] =
-    ["z_image", "qwen_image", "flux", "flux2", "chroma", "sd3", "stable_diffusion", "sdxl", "wan"];
+const FAMILIES: [&str; 11] = [
+    "z_image",
+    "qwen_image",
+    "flux",
+    "flux2",
+    "chroma",
+    "anima",
+    "krea2",
+    "sd3",
+    "stable_diffusion",
+    "sdxl",
+    "wan",
+];
 
 /// The forward pass uses every weight that a blueprint declares, and no other: what is not declared cannot be
 /// leased.
@@ -52,10 +63,15 @@ fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
     if model.frame_multiple().is_none() && weight.contains(".time_conv.") {
         return true;
     }
-    let qwen = model.parts.iter().find(|part| part.component.architecture == "Qwen3");
+    let qwen = model.parts.iter().find(|part| part.component.architecture.starts_with("Qwen3"));
     let blocks = qwen.map_or(&[][..], |part| &part.component.blocks);
     let layers = blocks.len().saturating_sub(2);
-    let run = if model.family.id() == "flux2" { layers * 3 / 4 } else { layers.saturating_sub(1) };
+    let run = match model.family.id() {
+        "flux2" => layers * 3 / 4,
+        // With the final norm.
+        "anima" => layers + 1,
+        _ => layers.saturating_sub(1),
+    };
     let unused = blocks.iter().skip(1 + run);
     unused.into_iter().any(|block| weight.starts_with(&format!("{}: ", block.name)))
 }
@@ -79,13 +95,16 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         let blocks = traced(*part);
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
         let patches = trace.tensor(&[1, network.patches_of(grids[0]), network.values()], DType::F32);
-        seen = network.encode(blocks.blocks(), &patches, &grids)?;
+        seen = network.encode(blocks.blocks(), patches, &grids)?;
         unread.extend(blocks.unread());
     }
     for Used { part, network } in model.text_encoders() {
         let blocks = traced(part);
         let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[&part]).collect();
-        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0, &seen)?;
+        let last = |of_prompt: &Vec<Encoded>| Some(of_prompt.last()?.states.clone());
+        let states: Vec<Tensor> = encoded.iter().filter_map(last).collect();
+        let given = Given { images: &seen, states: &states };
+        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0, given)?;
         encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
         unread.extend(blocks.unread());
     }
@@ -116,6 +135,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         pixels,
         frame_rate: 16.0,
         clean: 0,
+        later: Vec::new(),
         image: image.as_ref(),
         control: 1.0,
         references: &[],

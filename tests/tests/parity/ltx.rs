@@ -9,7 +9,7 @@ use sluice_engine::{
     memory::Placement,
     models,
     nn::{Computes, Trace},
-    request::{Request, SourceClip},
+    request::{Request, RequestError, SourceClip, Windows},
     residency::{Blocks, Executor, TracedBlocks, WeightStore},
     vae::{Autoencoder, LtxAutoencoder, Piece, Reel, Seams, Tiling, Values},
 };
@@ -89,9 +89,13 @@ fn computing_in_half_precision_stays_near() {
 
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in
-        [("default", "guided"), ("salted", "clip"), ("default", "first"), ("conditioned", "first")]
-    {
+    for (case, run) in [
+        ("default", "guided"),
+        ("salted", "clip"),
+        ("default", "first"),
+        ("conditioned", "first"),
+        ("conditioned", "keyframes"),
+    ] {
         check_every_mode(&Fixture::new("ltx", case), run).unwrap();
     }
 }
@@ -102,6 +106,7 @@ fn forecasts_of_the_peak_come_true() {
     // With an image to encode; the decoder's tiles have fewer frames than the clip.
     let fixture = Fixture::new("ltx", "conditioned");
     check_forecasts_in_tiles(&fixture, "first", 8, 0.95..1.1, 0.9..1.15).unwrap();
+    check_forecasts_in_tiles(&fixture, "keyframes", 8, 0.95..1.1, 0.9..1.15).unwrap();
 }
 
 #[test]
@@ -130,6 +135,21 @@ fn other_numbers_of_frames_are_refused_with_the_nearest() {
     let job = runner.job(Request { frames: 80, ..request });
     let failure = runner.run(job).unwrap().failure().unwrap();
     assert!(failure.message.contains("not 80; use 73 or 81"), "{}", failure.message);
+}
+
+/// Images at later frames are latent frames of their own before the clip, which only one window would have.
+#[test]
+fn keyframes_in_windows_are_refused() {
+    let (fixture, folder) = (Fixture::new("ltx", "conditioned"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let request = fixture.run("keyframes").unwrap().request(&model);
+    let windows = Some(Windows { frames: 9, overlap: 8 });
+    let opened = models::open(&model, &[]).unwrap();
+    let last = Request { keyframes: Vec::new(), windows, ..request.clone() };
+    assert_eq!(opened.validate(&request), Ok(()));
+    assert_eq!(opened.validate(&last), Err(RequestError::KeyframesInWindows));
+    let first = Request { last_image: None, ..last };
+    assert_eq!(opened.validate(&first), Ok(()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use sluice_engine::{
     request::{ComputeDtype, ModelSource, Request},
     residency::{Blocks, CpuMemory, Executor, TracedBlocks, WeightStore},
     session::{Command, Event, Extent, Job, PlanQuery, PlanSubject, Reading},
-    text::{self, ClipEncoder, ClipTokenizer, ClipUse, Encoded, T5Encoder, TextEncoder, Tokens},
+    text::{self, ClipEncoder, ClipTokenizer, ClipUse, Encoded, Given, T5Encoder, TextEncoder, Tokens},
 };
 use sluice_tests::{
     checkpoint::{Fixture, fixtures, load, read_json, set_json},
@@ -77,7 +77,9 @@ impl Model {
 
 fn encoded(encoder: &dyn TextEncoder, store: &WeightStore, tokens: &Tokens, clip_skip: u32) -> Encoded {
     let executor = Executor::default();
-    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], clip_skip, &[]).unwrap().remove(0)
+    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], clip_skip, Given::default())
+        .unwrap()
+        .remove(0)
 }
 
 /// Rows of ids.
@@ -190,6 +192,9 @@ fn chunks_have_the_same_bits_however_weights_come() {
     }
 }
 
+/// Enough for both threads to have worked at once.
+const ENCODINGS: usize = 20;
+
 /// The memory of many chunks, of a weighted chunk, and of a layer before the last.
 #[test]
 fn activations_of_long_prompts_are_foretold() {
@@ -208,21 +213,30 @@ fn activations_of_long_prompts_are_foretold() {
             let predicted = threads(&account).install(|| {
                 let trace = Trace::new(Computes::Processor);
                 let blocks = TracedBlocks::new(&trace, &component, dtype);
-                text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, &[]).unwrap();
+                text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, Given::default()).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()
             });
             let found = threads(&account).install(|| {
                 let store = WeightStore::new(component, dtype, Arc::new(CpuMemory), MemoryAccount::new());
                 let executor = Executor::default();
                 let encode = || {
-                    text::encode(&encoder, Blocks::stored(&executor, &store), &tokens, clip_skip, &[])
-                        .unwrap()
+                    text::encode(
+                        &encoder,
+                        Blocks::stored(&executor, &store),
+                        &tokens,
+                        clip_skip,
+                        Given::default(),
+                    )
+                    .unwrap()
                 };
-                // The first run includes per-thread allocations.
+                // The first run includes per-thread allocations. In others, one thread may do all of the work.
                 drop(encode());
                 account.take_peaks();
-                drop(encode());
-                account.take_peaks().activations
+                let peak = |_| {
+                    drop(encode());
+                    account.take_peaks().activations
+                };
+                (0..ENCODINGS).map(peak).max().unwrap_or_default()
             });
             let ratio = predicted as f64 / found as f64;
             println!("{dtype:?}, {length} chunks, clip skip {clip_skip}: {ratio:.3} of {found} bytes");

@@ -1,6 +1,6 @@
 //! Qwen-Image against diffusers: its transformer alone, and whole runs through the session, stage by stage.
 
-use std::{path::Path, sync::Arc};
+use std::{cell::Cell, path::Path, sync::Arc};
 
 use candle_core::Tensor;
 use sluice_engine::{
@@ -11,13 +11,13 @@ use sluice_engine::{
         qwen_image::{QwenImageConfig, QwenImageTransformer},
     },
     nn::{self, Computes, DType, Trace},
-    request::Canvas,
+    request::{Canvas, Request},
     residency::{Blocks, Executor, TracedBlocks},
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, fixtures, load, manifest_tensors, save},
     golden::{MODULE, compare},
-    modes::{check_every_mode, check_forecasts, check_half_precision},
+    modes::{check_every_mode, check_forecasts, check_forecasts_of, check_half_precision},
     original_names::Tensors,
     parity::{check_case, check_layouts},
     stores::on_processor,
@@ -82,6 +82,7 @@ impl Case {
             pixels: [height * SCALE, width * SCALE],
             frame_rate: 16.0,
             clean: 0,
+            later: Vec::new(),
             image: None,
             control: 1.0,
             references: &[],
@@ -207,7 +208,7 @@ fn models_that_edit_are_told_from_others() {
 fn sizes_are_those_of_packed_latents() {
     let transformer = QwenImageTransformer::new(QwenImageConfig::default(), SCALE);
     assert_eq!(transformer.size_multiple(), 16);
-    let canvas = Canvas { width: 1328, height: 1056, frames: 1, references: 0 };
+    let canvas = Canvas { width: 1328, height: 1056, frames: 1, references: 0, later_images: 0 };
     assert_eq!(transformer.latents(canvas), LatentShape::image(16, 132, 166));
 }
 
@@ -250,4 +251,12 @@ fn every_mode_gives_the_same_bytes() {
 #[test]
 fn peaks_are_as_predicted() {
     check_forecasts(&Fixture::new("qwen_image", "default"), "guided", 0.95..1.1, 0.9..1.15).unwrap();
+    // Prompts that were encoded before would leave out the vision tower.
+    let prompts = Cell::new(0);
+    let new_prompt = |request: Request| {
+        prompts.set(prompts.get() + 1);
+        Request { prompt: format!("{} {}", request.prompt, prompts.get()), ..request }
+    };
+    let fixture = Fixture::new("qwen_image", "edit_several");
+    check_forecasts_of(&fixture, "two", 0.95..1.1, 0.9..1.15, new_prompt).unwrap();
 }

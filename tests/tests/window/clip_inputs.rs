@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
-    request::{Control, FrameRange, Mode, ModelSource, Request, SourceImage},
+    request::{Control, FrameRange, Keyframe, Mode, ModelSource, Request, SourceImage},
     session::{Event, JobId, ModelSummary, Picture},
 };
 
@@ -94,6 +94,42 @@ fn a_clip_between_two_images() {
     assert_eq!(request(&window).mode(), Mode::ImageToVideo);
     window.click("Remove start image");
     assert_eq!(request(&window).mode(), Mode::Text);
+}
+
+#[test]
+fn a_keyframe_has_a_frame_and_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let middle = Keyframe { frame: 16, path: photo(folder.path(), "middle.png") };
+    let saved = Request { keyframes: vec![middle], ..Request::default() };
+    let mut window = with_request(&[Mode::Text, Mode::ImageToVideo, Mode::Keyframes], saved);
+    assert!(window.shows("Keyframes") && window.shows("Frame 17: middle.png"));
+    nothing_is_unnamed(&window, "a keyframe");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.mode(), Mode::Keyframes);
+    window.click("Remove keyframe middle.png");
+    assert_eq!(request(&window).keyframes, []);
+    assert!(window.shows("Keyframes"), "one can be added");
+    assert!(!with(&[Mode::Text, Mode::ImageToVideo]).shows("Keyframes"));
+}
+
+#[test]
+fn a_control_clip_has_a_mask_and_a_strength() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clip, mask) = (video(folder.path()), photo(folder.path(), "mask.png"));
+    assert!(with(&[Mode::Text, Mode::Control]).shows("Control clip"));
+    assert!(!with(&[Mode::Text]).shows("Control clip"));
+    let control = Control { video: Some(clip), mask: Some(mask), ..Control::default() };
+    let saved = Request { control: Some(control), ..Request::default() };
+    let mut window = with_request(&[Mode::Text, Mode::Control], saved);
+    assert!(window.shows("Control strength"));
+    nothing_is_unnamed(&window, "a control clip");
+    window.click("Remove control mask");
+    assert!(window.shows("Control mask"));
+    window.click("Generate");
+    let sent = window.take_job().request;
+    assert_eq!((sent.mode(), sent.control.unwrap().mask), (Mode::Control, None));
+    window.click("Remove control clip");
+    assert!(request(&window).control.is_none() && window.shows("Control clip"));
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_duration_snaps_to_what_the_model_can() {
 #[test]
 fn a_model_for_images_has_no_duration_and_one_frame() {
     let mut window = Window::with_starter();
-    assert!(!window.shows("Duration") && !window.shows("Video"));
+    assert!(!window.shows("Duration"));
     window.says(Event::ModelLoaded(Box::new(starter())));
     assert_eq!(request(&window).frames, 1);
 

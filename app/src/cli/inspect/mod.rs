@@ -30,7 +30,7 @@ use super::{
 /// It reads only headers, so it is quick for models of any size.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder or file of a model, an image or a clip, a folder of files, or `starter` for the built-in model.
+    /// The folder or file of a model, an image or a clip, a folder of files, or `starter` or `starter-clip` for the built-in models.
     #[arg(value_name = "PATH")]
     model: ModelSource,
     #[command(flatten)]

@@ -405,6 +405,9 @@ impl SluiceApp {
             FileEvent::InputChosen(path) => self.use_start_image(path),
             FileEvent::ReferenceChosen(path) => self.add_reference(path),
             FileEvent::LastImageChosen(path) => self.state.settings.draft.use_last_image(path),
+            FileEvent::KeyframeChosen(path) => self.state.settings.draft.add_keyframe(path),
+            FileEvent::ControlChosen(path) => self.state.settings.draft.use_control(path),
+            FileEvent::ControlMaskChosen(path) => self.state.settings.draft.use_control_mask(path),
             FileEvent::ClipChosen(path) => self.use_as_clip(path, FrameRange::default(), false),
             FileEvent::Input { path, read, seconds } => {
                 let read = read.map_err(|failure| failure.message);

@@ -7,7 +7,8 @@ use std::{
 };
 
 use super::{
-    ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MODEL_EXTENSIONS, has_extension,
+    ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
+    has_extension,
 };
 
 /// A kind of dialog.
@@ -21,8 +22,14 @@ pub enum Dialog {
     InputImage,
     /// Open the end image of a clip.
     LastImage,
+    /// Open an image at a frame of a clip.
+    Keyframe,
     /// Open a reference image.
     Reference,
+    /// Open a clip that controls another.
+    ControlClip,
+    /// Open a mask for it.
+    ControlMask,
     /// Open an input clip.
     InputClip,
     /// Open a mask for it.
@@ -53,7 +60,10 @@ impl Dialog {
             Self::ModelFolder => "Open a model folder",
             Self::InputImage => "Choose an input image",
             Self::LastImage => "Choose an end image",
+            Self::Keyframe => "Add a keyframe",
             Self::Reference => "Add a reference image",
+            Self::ControlClip => "Choose a control clip",
+            Self::ControlMask => "Choose a mask for the control clip",
             Self::InputClip => "Choose an input clip",
             Self::Mask => "Open a mask",
             Self::Adapter => "Add a LoRA",
@@ -66,10 +76,11 @@ impl Dialog {
         match self {
             Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
             Self::ModelFolder => None,
-            Self::InputImage | Self::LastImage | Self::Reference | Self::Mask => {
+            Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
-            Self::InputClip => Some(("Videos", &CLIP_EXTENSIONS)),
+            Self::InputClip | Self::ControlClip => Some(("Videos", &CLIP_EXTENSIONS)),
+            Self::ControlMask => Some(("Videos and images", &MASK_EXTENSIONS)),
             Self::Adapter => Some(("LoRAs", &ADAPTER_EXTENSIONS)),
         }
     }
@@ -82,7 +93,10 @@ impl Dialog {
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::LastImage => FileEvent::LastImageChosen(path),
+            Self::Keyframe => FileEvent::KeyframeChosen(path),
             Self::Reference => FileEvent::ReferenceChosen(path),
+            Self::ControlClip => FileEvent::ControlChosen(path),
+            Self::ControlMask => FileEvent::ControlMaskChosen(path),
             Self::InputClip => FileEvent::ClipChosen(path),
             Self::Mask => FileEvent::MaskChosen(path),
         }

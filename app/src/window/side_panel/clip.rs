@@ -15,16 +15,14 @@ const LONGEST: f32 = 10.0;
 /// The most frames that can be typed.
 const MOST_FRAMES: u32 = 1025;
 
-/// Draws the switch between models that generate images and models that generate videos, once one of each is known.
+/// Draws the switch between models that generate images and models that generate videos.
 pub fn switch(ui: &mut Ui, parts: &mut Parts<'_>) {
     let is_video = parts.state.makes_clips();
-    let (image, video) = parts.state.model_of_each_kind();
-    if let (Some(image), Some(video)) = (image, video) {
-        if let Some(wants_video) = widgets::segmented(ui, is_video, &[(false, "Image"), (true, "Video")]) {
-            parts.actions.push(Action::ChooseModel(if wants_video { video } else { image }));
-        }
-        gap(ui);
+    let [image, video] = parts.state.model_of_each_kind();
+    if let Some(wants_video) = widgets::segmented(ui, is_video, &[(false, "Image"), (true, "Video")]) {
+        parts.actions.push(Action::ChooseModel(if wants_video { video } else { image }));
     }
+    gap(ui);
 }
 
 /// Draws duration and frame rate, for models that generate clips.

@@ -6,7 +6,9 @@ use egui::{Align, Layout, Ui};
 use sluice_engine::request::{Fit, FrameRange, Mode, Request, RequestError, SourceClip};
 
 use super::{
+    control,
     input_image::file_row,
+    keyframes,
     parts::{Parts, sentence},
 };
 use crate::window::{
@@ -40,7 +42,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if request.clip.is_some() || (can(&[Mode::VideoToVideo, Mode::Extend]) && request.source.is_none()) {
         input_clip(ui, request, &modes, overlap, files, textures, actions);
     }
-    control(ui, request);
+    let can_control = can(&[Mode::Control]);
+    keyframes::show(ui, request, can(&[Mode::Keyframes]), files, textures, actions);
+    control::show(ui, request, can_control, files, textures, actions);
     fit(ui, request, files);
     if request.mode() == Mode::VideoToVideo {
         request.frames = shortened(request, files, multiple);
@@ -49,6 +53,11 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         error @ (RequestError::NoSuchMode { .. }
         | RequestError::ImageAndClip
         | RequestError::ControlAndInput
+        | RequestError::ControlStrength(_)
+        | RequestError::KeyframeOutside { .. }
+        | RequestError::KeyframeTwice(_)
+        | RequestError::KeyframesAndClip
+        | RequestError::KeyframesInWindows
         | RequestError::ReferencesInWindows
         | RequestError::LastImageAlone
         | RequestError::ClipInputOfImage
@@ -63,7 +72,14 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
 }
 
 /// A label with a button to choose a file.
-fn empty_well(ui: &mut Ui, label: &str, icon: &str, tip: &str, dialog: Dialog, actions: &mut Vec<Action>) {
+pub(super) fn empty_well(
+    ui: &mut Ui,
+    label: &str,
+    icon: &str,
+    tip: &str,
+    dialog: Dialog,
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal(|ui| {
         widgets::field_label(ui, label);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -91,24 +107,6 @@ fn start_image(
     source.mask = None;
     if is_removed {
         request.source = None;
-    }
-}
-
-/// What controls the clip, if settings were restored that have it.
-fn control(ui: &mut Ui, request: &mut Request) {
-    let Some(control) = &request.control else { return };
-    let files = control.video.iter().chain(&control.mask);
-    let names: Vec<String> = files.map(|path| path.display().to_string()).collect();
-    let mut is_removed = false;
-    ui.horizontal(|ui| {
-        widgets::field_label(ui, "Control").on_hover_text(names.join("\n"));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let button = widgets::button(ui, Some(icons::X), "Remove control", Weight::Ghost);
-            is_removed = button.clicked();
-        });
-    });
-    if is_removed {
-        request.control = None;
     }
 }
 

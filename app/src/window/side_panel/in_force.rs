@@ -71,6 +71,13 @@ fn list(draft: &Draft) -> Vec<InForce> {
         let text = format!("End: {}", file_name(last));
         add(icons::IMAGE, text, "the end image", &|draft| draft.request.last_image = None);
     }
+    for key in &request.keyframes {
+        let (name, frame) = (file_name(&key.path), key.frame);
+        let text = format!("Frame {}: {name}", frame + 1);
+        add(icons::IMAGE, text, &format!("the keyframe {name}"), &|draft| {
+            draft.request.keyframes.retain(|other| other.frame != frame);
+        });
+    }
     if let Some(clip) = &request.clip {
         add(icons::FILM, file_name(&clip.path), "the input clip", &|draft| draft.request.clip = None);
     }

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{AdapterUse, FrameRange, Request, SourceClip, SourceImage, SourceMask},
+    request::{AdapterUse, Control, FrameRange, Keyframe, Request, SourceClip, SourceImage, SourceMask},
     session::Defaults,
 };
 
@@ -101,12 +101,41 @@ impl Draft {
         self.request.last_image = Some(path);
     }
 
+    /// Adds an image in the middle of the longest part of a clip without keyframes.
+    pub fn add_keyframe(&mut self, path: PathBuf) {
+        let last = self.request.frames.saturating_sub(1);
+        let mut taken: Vec<u32> = self.request.keyframes.iter().map(|keyframe| keyframe.frame).collect();
+        taken.extend([0, last]);
+        taken.sort_unstable();
+        let widest = taken.windows(2).max_by_key(|pair| pair[1] - pair[0]);
+        let frame = widest.map_or(last, |pair| pair[0].midpoint(pair[1]).max(1));
+        self.request.keyframes.push(Keyframe { frame, path });
+        self.request.keyframes.sort_by_key(|keyframe| keyframe.frame);
+    }
+
+    /// Sets the clip that controls the result, in place of other inputs.
+    pub fn use_control(&mut self, path: PathBuf) {
+        let request = &mut self.request;
+        let before = request.control.take().unwrap_or_default();
+        request.control = Some(Control { video: Some(path), ..before });
+        (request.source, request.last_image, request.clip) = (None, None, None);
+        request.keyframes.clear();
+    }
+
+    /// Sets the mask of the clip that controls the result.
+    pub fn use_control_mask(&mut self, path: PathBuf) {
+        if let Some(control) = &mut self.request.control {
+            control.mask = Some(path);
+        }
+    }
+
     /// Sets the input clip, in place of images. It is `extended` or changed.
     pub fn use_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
         let before = self.request.clip.take().unwrap_or_default();
         self.request.clip = Some(SourceClip { path, range, extends, ..before });
         self.request.source = None;
         self.request.last_image = None;
+        self.request.keyframes.clear();
     }
 
     /// Inpaints only the white area of a mask.

@@ -55,7 +55,10 @@ impl InputFiles {
         let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
         let named = source.map(|source| &source.path).into_iter().chain(mask);
         let clip = request.clip.as_ref().map(|clip| &clip.path);
+        let keyframes = request.keyframes.iter().map(|keyframe| &keyframe.path);
+        let control = request.control.iter().flat_map(|control| control.video.iter().chain(&control.mask));
         let named = named.chain(&request.last_image).chain(&request.references).chain(clip);
+        let named = named.chain(keyframes).chain(control);
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));

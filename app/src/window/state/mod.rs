@@ -185,8 +185,7 @@ impl State {
     /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as
     /// there is an input that only clips have.
     pub fn takes_clip_inputs(&self, request: &Request) -> bool {
-        let is_left = request.clip.is_some() || request.last_image.is_some() || request.control.is_some();
-        is_left || (request.frames > 1 && self.makes_clips())
+        request.is_of_clip() || (request.frames > 1 && self.makes_clips())
     }
 
     /// Whether the chosen model is made to change images, which are references.
@@ -225,14 +224,15 @@ impl State {
     pub fn makes_clips(&self) -> bool {
         match self.summary() {
             Some(summary) => summary.frame_multiple.is_some(),
-            None => self.settings.last_models.video.as_ref() == Some(self.chosen_model()),
+            None => self.model_of_each_kind()[1] == *self.chosen_model(),
         }
     }
 
-    /// The model for images and the one for clips that were used last; the starter if there is none for images.
-    pub fn model_of_each_kind(&self) -> (Option<ModelSource>, Option<ModelSource>) {
+    /// The model for images and the one for clips that were used last, or the starters.
+    pub fn model_of_each_kind(&self) -> [ModelSource; 2] {
         let LastModels { image, video } = &self.settings.last_models;
-        (Some(image.clone().unwrap_or(ModelSource::Starter)), video.clone())
+        let or = |last: &Option<ModelSource>, starter| last.clone().unwrap_or(starter);
+        [or(image, ModelSource::Starter), or(video, ModelSource::StarterClip)]
     }
 
     /// Whether Generate is enabled.
@@ -491,6 +491,7 @@ impl State {
             None => {
                 request.frames = 1;
                 request.last_image = None;
+                request.keyframes.clear();
                 request.clip = None;
                 request.control = None;
                 last.image = Some(summary.source.clone());

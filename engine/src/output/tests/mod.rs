@@ -12,8 +12,9 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, LARGEST_CLIP_SKIP,
-    ModelSource, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Windows,
+    AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
+    LARGEST_CLIP_SKIP, ModelSource, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask,
+    Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -102,6 +103,11 @@ fn any_request() -> impl Strategy<Value = Request> {
         },
         step_cache: guiding.4,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
+        keyframes: source
+            .1
+            .iter()
+            .map(|refiner| Keyframe { frame: numbers.5, path: refiner.path.clone() })
+            .collect(),
         source: source.0,
         windows: source.2.as_ref().map(|_| Windows { frames: numbers.0, overlap: numbers.1 }),
         clip: source.2,

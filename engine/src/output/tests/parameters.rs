@@ -184,6 +184,7 @@ proptest! {
             negative_prompt: negative,
             source: None,
             last_image: None,
+            keyframes: Vec::new(),
             clip: None,
             references: Vec::new(),
             reference_side: None,

@@ -164,11 +164,11 @@ impl Run<'_> {
         if self.resolved.is_seen_later(stages.end - 1) {
             made.seen.insert(stages.end - 1, latents.clone());
         }
-        let references = self.resolved.reference_frames();
-        made.latents = Some(match references {
+        let before = self.resolved.frames_before();
+        made.latents = Some(match before {
             0 => latents,
             _ if !is_last => latents,
-            _ => latents.narrow(2, references, latents.dim(2)? - references)?.contiguous()?,
+            _ => latents.narrow(2, before, latents.dim(2)? - before)?.contiguous()?,
         });
         Ok(())
     }

@@ -8,9 +8,9 @@ use super::{Dump, PipelineError, Run};
 use crate::{
     models::{Conditioning, Denoising, Prompt, Used},
     nn,
-    pipeline::resolve::conditioning,
+    pipeline::resolve::{conditioning, last_states},
     residency::Blocks,
-    text::{self, Encoded, QwenVision, TextEncoder, Tokens},
+    text::{self, Encoded, Given, QwenVision, TextEncoder, Tokens},
 };
 
 impl Run<'_> {
@@ -41,9 +41,10 @@ impl Run<'_> {
             let tokens: Vec<&Tokens> = new.iter().map(|prompt| &prompt.parts[part]).collect();
             let encoded = self.within_memory(stage, || {
                 let there = |image: &Tensor| Ok(nn::Tensor::from(image.to_device(store.device())?));
-                let seen = seen.iter().map(there).collect::<nn::Result<Vec<_>>>()?;
+                let images = seen.iter().map(there).collect::<nn::Result<Vec<_>>>()?;
+                let given = Given { images: &images, states: &last_states(&fresh) };
                 let blocks = Blocks::stored(&executor, store);
-                text::encode(network.as_ref(), blocks, &tokens, new[0].clip_skip, &seen)
+                text::encode(network.as_ref(), blocks, &tokens, new[0].clip_skip, given)
             })?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| {
                 all.insert(*part, encoded);

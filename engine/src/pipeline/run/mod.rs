@@ -137,7 +137,7 @@ impl LoadedModel {
 fn open_inputs(resolved: &Resolved) -> Result<(Option<LoadedSource>, Option<GivenClip>), PipelineError> {
     let request = &resolved.request;
     if let Some(clip) = resolved.clip() {
-        return Ok((None, Some(GivenClip::open(request, clip.count, clip.given)?)));
+        return Ok((None, Some(GivenClip::open(request, [clip.count, clip.given], clip.later > 0)?)));
     }
     let (Some(source), Some(latents)) = (&request.source, resolved.latents(0)) else {
         return Ok((None, None));
@@ -200,7 +200,8 @@ impl Run<'_> {
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let Noise { latents, images } = self.noise()?;
-        dump.add("latents.init", &latents)?;
+        let later = self.resolved.clip().map_or(0, |clip| clip.later);
+        dump.add("latents.init", &latents.narrow(2, later, latents.dim(2)? - later)?)?;
         let mut made = Made {
             noise: Some(latents),
             original: Original::default(),

@@ -7,7 +7,7 @@ use candle_core::{Device, Tensor};
 use super::{PipelineError, Run};
 use crate::{
     checkpoint::{CheckpointError, TensorTable, read_header},
-    models::{GivenFrames, Task},
+    models::{GivenFrames, LatentShape, Task},
     request::Request,
     sampling::NoiseStream,
 };
@@ -28,12 +28,18 @@ pub(super) struct ImageNoise {
     pub masked: Option<Tensor>,
     /// For the frames of a clip.
     pub clip: Option<Tensor>,
+    /// For each image at a later frame.
+    pub later: Vec<Tensor>,
 }
 
 impl Run<'_> {
     /// The noise of each image, in the order in which diffusers draws it, or the tensors of a file.
     pub(super) fn noise(&self) -> Result<Noise, PipelineError> {
-        let shape = self.resolved.latents(0).map(|shape| shape.dims(self.request.batch as usize));
+        let later = self.resolved.clip().map_or(0, |clip| clip.later);
+        let shape = self.resolved.latents(0).map(|shape| {
+            let own = LatentShape { frames: shape.frames - later, ..shape };
+            own.dims(self.request.batch as usize)
+        });
         let shape = shape.unwrap_or_default();
         let file = self.options.initial_latents.map(|path| stored(path)).transpose()?;
         let next = |name: &str, shape: &[usize]| -> Result<Tensor, PipelineError> {
@@ -61,16 +67,27 @@ impl Run<'_> {
         // The pipeline of networks whose frames are renoised draws the noise of the run first.
         let is_renoised = clip.is_some_and(|(_, clip)| clip.shown == GivenFrames::Renoised);
         let first = is_renoised.then(|| next(LATENTS, &shape)).transpose()?;
-        let clip = clip.map(|(autoencoder, clip)| {
+        let of_clip = clip.filter(|(_, clip)| clip.count > 0).map(|(autoencoder, clip)| {
             let mut shape = shape.clone();
             shape[2] = 1 + (clip.count - 1) / autoencoder.network.frames_per_latent();
             next("noise.picture", &shape)
         });
-        let clip = clip.transpose()?;
+        let of_clip = of_clip.transpose()?;
+        let of_later = clip.map_or(0, |(_, clip)| clip.later);
+        let of_later = (0..of_later).map(|_| {
+            let mut shape = shape.clone();
+            shape[2] = 1;
+            let sample = self.draw(&shape)?;
+            // The pipeline draws noise for images that are given only in part.
+            self.draw(&shape)?;
+            Ok(sample)
+        });
+        let of_later = of_later.collect::<candle_core::Result<_>>()?;
         let latents = first.map_or_else(|| next(LATENTS, &shape), Ok)?;
+        let latents = if later > 0 { latents.pad_with_zeros(FRAMES, later, 0)? } else { latents };
         let masked = sampled.filter(|(_, images)| images.masked);
         let masked = masked.map(|_| next("noise.masked_picture", &shape)).transpose()?;
-        Ok(Noise { latents, images: ImageNoise { whole, masked, clip } })
+        Ok(Noise { latents, images: ImageNoise { whole, masked, clip: of_clip, later: of_later } })
     }
 
     /// Draws the next noise of each image, concatenated along the batch.
@@ -89,6 +106,8 @@ impl Run<'_> {
     }
 }
 
+/// The axis of frames in latents of clips.
+const FRAMES: usize = 2;
 /// The file's tensor that replaces the initial noise.
 const LATENTS: &str = "latents";
 

@@ -64,9 +64,9 @@ impl Run<'_> {
         part: usize,
         latents: &Tensor,
     ) -> Result<Vec<Media>, PipelineError> {
-        let latents = &match self.resolved.reference_frames() {
+        let latents = &match self.resolved.frames_before() {
             0 => latents.clone(),
-            references => latents.narrow(2, references, latents.dim(2)? - references)?,
+            before => latents.narrow(2, before, latents.dim(2)? - before)?,
         };
         if let Some(decoding) = self.tiny_decoder(stage, part) {
             return match self.moving(latents, |frames| self.decoded(&decoding, frames)) {

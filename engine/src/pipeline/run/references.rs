@@ -79,7 +79,7 @@ impl Run<'_> {
         let (store, executor) = self.enter(stage, *part);
         let seen = self.within_memory(stage, || {
             let patches = patches.to_device(store.device())?.into();
-            let seen = network.encode(Blocks::stored(&executor, store), &patches, &grids)?;
+            let seen = network.encode(Blocks::stored(&executor, store), patches, &grids)?;
             let here = |tokens: &crate::nn::Tensor| tokens.computed()?.to_device(&Device::Cpu);
             Ok(seen.iter().map(here).collect::<candle_core::Result<Vec<_>>>()?)
         })?;

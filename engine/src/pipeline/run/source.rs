@@ -95,7 +95,7 @@ impl Run<'_> {
             if clip.shown == GivenFrames::Controlling {
                 return self.encode_control(stage, autoencoder, (clip, given), dump);
             }
-            return self.encode_given(stage, autoencoder, (clip, given), noise.clip.as_ref(), dump);
+            return self.encode_given(stage, autoencoder, (clip, given), noise, dump);
         }
         let (Some(wanted), Some(source)) = (&self.request.source, &self.source) else {
             return Ok(Original::default());
@@ -138,26 +138,41 @@ impl Run<'_> {
         stage: usize,
         Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
         (clip, given): (ClipFrames, &GivenClip),
-        noise: Option<&Tensor>,
+        noise: &ImageNoise,
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
         let (store, executor) = self.enter(stage, *part);
         let [height, width] = [self.request.height, self.request.width].map(|side| side as usize);
         let frame = |index: usize| Ok(given.frame(index)?.to_device(store.device())?.into());
-        let moments = self.within_memory(stage, || {
-            let reel = Reel { count: clip.count, height, width, frame: &frame };
-            let blocks = Blocks::stored(&executor, store);
-            let (mean, spread) = autoencoder.encode_clip(blocks, &reel, self.tiling(stage, *part))?;
-            Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
-        })?;
-        let encoded = sample(autoencoder.as_ref(), moments, noise)?;
+        let mut encoded = Vec::new();
+        for (image, noise) in given.later().zip(&noise.later) {
+            let image = image?;
+            let moments = self.within_memory(stage, || {
+                let image: nn::Tensor = image.to_device(store.device())?.into();
+                let blocks = Blocks::stored(&executor, store);
+                let (mean, spread) = autoencoder.encode(blocks, &image, self.tiling(stage, *part))?;
+                let moment = |moment: nn::Tensor| moment.computed()?.to_device(&Device::Cpu)?.unsqueeze(2);
+                Ok((moment(mean)?, moment(spread)?))
+            })?;
+            encoded.push(sample(autoencoder.as_ref(), moments, Some(noise))?);
+        }
+        if clip.count > 0 {
+            let moments = self.within_memory(stage, || {
+                let reel = Reel { count: clip.count, height, width, frame: &frame };
+                let blocks = Blocks::stored(&executor, store);
+                let (mean, spread) = autoencoder.encode_clip(blocks, &reel, self.tiling(stage, *part))?;
+                Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
+            })?;
+            encoded.push(sample(autoencoder.as_ref(), moments, noise.clip.as_ref())?);
+        }
+        let encoded = Tensor::cat(&encoded, 2)?;
         dump.add("source.latents", &encoded)?;
         let batch = self.request.batch as usize;
         let spread_out = |tensor: &Tensor| -> candle_core::Result<Tensor> {
             let dims = tensor.dims();
             tensor.broadcast_as([&[batch], &dims[1..]].concat())?.contiguous()
         };
-        if clip.given == 0 {
+        if !clip.keeps_frames() {
             return Ok(Original { latents: Some(spread_out(&encoded)?), ..Original::default() });
         }
         if clip.shown == GivenFrames::Beside {
@@ -171,10 +186,11 @@ impl Run<'_> {
         let zeros = |channels, frames| {
             Tensor::zeros((encoded.dim(0)?, channels, frames, height, width), DType::F32, &Device::Cpu)
         };
-        let rest = frames - clip.latents;
-        let known = encoded.narrow(2, 0, clip.latents)?;
-        let latents = spread_out(&Tensor::cat(&[known, zeros(channels, rest)?], 2)?)?;
-        let mask = Tensor::cat(&[zeros(1, clip.latents)?, zeros(1, rest)?.affine(1.0, 1.0)?], 2)?;
+        let known = clip.later + clip.latents;
+        let rest = frames - known;
+        let encoded = encoded.narrow(2, 0, known)?;
+        let latents = spread_out(&Tensor::cat(&[&encoded, &zeros(channels, rest)?], 2)?)?;
+        let mask = Tensor::cat(&[zeros(1, known)?, zeros(1, rest)?.affine(1.0, 1.0)?], 2)?;
         let mask = mask.narrow(0, 0, 1)?.contiguous()?;
         let kept = match clip.shown {
             GivenFrames::Clean => Kept::Clean,

@@ -1,0 +1,79 @@
+//! What controls a clip.
+
+use egui::{Align, Layout, Ui};
+use sluice_engine::request::{Control, Request, STRONGEST_CONTROL};
+
+use super::{clip_inputs::empty_well, input_image::file_row};
+use crate::window::{
+    action::Action,
+    files::Dialog,
+    icons,
+    state::InputFiles,
+    textures::Textures,
+    widgets::{self, Weight},
+};
+
+/// The largest strength on the slider; larger ones can be typed.
+const STRONG: f32 = 2.0;
+
+/// Draws the control clip, its mask and their strength, for models that take them and as long as there are any.
+pub fn show(
+    ui: &mut Ui,
+    request: &mut Request,
+    is_taken: bool,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let Some(control) = &mut request.control else {
+        if is_taken {
+            let tip = "A clip of depths, poses or lines that the result follows, or one of which a mask shows what changes.";
+            empty_well(ui, "Control clip", icons::FILM, tip, Dialog::ControlClip, actions);
+        }
+        return;
+    };
+    let mut is_removed = false;
+    match &control.video {
+        Some(video) => {
+            widgets::field_label(ui, "Control clip");
+            file_row(ui, files, textures, video, "Remove control clip", || is_removed = true);
+            mask(ui, control, files, textures, actions);
+        }
+        None => {
+            ui.horizontal(|ui| {
+                widgets::field_label(ui, "Control");
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let button = widgets::button(ui, Some(icons::X), "Remove control", Weight::Ghost);
+                    is_removed = button.clicked();
+                });
+            });
+        }
+    }
+    let (slider, typed) = (0.0..=STRONG, 0.0..=STRONGEST_CONTROL);
+    widgets::slider_row(ui, "Control strength", &mut control.strength, slider, typed, 0.01).on_hover_text(
+        "How closely the result follows the control clip and the references. 1 is as trained.",
+    );
+    if is_removed {
+        request.control = None;
+    }
+}
+
+fn mask(
+    ui: &mut Ui,
+    control: &mut Control,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    let Some(path) = &control.mask else {
+        let tip =
+            "White is generated, black stays as in the control clip. A clip, or an image for all frames.";
+        return empty_well(ui, "Control mask", icons::LAYERS, tip, Dialog::ControlMask, actions);
+    };
+    widgets::field_label(ui, "Control mask");
+    let mut is_removed = false;
+    file_row(ui, files, textures, path, "Remove control mask", || is_removed = true);
+    if is_removed {
+        control.mask = None;
+    }
+}

@@ -1,0 +1,51 @@
+//! Images at chosen frames of a clip.
+
+use egui::Ui;
+use sluice_engine::request::Request;
+
+use super::{clip_inputs::empty_well, input_image::file_row};
+use crate::window::{
+    action::Action,
+    files::Dialog,
+    icons,
+    state::{InputFiles, file_name},
+    textures::Textures,
+    widgets,
+};
+
+/// Draws the keyframes, each with its frame, counted from 1 as in the player, and for models that take them a button to add
+/// one.
+pub fn show(
+    ui: &mut Ui,
+    request: &mut Request,
+    is_taken: bool,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) {
+    if request.keyframes.is_empty() && (!is_taken || request.clip.is_some()) {
+        return;
+    }
+    if is_taken {
+        let tip = "The clip shows this image at a frame that you choose.";
+        empty_well(ui, "Keyframes", icons::IMAGE, tip, Dialog::Keyframe, actions);
+    } else {
+        widgets::field_label(ui, "Keyframes");
+    }
+    let last = request.frames.max(2);
+    let mut removed = None;
+    for (index, keyframe) in request.keyframes.iter_mut().enumerate() {
+        ui.push_id(("keyframe", index), |ui| {
+            let name = file_name(&keyframe.path);
+            let remove = format!("Remove keyframe {name}");
+            file_row(ui, files, textures, &keyframe.path, &remove, || removed = Some(index));
+            let mut number = keyframe.frame + 1;
+            widgets::slider_row(ui, "Frame", &mut number, 2..=last, 2..=last, 1.0)
+                .on_hover_text("The frame at which the image is shown.");
+            keyframe.frame = number - 1;
+        });
+    }
+    if let Some(index) = removed {
+        request.keyframes.remove(index);
+    }
+}
