@@ -87,8 +87,8 @@ pub enum RequestError {
         /// The last frame of the clip.
         last: u32,
     },
-    /// Two keyframes at one frame.
-    #[error("two keyframes are for frame {0}; remove one of them")]
+    /// Two images at one frame.
+    #[error("two images are for frame {0}; remove one of them")]
     KeyframeTwice(u32),
     /// Keyframes and an input clip.
     #[error("keyframes cannot be combined with an input clip; remove one of them")]

@@ -39,13 +39,19 @@ impl FromStr for Keyframe {
     }
 }
 
-/// Checks that keyframes are different frames after the first of a clip with so many frames.
-pub(super) fn validate(keyframes: &[Keyframe], frames: u32) -> Result<(), RequestError> {
+/// Checks that keyframes are different frames after the first of a clip with so many frames, the last of which may have
+/// an image of its own.
+pub(super) fn validate(
+    keyframes: &[Keyframe],
+    has_last_image: bool,
+    frames: u32,
+) -> Result<(), RequestError> {
     for (index, Keyframe { frame, .. }) in keyframes.iter().enumerate() {
         if !(1..frames).contains(frame) {
             return Err(RequestError::KeyframeOutside { frame: *frame, last: frames.saturating_sub(1) });
         }
-        if keyframes[..index].iter().any(|other| other.frame == *frame) {
+        let is_last = has_last_image && *frame == frames - 1;
+        if is_last || keyframes[..index].iter().any(|other| other.frame == *frame) {
             return Err(RequestError::KeyframeTwice(*frame));
         }
     }
@@ -69,11 +75,13 @@ mod tests {
     #[test]
     fn keyframes_are_different_frames_after_the_first() {
         let at = |frame| Keyframe { frame, path: "a.png".into() };
-        assert_eq!(validate(&[at(1), at(8)], 9), Ok(()));
+        assert_eq!(validate(&[at(1), at(8)], false, 9), Ok(()));
+        assert_eq!(validate(&[at(1), at(7)], true, 9), Ok(()));
+        assert_eq!(validate(&[at(1), at(8)], true, 9), Err(RequestError::KeyframeTwice(8)));
         for frame in [0, 9] {
             let outside = RequestError::KeyframeOutside { frame, last: 8 };
-            assert_eq!(validate(&[at(1), at(frame)], 9), Err(outside));
+            assert_eq!(validate(&[at(1), at(frame)], false, 9), Err(outside));
         }
-        assert_eq!(validate(&[at(3), at(3)], 9), Err(RequestError::KeyframeTwice(3)));
+        assert_eq!(validate(&[at(3), at(3)], false, 9), Err(RequestError::KeyframeTwice(3)));
     }
 }

@@ -177,7 +177,7 @@ impl Request {
         if self.frames == 1 && self.is_of_clip() {
             return Err(RequestError::ClipInputOfImage);
         }
-        keyframe::validate(&self.keyframes, self.frames)?;
+        keyframe::validate(&self.keyframes, self.last_image.is_some(), self.frames)?;
         if self.frames > 1 && self.source.as_ref().is_some_and(|source| source.mask.is_some()) {
             return Err(RequestError::MaskOfClip);
         }

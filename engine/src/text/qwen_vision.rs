@@ -154,17 +154,17 @@ impl QwenVisionConfig {
         );
         blocks
     }
-}
 
-/// The name of a tensor in files: queries, keys and values are one there.
-pub fn stored_name(name: &str) -> StoredName {
-    for (part, own) in ["attn.q.", "attn.k.", "attn.v."].into_iter().enumerate() {
-        if name.contains(own) {
-            let joined = name.replace(own, "attn.qkv.");
-            return StoredName::part(format!("{PREFIX}{joined}"), part..part + 1, 3);
+    /// The name of a tensor in files: queries, keys and values are one there.
+    pub fn stored_name(name: &str) -> StoredName {
+        for (part, own) in ["attn.q.", "attn.k.", "attn.v."].into_iter().enumerate() {
+            if name.contains(own) {
+                let joined = name.replace(own, "attn.qkv.");
+                return StoredName::part(format!("{PREFIX}{joined}"), part..part + 1, 3);
+            }
         }
+        StoredName::whole(format!("{PREFIX}{name}"))
     }
-    StoredName::whole(format!("{PREFIX}{name}"))
 }
 
 /// The size to which an image is scaled before the tower reads it.
@@ -220,7 +220,7 @@ impl QwenVision {
             "Qwen2.5-VL vision",
             &config.blueprint(),
             &part.tensors,
-            stored_name,
+            QwenVisionConfig::stored_name,
             &part.path,
         )?;
         Ok((Self { config, shown }, component))

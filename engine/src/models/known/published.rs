@@ -16,7 +16,10 @@ use super::super::{
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
-    text::{AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, T5Config},
+    text::{
+        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, QwenVisionConfig,
+        T5Config,
+    },
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
@@ -198,9 +201,18 @@ impl PublishedPart {
                 }
                 tensors
             }
-            // Without the vision tower and the output head, which no prompt needs.
             "Qwen2_5_VLForConditionalGeneration" => {
-                stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen2), whole)
+                let config = self.read::<LanguageModelConfig>()?;
+                let mut tensors = match self.config.get("vision_config") {
+                    Some(vision) => {
+                        let vision = QwenVisionConfig::deserialize(vision)?;
+                        stored(&vision.blueprint(), QwenVisionConfig::stored_name)
+                    }
+                    None => Vec::new(),
+                };
+                tensors.extend(stored(&config.blueprint(Layers::Qwen2), whole));
+                tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
+                tensors
             }
             _ => return Ok(None),
         }))

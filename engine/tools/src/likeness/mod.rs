@@ -1,11 +1,8 @@
 //! Checkpoints with the shapes of published models and random weights, to measure speed and memory without
 //! downloads.
 //!
-//! Configurations, and names and shapes of tensors, are those of [`published_models`]. What the engine does not read of a
-//! published network is in this folder.
+//! Configurations, and names and shapes of tensors, are those of [`published_models`].
 
-mod outline;
-mod qwen_vl;
 mod tokenizers;
 
 use std::{
@@ -13,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sluice_engine::{
     checkpoint::CheckpointError,
@@ -21,7 +17,6 @@ use sluice_engine::{
     units,
 };
 
-use self::qwen_vl::Qwen25VlConfig;
 use crate::random::{RandomDtype, RandomTensor, random_file_bytes, write_hollow, write_random};
 
 /// Bytes besides the weights: configurations and tokenizers.
@@ -245,16 +240,9 @@ impl Likeness {
 
 /// Names and shapes of a component's tensors.
 fn tensors(part: &PublishedPart) -> Result<Vec<RandomTensor>, LikenessError> {
-    if part.class == "Qwen2_5_VLForConditionalGeneration" {
-        return Ok(read::<Qwen25VlConfig>(part)?.tensors());
-    }
     let own = part.tensors().map_err(|error| damaged(part, error.to_string()))?;
     let own = own.ok_or_else(|| damaged(part, format!("{} is unknown", part.class)))?;
     Ok(own.into_iter().map(|(name, shape)| RandomTensor { name, shape }).collect())
-}
-
-fn read<T: for<'de> Deserialize<'de>>(part: &PublishedPart) -> Result<T, LikenessError> {
-    part.read().map_err(|error| damaged(part, error.to_string()))
 }
 
 fn damaged(part: &PublishedPart, reason: String) -> LikenessError {
