@@ -1,8 +1,8 @@
 //! Times a denoising step and a decode at real shapes with random weights:
 //! `cargo bench --workspace --bench pipeline`.
 //!
-//! Prints a JSON object for each case whose name contains the argument, or without one for all cases of images.
-//! `pipeline.py` and `wan.py` next to this file run it together with diffusers and print ratios.
+//! Prints a JSON object for each case whose name contains the argument, or without one for all small cases of images.
+//! `pipeline.py`, `images.py` and `wan.py` next to this file run it together with diffusers and print ratios.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,10 @@ use sluice_engine::{
     hardware::MemoryAccount,
     models::{
         Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        cosmos::{CosmosConfig, CosmosTransformer},
         flux::{FluxConfig, FluxTransformer},
+        flux2::{Flux2Config, Flux2Transformer},
+        qwen_image::{QwenImageConfig, QwenImageTransformer},
         sd3::{Sd3Config, Sd3Transformer},
         unet::{Level, Unet, UnetConfig},
         wan::{WanConfig, WanTransformer},
@@ -104,13 +107,21 @@ fn run(folder: &Path, wanted: &str) -> Result<()> {
         ("step sd1.5 highest level 512", Box::new(|| unet_step(folder, unet(320, 8, 768, [1, 1]), 64))),
         ("decode starter 128", Box::new(|| decode(folder, starter_vae.clone(), 16))),
         ("decode flux 256", Box::new(|| decode(folder, flux_vae.clone(), 32))),
+        ("wide qwen-image one block 1024", Box::new(|| qwen_image_step(folder, 1024))),
+        ("wide qwen-image one block 1328", Box::new(|| qwen_image_step(folder, 1328))),
+        ("wide flux.2 klein 4B a block of each kind 1024", Box::new(|| flux2_step(folder, 1024))),
+        ("wide flux.2 klein 4B a block of each kind 1328", Box::new(|| flux2_step(folder, 1328))),
+        ("wide anima one block 1024", Box::new(|| anima_step(folder, 1024))),
+        ("wide anima one block 1328", Box::new(|| anima_step(folder, 1328))),
         ("clip wan 1.3B one block 8192 tokens", Box::new(|| wan_step(folder, wan(12, 8960)))),
         ("clip wan 14B one block 8192 tokens", Box::new(|| wan_step(folder, wan(40, 13_824)))),
         ("clip umt5 one layer 512 tokens", Box::new(|| umt5_layer(folder))),
         ("clip decode wan 17 frames 256", Box::new(|| decode_wan(folder))),
     ];
-    let is_wanted =
-        |name: &str| if wanted.is_empty() { !name.starts_with("clip") } else { name.contains(wanted) };
+    let is_wanted = |name: &str| match wanted {
+        "" => name.starts_with("step") || name.starts_with("decode"),
+        wanted => name.contains(wanted),
+    };
     for (name, case) in cases.into_iter().filter(|(name, _)| is_wanted(name)) {
         println!("{{\"name\": \"{name}\", \"seconds\": {}}}", case()?);
     }
@@ -142,6 +153,35 @@ fn unet_step(folder: &Path, config: UnetConfig, side: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [77, config.cross_attention_dim]);
     let training = Discrete::stable_diffusion(PredictionType::Epsilon);
     step(folder, &blocks, &Unet::new(config, training, 8, false), [side, 1], prompt, 0)
+}
+
+/// Seconds of one prediction of Qwen-Image with one block for a square image of this many pixels a side and 512 tokens of
+/// text.
+fn qwen_image_step(folder: &Path, side: usize) -> Result<f64> {
+    let config = QwenImageConfig { num_layers: 1, ..QwenImageConfig::default() };
+    let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
+    step(folder, &blocks, &QwenImageTransformer::new(config, 8), [side / 8, 1], prompt, 0)
+}
+
+/// The same of FLUX.2 klein 4B with one block of each kind.
+fn flux2_step(folder: &Path, side: usize) -> Result<f64> {
+    let config = Flux2Config {
+        num_layers: 1,
+        num_single_layers: 1,
+        num_attention_heads: 24,
+        joint_attention_dim: 7680,
+        guidance_embeds: false,
+        ..Flux2Config::default()
+    };
+    let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
+    step(folder, &blocks, &Flux2Transformer::new(config, 16), [side / 8, 1], prompt, 0)
+}
+
+/// The same of Anima with one block, without the channel that is always zero.
+fn anima_step(folder: &Path, side: usize) -> Result<f64> {
+    let config = CosmosConfig { num_layers: 1, concat_padding_mask: false, ..CosmosConfig::default() };
+    let (blocks, prompt) = (config.blueprint(), [512, config.text_embed_dim]);
+    step(folder, &blocks, &CosmosTransformer::new(config, 8), [side / 8, 1], prompt, 0)
 }
 
 /// Seconds of one prediction for 29 frames of 512×512, which are 8192 tokens, and 512 of text.

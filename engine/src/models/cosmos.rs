@@ -283,6 +283,11 @@ pub struct CosmosTransformer {
 }
 
 impl CosmosTransformer {
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
+    pub fn new(config: CosmosConfig, scale: usize) -> Self {
+        Self { config, scale, least_tokens: 0 }
+    }
+
     /// The transformer in a part of a checkpoint, and the location of its weights.
     ///
     /// # Errors
@@ -298,7 +303,7 @@ impl CosmosTransformer {
             original_name,
             &part.path,
         )?;
-        Ok((Self { config, scale: 8, least_tokens: 0 }, component))
+        Ok((Self::new(config, 8), component))
     }
 
     /// The same for latents that cover `scale` by `scale` pixels, and prompts of at least this many tokens.

@@ -393,6 +393,11 @@ pub struct Flux2Transformer {
 }
 
 impl Flux2Transformer {
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
+    pub fn new(config: Flux2Config, scale: usize) -> Self {
+        Self { config, scale, is_distilled: true }
+    }
+
     /// The transformer in a part of a checkpoint, and the location of its weights.
     ///
     /// # Errors
@@ -416,7 +421,7 @@ impl Flux2Transformer {
         )?
         .also_named(original)
         .also_named(diffusers);
-        Ok((Self { config, scale: 16, is_distilled: true }, component))
+        Ok((Self::new(config, 16), component))
     }
 
     /// Embeds the noise levels, and the prompts as the network's tokens.
