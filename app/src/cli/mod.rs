@@ -66,7 +66,7 @@ Environment:
   SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
   SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH";
 
-/// Generate images on the graphics card you already own.
+/// Generate images and clips on the graphics card you already own.
 ///
 /// Without a command, Sluice opens its window.
 #[derive(Debug, Parser)]

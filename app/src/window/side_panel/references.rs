@@ -32,7 +32,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         return;
     }
     heading(ui, takes, request.references.len(), actions);
-    row(ui, &mut request.references, &state.input.files, textures);
+    if !request.references.is_empty() {
+        row(ui, &mut request.references, &state.input.files, textures);
+    }
     if let Some(
         error @ (RequestError::NoReferences
         | RequestError::TooManyReferences { .. }
