@@ -103,6 +103,17 @@ static __device__ const float NORMAL[16] = {
     0.0795803f,   0.1609302f,  0.2461123f,   0.33791524f, 0.44070983f,  0.562617f,    0.72295684f,   1.0f,
 };
 
+/// The sixteen FP4 values of bitsandbytes.
+static __device__ const float TREE[16] = {
+    0.0f, 0.0052083333f,  0.6666667f,  1.0f,  0.33333334f,  0.5f,  0.16666667f,  0.25f,
+    0.0f, -0.0052083333f, -0.6666667f, -1.0f, -0.33333334f, -0.5f, -0.16666667f, -0.25f,
+};
+
+/// The sixteen floats with 2 exponent bits and 1 mantissa bit.
+static __device__ const float TINY[16] = {
+    0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f, -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f,
+};
+
 // A format has blocks of `VALUES` values in `BYTES` bytes. `run` computes the values from `at` on, which is a
 // multiple of 8. At the end of a tensor there may be fewer than 8; it reads no more than there are.
 
@@ -123,6 +134,17 @@ struct I8 {
 
 struct Nf4 {
     static constexpr int VALUES = 2, BYTES = 1;
+    FUNCTION static float value(int code) { return NORMAL[code]; }
+};
+
+struct Fp4 {
+    static constexpr int VALUES = 2, BYTES = 1;
+    FUNCTION static float value(int code) { return TREE[code]; }
+};
+
+struct E2m1 {
+    static constexpr int VALUES = 2, BYTES = 1;
+    FUNCTION static float value(int code) { return TINY[code]; }
 };
 
 template <typename Format> FUNCTION void codes_of_bytes(float (&out)[RUN], const uint8_t *place, int count) {
@@ -135,11 +157,11 @@ template <typename Format> FUNCTION void codes_of_bytes(float (&out)[RUN], const
 }
 
 /// The first of two codes is in the upper half of a byte.
-FUNCTION void normal(float (&out)[RUN], const uint8_t *place, int count) {
+template <typename Format> FUNCTION void codes_of_halves(float (&out)[RUN], const uint8_t *place, int count) {
     for (int each = 0; each < RUN; each += 2) {
         int both = each < count ? place[each / 2] : 0;
-        out[each] = NORMAL[both >> 4];
-        out[each + 1] = NORMAL[both & 15];
+        out[each] = Format::value(both >> 4);
+        out[each + 1] = Format::value(both & 15);
     }
 }
 
@@ -286,7 +308,7 @@ template <typename Format> struct Stored {
         if constexpr (Format::VALUES == 1) {
             codes_of_bytes<Format>(out, bytes + start, count);
         } else if constexpr (Format::VALUES == 2) {
-            normal(out, bytes + start / 2, count);
+            codes_of_halves<Format>(out, bytes + start / 2, count);
         } else {
             const uint8_t *block = bytes + start / Format::VALUES * Format::BYTES;
             Format::run(out, block, static_cast<int>(start % Format::VALUES));
@@ -339,7 +361,7 @@ FUNCTION void widen(const uint8_t *bytes, const uint8_t *scales, T *out, long lo
     WIDEN(Nf4, nf4, name, T) WIDEN(Q4_0, q4_0, name, T) WIDEN(Q4_1, q4_1, name, T) WIDEN(Q5_0, q5_0, name, T)       \
     WIDEN(Q5_1, q5_1, name, T) WIDEN(Q8_0, q8_0, name, T) WIDEN(Q2K, q2_k, name, T) WIDEN(Q3K, q3_k, name, T)       \
     WIDEN(Q4K, q4_k, name, T) WIDEN(Q5K, q5_k, name, T) WIDEN(Q6K, q6_k, name, T) WIDEN(Iq4Nl, iq4_nl, name, T)     \
-    WIDEN(Iq4Xs, iq4_xs, name, T)
+    WIDEN(Iq4Xs, iq4_xs, name, T) WIDEN(Fp4, fp4, name, T) WIDEN(E2m1, e2m1, name, T)
 
 WIDEN_ALL(f32, float)
 WIDEN_ALL(f16, f16)

@@ -18,9 +18,9 @@ pub fn packed_encodings() -> Vec<(Encoding, usize)> {
                 all.extend([(format.into(), 4099), (format.into(), 3)]);
                 all.extend([1, 5, 64, 100, 4099].map(|group| (Encoding::scaled(format, group), 4099)));
             }
-            Format::Nf4 => {
+            Format::Nf4 | Format::Fp4 | Format::E2m1 => {
                 all.extend([(format.into(), 4098)]);
-                all.extend([6, 64, 100].map(|group| (Encoding::scaled(format, group), 4098)));
+                all.extend([6, 16, 64, 100].map(|group| (Encoding::scaled(format, group), 4098)));
             }
             _ => all.extend([(format.into(), 256 * 19), (format.into(), 256)]),
         }

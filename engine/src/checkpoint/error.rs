@@ -191,6 +191,14 @@ pub enum CheckpointError {
         /// How it is stored.
         found: String,
     },
+    /// The weights are stored in a way that only certain programs compute with.
+    #[error("the weights of {} are stored as {found}, which Sluice does not support", .path.display())]
+    Quantization {
+        /// Which file.
+        path: PathBuf,
+        /// How they are stored.
+        found: String,
+    },
     /// A configuration has an invalid value.
     #[error("{} has {field} = {value}, but {reason}", .path.display())]
     Config {
@@ -294,6 +302,7 @@ impl CheckpointError {
             Self::Dtype { .. } => {
                 "Use a version of the model stored as f32, f16, bf16, fp8 or GGUF.".to_owned()
             }
+            Self::Quantization { .. } => "Use a GGUF or fp8 file of the same model.".to_owned(),
             Self::OtherTask { .. } => "Use the model of this family that generates from text.".to_owned(),
             Self::Config { .. } => "Use the configuration file that came with the model.".to_owned(),
             Self::Tokenizer { .. } => "Download the model's tokenizer files again.".to_owned(),

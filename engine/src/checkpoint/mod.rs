@@ -18,6 +18,7 @@ mod metadata;
 mod noise_half;
 mod quantization;
 mod quantization_error;
+mod quantized;
 mod role;
 mod safetensors;
 mod shards;

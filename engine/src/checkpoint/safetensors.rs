@@ -1,47 +1,49 @@
-//! Safetensors: the header, and the conventions for weights stored as several tensors.
+//! Safetensors: the header. [`quantized`] joins weights that are stored as several tensors.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use safetensors::{Dtype, tensor::Metadata};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{CheckpointError, StoredTensor, TensorTable, stored::NestedScales, weight_file::WeightFile};
+use super::{CheckpointError, StoredTensor, TensorTable, quantized, weight_file::WeightFile};
 use crate::precision::{Encoding, Format};
+
+/// Metadata in the header, by name.
+pub type Notes = BTreeMap<String, String>;
 
 const LENGTH_BYTES: u64 = 8;
 /// The longest header that the format allows.
 const LONGEST_HEADER: u64 = 100_000_000;
-/// The longest description of a quantized tensor that is read.
-const LONGEST_STATE: u64 = 1 << 16;
-/// Suffix of the description that bitsandbytes adds to a weight.
-const NF4_STATE: &str = ".quant_state.bitsandbytes__nf4";
 
 /// Reads the headers of one file, or of the shards of one set of weights.
 pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
-    let mut tensors = TensorTable::new();
+    let (mut tensors, mut notes) = (TensorTable::new(), Notes::new());
     for file in files {
-        tensors.append(&mut read_one(file)?);
+        let (metadata, start) = described(file)?;
+        tensors.append(&mut placed(file, &metadata, start));
+        notes.append(&mut notes_in(&metadata));
     }
-    attach_scales(&mut tensors);
-    attach_normal_floats(&mut tensors)?;
+    quantized::join(&mut tensors, &notes)?;
     Ok(tensors)
 }
 
-fn read_one(file: &Arc<WeightFile>) -> Result<TensorTable, CheckpointError> {
-    let (metadata, start) = described(file)?;
+fn placed(file: &Arc<WeightFile>, metadata: &Metadata, start: u64) -> TensorTable {
     let tensors = metadata.tensors().into_iter().map(|(name, info)| {
         let (first, last) = info.data_offsets;
         let range = start + first as u64..start + last as u64;
         (name, StoredTensor::new(file, encoding(info.dtype), info.shape.clone(), range))
     });
-    Ok(tensors.collect())
+    tensors.collect()
+}
+
+fn notes_in(metadata: &Metadata) -> Notes {
+    metadata.metadata().iter().flatten().map(|(name, text)| (name.clone(), text.clone())).collect()
 }
 
 /// The metadata in the header.
-pub fn notes(file: &WeightFile) -> Result<BTreeMap<String, String>, CheckpointError> {
+pub fn notes(file: &WeightFile) -> Result<Notes, CheckpointError> {
     let (metadata, _) = described(file)?;
-    Ok(metadata.metadata().iter().flatten().map(|(name, text)| (name.clone(), text.clone())).collect())
+    Ok(notes_in(&metadata))
 }
 
 /// The header, and the offset of the values.
@@ -111,83 +113,4 @@ fn encoding(dtype: Dtype) -> Result<Encoding, String> {
         other => return Err(format!("{other:?}")),
     }
     .into())
-}
-
-/// Attaches scales, per tensor or per row, to 8-bit weights under the names that ComfyUI uses.
-fn attach_scales(tensors: &mut TensorTable) {
-    let narrow = tensors.iter().filter(|(name, tensor)| {
-        name.ends_with("weight") && matches!(tensor.dtype_name().as_str(), "F8_E4M3" | "F8_E5M2" | "I8")
-    });
-    let names: Vec<String> = narrow.map(|(name, _)| name.clone()).collect();
-    for name in names {
-        let stem = name.strip_suffix("weight").unwrap_or(&name);
-        let scale = [format!("{stem}scale_weight"), format!("{name}_scale")];
-        let Some(scale) = scale.iter().find_map(|name| tensors.remove(name)) else { continue };
-        let Some(weight) = tensors.get_mut(&name) else { continue };
-        let format = match weight.dtype_name().as_str() {
-            "F8_E4M3" => Format::F8E4m3,
-            "F8_E5M2" => Format::F8E5m2,
-            _ => Format::I8,
-        };
-        let rows = weight.shape().first().copied().unwrap_or(1) as u64;
-        let values = weight.elements();
-        let group = match scale.elements() {
-            1 => values,
-            count if count == rows => values / rows.max(1),
-            _ => 0,
-        };
-        weight.join_scales(format, group as usize, scale);
-    }
-}
-
-/// bitsandbytes' description of an NF4 tensor.
-#[derive(Debug, Deserialize)]
-struct NormalFloats {
-    quant_type: String,
-    blocksize: usize,
-    shape: Vec<usize>,
-    #[serde(default)]
-    nested_blocksize: Option<usize>,
-    #[serde(default)]
-    nested_offset: f32,
-}
-
-/// Attaches scales to 4-bit codes under the names that bitsandbytes uses. The scales may be quantized
-/// themselves.
-fn attach_normal_floats(tensors: &mut TensorTable) -> Result<(), CheckpointError> {
-    let names: Vec<String> =
-        tensors.keys().filter_map(|name| Some(name.strip_suffix(NF4_STATE)?.to_owned())).collect();
-    for name in names {
-        let Some(state) = tensors.remove(&format!("{name}{NF4_STATE}")) else { continue };
-        if state.stored_bytes() > LONGEST_STATE {
-            continue;
-        }
-        let state: NormalFloats = match serde_json::from_slice(&state.read_raw()?) {
-            Ok(state) => state,
-            Err(error) => {
-                let reason = format!("its entry for {name} cannot be parsed: {error}");
-                return Err(CheckpointError::Header { path: state.path().to_owned(), reason });
-            }
-        };
-        if state.quant_type != "nf4" {
-            continue;
-        }
-        let mut take = |part: &str| tensors.remove(&format!("{name}.{part}"));
-        let (scales, _) = (take("absmax"), take("quant_map"));
-        let (largest, map) = (take("nested_absmax"), take("nested_quant_map"));
-        let (Some(scales), Some(weight)) = (scales, tensors.get_mut(&name)) else { continue };
-        match (state.nested_blocksize, largest, map) {
-            (None, ..) => {
-                weight.set_shape(state.shape);
-                weight.join_scales(Format::Nf4, state.blocksize, scales);
-            }
-            (Some(group), Some(largest), Some(map)) => {
-                weight.set_shape(state.shape);
-                let nested = NestedScales::new(&scales, largest, group, &map, state.nested_offset)?;
-                weight.join_nested_scales(Format::Nf4, state.blocksize, scales, nested);
-            }
-            (Some(_), ..) => {}
-        }
-    }
-    Ok(())
 }

@@ -22,6 +22,11 @@ pub enum Format {
     /// 4-bit codes of the NormalFloat values of Dettmers et al. 2023 (arXiv:2305.14314), with a separate
     /// scale. As in bitsandbytes, the first of two codes is in the upper half of a byte.
     Nf4,
+    /// 4-bit codes of the FP4 values of bitsandbytes, with a separate scale, in the same order.
+    Fp4,
+    /// 4-bit floats with 2 exponent bits and 1 mantissa bit (OCP Microscaling Formats 1.0), with a separate
+    /// scale: the values of NVFP4. The first of two codes is in the upper half of a byte.
+    E2m1,
     /// GGUF: 32 signed 4-bit values with a scale.
     Q4_0,
     /// GGUF: 32 4-bit values with a scale and a minimum.
@@ -50,7 +55,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::F64,
         Self::F32,
         Self::F16,
@@ -59,6 +64,8 @@ impl Format {
         Self::F8E5m2,
         Self::I8,
         Self::Nf4,
+        Self::Fp4,
+        Self::E2m1,
         Self::Q4_0,
         Self::Q4_1,
         Self::Q5_0,
@@ -80,7 +87,7 @@ impl Format {
             Self::F32 => (1, 4),
             Self::F16 | Self::Bf16 => (1, 2),
             Self::F8E4m3 | Self::F8E5m2 | Self::I8 => (1, 1),
-            Self::Nf4 => (2, 1),
+            Self::Nf4 | Self::Fp4 | Self::E2m1 => (2, 1),
             Self::Q4_0 | Self::Iq4Nl => (32, 18),
             Self::Q4_1 => (32, 20),
             Self::Q5_0 => (32, 22),
@@ -106,6 +113,8 @@ impl Format {
             Self::F8E5m2 => "F8_E5M2",
             Self::I8 => "I8",
             Self::Nf4 => "NF4",
+            Self::Fp4 => "FP4",
+            Self::E2m1 => "E2M1",
             Self::Q4_0 => "Q4_0",
             Self::Q4_1 => "Q4_1",
             Self::Q5_0 => "Q5_0",

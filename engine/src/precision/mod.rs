@@ -14,6 +14,7 @@ mod vectors;
 
 pub use blocks::UNEVEN;
 pub use encode::{encode, scale_of};
+pub use floats::e4m3;
 pub use format::{Encoding, Format};
 pub use packed::{NORMAL, Packed, apply_scales};
 pub use storage::{NF4_GROUP, Storage};

@@ -26,6 +26,39 @@ pub const NORMAL: [f32; 16] = [
     1.0,
 ];
 
+/// The sixteen FP4 values of bitsandbytes: a sign bit, and eight magnitudes in the order of its binary tree.
+const TREE: [f32; 16] = [
+    0.0,
+    0.005_208_333_3,
+    0.666_666_7,
+    1.0,
+    0.333_333_34,
+    0.5,
+    0.166_666_67,
+    0.25,
+    0.0,
+    -0.005_208_333_3,
+    -0.666_666_7,
+    -1.0,
+    -0.333_333_34,
+    -0.5,
+    -0.166_666_67,
+    -0.25,
+];
+
+/// The sixteen floats with 2 exponent bits and 1 mantissa bit.
+const TINY: [f32; 16] =
+    [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0];
+
+/// The values of 4-bit codes.
+const fn table_of(format: Format) -> &'static [f32; 16] {
+    match format {
+        Format::Fp4 => &TREE,
+        Format::E2m1 => &TINY,
+        _ => &NORMAL,
+    }
+}
+
 /// Bytes per memory access.
 const CACHE_LINE: usize = 64;
 
@@ -70,13 +103,15 @@ impl<'a> Packed<'a> {
         }
         match format {
             Format::F8E4m3 | Format::I8 => return self.widen_runs(simd, values, start, out),
-            Format::Nf4
-                if self.encoding.group.is_none_or(|group| (group.get() | start).is_multiple_of(32)) =>
+            Format::Nf4 | Format::Fp4 | Format::E2m1
+                if self.encoding.group.is_none_or(|group| (group.get() | start).is_multiple_of(16)) =>
             {
                 return self.widen_runs(simd, values, start, out);
             }
             Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
-            Format::Nf4 => normal_run(simd, values, 1.0, out),
+            Format::Nf4 | Format::Fp4 | Format::E2m1 => {
+                looked_up_run(simd, table_of(format), values, 1.0, out);
+            }
             Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
             Format::Bf16 => each(values.as_chunks().0, out, |&value| floats::bf16(u16::from_le_bytes(value))),
             Format::F32 => each(values.as_chunks().0, out, |&value| f32::from_le_bytes(value)),
@@ -104,7 +139,7 @@ impl Packed<'_> {
             match self.encoding.format {
                 Format::F8E4m3 => e4m3_run(simd, &values[done..][..count], scale, run),
                 Format::I8 => integer_run(simd, &values[done..][..count], scale, run),
-                _ => normal_run(simd, &values[done / 2..], scale, run),
+                format => looked_up_run(simd, table_of(format), &values[done / 2..], scale, run),
             }
             (done, left) = (done + count, group);
         }
@@ -135,20 +170,30 @@ fn integer_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
     }
 }
 
-/// Converts NF4 codes, two per byte, and multiplies them by a scale.
+/// Converts 4-bit codes, two per byte, and multiplies them by a scale.
 #[inline(always)]
-fn normal_run<S: Simd>(simd: S, values: &[u8], scale: f32, out: &mut [f32]) {
+fn looked_up_run<S: Simd>(simd: S, table: &[f32; 16], values: &[u8], scale: f32, out: &mut [f32]) {
     let (whole, rest) = out.as_chunks_mut::<32>();
     for (out, values) in whole.iter_mut().zip(values.as_chunks().0) {
         let codes = vectors::pairs(simd, *values);
         for (codes, out) in codes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-            vectors::looked_up(simd, *codes, &NORMAL, scale, out);
+            vectors::looked_up(simd, *codes, table, scale, out);
         }
     }
     let values = &values[16 * whole.len()..];
+    let (half, rest) = rest.split_at_mut(rest.len() / 16 * 16);
+    if let (Ok(out), Some(own)) = (half.try_into(), values.first_chunk::<8>()) {
+        let mut packed = [0; 16];
+        packed[..8].copy_from_slice(own);
+        let codes = vectors::pairs(simd, packed);
+        if let Some(codes) = codes.first_chunk() {
+            vectors::looked_up(simd, *codes, table, scale, out);
+        }
+    }
+    let values = &values[half.len() / 2..];
     for (index, out) in rest.iter_mut().enumerate() {
         let byte = values[index / 2];
-        *out = scale * NORMAL[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
+        *out = scale * table[usize::from(if index % 2 == 0 { byte >> 4 } else { byte & 15 })];
     }
 }
 

@@ -16,3 +16,4 @@ mod likeness;
 mod parts;
 mod players;
 mod published;
+mod quantized;

@@ -1,5 +1,6 @@
 //! A tensor in a file: its weights stay on disk until they are read.
 
+mod decoded;
 mod encoded;
 mod scales;
 mod values;
@@ -17,10 +18,12 @@ use zerocopy::IntoBytes;
 
 use super::{CheckpointError, weight_file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, apply_scales};
+pub(super) use decoded::Decode;
+use decoded::Decoded;
 pub use encoded::EncodedPiece;
 use encoded::Target;
-pub(super) use scales::NestedScales;
-use scales::Scales;
+pub(super) use scales::{BlockedForm, NestedScales};
+use scales::{BlockedScales, ScaleCodes, Scales};
 pub use values::Values;
 
 /// Location and encoding of a tensor on disk.
@@ -35,6 +38,8 @@ pub struct StoredTensor {
     /// Bytes of the whole tensor in the file, of which this may be a part.
     whole: Range<u64>,
     scales: Option<Scales>,
+    /// How its values are read if no encoding holds them.
+    decoded: Option<Decoded>,
     /// Whether the file stores it with two dimensions.
     matrix: bool,
     /// The encoding it is converted to, if any.
@@ -71,7 +76,18 @@ impl StoredTensor {
     ) -> Self {
         let (file, whole, matrix) = (Arc::clone(file), range.clone(), shape.len() == 2);
         let changes = Vec::new();
-        Self { file, encoding, shape, range, whole, scales: None, matrix, target: None, changes }
+        Self {
+            file,
+            encoding,
+            shape,
+            range,
+            whole,
+            scales: None,
+            decoded: None,
+            matrix,
+            target: None,
+            changes,
+        }
     }
 
     /// The same tensor with one more change, applied on each read after the existing ones. It is held in the
@@ -90,9 +106,10 @@ impl StoredTensor {
     /// counts as different.
     pub fn identity(&self) -> String {
         let Self { file, range, shape, changes, .. } = self;
+        let decoded = self.decoded.as_ref().map_or(String::new(), Decoded::identity);
         let changes: Vec<String> = changes.iter().map(|change| change.identity()).collect();
         let encoding = self.encoding();
-        format!("{} {range:?} {shape:?} {encoding:?} {}", file.identity(), changes.join("; "))
+        format!("{} {range:?} {shape:?} {encoding:?} {decoded}{}", file.identity(), changes.join("; "))
     }
 
     /// Whether it has a shape and no values, in a [hollow checkpoint](super::Checkpoint::hollow).
@@ -112,6 +129,9 @@ impl StoredTensor {
 
     /// Its dtype in the spelling of the format, such as `BF16` or `Q4_K`.
     pub fn dtype_name(&self) -> String {
+        if let Some(decoded) = &self.decoded {
+            return decoded.name().to_owned();
+        }
         match &self.encoding {
             Ok(encoding) => encoding.format.name().to_owned(),
             Err(name) => name.clone(),
@@ -152,6 +172,9 @@ impl StoredTensor {
 
     /// The tensor in the file of which this may be a part.
     fn whole(&self) -> Self {
+        if let Some(decoded) = &self.decoded {
+            return decoded.whole(self);
+        }
         let length = (self.whole.end - self.whole.start) as usize;
         match self.stored_encoding() {
             Some(Encoding { format, group: None }) if self.range != self.whole => {
@@ -171,7 +194,7 @@ impl StoredTensor {
         values_of(&self.shape)
     }
 
-    /// Bytes on disk, including scales.
+    /// Bytes on disk, including scales of encodings that have them.
     pub fn stored_bytes(&self) -> u64 {
         let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
         self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
@@ -184,11 +207,40 @@ impl StoredTensor {
 
     /// Attaches scales from another tensor, one per `group` values.
     pub(super) fn join_scales(&mut self, format: Format, group: usize, scales: Self) {
+        self.join_scales_times(format, group, scales, 1.0);
+    }
+
+    /// [`join_scales`](Self::join_scales) with scales that are multiplied by a number.
+    pub(super) fn join_scales_times(&mut self, format: Format, group: usize, scales: Self, factor: f32) {
         let encoding = Encoding::scaled(format, group);
         let fits = encoding.scales(self.count()) as u64 == scales.elements()
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start
             && scales.encoding().is_some_and(|encoding| encoding.format.is_wide());
-        self.join(fits && group > 0, encoding, Scales { table: Arc::new(scales), first: 0, nested: None });
+        let codes = ScaleCodes::Floats { factor };
+        self.join(fits && group > 0, encoding, Scales { table: Arc::new(scales), first: 0, codes });
+    }
+
+    /// [`join_scales`](Self::join_scales) with 8-bit scales, one per `group` values of a row, in the order of
+    /// the tensor cores of NVIDIA's GPUs. They are multiplied by a number.
+    pub(super) fn join_blocked_scales(
+        &mut self,
+        format: Format,
+        group: usize,
+        table: Self,
+        form: BlockedForm,
+        factor: f32,
+    ) {
+        let encoding = Encoding::scaled(format, group);
+        let (rows, columns) = match *self.shape() {
+            [rows, columns] if group > 0 && columns.is_multiple_of(group) => (rows, columns / group),
+            _ => (0, 0),
+        };
+        let blocked = BlockedScales { rows, columns, form, factor };
+        let fits = rows > 0
+            && table.range.end - table.range.start == blocked.bytes() as u64
+            && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
+        let codes = ScaleCodes::Blocked(blocked);
+        self.join(fits, encoding, Scales { table: Arc::new(table), first: 0, codes });
     }
 
     /// [`join_scales`](Self::join_scales) with scales that are quantized themselves; `None` if the
@@ -205,7 +257,9 @@ impl StoredTensor {
             && nested.is_some()
             && encoding.scales(self.count()) as u64 == codes.elements()
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
-        self.join(fits, encoding, Scales { table: Arc::new(codes), first: 0, nested: nested.map(Arc::new) });
+        let how =
+            nested.map_or(ScaleCodes::Floats { factor: 1.0 }, |nested| ScaleCodes::Nested(Arc::new(nested)));
+        self.join(fits, encoding, Scales { table: Arc::new(codes), first: 0, codes: how });
     }
 
     fn join(&mut self, fits: bool, encoding: Encoding, scales: Scales) {
@@ -215,6 +269,11 @@ impl StoredTensor {
         } else {
             self.encoding = Err(format!("{} with {} scales", self.dtype_name(), scales.table.elements()));
         }
+    }
+
+    /// Marks the tensor as stored in a way that is not supported, by its name.
+    pub(super) fn refuse(&mut self, found: String) {
+        self.encoding = Err(found);
     }
 
     pub(super) fn set_shape(&mut self, shape: Vec<usize>) {
@@ -239,6 +298,10 @@ impl StoredTensor {
         if part.is_changed() {
             part.changes.clear();
             part.encoding = Err(format!("{}, modified as a whole", self.dtype_name()));
+        }
+        if let Some(decoded) = &mut part.decoded {
+            part.range = decoded.narrow(&self.range, self.count(), first, count);
+            return part;
         }
         let Ok(encoding) = part.encoding else { return part };
         let start = self.range.start + encoding.format.bytes(first) as u64;
@@ -289,6 +352,9 @@ impl StoredTensor {
             let values = self.values()?;
             out.store(0, &values[first..first + out.len()]);
             return Ok(());
+        }
+        if self.decoded.is_some() {
+            return self.read_decoded(first, out);
         }
         let place = self.range.start + encoding.format.bytes(first) as u64;
         match (encoding.format, out) {
@@ -351,6 +417,9 @@ impl StoredTensor {
         mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let encoding = self.known()?;
+        if let Some(decoded) = &self.decoded {
+            return decoded.widened(range, PIECE, take);
+        }
         let scales: Vec<u8> = self.read_scales()?.into_iter().flat_map(f32::to_le_bytes).collect();
         let most = PIECE.min(range.len());
         let mut stored = vec![0; encoding.format.bytes(most)];
@@ -384,6 +453,11 @@ impl StoredTensor {
             (Some(scales), Ok(encoding)) => scales.read(encoding.scales(self.count())),
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// The bytes of a range of its values as they are in the file.
+    pub(super) fn read_raw_at(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        self.file.read_at(out, self.range.start + first as u64)
     }
 
     /// The bytes of its values as they are in the file.

@@ -422,9 +422,12 @@ mod tests {
             let inputs = if format.block().0 == 256 { 768 } else { 352 };
             let outputs = 70;
             let encodings = match format {
-                Format::F8E4m3 | Format::F8E5m2 => vec![format.into(), Encoding::scaled(format, 70 * inputs)],
+                Format::F8E4m3 | Format::F8E5m2 => {
+                    vec![format.into(), Encoding::scaled(format, 70 * inputs), Encoding::scaled(format, 32)]
+                }
                 Format::I8 => vec![Encoding::scaled(format, inputs)],
-                Format::Nf4 => vec![Encoding::scaled(format, 64)],
+                Format::Nf4 | Format::Fp4 => vec![Encoding::scaled(format, 64)],
+                Format::E2m1 => vec![Encoding::scaled(format, 16)],
                 _ => vec![format.into()],
             };
             for encoding in encodings {

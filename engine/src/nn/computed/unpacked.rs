@@ -125,7 +125,7 @@ fn of_format(bytes: &Tensor, format: Format) -> Result<Tensor> {
     let blocks = Blocks::new(bytes, format.block().1)?;
     let values = match format {
         Format::F8E4m3 | Format::F8E5m2 | Format::I8 => blocks.values::<1>(format)?,
-        Format::Nf4 => blocks.values::<2>(format)?,
+        Format::Nf4 | Format::Fp4 | Format::E2m1 => blocks.values::<2>(format)?,
         Format::Q4_0 => blocks.nibbles(2, |code| f32::from(code) - 8.0)?.broadcast_mul(&blocks.half(0)?)?,
         Format::Q4_1 => {
             let codes = blocks.nibbles(4, f32::from)?;

@@ -1,0 +1,291 @@
+//! ComfyUI's quantized layers. Beside the weight is `comfy_quant`, whose bytes are JSON such as
+//! `{"format": "nvfp4"}`; or the metadata of the header has `_quantization_metadata` with this JSON for each
+//! layer (`comfy/ops.py`, and the layouts of comfy-kitchen).
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    CheckpointError, StoredTensor, TensorTable, description, join_rows, parsed,
+    rotated::{Codes, Rotated, Smoothed},
+};
+use crate::{
+    checkpoint::{safetensors::Notes, stored::BlockedForm},
+    precision::Format,
+};
+
+/// Name of the description beside a weight.
+const BESIDE: &str = "comfy_quant";
+/// Name of the descriptions in the header.
+const IN_HEADER: &str = "_quantization_metadata";
+/// Values that are rotated together, unless the description says otherwise.
+const ROTATED: usize = 256;
+/// Values per scale of W4A8, unless the description says otherwise.
+const W4A8_GROUP: usize = 16;
+/// Values per scale of MXFP8 and NVFP4.
+const MXFP8_GROUP: usize = 32;
+const NVFP4_GROUP: usize = 16;
+/// Rotations of more values are refused: the sums of their integers would not be exact.
+const LARGEST_ROTATION: usize = 1 << 16;
+
+/// The descriptions in the header.
+#[derive(Debug, Deserialize)]
+struct Layers {
+    layers: BTreeMap<String, Layer>,
+}
+
+/// The description of a layer.
+#[derive(Debug, Deserialize)]
+struct Layer {
+    format: Option<String>,
+    /// Some versions put the numbers here.
+    #[serde(default)]
+    params: Value,
+    #[serde(flatten)]
+    numbers: BTreeMap<String, Value>,
+}
+
+impl Layer {
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.numbers.get(name).or_else(|| self.params.get(name))
+    }
+
+    fn number(&self, name: &str, otherwise: usize) -> usize {
+        let found = self.value(name).and_then(Value::as_u64);
+        found.map_or(otherwise, |number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
+    /// Values that are rotated together, if any are.
+    fn rotation(&self) -> Option<usize> {
+        let is_rotated = self.value("convrot").and_then(Value::as_bool).unwrap_or(false);
+        is_rotated.then(|| self.number("convrot_groupsize", ROTATED))
+    }
+}
+
+/// Joins the layers that are described.
+pub fn join(tensors: &mut TensorTable, notes: &Notes) -> Result<(), CheckpointError> {
+    let mut layers = BTreeMap::new();
+    if let Some((text, any)) = notes.get(IN_HEADER).zip(tensors.values().next()) {
+        let all: Layers = parsed(IN_HEADER, any, text.as_bytes())?;
+        for (name, layer) in all.layers {
+            layers.extend(stem_of(tensors, &name).map(|stem| (stem, layer)));
+        }
+    }
+    let beside: Vec<String> = tensors
+        .keys()
+        .filter_map(|name| name.strip_suffix(BESIDE))
+        .filter(|stem| stem.is_empty() || stem.ends_with('.'))
+        .map(str::to_owned)
+        .collect();
+    for stem in beside {
+        let Some(text) = tensors.remove(&format!("{stem}{BESIDE}")) else { continue };
+        if let Some(layer) = description(&format!("{stem}{BESIDE}"), &text)? {
+            layers.insert(stem, layer);
+        }
+    }
+    layers.into_iter().try_for_each(|(stem, layer)| join_layer(tensors, &stem, &layer))
+}
+
+/// The start of the names of a layer's tensors. The header may name it without the prefix of the model.
+fn stem_of(tensors: &TensorTable, layer: &str) -> Option<String> {
+    let own = format!("{layer}.weight");
+    if tensors.contains_key(&own) {
+        return Some(format!("{layer}."));
+    }
+    let prefixed = format!(".{own}");
+    let mut found = tensors.keys().filter(|name| name.ends_with(&prefixed));
+    let name = found.next().filter(|_| found.next().is_none())?;
+    Some(name.strip_suffix("weight")?.to_owned())
+}
+
+fn join_layer(tensors: &mut TensorTable, stem: &str, layer: &Layer) -> Result<(), CheckpointError> {
+    let name = format!("{stem}weight");
+    let Some(weight) = tensors.remove(&name) else { return Ok(()) };
+    let mut take = |part: &str| tensors.remove(&format!("{stem}{part}"));
+    // The scale that inputs are quantized with: Sluice does not quantize them.
+    take("input_scale");
+    let smoothing = take("pre_quant_scale");
+    let joined = joined(weight, layer, &mut take)?;
+    let weight = match smoothing {
+        Some(factors) => smoothed(joined, &factors)?,
+        None => joined,
+    };
+    tensors.insert(name, weight);
+    Ok(())
+}
+
+/// The weight with its scales; `take` gives the layer's other tensors.
+fn joined(
+    weight: StoredTensor,
+    layer: &Layer,
+    take: &mut impl FnMut(&str) -> Option<StoredTensor>,
+) -> Result<StoredTensor, CheckpointError> {
+    let is_integer = weight.dtype_name() == "I8";
+    // A program that writes only 8-bit integers does not name the format.
+    let format = layer.format.as_deref().or(is_integer.then_some("int8_tensorwise")).unwrap_or("none");
+    let values = |format, mut weight: StoredTensor, halved: bool| {
+        if halved && let [rows, bytes] = *weight.shape() {
+            weight.set_shape(vec![rows, bytes.saturating_mul(2)]);
+        }
+        let refused = weight.clone();
+        weight.seen_as(format).ok_or(refused)
+    };
+    let scale = take("weight_scale");
+    let result = match format {
+        "float8_e4m3fn" => values(Format::F8E4m3, weight, false).map(|weight| scaled(weight, scale)),
+        "float8_e5m2" => values(Format::F8E5m2, weight, false).map(|weight| scaled(weight, scale)),
+        "int8_tensorwise" => match layer.rotation() {
+            None => values(Format::I8, weight, false).map(|weight| scaled(weight, scale)),
+            Some(group) => Ok(rotated(weight, format, group, 1, scale, Codes::Bytes)),
+        },
+        "mxfp8" => values(Format::F8E4m3, weight, false).map(|mut weight| {
+            match scale {
+                Some(scale) => {
+                    let form = BlockedForm::Exponent;
+                    weight.join_blocked_scales(Format::F8E4m3, MXFP8_GROUP, scale, form, 1.0);
+                }
+                None => weight.refuse("mxfp8 without scales".to_owned()),
+            }
+            weight
+        }),
+        "nvfp4" => {
+            let whole = take("weight_scale_2").map(|scale| single(&scale)).transpose()?.flatten();
+            values(Format::E2m1, weight, true).map(|mut weight| {
+                match (scale, whole) {
+                    (Some(scale), Some(whole)) => {
+                        let form = BlockedForm::Float;
+                        weight.join_blocked_scales(Format::E2m1, NVFP4_GROUP, scale, form, whole);
+                    }
+                    _ => weight.refuse("nvfp4 without both of its scales".to_owned()),
+                }
+                weight
+            })
+        }
+        "convrot_w4a4" => {
+            let group = layer.number("convrot_groupsize", ROTATED);
+            Ok(rotated(weight, format, group, 2, scale, Codes::Halves))
+        }
+        "asym_w4a8_int8" => Ok(w4a8(weight, layer, format, take)?),
+        other => {
+            let mut weight = weight;
+            weight.refuse(format!("{other}, a format of ComfyUI"));
+            Ok(weight)
+        }
+    };
+    Ok(result.unwrap_or_else(|mut weight| {
+        weight.refuse(format!("{format} in {} of {:?}", weight.dtype_name(), weight.shape()));
+        weight
+    }))
+}
+
+/// With the scales of the tensor or its rows, if it has any.
+fn scaled(mut weight: StoredTensor, scale: Option<StoredTensor>) -> StoredTensor {
+    if let Some(scale) = scale {
+        join_rows(&mut weight, scale, 1.0);
+    }
+    weight
+}
+
+/// Rotated integers, `per_byte` in each byte, with one scale or one per row.
+fn rotated(
+    mut weight: StoredTensor,
+    format: &str,
+    group: usize,
+    per_byte: usize,
+    scales: Option<StoredTensor>,
+    codes: impl FnOnce(StoredTensor) -> Codes,
+) -> StoredTensor {
+    let (rows, columns) = match *weight.shape() {
+        [rows, bytes] if weight.raw_bytes() == (rows as u64).saturating_mul(bytes as u64) => {
+            (rows, bytes.saturating_mul(per_byte))
+        }
+        _ => (0, 0),
+    };
+    let is_rotation =
+        group >= 4 && group <= LARGEST_ROTATION && group.is_power_of_two() && group.ilog2() % 2 == 0;
+    let fits = |scales: &StoredTensor| {
+        let count = scales.elements();
+        scales.stored_encoding().is_some_and(|own| own.format.is_wide())
+            && (count == 1 || count == rows as u64)
+    };
+    match scales.filter(fits) {
+        Some(scales) if is_rotation && rows > 0 && columns > 0 && columns.is_multiple_of(group) => {
+            let name = format!("{format} rotated by {group}");
+            let codes = codes(weight.clone());
+            weight.decoded_by(Arc::new(Rotated { codes, scales, rows, columns, group, name }))
+        }
+        _ => {
+            weight.refuse(format!("{format} with groups of {group} or scales that do not fit"));
+            weight
+        }
+    }
+}
+
+/// Rotated indices into a table, with a scale per group and one per row.
+fn w4a8(
+    mut weight: StoredTensor,
+    layer: &Layer,
+    format: &str,
+    take: &mut impl FnMut(&str) -> Option<StoredTensor>,
+) -> Result<StoredTensor, CheckpointError> {
+    let group = layer.number("group_size", W4A8_GROUP);
+    let (relative, rows, table) = (take("weight_s_rel"), take("weight_s_channel"), take("weight_codebook"));
+    let table = match table {
+        Some(table) if table.elements() == 16 => <[f32; 16]>::try_from(table.values()?).ok(),
+        Some(_) => None,
+        None => Some(std::array::from_fn(|code| code as f32 - 8.0)),
+    };
+    // Some files hold the 8-bit floats as plain bytes.
+    let relative = relative.and_then(|relative| match relative.dtype_name().as_str() {
+        "U8" => relative.seen_as(Format::F8E4m3),
+        _ => relative.stored_encoding().is_some().then_some(relative),
+    });
+    let values = weight.elements().saturating_mul(2);
+    let columns = weight.shape().get(1).map_or(0, |bytes| bytes.saturating_mul(2));
+    let fits = |relative: &StoredTensor| {
+        group > 0
+            && group.is_multiple_of(2)
+            && columns.is_multiple_of(group)
+            && relative.elements().checked_mul(group as u64) == Some(values)
+    };
+    match (relative.filter(fits), table, take("weight_correction")) {
+        (Some(relative), Some(table), None) => {
+            let rotation = layer.number("convrot_groupsize", ROTATED);
+            Ok(rotated(weight, format, rotation, 2, rows, |codes| Codes::Indices {
+                codes,
+                relative,
+                table,
+                group,
+            }))
+        }
+        _ => {
+            weight.refuse(format!("{format} with a table or scales that do not fit"));
+            Ok(weight)
+        }
+    }
+}
+
+/// The only value of a tensor.
+fn single(tensor: &StoredTensor) -> Result<Option<f32>, CheckpointError> {
+    if tensor.elements() != 1 || tensor.stored_encoding().is_none() {
+        return Ok(None);
+    }
+    Ok(tensor.values()?.first().copied())
+}
+
+/// The weight with the factors of its inputs in its columns.
+fn smoothed(mut weight: StoredTensor, factors: &StoredTensor) -> Result<StoredTensor, CheckpointError> {
+    if weight.stored_encoding().is_none() {
+        return Ok(weight);
+    }
+    let fits = matches!(*weight.shape(), [_, columns] if columns as u64 == factors.elements());
+    if !fits || factors.stored_encoding().is_none() {
+        weight.refuse(format!("{} with input scales that do not fit", weight.dtype_name()));
+        return Ok(weight);
+    }
+    let name = format!("{} with scaled inputs", weight.dtype_name());
+    let factors = factors.values()?;
+    Ok(weight.clone().decoded_by(Arc::new(Smoothed { weight, factors, name })))
+}
