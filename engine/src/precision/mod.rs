@@ -1,6 +1,6 @@
 //! Storage formats of weights, quantization, and dequantization to f32.
 //!
-//! Everything here is a function on bytes, independent of files, devices and tensors. It converts floats of 8
+//! Everything here is a function on bytes, independent of files, devices and tensors. It converts floats of 4
 //! to 64 bits, integers and 4-bit codes with scales, and the GGUF block types, bit-identical to the programs
 //! that define them.
 

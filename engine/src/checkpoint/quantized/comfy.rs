@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     CheckpointError, StoredTensor, TensorTable, description, join_rows, parsed,
-    rotated::{Codes, Rotated, Smoothed},
+    rotated::{Codes, Indices, Rotated, Smoothed},
 };
 use crate::{
     checkpoint::{safetensors::Notes, stored::BlockedForm},
@@ -125,12 +125,12 @@ fn joined(
     let is_integer = weight.dtype_name() == "I8";
     // A program that writes only 8-bit integers does not name the format.
     let format = layer.format.as_deref().or(is_integer.then_some("int8_tensorwise")).unwrap_or("none");
+    let mut original = weight.clone();
     let values = |format, mut weight: StoredTensor, halved: bool| {
         if halved && let [rows, bytes] = *weight.shape() {
             weight.set_shape(vec![rows, bytes.saturating_mul(2)]);
         }
-        let refused = weight.clone();
-        weight.seen_as(format).ok_or(refused)
+        weight.seen_as(format)
     };
     let scale = take("weight_scale");
     let result = match format {
@@ -138,7 +138,7 @@ fn joined(
         "float8_e5m2" => values(Format::F8E5m2, weight, false).map(|weight| scaled(weight, scale)),
         "int8_tensorwise" => match layer.rotation() {
             None => values(Format::I8, weight, false).map(|weight| scaled(weight, scale)),
-            Some(group) => Ok(rotated(weight, format, group, 1, scale, Codes::Bytes)),
+            Some(group) => Some(rotated(weight, format, group, 1, scale, Codes::Bytes)),
         },
         "mxfp8" => values(Format::F8E4m3, weight, false).map(|mut weight| {
             match scale {
@@ -165,18 +165,17 @@ fn joined(
         }
         "convrot_w4a4" => {
             let group = layer.number("convrot_groupsize", ROTATED);
-            Ok(rotated(weight, format, group, 2, scale, Codes::Halves))
+            Some(rotated(weight, format, group, 2, scale, Codes::Halves))
         }
-        "asym_w4a8_int8" => Ok(w4a8(weight, layer, format, take)?),
+        "asym_w4a8_int8" => Some(w4a8(weight, layer, format, take)?),
         other => {
-            let mut weight = weight;
-            weight.refuse(format!("{other}, a format of ComfyUI"));
-            Ok(weight)
+            original.refuse(format!("{other}, a format of ComfyUI"));
+            return Ok(original);
         }
     };
-    Ok(result.unwrap_or_else(|mut weight| {
-        weight.refuse(format!("{format} in {} of {:?}", weight.dtype_name(), weight.shape()));
-        weight
+    Ok(result.unwrap_or_else(|| {
+        original.refuse(format!("{format} in {} of {:?}", original.dtype_name(), original.shape()));
+        original
     }))
 }
 
@@ -204,7 +203,7 @@ fn rotated(
         _ => (0, 0),
     };
     let is_rotation =
-        group >= 4 && group <= LARGEST_ROTATION && group.is_power_of_two() && group.ilog2() % 2 == 0;
+        (4..=LARGEST_ROTATION).contains(&group) && group.is_power_of_two() && group.ilog2().is_multiple_of(2);
     let fits = |scales: &StoredTensor| {
         let count = scales.elements();
         scales.stored_encoding().is_some_and(|own| own.format.is_wide())
@@ -253,11 +252,8 @@ fn w4a8(
     match (relative.filter(fits), table, take("weight_correction")) {
         (Some(relative), Some(table), None) => {
             let rotation = layer.number("convrot_groupsize", ROTATED);
-            Ok(rotated(weight, format, rotation, 2, rows, |codes| Codes::Indices {
-                codes,
-                relative,
-                table,
-                group,
+            Ok(rotated(weight, format, rotation, 2, rows, |codes| {
+                Codes::Indices(Box::new(Indices { codes, relative, table, group }))
             }))
         }
         _ => {

@@ -28,9 +28,20 @@ pub enum Codes {
     Bytes(StoredTensor),
     /// Signed 4-bit numbers, the first of two in the lower half of a byte.
     Halves(StoredTensor),
-    /// 4-bit indices into a table in the same order. Entries are multiplied by the scale of their group within
-    /// the row, and rounded to integers of magnitudes up to 127.
-    Indices { codes: StoredTensor, relative: StoredTensor, table: [f32; 16], group: usize },
+    /// 4-bit indices in the same order.
+    Indices(Box<Indices>),
+}
+
+/// Indices into a table. Entries are multiplied by the scale of their group within the row, and rounded to
+/// integers of magnitudes up to 127.
+#[derive(Debug)]
+pub struct Indices {
+    pub codes: StoredTensor,
+    /// A scale per group.
+    pub relative: StoredTensor,
+    pub table: [f32; 16],
+    /// Values per group.
+    pub group: usize,
 }
 
 impl Codes {
@@ -54,7 +65,8 @@ impl Codes {
             Self::Halves(codes) => {
                 halves(codes, &|code| f32::from(code) - if code < 8 { 0.0 } else { 16.0 }, out)
             }
-            Self::Indices { codes, relative, table, group } => {
+            Self::Indices(indices) => {
+                let Indices { codes, relative, table, group } = &**indices;
                 halves(codes, &|code| table[usize::from(code)], out)?;
                 let mut scales = Vec::new();
                 relative.floats(range.start / group..range.end / group, &mut scales)?;

@@ -40,7 +40,7 @@ impl Decoded {
     /// The whole matrix of which `part` is a part.
     pub fn whole(&self, part: &StoredTensor) -> StoredTensor {
         let (rows, columns) = self.decoder.shape();
-        let decoded = Some(Self { first: 0, ..self.clone() });
+        let decoded = Some(Box::new(Self { first: 0, ..self.clone() }));
         StoredTensor { shape: vec![rows, columns], range: part.whole.clone(), decoded, ..part.clone() }
     }
 
@@ -87,7 +87,7 @@ impl StoredTensor {
         self.shape = vec![rows, columns];
         self.matrix = true;
         self.scales = None;
-        self.decoded = Some(Decoded { decoder, first: 0 });
+        self.decoded = Some(Box::new(Decoded { decoder, first: 0 }));
         self
     }
 

@@ -39,7 +39,7 @@ pub struct StoredTensor {
     whole: Range<u64>,
     scales: Option<Scales>,
     /// How its values are read if no encoding holds them.
-    decoded: Option<Decoded>,
+    decoded: Option<Box<Decoded>>,
     /// Whether the file stores it with two dimensions.
     matrix: bool,
     /// The encoding it is converted to, if any.
@@ -106,7 +106,7 @@ impl StoredTensor {
     /// counts as different.
     pub fn identity(&self) -> String {
         let Self { file, range, shape, changes, .. } = self;
-        let decoded = self.decoded.as_ref().map_or(String::new(), Decoded::identity);
+        let decoded = self.decoded.as_ref().map_or_else(String::new, |decoded| decoded.identity());
         let changes: Vec<String> = changes.iter().map(|change| change.identity()).collect();
         let encoding = self.encoding();
         format!("{} {range:?} {shape:?} {encoding:?} {decoded}{}", file.identity(), changes.join("; "))
@@ -239,7 +239,7 @@ impl StoredTensor {
         let fits = rows > 0
             && table.range.end - table.range.start == blocked.bytes() as u64
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
-        let codes = ScaleCodes::Blocked(blocked);
+        let codes = ScaleCodes::Blocked(Arc::new(blocked));
         self.join(fits, encoding, Scales { table: Arc::new(table), first: 0, codes });
     }
 

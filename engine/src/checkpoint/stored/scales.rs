@@ -22,7 +22,7 @@ pub(super) enum ScaleCodes {
     /// Quantized themselves.
     Nested(Arc<NestedScales>),
     /// As 8-bit floats or exponents in the order of tensor cores.
-    Blocked(BlockedScales),
+    Blocked(Arc<BlockedScales>),
 }
 
 /// 8-bit scales of a matrix in the order that the tensor cores of NVIDIA's GPUs read: tiles of 128 rows and 4
