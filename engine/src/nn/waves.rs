@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn frequencies_are_rounded_correctly() {
         let form = Waves { width: 256, spaced: 128.0, cosines_first: true };
-        let row = waves(&[30_000.0, 1.0], form, &Device::Cpu).unwrap();
+        let row = waves(&[30_000.0, 1.0], form, &Device::processor()).unwrap();
         let values: Vec<Vec<f32>> = row.computed().unwrap().to_vec2().unwrap();
         for (index, bits) in [(12, 1_054_337_178), (106, 973_033_388)] {
             let frequency = f32::from_bits(bits);
