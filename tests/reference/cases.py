@@ -159,6 +159,14 @@ CASES = {
                 "text": Run("dance monkey", "", 1, 3.0, 32, 32),
             },
         ),
+        "fill": Checkpoint(
+            salt="fill",
+            options={"fills": True, "transformer": {"in_channels": 384, "out_channels": 64}},
+            runs={
+                "anew": Edit(HORSE, "", 2, 30.0, 32, 48, max_tokens=16, source=edit(1.0, [64, 48], [90, 70])),
+                "changed": Edit(BRIEF, "", 3, 30.0, 32, 16, batch=2, max_tokens=16, source=edit(0.7, [32, 48], [40, 50])),
+            },
+        ),
         "schnell": Checkpoint(
             salt="schnell",
             options={"guidance": False},

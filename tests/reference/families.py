@@ -122,9 +122,9 @@ def autoencoder_wan(**options):
 
 
 @family
-def flux(guidance=True, edits=False, transformer=None, text=None, text_2=None, vae=None, scheduler=None):
+def flux(guidance=True, edits=False, fills=False, transformer=None, text=None, text_2=None, vae=None, scheduler=None):
     """FLUX.1: CLIP and T5, a transformer of double and single blocks; dev is told the guidance, schnell is not. Kontext
-    `edits` pictures."""
+    `edits` pictures, Fill `fills` in a part of them."""
     (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), t5_tokenizer.make()
     text_encoder, text_encoder_2 = clip(tokenizer, **(text or {})), t5(tokenizer_2, **(text_2 or {}))
     options = dict(
@@ -137,7 +137,8 @@ def flux(guidance=True, edits=False, transformer=None, text=None, text_2=None, v
         max_image_seq_len=4096,
     )  # fmt: skip
     scheduler = scheduler or (dynamic if guidance else {"shift": 1.0})
-    pipeline = (diffusers.FluxKontextPipeline if edits else diffusers.FluxPipeline)(
+    kind = diffusers.FluxFillPipeline if fills else diffusers.FluxKontextPipeline if edits else diffusers.FluxPipeline
+    pipeline = kind(
         transformer=diffusers.FluxTransformer2DModel(**{**options, **(transformer or {})}),
         vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**scheduler),

@@ -30,6 +30,8 @@ REFERENCE = "reference"
 KEYFRAME = "keyframe"
 # The pipeline of LTX-Video from 0.9.7 on, for text and for pictures.
 CONDITIONED = "LTXConditionPipeline"
+# The pipeline of FLUX.1 Fill.
+FILLED = "FluxFillPipeline"
 
 
 def picture(width, height):
@@ -176,6 +178,8 @@ def variant(kind, source):
         for name in ("Wan", "LTX"):
             if kind.startswith(name):
                 return f"{name}VideoToVideoPipeline" if source["clip"] else f"{name}ImageToVideoPipeline"
+    if kind == FILLED:
+        return kind
     plain = kind.replace("Img2Img", "")
     return plain.replace("Pipeline", "InpaintPipeline" if source["mask"] else "Img2ImgPipeline")
 
@@ -213,21 +217,25 @@ def options(source, folder, kind=None, frames=1):
 def fills_in(pipeline):
     """Whether its network sees the mask and the masked picture beside the latents."""
     unet = getattr(pipeline, "unet", None)
-    return unet is not None and unet.config.in_channels > unet.config.out_channels
+    has_channels = unet is not None and unet.config.in_channels > unet.config.out_channels
+    return has_channels or type(pipeline).__name__ == FILLED
 
 
 def encoded(pipeline, source):
     """The pictures that a pipeline encodes, in its order: 0 is the whole one, 1 the one without what is drawn anew.
-    Networks that fill in need the whole one only to start from."""
+    Networks that fill in need the whole one only to start from; FLUX.1's pipeline encodes it in any case."""
     if is_clip(source) or not source["mask"]:
         return [0]
-    return [1] if fills_in(pipeline) and source["strength"] == 1 else [0, 1]
+    is_needed = not fills_in(pipeline) or source["strength"] < 1 or type(pipeline).__name__ == FILLED
+    return [0, 1] if is_needed else [1]
 
 
 def used(pipeline, source):
     """Those of them that make a difference, and nothing in the place of the others: pipelines for whole pictures
-    encode the masked one, too, and do nothing with it."""
-    return [number if number == 0 or fills_in(pipeline) else None for number in encoded(pipeline, source)]
+    encode the masked one, too, and do nothing with it, and FLUX.1 Fill at full strength does nothing with the whole one."""
+    fills = fills_in(pipeline)
+    makes_a_difference = {0: not fills or source["strength"] < 1, 1: fills}
+    return [number if makes_a_difference[number] else None for number in encoded(pipeline, source)]
 
 
 @contextlib.contextmanager

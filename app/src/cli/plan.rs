@@ -87,12 +87,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         Subject::Known(known) => {
             let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
-            let KnownDefaults { width, height, frames, steps, guidance, modes } = defaults;
+            let KnownDefaults { width, height, frames, steps, guidance, modes, fills_in } = defaults;
             let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
             let model = known.open().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let (takes, multiple) = (model.references(), model.size_multiple());
             let request = args.with_inputs(args.request.request(&defaults), takes.as_ref(), multiple)?;
-            let request = request.with_needed_images(&modes);
+            let request = request.with_needed_images(&modes, fills_in);
             (request, PlanSubject::Known(known.id.clone()))
         }
     };

@@ -153,8 +153,8 @@ pub struct DenoiserInput<'a> {
     /// Noise level, from 1 (noise only) to 0.
     pub sigma: f32,
     /// Additional latents that the network reads, f32. When inpainting with a network that has [channels for
-    /// them](Denoiser::channels_beside): mask and masked image, `[batch, channels, height, width]`. In a
-    /// cascade: the result of an earlier stage. In clips from images: mask and encoded clip, `[batch, channels, frames,
+    /// them](Denoiser::channels_beside): mask and masked image, `[batch, channels, height, width]`, or for one that
+    /// [only fills in](Denoiser::fills_in) masked image and mask. In a cascade: the result of an earlier stage. In clips from images: mask and encoded clip, `[batch, channels, frames,
     /// height, width]`. In controlled clips: both encoded clips and the mask.
     pub beside: Option<&'a Tensor>,
     /// The first latent frames that are given and have no noise.
@@ -227,6 +227,12 @@ pub trait Denoiser: Send + Sync {
     /// [`DenoiserInput::beside`] they regenerate everything.
     fn channels_beside(&self) -> usize {
         0
+    }
+
+    /// Whether it only fills in a masked part of an image. Beside the latents it reads those of the masked image, and then a
+    /// channel for each pixel of a latent, row by row, which is 1 where the image is regenerated.
+    fn fills_in(&self) -> bool {
+        false
     }
 
     /// The guidance scale `w` of `negative + w · (prompt − negative)`; at 1 or less, the negative prompt is

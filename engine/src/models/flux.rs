@@ -1,7 +1,8 @@
 //! FLUX.1 (Black Forest Labs 2024): a diffusion transformer with two kinds of blocks.
 //!
 //! In a double block, image and text tokens have separate weights and interact in attention. In a single
-//! block they form one sequence, and attention and feed-forward run in parallel.
+//! block they form one sequence, and attention and feed-forward run in parallel. The network of Fill also reads the latents of
+//! a masked image and the mask's pixels.
 
 use serde::Deserialize;
 
@@ -65,8 +66,10 @@ pub struct Flux;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FluxConfig {
-    /// Number of values in a patch of latents.
+    /// Number of values in a patch of latents and of what is read beside them.
     pub in_channels: usize,
+    /// Number of values in a patch of latents, if it differs from that.
+    pub out_channels: Option<usize>,
     /// Number of double blocks.
     pub num_layers: usize,
     /// Number of single blocks.
@@ -89,6 +92,7 @@ impl Default for FluxConfig {
     fn default() -> Self {
         Self {
             in_channels: 64,
+            out_channels: None,
             num_layers: 19,
             num_single_layers: 38,
             attention_head_dim: 128,
@@ -111,6 +115,7 @@ impl FluxConfig {
         let head = *shape("double_blocks.0.img_attn.norm.query_norm.scale")?.first()?;
         Some(Self {
             in_channels: *embedder.get(1)?,
+            out_channels: shape("final_layer.linear.weight").and_then(|shape| shape.first().copied()),
             num_layers: count(".img_mod.lin.weight"),
             num_single_layers: count(".modulation.lin.weight"),
             attention_head_dim: head,
@@ -124,9 +129,11 @@ impl FluxConfig {
 
     pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
-        if self.in_channels == 0 || !self.in_channels.is_multiple_of(PATCH * PATCH) {
-            let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
-            return wrong("in_channels", self.in_channels.to_string(), reason);
+        for (field, values) in [("in_channels", self.in_channels), ("out_channels", self.outputs())] {
+            if values == 0 || !values.is_multiple_of(PATCH * PATCH) {
+                let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
+                return wrong(field, values.to_string(), reason);
+            }
         }
         if self.num_attention_heads == 0 {
             return wrong("num_attention_heads", "0".to_owned(), "it must be at least 1".to_owned());
@@ -150,8 +157,30 @@ impl FluxConfig {
         }
     }
 
+    fn outputs(&self) -> usize {
+        self.out_channels.unwrap_or(self.in_channels)
+    }
+
     pub(super) fn latent_channels(&self) -> usize {
-        self.in_channels / (PATCH * PATCH)
+        self.outputs() / (PATCH * PATCH)
+    }
+
+    /// The channels that the network reads beside the latents.
+    fn channels_beside(&self) -> usize {
+        (self.in_channels / (PATCH * PATCH)).saturating_sub(self.latent_channels())
+    }
+
+    /// Checks that the network reads latents alone, or with them what Fill reads: as many channels of the masked image, and one
+    /// for each of the `scale` by `scale` pixels of a latent.
+    fn check_beside(&self, part: &Part, scale: usize) -> std::result::Result<(), CheckpointError> {
+        let outputs = self.outputs();
+        let of_fill = 2 * outputs + (PATCH * scale).pow(2);
+        if [outputs, of_fill].contains(&self.in_channels) {
+            return Ok(());
+        }
+        let reason =
+            format!("it must be {outputs}, or in FLUX.1 Fill {of_fill}; other inputs are not supported");
+        part.refuse("in_channels", self.in_channels, reason)
     }
 
     /// Index of the block with the image embedder. All blocks before it are needed once per run.
@@ -202,7 +231,7 @@ impl FluxConfig {
             let spec = heads.spec(BlockSpec::new(single(index)), &SIDES[0], false);
             spec.linear("proj_mlp", inner, dim).linear("proj_out", dim, dim + inner)
         }));
-        blocks.push(BlockSpec::stem("head").linear("proj_out", self.in_channels, dim));
+        blocks.push(BlockSpec::stem("head").linear("proj_out", self.outputs(), dim));
         blocks
     }
 }
@@ -320,11 +349,13 @@ impl Family for Flux {
         let vae = autoencoder_part(checkpoint, config.latent_channels())?;
         let autoencoder = AutoencoderKl::open(vae, LATENT_SCALING)?;
         let scale = autoencoder.0.scale();
+        config.check_beside(denoiser, scale)?;
 
         let (is_dev, edits) = (config.guidance_embeds, is_kontext(checkpoint, denoiser));
         let shift =
             FlowShift { use_dynamic_shifting: is_dev, ..FlowShift::fixed(if is_dev { 3.0 } else { 1.0 }) };
         let (steps, guidance) = match (is_dev, edits) {
+            _ if config.channels_beside() > 0 => (50, 30.0),
             (true, true) => (28, 2.5),
             (true, false) => (28, 3.5),
             (false, _) => (4, 0.0),
@@ -393,10 +424,18 @@ impl Denoiser for FluxTransformer {
         LatentShape::image(self.config.latent_channels(), height, width)
     }
 
-    /// Only Kontext was trained with a reference; others may have learnt it from an adapter.
+    /// Only Kontext was trained with a reference; others may have learnt it from an adapter. Fill has no input for it.
     fn references(&self) -> Option<References> {
         let sizes = ReferenceSizes::Preferred(PREFERRED_SIZES.to_vec());
-        Some(References { most: 1, edits: self.edits, sizes })
+        (!self.fills_in()).then_some(References { most: 1, edits: self.edits, sizes })
+    }
+
+    fn channels_beside(&self) -> usize {
+        self.config.channels_beside()
+    }
+
+    fn fills_in(&self) -> bool {
+        self.config.channels_beside() > 0
     }
 
     /// Guidance is distilled into dev; schnell has none. Both can still be guided by a negative prompt.
@@ -449,7 +488,13 @@ impl Denoiser for FluxTransformer {
         let mut joint: Vec<Tensor> = Vec::new();
         blocks.walk(self.embedders..last + 1, |index, w| {
             if index < double {
-                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let mut latents = input.latents.to_dtype(blocks.dtype())?;
+                if self.fills_in() {
+                    let Some(beside) = input.beside else {
+                        bail!("the masked image and its mask are missing")
+                    };
+                    latents = Tensor::cat(&[&latents, &beside.to_dtype(blocks.dtype())?], 1)?;
+                }
                 let patches = patchify(&latents, PATCH, Channels::First)?;
                 let img = w.linear("x_embedder", &with_references(patches, &prepared.references)?)?;
                 apart = streams(&img, &prepared.branches)?;

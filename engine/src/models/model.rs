@@ -321,6 +321,7 @@ impl Model {
         if request.windows.is_some() && self.denoisers().any(has_later) {
             return Err(RequestError::KeyframesInWindows);
         }
+        request.validate_mask(self.fills_in())?;
         request.validate_references(self.references().as_ref())?;
         match request.strength() {
             Some(strength) if self.steps(request) == 0 => {
@@ -357,6 +358,11 @@ impl Model {
     pub fn overlap(&self) -> Option<u32> {
         let denoiser = self.denoisers().next()?;
         self.modes().contains(&Mode::Extend).then(|| overlap(denoiser.network.denoiser.as_ref()))
+    }
+
+    /// Whether it only fills in a masked part of an image.
+    pub fn fills_in(&self) -> bool {
+        self.denoisers().any(|denoiser| denoiser.network.denoiser.fills_in())
     }
 
     /// How it takes reference images, if it does.

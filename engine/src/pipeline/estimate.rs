@@ -356,6 +356,7 @@ impl Estimator<'_> {
             ..one
         };
         let largest = references.iter().fold(still, widest);
+        let carried = LISTS + self.noise_while_encoding(network.as_ref(), images, shape);
         let ways = tilings(network.as_ref(), largest, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
             let mut blocks = match images.clip {
@@ -379,10 +380,27 @@ impl Estimator<'_> {
                 blocks.resize(each.len(), BlockWork::UNUSED);
                 blocks.iter_mut().zip(&each).for_each(|(block, each)| block.join(each));
             }
-            Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried: LISTS, blocks })
+            Ok(Work { tile: tiling.map(|tiling| tiling.tile as u32), carried, blocks })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])
+    }
+
+    /// Bytes of the noise that waits while an input image is encoded: that of the run, and that of each sample. It is in RAM,
+    /// which is the device of a processor.
+    fn noise_while_encoding(
+        &self,
+        autoencoder: &dyn Autoencoder,
+        images: SourceImages,
+        shape: LatentShape,
+    ) -> u64 {
+        let is_here = self.trace.computes() == Computes::Processor && images.clip.is_none();
+        if !is_here || images.count() == 0 {
+            return 0;
+        }
+        let samples = if autoencoder.is_sampled() { images.count() } else { 0 };
+        let values: usize = shape.dims(self.resolved.request.batch as usize).iter().product();
+        ((1 + samples) * values * size_of::<f32>()) as u64
     }
 
     /// The latents of reference images that the network reads in their own sizes.

@@ -54,6 +54,9 @@ pub struct ModelSummary {
     /// The last frames of a clip that it continues from when it extends the clip.
     #[serde(default)]
     pub overlap: Option<u32>,
+    /// Whether it only fills in a masked part of an image.
+    #[serde(default)]
+    pub fills_in: bool,
 }
 
 /// One part of a model.
@@ -176,6 +179,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         modes: model.modes().to_vec(),
         references: model.references(),
         overlap: model.overlap(),
+        fills_in: model.fills_in(),
     })
 }
 

@@ -134,6 +134,9 @@ pub enum RequestError {
     /// References in windows, of which only the first would see them.
     #[error("reference images cannot be used in windows of frames; remove the images or the windows")]
     ReferencesInWindows,
+    /// Nothing to fill in, for a model that does nothing else.
+    #[error("this model fills in a part of an image; give an image and a mask of that part")]
+    NothingToFillIn,
     /// A mask for a clip.
     #[error("a mask is for images; remove it, or use 1 frame")]
     MaskOfClip,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Control, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError, SourceClip, SourceImage,
-    keyframe,
+    SourceMask, keyframe,
 };
 
 /// What is generated from what.
@@ -77,16 +77,32 @@ impl Request {
         }
     }
 
-    /// The same with images to start from and to end with, if a model does nothing without them: for plans, which need
-    /// no files.
+    /// The same with images to start from and to end with, if a model does nothing without them, or with an image and a mask
+    /// for a model that only fills in: for plans, which need no files.
     #[must_use]
-    pub fn with_needed_images(self, modes: &[Mode]) -> Self {
+    pub fn with_needed_images(self, modes: &[Mode], fills_in: bool) -> Self {
+        if self.validate_mask(fills_in).is_err() {
+            let mask = SourceMask { path: PathBuf::from("mask.png"), ..SourceMask::default() };
+            let path = PathBuf::from("start.png");
+            let start = || SourceImage { path, strength: 1.0, ..SourceImage::default() };
+            let source = SourceImage { mask: Some(mask), ..self.source.clone().unwrap_or_else(start) };
+            return Self { source: Some(source), ..self };
+        }
         if modes.is_empty() || self.mode() != Mode::Text || modes.contains(&Mode::Text) {
             return self;
         }
         let last_image = (!modes.contains(&Mode::ImageToVideo)).then(|| PathBuf::from("end.png"));
         let source = SourceImage { path: PathBuf::from("start.png"), ..SourceImage::default() };
         Self { source: Some(source), last_image, ..self }
+    }
+
+    /// Checks that there is something to fill in, for a model that only fills in a masked part of an image.
+    ///
+    /// # Errors
+    /// Without an image or without a mask.
+    pub fn validate_mask(&self, fills_in: bool) -> Result<(), RequestError> {
+        let is_masked = self.source.as_ref().is_some_and(|source| source.mask.is_some());
+        if fills_in && !is_masked { Err(RequestError::NothingToFillIn) } else { Ok(()) }
     }
 
     /// Checks the inputs of a clip for a model that generates clips from these. `multiple` is that of its frames,

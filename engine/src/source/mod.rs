@@ -69,6 +69,18 @@ impl LoadedSource {
         self.mask.as_ref().map(|(_, mask)| mask::tensor(mask, self.latents)).transpose()
     }
 
+    /// The mask's pixels, by the latents that they belong to: `[1, pixels of a latent, height, width]`, row by row.
+    pub fn mask_in_pixels(&self) -> TensorResult<Option<Tensor>> {
+        let in_pixels = |(mask, _): &(Mask, Vec<bool>)| {
+            let [height, width] = self.latents;
+            let side = [self.picture.height as usize / height, self.picture.width as usize / width];
+            let pixels = mask::tensor(mask.open(), [height * side[0], width * side[1]])?;
+            let split = pixels.reshape((1, height, side[0], width, side[1]))?.permute((0, 2, 4, 1, 3))?;
+            split.reshape((1, side[0] * side[1], height, width))
+        };
+        self.mask.as_ref().map(in_pixels).transpose()
+    }
+
     /// Pastes the unmasked pixels back.
     pub fn restore(&self, drawn: &mut Image) {
         let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };

@@ -214,6 +214,7 @@ fn summary() -> ModelSummary {
         modes: Vec::new(),
         references: None,
         overlap: None,
+        fills_in: false,
     }
 }
 

@@ -145,7 +145,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let channels = denoiser.channels_beside();
     let beside = trace.tensor(&shape.with_channels(channels).dims(1), DType::F32);
     let is_beside = matches!(denoiser.given_frames(), GivenFrames::Beside | GivenFrames::Controlling);
-    let beside = is_beside.then_some(&beside);
+    let beside = (is_beside || denoiser.fills_in()).then_some(&beside);
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside, clean: 0 };
     let outputs = denoiser.predict(blocks.blocks(), &input, &prepared)?;
     assert!(outputs.iter().all(|output| output.dims() == latents.dims()));

@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 use sluice_engine::{
     checkpoint::{Block, Component, read_header},
     hardware::{MemoryAccount, metered},
-    models,
+    models::{self, KnownDefaults},
     output::{Image, Media, Settings, write_png},
-    request::{Mode, ModelSource, Request, SourceImage},
+    request::{Mode, ModelSource, Request, SourceImage, SourceMask},
 };
 use sluice_tests::{known, runner::Runner};
 use sluice_tools::{Likeness, LikenessError, RandomDtype, RandomTensor, write_random};
@@ -23,7 +23,7 @@ fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
 fn published_models_have_as_many_weights() {
     let counted: BTreeMap<String, BTreeMap<String, u64>> =
         serde_json::from_str(include_str!("../../fixtures/parameters.json")).unwrap();
-    assert_eq!(counted.len(), 35);
+    assert_eq!(counted.len(), 36);
     assert!(Likeness::ids().all(|id| counted.contains_key(id)));
     for (id, counted) in counted {
         let likeness = Likeness::of(&id).unwrap();
@@ -35,7 +35,7 @@ fn published_models_have_as_many_weights() {
     }
 }
 
-/// A request with its start and end image in a folder.
+/// A request with its start and end image and its mask in a folder.
 fn from_images(request: Request, folder: &Path) -> Request {
     let write = |path: &Path| {
         let path = folder.join(path);
@@ -45,7 +45,10 @@ fn from_images(request: Request, folder: &Path) -> Request {
         path
     };
     let last_image = request.last_image.as_deref().map(write);
-    let source = request.source.clone().map(|source| SourceImage { path: write(&source.path), ..source });
+    let source = request.source.clone().map(|source| {
+        let mask = source.mask.map(|mask| SourceMask { path: write(&mask.path), ..mask });
+        SourceImage { path: write(&source.path), mask, ..source }
+    });
     Request { source, last_image, ..request }
 }
 
@@ -66,11 +69,12 @@ fn small_ones_open_and_draw_in_every_dtype() {
             guidance: 3.0,
             ..Request::default()
         };
-        let modes = models::known_model(id).unwrap().defaults().unwrap().modes;
+        let KnownDefaults { modes, fills_in, .. } = models::known_model(id).unwrap().defaults().unwrap();
         let request = match modes.is_empty() || modes.contains(&Mode::Text) {
-            true => request,
-            false => from_images(Request { frames: 5, ..request }.with_needed_images(&modes), folder.path()),
+            true => request.with_needed_images(&modes, fills_in),
+            false => Request { frames: 5, ..request }.with_needed_images(&modes, fills_in),
         };
+        let request = from_images(request, folder.path());
         let (pictures, tensors) = runner.dump(request, None).unwrap();
         assert_eq!(pictures.len(), 1, "{id}");
         let latents: Vec<f32> = tensors["step.1.latents"].flatten_all().unwrap().to_vec1().unwrap();

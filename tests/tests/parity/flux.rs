@@ -2,11 +2,11 @@
 
 use sluice_engine::{
     models::{self, Model},
-    request::{ModelSource, Request, RequestError},
+    request::{ModelSource, Request, RequestError, SourceImage},
     session::{Command, Event},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, Layout, Stored},
+    checkpoint::{Fixture, Layout, Stored, load, save},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     parity::{check_case, check_layouts},
     runner::Runner,
@@ -20,6 +20,12 @@ fn dev_gives_what_diffusers_gives() {
 #[test]
 fn kontext_gives_what_diffusers_gives() {
     check_case("flux", "kontext").unwrap();
+}
+
+/// Also at its own guidance, whose embedding has angles of tens of thousands.
+#[test]
+fn fill_gives_what_diffusers_gives() {
+    check_case("flux", "fill").unwrap();
 }
 
 #[test]
@@ -39,7 +45,7 @@ fn epsilons_that_decide_give_what_diffusers_gives() {
 
 #[test]
 fn every_layout_gives_the_same_bytes() {
-    for (case, run) in [("dev", "horse"), ("schnell", "batch"), ("kontext", "tall")] {
+    for (case, run) in [("dev", "horse"), ("schnell", "batch"), ("kontext", "tall"), ("fill", "changed")] {
         let fixture = Fixture::new("flux", case);
         check_layouts(&fixture, &fixture.run(run).unwrap()).unwrap();
     }
@@ -55,7 +61,7 @@ fn computing_in_half_precision_stays_near() {
 /// runs.
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    for (case, run) in [("dev", "horse"), ("kontext", "wide")] {
+    for (case, run) in [("dev", "horse"), ("kontext", "wide"), ("fill", "anew")] {
         check_forecasts(&Fixture::new("flux", case), run, 0.97..1.08, 0.9..1.15).unwrap();
     }
 }
@@ -89,6 +95,46 @@ fn kontext_is_told_from_other_models_and_takes_one_reference() {
         &[],
     );
     assert_eq!(other.unwrap().validate(&run), Err(RequestError::NoReferences));
+}
+
+/// As the shape of its network says, whatever its files are called.
+#[test]
+fn fill_needs_an_image_and_a_mask() {
+    let (fixture, folder) = (Fixture::new("flux", "fill"), tempfile::tempdir().unwrap());
+    for (layout, name) in
+        [(Layout::Diffusers, "folder"), (Layout::Split, "split"), (Layout::Single, "single")]
+    {
+        let path = fixture.write(&folder.path().join(name), layout, Stored::F32).unwrap();
+        let model = models::open(&path, &[]).unwrap();
+        assert!(model.fills_in() && model.references().is_none(), "{layout:?}");
+        assert_eq!((model.defaults.steps, model.defaults.guidance), (50, 30.0), "{layout:?}");
+        let run = fixture.run("anew").unwrap().request(&path);
+        assert_eq!(model.validate(&run), Ok(()));
+        let unmasked = run.source.clone().map(|source| SourceImage { mask: None, ..source });
+        for source in [unmasked, None] {
+            let error = model.validate(&Request { source, ..run.clone() }).unwrap_err();
+            assert_eq!(error, RequestError::NothingToFillIn);
+            assert!(error.to_string().ends_with("give an image and a mask of that part"), "{error}");
+        }
+        assert_eq!(model.validate(&Request { source: None, ..run }.with_needed_images(&[], true)), Ok(()));
+    }
+}
+
+/// A network with other inputs, as those of Canny and Depth, is refused by their number.
+#[test]
+fn other_inputs_are_refused() {
+    let (fixture, folder) = (Fixture::new("flux", "fill"), tempfile::tempdir().unwrap());
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let (config, weights) = ("transformer/config.json", "transformer/diffusion_pytorch_model.safetensors");
+    let [config, weights] = [config, weights].map(|name| model.join(name));
+    let mut tensors = load(&weights).unwrap();
+    let narrow = tensors["x_embedder.weight"].narrow(1, 0, 128).unwrap().contiguous().unwrap();
+    tensors.insert("x_embedder.weight".to_owned(), narrow);
+    save(&tensors, &weights).unwrap();
+    let own = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, own.replace("384", "128")).unwrap();
+    let error = models::open(&model, &[]).unwrap_err().to_string();
+    assert!(error.contains("in_channels") && error.contains("128") && error.contains("Fill 384"), "{error}");
 }
 
 /// A reference that has vanished is an error before anything is computed.
@@ -141,7 +187,9 @@ fn a_summary_names_every_part() {
 /// Two text encoders, two kinds of blocks, and modulations needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in [("dev", "cut"), ("salted", "batch"), ("kontext", "tall")] {
+    for (case, run) in
+        [("dev", "cut"), ("salted", "batch"), ("kontext", "tall"), ("fill", "anew"), ("fill", "changed")]
+    {
         check_every_mode(&Fixture::new("flux", case), run).unwrap();
     }
 }

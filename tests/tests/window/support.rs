@@ -223,6 +223,7 @@ pub fn starter() -> ModelSummary {
         modes: Vec::new(),
         references: None,
         overlap: None,
+        fills_in: false,
     }
 }
 

@@ -212,6 +212,7 @@ mod tests {
             modes: Vec::new(),
             references: None,
             overlap: None,
+            fills_in: false,
         }
     }
 

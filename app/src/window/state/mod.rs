@@ -175,11 +175,12 @@ impl State {
             }
             _ => Ok(()),
         };
+        let of_mask = || request.validate_mask(self.summary().is_some_and(|summary| summary.fills_in));
         let of_references = || match self.summary() {
             Some(summary) => request.validate_references(summary.references.as_ref()),
             None => Ok(()),
         };
-        checked.and_then(|()| of_mode()).and_then(|()| of_references()).err()
+        checked.and_then(|()| of_mode()).and_then(|()| of_mask()).and_then(|()| of_references()).err()
     }
 
     /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as

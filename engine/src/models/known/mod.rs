@@ -44,6 +44,8 @@ pub struct KnownDefaults {
     pub guidance: f32,
     /// What a model for clips can generate from; empty for the others.
     pub modes: Vec<Mode>,
+    /// Whether it only fills in a masked part of an image.
+    pub fills_in: bool,
 }
 
 /// All well-known models, in the order in which they are offered.
@@ -106,7 +108,8 @@ impl KnownModel {
         let model = self.open()?;
         let (defaults, modes) = (&model.defaults, model.modes().to_vec());
         let (width, height, frames) = (defaults.width, defaults.height, defaults.frames);
-        Ok(KnownDefaults { width, height, frames, steps: defaults.steps, guidance: defaults.guidance, modes })
+        let (steps, guidance, fills_in) = (defaults.steps, defaults.guidance, model.fills_in());
+        Ok(KnownDefaults { width, height, frames, steps, guidance, modes, fills_in })
     }
 }
 

@@ -65,11 +65,12 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 42] = [
+    let published: [(&str, Role, &[f64]); 43] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
         ("flux.1-schnell", Denoiser, &[11.89]),
+        ("flux.1-fill-dev", Denoiser, &[11.90]),
         ("flux.2-klein-4b", TextEncoder, &[4.022]),
         ("flux.2-klein-4b", Denoiser, &[3.876]),
         ("flux.2-klein-base-9b", TextEncoder, &[7.568]),

@@ -199,7 +199,7 @@ impl Run<'_> {
         }
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
-        let Noise { latents, images } = self.noise()?;
+        let Noise { latents, mut images } = self.noise()?;
         let later = self.resolved.clip().map_or(0, |clip| clip.later);
         dump.add("latents.init", &latents.narrow(2, later, latents.dim(2)? - later)?)?;
         let mut made = Made {
@@ -215,8 +215,9 @@ impl Run<'_> {
         while let Some(task) = stages.get(number) {
             match task {
                 Task::EncodeImage { autoencoder, vision, .. } => {
+                    let noise = std::mem::take(&mut images);
                     made.original = self.stage(number, || {
-                        let original = self.encode_source(number, autoencoder, &images, dump)?;
+                        let original = self.encode_source(number, autoencoder, &noise, dump)?;
                         self.encode_references(number, autoencoder, dump)?;
                         if let Some(encoder) = vision {
                             self.embed_images(number, encoder, dump)?;

@@ -21,6 +21,7 @@ pub(super) struct Noise {
 }
 
 /// The noise for samples of the input image's latents.
+#[derive(Default)]
 pub(super) struct ImageNoise {
     /// For the whole image.
     pub whole: Option<Tensor>,

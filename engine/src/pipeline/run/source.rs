@@ -118,7 +118,13 @@ impl Run<'_> {
             Some(mask) if is_wanted(|images| images.masked) => {
                 let masked = encode(source.masked_picture()?, &noise.masked, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
-                Some(Tensor::cat(&[mask.broadcast_as((batch, 1, height, width))?, masked], 1)?)
+                let for_all = |mask: &Tensor| mask.broadcast_as((batch, mask.dim(1)?, height, width));
+                let fills_in =
+                    self.resolved.denoises().any(|(_, own)| own.denoiser.network.denoiser.fills_in());
+                Some(match source.mask_in_pixels()?.filter(|_| fills_in) {
+                    Some(pixels) => Tensor::cat(&[masked, for_all(&pixels)?], 1)?,
+                    None => Tensor::cat(&[for_all(mask)?, masked], 1)?,
+                })
             }
             _ => None,
         };
