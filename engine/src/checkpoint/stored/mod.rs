@@ -237,7 +237,8 @@ impl StoredTensor {
         };
         let blocked = BlockedScales { rows, columns, form, factor };
         let fits = rows > 0
-            && table.range.end - table.range.start == blocked.bytes() as u64
+            && table.elements() == blocked.bytes() as u64
+            && table.raw_bytes() == table.elements()
             && format.bytes(self.count()) as u64 == self.range.end - self.range.start;
         let codes = ScaleCodes::Blocked(Arc::new(blocked));
         self.join(fits, encoding, Scales { table: Arc::new(table), first: 0, codes });
