@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use egui::{CentralPanel, Context, Frame, Margin, Panel, Ui};
+use egui::{CentralPanel, Context, Event, Frame, Margin, Panel, Ui};
 use sluice_engine::{request::ModelSource, session::Command};
 
 use super::{
@@ -259,6 +259,7 @@ impl SluiceApp {
         let mut by_keys = Vec::new();
         shortcuts::pressed(ui, &self.state, self.escape, &mut by_keys);
         self.take_drops(ui);
+        self.take_pasted(ui);
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
@@ -347,6 +348,20 @@ impl SluiceApp {
         });
         if speaker.play(heard) {
             self.heard = key;
+        }
+    }
+
+    /// An image on the clipboard is used as a dropped one is. egui offers it only if there is no text.
+    fn take_pasted(&mut self, ui: &Ui) {
+        let pasted = ui.input(|input| {
+            input.events.iter().find_map(|event| match event {
+                Event::PasteImage(image) => Some(Arc::clone(image)),
+                _ => None,
+            })
+        });
+        if let Some(image) = pasted {
+            let folder = self.output_folder().join("pasted");
+            self.request(Task::SavePasted { folder, image });
         }
     }
 

@@ -31,7 +31,7 @@ use read::{
     settings_inside,
 };
 pub use write::{ClipFormat, Export, SavedFrame};
-use write::{export_clip, save_frame, save_mask};
+use write::{export_clip, save_frame, save_mask, save_pasted};
 
 /// Maximum number of waiting tasks, and of waiting results. Further tasks are rejected; further results wait.
 const TASKS: usize = 64;
@@ -73,6 +73,13 @@ pub enum Task {
         name: String,
         /// White where the image is inpainted.
         mask: Image,
+    },
+    /// Writes an image from the clipboard into a folder, as a PNG file, and takes it as a dropped one.
+    SavePasted {
+        /// The folder.
+        folder: PathBuf,
+        /// The image.
+        image: Arc<ColorImage>,
     },
     /// Writes a frame of a clip into a folder, as a PNG file.
     SaveFrame(Box<SavedFrame>),
@@ -335,6 +342,12 @@ impl Reporter {
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),
                 Err(error) => not_saved("The mask could not be saved", &folder, &error),
+            }),
+            Task::SavePasted { folder, image } => self.say(match save_pasted(&folder, &image) {
+                Ok((path, image)) => {
+                    FileEvent::Dropped { path, pixels: Pixels::Image(Arc::new(image)), settings: None }
+                }
+                Err(error) => not_saved("The pasted image could not be saved", &folder, &error),
             }),
             Task::SaveFrame(saved) => self.say(match save_frame(&saved) {
                 Ok((path, image)) => match saved.well {

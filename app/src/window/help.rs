@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Keys and what they do, as in `docs/shortcuts.md`.
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 18] = [
     ("Ctrl+Enter", "Generate"),
     ("Esc", "Leave a field, close what is open, or cancel the running image"),
     ("← →", "Previous or next image; of a clip, frame"),
@@ -21,6 +21,7 @@ const KEYS: [(&str, &str); 17] = [
     ("C", "Compare with another image or clip"),
     ("Ctrl+↑, Ctrl+↓", "In the prompt: more or less weight for the words at the cursor"),
     ("Ctrl+Z", "Take back an edit of a text, or a stroke of a mask"),
+    ("Ctrl+V", "Use the image on the clipboard"),
     ("[ ]", "Smaller or larger brush"),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window contents"),
     ("Tab, Shift+Tab", "Next or previous control"),

@@ -93,6 +93,38 @@ fn dropped_images_are_references_of_a_model_that_edits() {
 }
 
 #[test]
+fn a_pasted_image_is_used_as_a_dropped_one_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    let mut image = egui::ColorImage::filled([3, 2], egui::Color32::from_rgb(10, 20, 30));
+    image.pixels[0] = egui::Color32::from_rgba_unmultiplied(255, 0, 0, 51);
+    let paste = |window: &mut Window| {
+        window.harness.event(egui::Event::PasteImage(image.clone().into()));
+        window.frames();
+    };
+    paste(&mut window);
+    let first = folder.path().join("pasted/pasted.png");
+    window.wait_for("the image", |app| app.state().input.files.pixels(&first).is_some());
+    assert_eq!(source(&window).map(|source| source.path), Some(first.clone()));
+    let saved = image::open(&first).unwrap();
+    assert_eq!((saved.width(), saved.height(), saved.color()), (3, 2, image::ColorType::Rgb8));
+    assert_eq!(saved.as_bytes()[..6], [255, 0, 0, 10, 20, 30], "the colour without its transparency");
+    paste(&mut window);
+    let second = folder.path().join("pasted/pasted 2.png");
+    window.wait_for("the next image", |app| app.state().input.files.pixels(&second).is_some());
+    assert_eq!(source(&window).map(|source| source.path), Some(second));
+
+    std::fs::remove_dir_all(first.parent().unwrap()).unwrap();
+    std::fs::write(folder.path().join("pasted"), "no folder").unwrap();
+    paste(&mut window);
+    window.wait_for("an answer", |app| !app.state().messages.failures.is_empty());
+    window.frames();
+    assert!(window.shows("The pasted image could not be saved"));
+}
+
+#[test]
 fn an_image_with_settings_can_be_the_input_image_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");

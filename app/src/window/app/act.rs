@@ -267,7 +267,7 @@ impl SluiceApp {
         self.request(Task::Export(Box::new(Export { clip, range, format, folder, name, original, request })));
     }
 
-    fn output_folder(&self) -> PathBuf {
+    pub(super) fn output_folder(&self) -> PathBuf {
         self.state.surroundings.output_folder.clone().unwrap_or_else(env::temp_dir)
     }
 

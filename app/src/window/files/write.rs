@@ -126,6 +126,18 @@ pub(super) fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<P
     save(folder, &format!("{name} mask"), mask)
 }
 
+/// Saves an image from the clipboard under a new name, without its transparency. Returns what was saved too.
+pub(super) fn save_pasted(folder: &Path, pasted: &ColorImage) -> io::Result<(PathBuf, ColorImage)> {
+    let [width, height] = pasted.size.map(|side| side as u32);
+    let opaque = pasted.pixels.iter().flat_map(|pixel| {
+        let [red, green, blue, _] = pixel.to_srgba_unmultiplied();
+        [red, green, blue]
+    });
+    let image = Image { width, height, pixels: opaque.collect() };
+    let pixels = color_image(&image).ok_or_else(|| io::Error::other("the image is not complete"))?;
+    Ok((save(folder, "pasted", &image)?, pixels))
+}
+
 /// Saves a frame under a new name, with the settings of its clip. Returns its pixels too.
 pub(super) fn save_frame(saved: &SavedFrame) -> io::Result<(PathBuf, ColorImage)> {
     let SavedFrame { clip, frame, folder, name, original, request, .. } = saved;

@@ -98,7 +98,7 @@ fn start_image(
     actions: &mut Vec<Action>,
 ) {
     let Some(source) = &mut request.source else {
-        let tip = "The clip begins with this image. You can also drop one on the window.";
+        let tip = "The clip begins with this image. You can also drop one on the window, or paste it.";
         return empty_well(ui, "Start image", icons::IMAGE, tip, Dialog::InputImage, actions);
     };
     widgets::field_label(ui, "Start image");

@@ -68,7 +68,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
             widgets::field_label(ui, "Image to image");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if widgets::button(ui, Some(icons::IMAGE), "Choose…", Weight::Ghost)
-                    .on_hover_text("Start from an image. You can also drop one on the window.")
+                    .on_hover_text("Start from an image. You can also drop one on the window, or paste it.")
                     .clicked()
                 {
                     actions.push(Action::OpenDialog(Dialog::InputImage));

@@ -56,7 +56,7 @@ fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut 
             }
             let tip = match takes {
                 Some(References { edits: true, .. }) => {
-                    "The prompt says how this image changes. You can also drop one on the window."
+                    "The prompt says how this image changes. You can also drop one on the window, or paste it."
                 }
                 _ => "Something that appears in the clip.",
             };
