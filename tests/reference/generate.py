@@ -28,6 +28,8 @@ import tiny_clips
 import walks
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+# How far another processor may be, relative to the largest value of a tensor.
+ROUNDED = 2e-5
 WEIGHTS = shutil.ignore_patterns("*.safetensors", "*tokenizer*")
 
 
@@ -214,14 +216,15 @@ def farthest(kept, made):
     return max(distances)
 
 
-def same(kept, made):
-    """Whether two files agree: tensors up to what another processor rounds, other files byte by byte."""
+def difference(kept, made):
+    """How two files differ, if they do: tensors by more than another processor rounds, other files by a byte."""
     if not os.path.exists(kept):
-        return False
+        return "is new"
     if kept.endswith(".safetensors"):
-        return farthest(kept, made) < 5e-6
+        by = farthest(kept, made)
+        return f"differs by {by:.1e} of the largest value" if by > ROUNDED else None
     with open(kept, "rb") as first, open(made, "rb") as second:
-        return first.read() == second.read()
+        return None if first.read() == second.read() else "differs"
 
 
 def check(names):
@@ -229,9 +232,10 @@ def check(names):
     with tempfile.TemporaryDirectory() as folder:
         write_all(folder, names)
         made = [os.path.join(where, file) for where, _, files in os.walk(folder) for file in files]
-        wrong = [path for path in made if not same(path.replace(folder, FIXTURES), path)]
-        for path in wrong:
-            print(f"differs: {os.path.relpath(path, folder)}")
+        found = {path: difference(path.replace(folder, FIXTURES), path) for path in made}
+        wrong = {path: how for path, how in found.items() if how}
+        for path, how in wrong.items():
+            print(f"{os.path.relpath(path, folder)} {how}")
     return len(wrong)
 
 
