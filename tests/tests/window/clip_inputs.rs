@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
@@ -66,6 +67,18 @@ fn wells_appear_for_models_that_take_them() {
         assert!(!window.shows("Image to image") && !window.shows("End image"));
     }
     assert!(Window::with_starter().shows("Image to image"));
+}
+
+#[test]
+fn a_plan_that_cannot_be_made_says_why() {
+    let source = SourceImage { path: "start.png".into(), ..SourceImage::default() };
+    let mut window = with_request(&[Mode::Text], Request { source: Some(source), ..Request::default() });
+    let said =
+        |window: &Window| window.harness.query_all_by_label_contains("cannot do image to video").count();
+    let before = said(&window);
+    window.click("Plan");
+    assert!(before > 0 && said(&window) == before + 1, "in the plan too");
+    assert!(!window.shows("Load a model to see"));
 }
 
 #[test]

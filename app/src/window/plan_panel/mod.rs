@@ -12,7 +12,7 @@ use super::{
     action::Action,
     icons,
     settings::Setting,
-    side_panel::accuracy_of,
+    side_panel::{accuracy_of, sentence},
     state::{Answer, State},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
@@ -50,7 +50,9 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     widgets::hint(ui, "Planning…");
                 }
                 None => {
-                    widgets::hint(ui, "Load a model to see how it fits into memory.");
+                    let mistake = state.mistake().map(|error| sentence(&error));
+                    let why = mistake.unwrap_or("Load a model to see how it fits into memory.".to_owned());
+                    widgets::hint(ui, why);
                 }
             }
             if let Some(outcome) = &state.watches.outcome {

@@ -34,7 +34,8 @@ use super::{
 };
 use adapters::AdapterList;
 pub use forecast::accuracy_of;
-use parts::{Parts, gap, sentence};
+pub use parts::sentence;
+use parts::{Parts, gap};
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
