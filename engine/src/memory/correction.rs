@@ -6,7 +6,9 @@ use super::{Accuracy, ErrorSpread, Machine, Outcome, RunIdentity};
 const RUNS: usize = 8;
 /// Runs of the same shape that are enough without those of other shapes.
 const ENOUGH: usize = 3;
-/// A correction never goes further than this and its inverse, whatever was measured.
+/// Runs that speeds are taken from, the last ones: what else a machine does changes them, and more runs tell less about now.
+const RUNS_FOR_SPEED: usize = 3;
+/// A correction of activations never goes further than this and its inverse, whatever was measured.
 const FURTHEST: f64 = 2.0;
 
 /// A machine as past runs have shown it to be.
@@ -20,32 +22,45 @@ pub struct Correction {
     pub accuracy: Option<Accuracy>,
 }
 
-/// Corrects a machine and the activations of a model by the last eight [runs](RunIdentity) of the same model, computed
-/// and held in the same formats on the same device. With three or more runs of the same shape, only those count.
+/// Corrects a machine and the activations of a model by past [runs](RunIdentity) of the same model, computed and held in
+/// the same formats on the same device.
 ///
-/// Each speed becomes the median of what was measured, so that a single odd run changes little. Activations are
-/// multiplied by the highest of measured over predicted where that differs by 3% or more, so that the next prediction
-/// is enough. None of them goes beyond twice or half. The disk behind a GPU is as fast as in the last runs of any model. `machine` has the speeds that hold without any run, so that
-/// corrections do not add up. Without a run (a published model that is not on this machine) nothing is corrected.
+/// Speeds are those of the last three runs of the same shape, or else of any shape: their median, so that a single odd
+/// run changes little. A disk is as fast as in the last runs of any model until this one has measured it.
+///
+/// Memory is a promise, so activations are multiplied by the highest of measured over predicted in the last eight runs
+/// where that differs by 3% or more, and the next prediction is enough. With three or more runs of the same shape, only
+/// those count. It goes no further than twice or half.
+///
+/// `machine` has the speeds that hold without any run, so that corrections do not add up. Without a run (a published
+/// model that is not on this machine) nothing but the disk is corrected.
 pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machine) -> Correction {
-    let last = run.map_or_else(Vec::new, |run| comparable(outcomes, run, &machine.device));
-    let scale =
-        |of: fn(&Outcome) -> f64, by: f64| median_of_measured(last.iter().map(|outcome| of(outcome) / by));
+    let (alike, others) = run.map_or_else(Default::default, |run| comparable(outcomes, run, &machine.device));
+    let speed = |of: fn(&Outcome) -> f64| {
+        let measured = |runs: &[&Outcome]| {
+            let speeds = runs.iter().map(|outcome| of(outcome)).filter(|speed| is_measured(*speed));
+            median(speeds.take(RUNS_FOR_SPEED))
+        };
+        measured(&alike).or_else(|| measured(&others))
+    };
     let mut corrected = machine.clone();
-    let operations = scale(|outcome| outcome.measured_operations_per_second, machine.operations_per_second);
-    let way = if machine.unified { &mut corrected.disk } else { &mut corrected.link };
-    let link = scale(|outcome| outcome.measured_link_bytes_per_second, way.bytes_per_second);
-    way.bytes_per_second *= clamped(link);
-    if machine.unified {
-        corrected.disk_is_measured = link.is_some();
-    } else if let Some(disk) = disk_of(outcomes) {
-        corrected.disk.bytes_per_second = disk;
+    if let Some(operations) = speed(|outcome| outcome.measured_operations_per_second) {
+        corrected.operations_per_second = operations;
+    }
+    let disk = disk_of(outcomes, machine);
+    let own = speed(|outcome| outcome.measured_link_bytes_per_second);
+    let (link, disk) = if machine.unified { (None, own.or(disk)) } else { (own, disk) };
+    if let Some(speed) = link {
+        corrected.link.bytes_per_second = speed;
+    }
+    if let Some(speed) = disk {
+        corrected.disk.bytes_per_second = speed;
         corrected.disk_is_measured = true;
     }
+    let last = last(alike, others);
     let activations = highest(
         last.iter().map(|outcome| outcome.measured_activations as f64 / outcome.predicted_activations as f64),
     );
-    corrected.operations_per_second *= clamped(operations);
     Correction {
         machine: corrected,
         activation_factor: settled(clamped(activations)),
@@ -53,22 +68,38 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
     }
 }
 
-/// Bytes a second from disk in the last runs of any model: the median.
-fn disk_of(outcomes: &[Outcome]) -> Option<f64> {
-    let measured = outcomes.iter().rev().map(|outcome| outcome.measured_disk_bytes_per_second);
-    median(measured.filter(|rate| rate.is_finite() && *rate > 0.0).take(RUNS))
+/// Bytes a second from disk in the last runs of any model: the median. Where a device computes in the machine's own
+/// memory, the disk is its link.
+fn disk_of(outcomes: &[Outcome], machine: &Machine) -> Option<f64> {
+    let measured = outcomes.iter().rev().filter_map(|outcome| match machine.unified {
+        true if outcome.device == machine.device => Some(outcome.measured_link_bytes_per_second),
+        true => None,
+        false => Some(outcome.measured_disk_bytes_per_second),
+    });
+    median(measured.filter(|speed| is_measured(*speed)).take(RUNS))
 }
 
-/// The runs that say something about another run on a device, the last ones first.
-fn comparable<'a>(outcomes: &'a [Outcome], run: &RunIdentity, device: &str) -> Vec<&'a Outcome> {
+/// A speed of 0 was not measured.
+fn is_measured(speed: f64) -> bool {
+    speed.is_finite() && speed > 0.0
+}
+
+/// The runs on a device that say something about another run, the last ones first: those of the same shape, and the
+/// others.
+fn comparable<'a>(
+    outcomes: &'a [Outcome],
+    run: &RunIdentity,
+    device: &str,
+) -> (Vec<&'a Outcome>, Vec<&'a Outcome>) {
     let on_device = outcomes.iter().rev().filter(|outcome| outcome.device == device);
-    let (alike, others): (Vec<_>, Vec<_>) = on_device
-        .filter_map(|outcome| {
-            Some((outcome, outcome.run.as_ref().filter(|own| own.differs_in_shape_only(run))?))
-        })
-        .partition(|(_, own)| own.shape == run.shape);
+    let own = |outcome: &&Outcome| outcome.run.as_ref().is_some_and(|own| own.differs_in_shape_only(run));
+    on_device.filter(own).partition(|outcome| outcome.run.as_ref().is_some_and(|own| own.shape == run.shape))
+}
+
+/// The last runs, those of the same shape first, and alone if they are enough.
+fn last<'a>(alike: Vec<&'a Outcome>, others: Vec<&'a Outcome>) -> Vec<&'a Outcome> {
     let others = if alike.len() < ENOUGH { others } else { Vec::new() };
-    alike.into_iter().chain(others).map(|(outcome, _)| outcome).take(RUNS).collect()
+    alike.into_iter().chain(others).take(RUNS).collect()
 }
 
 /// A factor that differs so little from 1 that following it would only move plans about.
@@ -106,11 +137,6 @@ fn spread(errors: impl Iterator<Item = f64>) -> Option<ErrorSpread> {
     let errors: Vec<f64> = errors.filter(|error| error.is_finite()).collect();
     let worst = errors.iter().copied().reduce(f64::max)?;
     Some(ErrorSpread { median: median(errors.into_iter())?, worst })
-}
-
-/// The median of what was measured; a value of 0 was not measured.
-fn median_of_measured(values: impl Iterator<Item = f64>) -> Option<f64> {
-    median(values.filter(|value| value.is_finite() && *value > 0.0))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -212,7 +238,25 @@ mod tests {
         let corrected = correct(&outcomes, None, &machine()).machine;
         assert!((corrected.disk.bytes_per_second - 3e8).abs() < 1.0 && corrected.disk_is_measured);
         let unified = Machine { unified: true, ..machine() };
-        assert_eq!(correct(&outcomes, None, &unified).machine, unified);
+        assert_eq!(correct(&outcomes, None, &unified).machine, unified, "a CPU reads over its link");
+        let read = |rate| Outcome { measured_link_bytes_per_second: rate, run: None, ..outcome(0.0, 0) };
+        let elsewhere = Outcome { device: "GPU".to_owned(), ..read(9e9) };
+        let corrected = correct(&[read(4e8), elsewhere, read(0.0)], None, &unified).machine;
+        assert!((corrected.disk.bytes_per_second - 4e8).abs() < 1.0 && corrected.disk_is_measured);
+        assert_eq!(corrected.link, unified.link);
+    }
+
+    #[test]
+    fn a_run_of_the_same_shape_says_how_fast_the_next_one_is() {
+        let large = RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..run() };
+        let other = Outcome { measured_operations_per_second: 9e12, ..outcome_of(large) };
+        let speed = |outcomes: &[Outcome]| corrected(outcomes).machine.operations_per_second;
+        assert!((speed(&[other.clone()]) - 9e12).abs() < 1.0, "another shape is better than a guess");
+        let mut outcomes = vec![outcome(2e11, 100)];
+        outcomes.extend(vec![other; 8]);
+        assert!((speed(&outcomes) - 2e11).abs() < 1.0, "however far it is from the guess");
+        outcomes.extend([4e11, 8e11, 5e11].map(|speed| outcome(speed, 100)));
+        assert!((speed(&outcomes) - 5e11).abs() < 1.0, "the last three of them");
     }
 
     #[test]
@@ -265,12 +309,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_eight_runs_count_and_never_beyond_twice() {
+    fn only_the_last_eight_runs_count_and_activations_never_change_beyond_half() {
         let mut outcomes = vec![outcome(0.7e12, 80); 20];
         outcomes.extend(vec![outcome(5e12, 10); 7]);
         outcomes.push(Outcome { measured_device: 880, measured_step_seconds: 0.5, ..outcome(5e12, 10) });
         let correction = corrected(&outcomes);
-        assert!((correction.machine.operations_per_second - 2e12).abs() < 1.0);
+        assert!((correction.machine.operations_per_second - 5e12).abs() < 1.0);
         assert!((correction.activation_factor - 0.5).abs() < 1e-9);
         let Accuracy { runs, memory, time } = correction.accuracy.unwrap();
         let time = time.unwrap();
