@@ -10,7 +10,7 @@ use sluice_engine::{
     hardware::{MemoryAccount, metered},
     memory::Attention,
     nn::{
-        Computes, Costs, Mask, compute_as_on_cards,
+        self, Computes, Costs, Mask, Trace, compute_as_on_cards,
         computed::{Weight, attention},
     },
     precision::{Encoding, Format},
@@ -213,4 +213,69 @@ fn packed_bytes_that_are_too_few_are_refused() {
     let weight = Weight::Packed { bytes, encoding: Format::Q8_0.into(), shape: vec![1, 32] };
     let error = weight.widened(DType::F32).unwrap_err();
     assert!(error.to_string().contains("has 33 bytes"), "{error}");
+}
+
+/// A function of the networks.
+type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
+
+#[test]
+fn functions_take_what_was_predicted() {
+    compute_as_on_cards(true);
+    const WIDE: [usize; 3] = [1, 1024, 512];
+    const ROW: [usize; 3] = [1, 1, 512];
+    const HEADS: [usize; 4] = [1, 512, 64, 64];
+    const PLANE: [usize; 4] = [1, 64, 96, 96];
+    let angles = vec![0.5; 512 * 32];
+    let rope = |x: &nn::Tensor| nn::Rope::from_angles(&angles, 512, 32, &x.device()).unwrap();
+    let rotations: [(&str, &dyn Fn(&nn::Tensor) -> nn::Result<nn::Tensor>); 2] = [
+        ("rope_interleaved", &|x| nn::rope_interleaved(x, &rope(x))),
+        ("rope_half", &|x| nn::rope_half(x, &rope(x))),
+    ];
+    let functions: [(&str, &[&[usize]], Function); 17] = [
+        ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
+        ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
+            nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
+        }),
+        ("layer_norm_modulated", &[&WIDE, &ROW, &ROW], |x| {
+            nn::layer_norm_modulated(&x[0], 1e-6, &x[1], Some(&x[2]))
+        }),
+        ("rms_norm", &[&WIDE, &[512]], |x| nn::rms_norm(&x[0], &x[1], 1e-6)),
+        ("rms_norm_modulated", &[&WIDE, &[512], &ROW], |x| nn::rms_norm_modulated(&x[0], &x[1], 1e-6, &x[2])),
+        ("group_norm", &[&PLANE, &[64], &[64]], |x| nn::group_norm(&x[0], 8, &x[1], &x[2], 1e-6)),
+        ("group_norm_silu", &[&PLANE, &[64], &[64]], |x| nn::group_norm_silu(&x[0], 8, &x[1], &x[2], 1e-6)),
+        ("channel_norm", &[&PLANE, &[64]], |x| nn::channel_norm(&x[0], &x[1], true)),
+        ("scale_and_shift", &[&WIDE, &ROW, &ROW], |x| nn::scale_and_shift(&x[0], &x[1], &x[2])),
+        ("gated_add", &[&WIDE, &ROW, &WIDE], |x| nn::gated_add(&x[0], &x[1], &x[2])),
+        ("silu", &[&WIDE], |x| nn::silu(&x[0])),
+        ("gelu", &[&WIDE], |x| nn::gelu(&x[0])),
+        ("gelu_tanh", &[&WIDE], |x| nn::gelu_tanh(&x[0])),
+        ("quick_gelu", &[&WIDE], |x| nn::quick_gelu(&x[0])),
+        ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
+        ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),
+        ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
+    ];
+    let check =
+        |name: &str, shapes: &[&[usize]], function: &dyn Fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>| {
+            for dtype in [DType::F32, DType::F16, DType::BF16] {
+                let trace = Trace::new(Computes::Card(Attention::Math));
+                let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
+                let before = trace.live();
+                trace.take();
+                function(&traced).unwrap();
+                let predicted = trace.take().peak - before;
+                let ones = |dims: &&[usize]| Tensor::ones(*dims, dtype, &Device::Cpu).unwrap().into();
+                let inputs: Vec<nn::Tensor> = shapes.iter().map(ones).collect();
+                let account = MemoryAccount::new();
+                metered(&account, || function(&inputs).unwrap());
+                let part = account.take_peaks().activations as f64 / predicted as f64;
+                println!("{name} in {dtype:?}: {part:.3} of {predicted}");
+                assert!((0.6..=1.01).contains(&part), "{name} in {dtype:?}: {part} of {predicted}");
+            }
+        };
+    for (name, shapes, function) in functions {
+        check(name, shapes, &function);
+    }
+    for (name, function) in rotations {
+        check(name, &[&HEADS], &|x| function(&x[0]));
+    }
 }

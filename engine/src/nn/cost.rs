@@ -95,18 +95,37 @@ impl Costs {
         }
     }
 
-    /// A norm, modulation or rotation of `values` values, or a gated activation or sum of two tensors of that
-    /// size.
+    /// A modulation of `values` values, or a gated activation or sum of two tensors of that size.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         let operations = 8.0 * values as f64;
         match self.computes {
             Computes::Processor => self.function(values * tensors, values, 0, operations),
-            // Widened, normalized, rounded, scaled.
-            Computes::Card(_) if tensors == 1 => {
-                self.composed(values, values * (1 + 2 * WIDE / self.value_bytes), operations)
-            }
-            // One of the tensors after a function or a gate.
+            // One of the tensors after a function or a gate, or scaled before it is shifted.
             Computes::Card(_) => self.composed(values, values, operations),
+        }
+    }
+
+    /// A norm of `values` values.
+    pub fn norm(self, values: usize) -> Cost {
+        match self.computes {
+            Computes::Processor => self.pointwise(values, 1),
+            // Before and after a function in f32.
+            Computes::Card(_) => {
+                self.composed(values, values * (2 * WIDE / self.value_bytes - 1), 8.0 * values as f64)
+            }
+        }
+    }
+
+    /// A rotation of the neighbouring pairs of `values` values.
+    pub fn rotation(self, values: usize) -> Cost {
+        match self.computes {
+            Computes::Processor => self.pointwise(values, 1),
+            // In f32, the values unless they are in it, and four halves of which two are added.
+            Computes::Card(_) => {
+                let widened = if self.value_bytes < WIDE { WIDE * values } else { 0 };
+                let bytes = (widened + 2 * WIDE * values) as u64;
+                Cost { peak: bytes, ..self.composed(values, 0, 8.0 * values as f64) }
+            }
         }
     }
 
@@ -118,15 +137,19 @@ impl Costs {
                 let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
                 self.function(values, values, scratch, 8.0 * values as f64)
             }
-            Computes::Card(_) => self.pointwise(values, 1),
+            Computes::Card(_) => {
+                let cost = self.norm(values);
+                // The length of each pixel before and after a function, and the shortest one.
+                Cost { peak: cost.peak + (3 * WIDE * batch * pixels) as u64, ..cost }
+            }
         }
     }
 
-    /// An activation of `values` values.
-    pub fn activation(self, values: usize) -> Cost {
+    /// An activation of `values` values, for which the tensor library takes some `functions`.
+    pub fn activation(self, values: usize, functions: usize) -> Cost {
         match self.computes {
             Computes::Processor => self.pointwise(values, 1),
-            Computes::Card(_) => self.composed(values, 2 * values, 8.0 * values as f64),
+            Computes::Card(_) => self.composed(values, (functions - 1) * values, 8.0 * values as f64),
         }
     }
 

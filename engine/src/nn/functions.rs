@@ -50,10 +50,26 @@ fn pointwise<const N: usize>(
     apply(name, inputs, |costs| (costs.pointwise(values, tensors), dims), compute)
 }
 
-/// An elementwise function of one tensor.
-fn activation(name: &'static str, x: &Tensor, compute: fn(&Values) -> Result<Values>) -> Result<Tensor> {
+/// An elementwise function of one tensor, for which the tensor library takes some `functions`.
+fn activation(
+    name: &'static str,
+    x: &Tensor,
+    functions: usize,
+    compute: fn(&Values) -> Result<Values>,
+) -> Result<Tensor> {
     let dims = x.dims().to_vec();
-    apply(name, [x], |costs| (costs.activation(x.elem_count()), dims), |[x]| compute(x))
+    let take = |costs: Costs| (costs.activation(x.elem_count(), functions), dims);
+    apply(name, [x], take, |[x]| compute(x))
+}
+
+/// A norm of the first of `inputs`.
+fn norm<const N: usize>(
+    name: &'static str,
+    inputs: [&Tensor; N],
+    compute: impl Fn([&Values; N]) -> Result<Values>,
+) -> Result<Tensor> {
+    let (values, dims) = (inputs[0].elem_count(), inputs[0].dims().to_vec());
+    apply(name, inputs, |costs| (costs.norm(values), dims), compute)
 }
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
@@ -79,7 +95,7 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
 
 /// `x · sigmoid(x)`.
 pub fn silu(x: &Tensor) -> Result<Tensor> {
-    activation("silu", x, computed::silu)
+    activation("silu", x, 1, computed::silu)
 }
 
 /// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
@@ -94,7 +110,7 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
 
 /// GELU in its tanh approximation (Hendrycks and Gimpel 2016).
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    activation("gelu_tanh", x, computed::gelu_tanh)
+    activation("gelu_tanh", x, 1, computed::gelu_tanh)
 }
 
 /// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
@@ -104,12 +120,12 @@ pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 
 /// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
 pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
-    activation("quick_gelu", x, computed::quick_gelu)
+    activation("quick_gelu", x, 3, computed::quick_gelu)
 }
 
 /// Exact GELU: `x / 2 · (1 + erf(x / √2))`.
 pub fn gelu(x: &Tensor) -> Result<Tensor> {
-    activation("gelu", x, computed::gelu)
+    activation("gelu", x, 1, computed::gelu)
 }
 
 /// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
@@ -139,7 +155,7 @@ pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
 
 /// RMS norm over the last dimension: `x / sqrt(mean(x²) + eps) · weight` (Zhang and Sennrich 2019).
 pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
-    pointwise("rms_norm", [x, weight], 1, |[x, weight]| computed::rms_norm(x, weight, eps))
+    norm("rms_norm", [x, weight], |[x, weight]| computed::rms_norm(x, weight, eps))
 }
 
 /// [`rms_norm`] followed by [`modulate`], in one pass where the device has a fused kernel.
@@ -155,10 +171,10 @@ pub fn rms_norm_modulated(x: &Tensor, weight: &Tensor, eps: f64, scale: &Tensor)
 /// Layer norm over the last dimension (Ba et al. 2016), with or without weight and bias.
 pub fn layer_norm(x: &Tensor, parameters: Option<(&Tensor, &Tensor)>, eps: f64) -> Result<Tensor> {
     match parameters {
-        Some((weight, bias)) => pointwise("layer_norm", [x, weight, bias], 1, |[x, weight, bias]| {
+        Some((weight, bias)) => norm("layer_norm", [x, weight, bias], |[x, weight, bias]| {
             computed::layer_norm(x, Some(weight), Some(bias), eps)
         }),
-        None => pointwise("layer_norm", [x], 1, |[x]| computed::layer_norm(x, None, None, eps)),
+        None => norm("layer_norm", [x], |[x]| computed::layer_norm(x, None, None, eps)),
     }
 }
 
@@ -178,7 +194,7 @@ pub fn layer_norm_modulated(x: &Tensor, eps: f64, scale: &Tensor, shift: Option<
 
 /// Group norm (Wu and He 2018) of `x` `[batch, channels, …]`; `weight` and `bias` are `[channels]`.
 pub fn group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
-    pointwise("group_norm", [x, weight, bias], 1, |[x, weight, bias]| {
+    norm("group_norm", [x, weight, bias], |[x, weight, bias]| {
         computed::group_norm(x, groups, weight, bias, eps)
     })
 }
@@ -191,7 +207,7 @@ pub fn group_norm_silu(
     bias: &Tensor,
     eps: f64,
 ) -> Result<Tensor> {
-    pointwise("group_norm_silu", [x, weight, bias], 1, |[x, weight, bias]| {
+    norm("group_norm_silu", [x, weight, bias], |[x, weight, bias]| {
         computed::group_norm_silu(x, groups, weight, bias, eps)
     })
 }
@@ -344,21 +360,29 @@ impl Rope {
 
 type Rotate = fn(&Values, &computed::Rope) -> Result<Values>;
 
-fn rotate(name: &'static str, x: &Tensor, rope: &Rope, rotate: Rotate) -> Result<Tensor> {
-    pointwise(name, [x, &rope.cos, &rope.sin], 1, |[x, cos, sin]| {
+fn rotate(
+    name: &'static str,
+    x: &Tensor,
+    rope: &Rope,
+    cost: fn(Costs, usize) -> Cost,
+    rotate: Rotate,
+) -> Result<Tensor> {
+    let take = |costs: Costs| (cost(costs, x.elem_count()), x.dims().to_vec());
+    apply(name, [x, &rope.cos, &rope.sin], take, |[x, cos, sin]| {
         rotate(x, &computed::Rope { cos: cos.clone(), sin: sin.clone() })
     })
 }
 
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    rotate("rope_interleaved", x, rope, computed::rope_interleaved)
+    rotate("rope_interleaved", x, rope, Costs::rotation, computed::rope_interleaved)
 }
 
 /// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
 /// language models. Like them, computes in the dtype of `x`.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    rotate("rope_half", x, rope, computed::rope_half)
+    let cost = |costs: Costs, values| costs.pointwise(values, 1);
+    rotate("rope_half", x, rope, cost, computed::rope_half)
 }
 
 /// Applies `change` to the values of `x`, row-major and in f32, on the host.

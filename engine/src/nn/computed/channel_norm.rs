@@ -32,12 +32,16 @@ pub(in crate::nn) fn scratch_bytes(batch: usize, channels: usize, pixels: usize)
 fn plain(x: &Tensor, weight: &Tensor, silu: bool) -> Result<Tensor> {
     let wide = x.to_dtype(DType::F32)?;
     let length = wide.sqr()?.sum_keepdim(1)?.sqrt()?.maximum(SHORTEST)?;
-    let normed = wide.broadcast_div(&length)?.to_dtype(x.dtype())?;
+    let normed = wide.broadcast_div(&length)?;
+    drop(wide);
     let mut per_channel = vec![1; x.rank()];
     per_channel[1] = x.dim(1)?;
     let weight = (weight.to_dtype(x.dtype())?.reshape(per_channel)? * (x.dim(1)? as f64).sqrt())?;
-    let normed = normed.broadcast_mul(&weight)?;
-    if silu { normed.silu() } else { Ok(normed) }
+    let rounded = normed.to_dtype(x.dtype())?;
+    drop(normed);
+    let scaled = rounded.broadcast_mul(&weight)?;
+    drop(rounded);
+    if silu { scaled.silu() } else { Ok(scaled) }
 }
 
 /// Pixels that are normalized together.

@@ -83,15 +83,23 @@ pub fn group_norm_silu(
 fn plain_rms_norm(x: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     let wide = x.to_dtype(DType::F32)?;
     let mean = wide.sqr()?.mean_keepdim(D::Minus1)?;
-    let normed = wide.broadcast_div(&(mean + eps)?.sqrt()?)?.to_dtype(x.dtype())?;
-    normed.broadcast_mul(&weight.to_dtype(x.dtype())?)
+    let normed = wide.broadcast_div(&(mean + eps)?.sqrt()?)?;
+    drop(wide);
+    normed.to_dtype(x.dtype())?.broadcast_mul(&weight.to_dtype(x.dtype())?)
+}
+
+/// `x` in f32 without the mean of its last dimension, divided by its deviation. At most two tensors of that size are in
+/// memory at a time.
+fn standardized(x: &Tensor, eps: f64) -> Result<Tensor> {
+    let wide = x.to_dtype(DType::F32)?;
+    let centred = wide.broadcast_sub(&wide.mean_keepdim(D::Minus1)?)?;
+    drop(wide);
+    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
+    centred.broadcast_div(&(variance + eps)?.sqrt()?)
 }
 
 fn plain_layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
-    let wide = x.to_dtype(DType::F32)?;
-    let centred = wide.broadcast_sub(&wide.mean_keepdim(D::Minus1)?)?;
-    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
-    let mut normed = centred.broadcast_div(&(variance + eps)?.sqrt()?)?.to_dtype(x.dtype())?;
+    let mut normed = standardized(x, eps)?.to_dtype(x.dtype())?;
     if let Some(weight) = weight {
         normed = normed.broadcast_mul(&weight.to_dtype(x.dtype())?)?;
     }
@@ -104,15 +112,17 @@ fn plain_layer_norm(x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>, 
 fn plain_group_norm(x: &Tensor, groups: usize, weight: &Tensor, bias: &Tensor, eps: f64) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     let (batch, channels) = (dims[0], dims[1]);
-    let grouped = x.to_dtype(DType::F32)?.reshape((batch, groups, x.elem_count() / (batch * groups)))?;
-    let centred = grouped.broadcast_sub(&grouped.mean_keepdim(D::Minus1)?)?;
-    let variance = centred.sqr()?.mean_keepdim(D::Minus1)?;
-    let normed = centred.broadcast_div(&(variance + eps)?.sqrt()?)?.reshape(dims.clone())?;
+    let grouped = x.reshape((batch, groups, x.elem_count() / (batch * groups)))?;
+    let normed = standardized(&grouped, eps)?.reshape(dims.clone())?;
     let mut per_channel = vec![1; dims.len()];
     per_channel[1] = channels;
     let weight = weight.to_dtype(DType::F32)?.reshape(per_channel.clone())?;
     let bias = bias.to_dtype(DType::F32)?.reshape(per_channel)?;
-    normed.broadcast_mul(&weight)?.broadcast_add(&bias)?.to_dtype(x.dtype())
+    let scaled = normed.broadcast_mul(&weight)?;
+    drop(normed);
+    let shifted = scaled.broadcast_add(&bias)?;
+    drop(scaled);
+    shifted.to_dtype(x.dtype())
 }
 
 /// The values of a vector of `length`, or `otherwise` repeated if there is none.

@@ -118,12 +118,16 @@ fn fused(
 
 fn plain_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let (batch, tokens, heads, width) = x.dims4()?;
-    let pairs = x.to_dtype(DType::F32)?.reshape((batch, tokens, heads, width / 2, 2))?;
-    let (a, b) = (pairs.narrow(4, 0, 1)?.squeeze(4)?, pairs.narrow(4, 1, 1)?.squeeze(4)?);
-    let (cos, sin) = (rope.cos.unsqueeze(1)?, rope.sin.unsqueeze(1)?);
-    let first = (a.broadcast_mul(&cos)? - b.broadcast_mul(&sin)?)?;
-    let second = (a.broadcast_mul(&sin)? + b.broadcast_mul(&cos)?)?;
-    Tensor::stack(&[first, second], 4)?.reshape((batch, tokens, heads, width))?.to_dtype(x.dtype())
+    let rotated = {
+        let pairs = x.to_dtype(DType::F32)?.reshape((batch, tokens, heads, width / 2, 2))?;
+        let (a, b) = (pairs.narrow(4, 0, 1)?.squeeze(4)?, pairs.narrow(4, 1, 1)?.squeeze(4)?);
+        let (cos, sin) = (rope.cos.unsqueeze(1)?, rope.sin.unsqueeze(1)?);
+        let first = (a.broadcast_mul(&cos)? - b.broadcast_mul(&sin)?)?;
+        [first, (a.broadcast_mul(&sin)? + b.broadcast_mul(&cos)?)?]
+    };
+    let joined = Tensor::stack(&rotated, 4)?.reshape((batch, tokens, heads, width))?;
+    drop(rotated);
+    joined.to_dtype(x.dtype())
 }
 
 fn plain_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
