@@ -15,7 +15,22 @@ use sluice_tools::{Likeness, RandomDtype};
 use tempfile::TempDir;
 
 /// The models to run, in tiny versions.
-const MODELS: [&str; 7] = ["flux.1-dev", "z-image", "sd3.5-medium", "sd3-medium", "sd1.5", "sd2.1", "sdxl"];
+const MODELS: [&str; 14] = [
+    "flux.1-dev",
+    "z-image",
+    "sd3.5-medium",
+    "sd3-medium",
+    "sd1.5",
+    "sd2.1",
+    "sdxl",
+    "qwen-image",
+    "flux.2-klein-4b",
+    "chroma1-hd",
+    "anima",
+    "krea-2-turbo",
+    "wan-2.1-1.3b",
+    "ltx-video",
+];
 
 /// A machine with a GPU, and a folder.
 struct Machine {

@@ -26,7 +26,7 @@ pub struct Correction {
 /// the same formats on the same device.
 ///
 /// Speeds are those of the last three runs of the same shape, or else of any shape: their median, so that a single odd
-/// run changes little. A disk is as fast as in the last runs of any model until this one has measured it.
+/// run changes little. The disk behind a GPU is as fast as in the last runs of any model.
 ///
 /// Memory is a promise, so activations are multiplied by the highest of measured over predicted in the last eight runs
 /// where that differs by 3% or more, and the next prediction is enough. With three or more runs of the same shape, only
@@ -47,9 +47,8 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
     if let Some(operations) = speed(|outcome| outcome.measured_operations_per_second) {
         corrected.operations_per_second = operations;
     }
-    let disk = disk_of(outcomes, machine);
     let own = speed(|outcome| outcome.measured_link_bytes_per_second);
-    let (link, disk) = if machine.unified { (None, own.or(disk)) } else { (own, disk) };
+    let (link, disk) = if machine.unified { (None, own) } else { (own, disk_of(outcomes)) };
     if let Some(speed) = link {
         corrected.link.bytes_per_second = speed;
     }
@@ -68,14 +67,9 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
     }
 }
 
-/// Bytes a second from disk in the last runs of any model: the median. Where a device computes in the machine's own
-/// memory, the disk is its link.
-fn disk_of(outcomes: &[Outcome], machine: &Machine) -> Option<f64> {
-    let measured = outcomes.iter().rev().filter_map(|outcome| match machine.unified {
-        true if outcome.device == machine.device => Some(outcome.measured_link_bytes_per_second),
-        true => None,
-        false => Some(outcome.measured_disk_bytes_per_second),
-    });
+/// Bytes a second from disk in the last runs of any model: the median.
+fn disk_of(outcomes: &[Outcome]) -> Option<f64> {
+    let measured = outcomes.iter().rev().map(|outcome| outcome.measured_disk_bytes_per_second);
     median(measured.filter(|speed| is_measured(*speed)).take(RUNS))
 }
 
@@ -238,12 +232,7 @@ mod tests {
         let corrected = correct(&outcomes, None, &machine()).machine;
         assert!((corrected.disk.bytes_per_second - 3e8).abs() < 1.0 && corrected.disk_is_measured);
         let unified = Machine { unified: true, ..machine() };
-        assert_eq!(correct(&outcomes, None, &unified).machine, unified, "a CPU reads over its link");
-        let read = |rate| Outcome { measured_link_bytes_per_second: rate, run: None, ..outcome(0.0, 0) };
-        let elsewhere = Outcome { device: "GPU".to_owned(), ..read(9e9) };
-        let corrected = correct(&[read(4e8), elsewhere, read(0.0)], None, &unified).machine;
-        assert!((corrected.disk.bytes_per_second - 4e8).abs() < 1.0 && corrected.disk_is_measured);
-        assert_eq!(corrected.link, unified.link);
+        assert_eq!(correct(&outcomes, None, &unified).machine, unified);
     }
 
     #[test]
@@ -251,7 +240,10 @@ mod tests {
         let large = RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..run() };
         let other = Outcome { measured_operations_per_second: 9e12, ..outcome_of(large) };
         let speed = |outcomes: &[Outcome]| corrected(outcomes).machine.operations_per_second;
-        assert!((speed(&[other.clone()]) - 9e12).abs() < 1.0, "another shape is better than a guess");
+        assert!(
+            (speed(std::slice::from_ref(&other)) - 9e12).abs() < 1.0,
+            "another shape is better than a guess"
+        );
         let mut outcomes = vec![outcome(2e11, 100)];
         outcomes.extend(vec![other; 8]);
         assert!((speed(&outcomes) - 2e11).abs() < 1.0, "however far it is from the guess");

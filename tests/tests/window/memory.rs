@@ -5,7 +5,10 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Shown};
 use sluice_engine::{
     hardware::GpuSample,
-    memory::{DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, card_presets},
+    memory::{
+        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, Quality, Residence,
+        card_presets,
+    },
     output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
     session::{Command, Event, Failure, JobId, PlanSubject, Serving},
@@ -130,7 +133,8 @@ fn what_does_not_fit_is_said_with_a_way_out() {
     let mut window = planned(&scene);
     assert!(window.shows("Forecast, does not fit, "));
     assert!(window.shows(&scene.forecast.sentence));
-    window.click_what_says("Use recommended settings");
+    assert!(!window.shows("8-bit weights"), "the same image is possible");
+    window.click("Use layer streaming");
     let chosen = preferences(&window);
     assert_ne!(chosen.mode, OffloadMode::None);
     let row = scene.forecast.alternatives.iter().find(|row| row.preferences.as_ref() == Some(&chosen));
@@ -138,6 +142,33 @@ fn what_does_not_fit_is_said_with_a_way_out() {
     assert!(row.available && row.device_short == 0 && row.host_short == 0);
     let [query] = window.take_plans().try_into().expect("one question");
     assert_eq!(query.memory, chosen);
+}
+
+#[test]
+fn what_only_another_image_makes_possible_is_offered_by_what_changes() {
+    let mut scene = Scene::too_large();
+    let rows = &mut scene.forecast.alternatives;
+    let exact = rows.iter().position(|row| row.recommended).unwrap();
+    let fitting = rows[exact].clone();
+    rows.retain(|row| row.device_short > 0 || row.host_short > 0);
+    let tiled = MemoryPreferences { tile: Some(64), ..fitting.preferences.clone().unwrap() };
+    let of_quality = |quality, preferences| Alternative {
+        quality,
+        preferences: Some(preferences),
+        recommended: quality == Quality::EightBit,
+        ..fitting.clone()
+    };
+    rows.push(of_quality(Quality::EightBit, fitting.preferences.clone().unwrap()));
+    rows.push(of_quality(Quality::Blended, tiled.clone()));
+    rows.push(of_quality(Quality::FourBit, fitting.preferences.clone().unwrap()));
+    let mut window = planned(&scene);
+    assert!(window.shows("8-bit weights") && !window.shows("4-bit weights"));
+    assert!(
+        window.shows("Use ") && !window.shows("Use recommended settings"),
+        "a smaller size, and no advice in red"
+    );
+    window.click("Tile the decode");
+    assert_eq!(preferences(&window), tiled);
 }
 
 #[test]

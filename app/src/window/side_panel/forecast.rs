@@ -2,7 +2,7 @@
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use sluice_engine::memory::{
-    Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError,
+    Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError, Quality,
 };
 
 use crate::{
@@ -89,8 +89,8 @@ fn does_not_fit(
     if pressed.on_hover_text(&forecast.sentence).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::XS;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
         if limit.is_some() && widgets::button(ui, None, "Remove my limit", Weight::Plain).clicked() {
             let mut without = preferences.clone();
             match error {
@@ -99,18 +99,27 @@ fn does_not_fit(
             }
             actions.push(Action::Set(Setting::Memory(Box::new(without))));
         }
-        match way_out(forecast) {
-            Some((alternative, preferences)) => {
-                let words = match alternative.recommended {
-                    true => "Use recommended settings".to_owned(),
-                    false => format!("Use {}", alternative.name),
-                };
-                if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(&alternative.name).clicked()
-                {
-                    actions.push(Action::Set(Setting::Memory(Box::new(preferences.clone()))));
-                }
+        let ways = ways_out(forecast);
+        for (alternative, preferences) in &ways {
+            let words = match (alternative.quality, alternative.recommended) {
+                (Quality::Exact, true) => "Use recommended settings".to_owned(),
+                (Quality::Exact, false) => format!("Use {}", in_a_sentence(&alternative.name)),
+                (Quality::Blended, _) => "Tile the decode".to_owned(),
+                (Quality::EightBit, _) => "8-bit weights".to_owned(),
+                (Quality::FourBit, _) => "4-bit weights".to_owned(),
+            };
+            let tip = format!(
+                "{}: {}, {}",
+                alternative.name,
+                units::memory(alternative.device),
+                units::seconds(alternative.seconds_per_image)
+            );
+            if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(tip).clicked() {
+                actions.push(Action::Set(Setting::Memory(Box::new((*preferences).clone()))));
             }
-            None => smaller(ui, state, actions),
+        }
+        if !ways.iter().any(|(alternative, _)| alternative.quality == Quality::Exact) {
+            smaller(ui, state, actions);
         }
     });
 }
@@ -134,18 +143,36 @@ fn smaller(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     }
 }
 
-/// The alternative to suggest: the recommendation, or else the fastest of those closest to the stored
-/// weights.
-fn way_out(forecast: &Forecast) -> Option<(&Alternative, &MemoryPreferences)> {
-    let fitting = forecast.alternatives.iter().filter(|alternative| {
-        alternative.available && alternative.device_short == 0 && alternative.host_short == 0
-    });
-    fitting.filter_map(|alternative| Some((alternative, alternative.preferences.as_ref()?))).min_by(
-        |(a, _), (b, _)| {
-            let by_quality = b.recommended.cmp(&a.recommended).then(a.quality.cmp(&b.quality));
-            by_quality.then(a.seconds_per_image.total_cmp(&b.seconds_per_image))
-        },
-    )
+/// The alternatives to suggest: one with the same image if any fits, otherwise what changes the image least and, if that
+/// are tiles, 8-bit weights too. Of each quality, the recommendation or else, of those that are about as fast as the
+/// fastest, the one with the plainest name.
+fn ways_out(forecast: &Forecast) -> Vec<(&Alternative, &MemoryPreferences)> {
+    const ABOUT_AS_FAST: f64 = 1.02;
+    let fitting: Vec<_> = forecast
+        .alternatives
+        .iter()
+        .filter(|row| row.available && row.device_short == 0 && row.host_short == 0)
+        .filter_map(|row| Some((row, row.preferences.as_ref()?)))
+        .collect();
+    let best_of = |quality: Quality| {
+        let of_quality = || fitting.iter().copied().filter(|(row, _)| row.quality == quality);
+        let fastest = of_quality().map(|(row, _)| row.seconds_per_image).reduce(f64::min)?;
+        let is_fast = |row: &Alternative| row.seconds_per_image <= ABOUT_AS_FAST * fastest;
+        of_quality().min_by_key(|(row, _)| (!row.recommended, !is_fast(row), row.name.len()))
+    };
+    let [exact, blended, eight, four] =
+        [Quality::Exact, Quality::Blended, Quality::EightBit, Quality::FourBit].map(best_of);
+    match (exact, blended, eight) {
+        (Some(exact), ..) => vec![exact],
+        (None, None, None) => four.into_iter().collect(),
+        (None, blended, eight) => blended.into_iter().chain(eight).collect(),
+    }
+}
+
+/// A name as it stands within a sentence.
+fn in_a_sentence(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// The largest error of earlier predictions as text.
