@@ -15,7 +15,7 @@ use sluice_tools::{Likeness, RandomDtype};
 use tempfile::TempDir;
 
 /// The models to run, in tiny versions.
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 13] = [
     "flux.1-dev",
     "z-image",
     "sd3.5-medium",
@@ -26,7 +26,6 @@ const MODELS: [&str; 14] = [
     "qwen-image",
     "flux.2-klein-4b",
     "chroma1-hd",
-    "anima",
     "krea-2-turbo",
     "wan-2.1-1.3b",
     "ltx-video",
