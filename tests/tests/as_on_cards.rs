@@ -215,6 +215,11 @@ fn packed_bytes_that_are_too_few_are_refused() {
     assert!(error.to_string().contains("has 33 bytes"), "{error}");
 }
 
+/// Rotations of 512 tokens with heads of 64.
+fn rope(x: &nn::Tensor) -> nn::Result<nn::Rope> {
+    nn::Rope::from_angles(&[0.5; 512 * 32], 512, 32, &x.device())
+}
+
 /// A function of the networks.
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
 
@@ -225,13 +230,7 @@ fn functions_take_what_was_predicted() {
     const ROW: [usize; 3] = [1, 1, 512];
     const HEADS: [usize; 4] = [1, 512, 64, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
-    let angles = vec![0.5; 512 * 32];
-    let rope = |x: &nn::Tensor| nn::Rope::from_angles(&angles, 512, 32, &x.device()).unwrap();
-    let rotations: [(&str, &dyn Fn(&nn::Tensor) -> nn::Result<nn::Tensor>); 2] = [
-        ("rope_interleaved", &|x| nn::rope_interleaved(x, &rope(x))),
-        ("rope_half", &|x| nn::rope_half(x, &rope(x))),
-    ];
-    let functions: [(&str, &[&[usize]], Function); 17] = [
+    let functions: [(&str, &[&[usize]], Function); 19] = [
         ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
         ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
             nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
@@ -253,29 +252,24 @@ fn functions_take_what_was_predicted() {
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
+        ("rope_interleaved", &[&HEADS], |x| nn::rope_interleaved(&x[0], &rope(&x[0])?)),
+        ("rope_half", &[&HEADS], |x| nn::rope_half(&x[0], &rope(&x[0])?)),
     ];
-    let check =
-        |name: &str, shapes: &[&[usize]], function: &dyn Fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>| {
-            for dtype in [DType::F32, DType::F16, DType::BF16] {
-                let trace = Trace::new(Computes::Card(Attention::Math));
-                let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
-                let before = trace.live();
-                trace.take();
-                function(&traced).unwrap();
-                let predicted = trace.take().peak - before;
-                let ones = |dims: &&[usize]| Tensor::ones(*dims, dtype, &Device::Cpu).unwrap().into();
-                let inputs: Vec<nn::Tensor> = shapes.iter().map(ones).collect();
-                let account = MemoryAccount::new();
-                metered(&account, || function(&inputs).unwrap());
-                let part = account.take_peaks().activations as f64 / predicted as f64;
-                println!("{name} in {dtype:?}: {part:.3} of {predicted}");
-                assert!((0.6..=1.01).contains(&part), "{name} in {dtype:?}: {part} of {predicted}");
-            }
-        };
     for (name, shapes, function) in functions {
-        check(name, shapes, &function);
-    }
-    for (name, function) in rotations {
-        check(name, &[&HEADS], &|x| function(&x[0]));
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let trace = Trace::new(Computes::Card(Attention::Math));
+            let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
+            let before = trace.live();
+            trace.take();
+            function(&traced).unwrap();
+            let predicted = trace.take().peak - before;
+            let ones = |dims: &&[usize]| Tensor::ones(*dims, dtype, &Device::Cpu).unwrap().into();
+            let inputs: Vec<nn::Tensor> = shapes.iter().map(ones).collect();
+            let account = MemoryAccount::new();
+            metered(&account, || function(&inputs).unwrap());
+            let part = account.take_peaks().activations as f64 / predicted as f64;
+            println!("{name} in {dtype:?}: {part:.3} of {predicted}");
+            assert!((0.6..=1.01).contains(&part), "{name} in {dtype:?}: {part} of {predicted}");
+        }
     }
 }
