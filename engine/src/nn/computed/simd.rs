@@ -220,6 +220,8 @@ impl Scratch {
     pub fn take(&mut self, length: usize) -> &mut [f32] {
         const LINE: usize = 16;
         if self.0.len() < length + LINE {
+            // What is too small goes first: both together would be more than was predicted.
+            self.0 = Vec::new();
             self.0 = vec![0.0; length + LINE];
         }
         let start = self.0.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
