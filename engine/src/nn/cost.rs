@@ -228,7 +228,7 @@ impl Costs {
         match self.computes {
             Computes::Processor => {
                 let threads = current_num_threads();
-                let (channels, size) = ([inputs, outputs], [height, width]);
+                let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
                 self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
             }

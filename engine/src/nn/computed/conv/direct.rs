@@ -33,8 +33,8 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     });
 }
 
-/// Scratch values of [`convolve`], and the number of blocks per image.
-pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usize, usize) {
+/// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
+pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let length = PANELS * tile.columns();
     let plane = sizes.out_height * sizes.out_width;
@@ -43,7 +43,7 @@ pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usi
     let padded = plane.min(length).next_multiple_of(tile.lanes);
     let blocks = plane.div_ceil(length);
     let kernels = if widens { sizes.kernel_values() } else { 0 };
-    (kernels + threads.min(blocks) * (padded + together * area * padded), blocks)
+    (kernels + threads.min(images * blocks) * (padded + together * area * padded), blocks)
 }
 
 /// The kernels in f32: every block of pixels reads all of them.

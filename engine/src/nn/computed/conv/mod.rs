@@ -141,10 +141,10 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
-/// Scratch bytes of the convolution of one image, without its input and its result. `widens` says whether the
+/// Scratch bytes of the convolution of `images` together, without their input and their result. `widens` says whether the
 /// kernels are held in 16-bit floats.
 pub(in crate::nn) fn scratch_bytes(
-    [channels, out_channels]: [usize; 2],
+    [images, channels, out_channels]: [usize; 3],
     [out_height, out_width]: [usize; 2],
     kernel: usize,
     stride: usize,
@@ -164,10 +164,10 @@ pub(in crate::nn) fn scratch_bytes(
         padding: kernel / 2,
     };
     let (values, blocks) = match winograd::suits(sizes) {
-        true => winograd::scratch_values(sizes, widens, threads),
-        false => direct::scratch_values(sizes, widens, threads),
+        true => winograd::scratch_values(sizes, images, widens, threads),
+        false => direct::scratch_values(sizes, images, widens, threads),
     };
-    values * size_of::<f32>() + blocks * out_channels * size_of::<&mut [f32]>()
+    values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
 }
 
 /// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all

@@ -56,8 +56,8 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     });
 }
 
-/// Scratch values of [`convolve`], and the number of blocks per image.
-pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usize, usize) {
+/// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
+pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
@@ -72,7 +72,7 @@ pub(super) fn scratch_values(sizes: Sizes, widens: bool, threads: usize) -> (usi
     let widened = if widens { threads.min(strips) * tile.rows * sizes.channels * 9 } else { 0 };
     let kernels = PRODUCTS * out_channels * sizes.channels;
     let blocks = tile_rows.div_ceil(rows);
-    (kernels + widened.max(threads.min(blocks) * worker), blocks)
+    (kernels + widened.max(threads.min(images * blocks) * worker), blocks)
 }
 
 /// The transformed kernels as the left-hand sides of the sixteen products, in strips of as many output
