@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         };
         let sizes = || footprint(&model, id, ComputeDtype::Bf16);
         let resolved = Resolved::new(&model, &request, ComputeDtype::Bf16)?;
-        let work = || workload(&model, &resolved, &Trace::new(Computes::Processor));
+        let work = || workload(&model, &resolved, &Trace::new(Computes::here()));
         let traced = median(|| {
             black_box((sizes(), work()?));
             Ok(())

@@ -1,8 +1,6 @@
 //! The memory and operations of the functions of this module, from shapes alone. Tests compare them with
 //! measurements.
 
-use rayon::current_num_threads;
-
 use super::{
     computed::{
         Most, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
@@ -28,9 +26,24 @@ pub struct Cost {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computes {
     /// The CPU, with the fused functions of this module.
-    Processor,
+    Processor {
+        /// Number of threads that compute; each has scratch memory.
+        threads: usize,
+    },
     /// A GPU, with compositions of tensor library functions, and attention as chosen.
     Card(Attention),
+}
+
+impl Computes {
+    /// The CPU, with all threads of the pool that this is called from.
+    pub fn here() -> Self {
+        Self::Processor { threads: rayon::current_num_threads() }
+    }
+
+    /// Whether the CPU computes.
+    pub fn is_processor(self) -> bool {
+        matches!(self, Self::Processor { .. })
+    }
 }
 
 /// Costs for values of a given width.
@@ -48,9 +61,9 @@ pub struct Costs {
 const WIDE: usize = 4;
 
 impl Costs {
-    /// Costs on the CPU.
+    /// Costs on the CPU, with all threads of the pool that this is called from.
     pub fn of_processor(value_bytes: usize) -> Self {
-        Self { value_bytes, computes: Computes::Processor, widens: false }
+        Self { value_bytes, computes: Computes::here(), widens: false }
     }
 
     /// A function that reads and writes `wide` values in all, `result` of them its result.
@@ -74,8 +87,8 @@ impl Costs {
     pub fn linear(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
         match self.computes {
-            Computes::Processor => {
-                let scratch = linear_scratch_bytes(rows, inputs, outputs, current_num_threads());
+            Computes::Processor { threads } => {
+                let scratch = linear_scratch_bytes(rows, inputs, outputs, threads);
                 self.function(rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
@@ -90,7 +103,7 @@ impl Costs {
     /// widens a piece at a time.
     pub fn unpacked(self, elements: usize) -> u64 {
         match self.computes {
-            Computes::Processor => 0,
+            Computes::Processor { .. } => 0,
             Computes::Card(_) => (elements * self.value_bytes + unpacked_scratch_bytes(elements)) as u64,
         }
     }
@@ -99,7 +112,7 @@ impl Costs {
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         let operations = 8.0 * values as f64;
         match self.computes {
-            Computes::Processor => self.function(values * tensors, values, 0, operations),
+            Computes::Processor { .. } => self.function(values * tensors, values, 0, operations),
             // One of the tensors after a function or a gate, or scaled before it is shifted.
             Computes::Card(_) => self.composed(values, values, operations),
         }
@@ -108,7 +121,7 @@ impl Costs {
     /// A norm of `values` values.
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {
-            Computes::Processor => self.pointwise(values, 1),
+            Computes::Processor { .. } => self.pointwise(values, 1),
             // Before and after a function in f32.
             Computes::Card(_) => {
                 self.composed(values, values * (2 * WIDE / self.value_bytes - 1), 8.0 * values as f64)
@@ -119,7 +132,7 @@ impl Costs {
     /// A rotation of the neighbouring pairs of `values` values.
     pub fn rotation(self, values: usize) -> Cost {
         match self.computes {
-            Computes::Processor => self.pointwise(values, 1),
+            Computes::Processor { .. } => self.pointwise(values, 1),
             // In f32, the values unless they are in it, and four halves of which two are added.
             Computes::Card(_) => {
                 let widened = if self.value_bytes < WIDE { WIDE * values } else { 0 };
@@ -133,7 +146,7 @@ impl Costs {
     pub fn channel_norm(self, [batch, channels, pixels]: [usize; 3]) -> Cost {
         let values = batch * channels * pixels;
         match self.computes {
-            Computes::Processor => {
+            Computes::Processor { .. } => {
                 let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
                 self.function(values, values, scratch, 8.0 * values as f64)
             }
@@ -148,7 +161,7 @@ impl Costs {
     /// An activation of `values` values, for which the tensor library takes some `functions`.
     pub fn activation(self, values: usize, functions: usize) -> Cost {
         match self.computes {
-            Computes::Processor => self.pointwise(values, 1),
+            Computes::Processor { .. } => self.pointwise(values, 1),
             Computes::Card(_) => self.composed(values, (functions - 1) * values, 8.0 * values as f64),
         }
     }
@@ -166,10 +179,10 @@ impl Costs {
         let operations = 4.0 * queries as f64 * keys as f64;
         let tiled = self.value_bytes < WIDE && WIDTHS.contains(&width);
         match self.computes {
-            Computes::Processor => {
+            Computes::Processor { threads } => {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
                 let shape = [batch, tokens, heads, width];
-                let scratch = attention_scratch_bytes(shape, keys, current_num_threads());
+                let scratch = attention_scratch_bytes(shape, keys, threads);
                 self.function(wide, queries, scratch, operations)
             }
             // The result alone.
@@ -226,8 +239,7 @@ impl Costs {
         let pixels = batch * height * width;
         let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
         match self.computes {
-            Computes::Processor => {
-                let threads = current_num_threads();
+            Computes::Processor { threads } => {
                 let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
                 self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)

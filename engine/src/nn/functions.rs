@@ -288,7 +288,7 @@ fn attend(
     let of =
         |attention| Costs { computes: Computes::Card(attention), ..costs }.attention(shape, keys, kv_heads);
     inputs[0].trace().add_attention(&match costs.computes {
-        Computes::Processor => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
+        Computes::Processor { .. } => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
         Computes::Card(chosen) => AttentionBytes {
             on_gpu: Some(chosen),
             fused: 0,

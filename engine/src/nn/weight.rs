@@ -198,7 +198,7 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
     let size = [steps(height), steps(width)];
     let mut costs = x.trace().costs(x.dtype);
     costs.widens = match x.trace().computes() {
-        Computes::Processor => weight.dtype != DType::F32,
+        Computes::Processor { .. } => weight.dtype != DType::F32,
         Computes::Card(_) => weight.dtype != x.dtype,
     };
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
@@ -276,7 +276,7 @@ fn trace_linear(
     costs.widens = weight.packed.is_none() && weight.dtype != x.dtype;
     let mut cost = costs.linear(rows, inputs, outputs);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
-    let on_card = trace.computes() != Computes::Processor;
+    let on_card = !trace.computes().is_processor();
     let ranks = terms.iter().map(|term| Ok(term.down.traced()?.dims2()?.0)).collect::<Result<Vec<_>>>()?;
     if !on_card {
         // The product with the first factor, in f32.

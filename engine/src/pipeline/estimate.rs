@@ -16,7 +16,7 @@ use crate::{
         ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape, Model,
         ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
     },
-    nn::{self, Computes, DType, Tensor, Trace},
+    nn::{self, DType, Tensor, Trace},
     precision::Storage,
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
@@ -394,7 +394,7 @@ impl Estimator<'_> {
         images: SourceImages,
         shape: LatentShape,
     ) -> u64 {
-        let is_here = self.trace.computes() == Computes::Processor && images.clip.is_none();
+        let is_here = self.trace.computes().is_processor() && images.clip.is_none();
         if !is_here || images.count() == 0 {
             return 0;
         }
@@ -480,7 +480,7 @@ pub fn decode_work(
     let carried = trace.live();
     trace.take();
     let one = scaled.narrow(0, 0, 1)?;
-    let on_processor = trace.computes() == Computes::Processor;
+    let on_processor = trace.computes().is_processor();
     if shape.frames > 1 {
         autoencoder.decode_clip(blocks.blocks(), &one, tiling, &mut |piece| {
             for frame in piece.frames.into_iter().filter(|_| on_processor) {

@@ -58,6 +58,8 @@ pub struct Target {
     card_has_bf16: Option<bool>,
     /// The memory of a card that is there.
     card: Option<Arc<dyn DeviceMemory>>,
+    /// Number of CPU threads that compute.
+    threads: usize,
 }
 
 /// A card that is there.
@@ -129,6 +131,7 @@ impl Target {
                     f32_rate: Some(card.f32_operations_per_second),
                     card_has_bf16: Some(card.has_bf16),
                     card: Some(card.memory),
+                    threads: rayon::current_num_threads(),
                 })
             }
             (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
@@ -153,6 +156,7 @@ impl Target {
                     f32_rate: None,
                     card_has_bf16: None,
                     card: None,
+                    threads: rayon::current_num_threads(),
                 })
             }
             (DeviceChoice::Simulated(id), None) => {
@@ -176,14 +180,23 @@ impl Target {
                     f32_rate,
                     card_has_bf16: Some(card.has_bf16()),
                     card: None,
+                    threads: rayon::current_num_threads(),
                 })
             }
         }
     }
 
+    /// The same for a session that computes with `threads` threads, where they are not those of the caller's pool.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
     /// What computes: a simulated card is the processor.
     pub fn computes(&self) -> Computes {
-        if self.card.is_some() { Computes::Card(self.attention) } else { Computes::Processor }
+        match self.card {
+            Some(_) => Computes::Card(self.attention),
+            None => Computes::Processor { threads: self.threads },
+        }
     }
 
     /// What would compute if a simulated card were there.

@@ -65,6 +65,7 @@ impl Session {
             })
             .build()
             .map_err(io::Error::other)?;
+        let compute_threads = pool.current_num_threads();
         let outcomes = Outcomes::open(options.data.as_deref());
 
         let mut threads = Vec::new();
@@ -100,6 +101,7 @@ impl Session {
             outcomes,
             library,
             sizes: KnownSizes::default(),
+            compute_threads,
         };
         threads.push(spawn("sluice-session", move || {
             dispatcher.run(&incoming, &finished);
@@ -181,6 +183,7 @@ struct Dispatcher {
     outcomes: Outcomes,
     library: Arc<Library>,
     sizes: KnownSizes,
+    compute_threads: usize,
 }
 
 impl Dispatcher {
@@ -250,6 +253,7 @@ impl Dispatcher {
             outcomes: &self.outcomes,
             library: &self.library,
             sizes: &mut self.sizes,
+            compute_threads: self.compute_threads,
         };
         let event = match planning::answer(query, knowledge) {
             Ok(Answer { forecast, readings, reports }) => {

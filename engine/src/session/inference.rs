@@ -156,8 +156,8 @@ impl InferenceThread {
         }
         let files =
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
-        let sinks = files.open().map_err(PipelineError::from)?;
-        let target = self.target(job)?;
+        let sinks = unmetered(|| files.open()).map_err(PipelineError::from)?;
+        let target = unmetered(|| self.target(job))?;
         let job = &unmetered(|| self.with_allowed_precision(job, &target))?;
         let request =
             &unmetered(|| pipeline::with_named_adapters(&job.request, &self.library.adapter_folders))?;
@@ -168,10 +168,10 @@ impl InferenceThread {
             .with_tile(job.memory.tile);
         let mut target = target.computing_in(current.loaded.dtype());
         let run = pipeline::run_identity(current.opened.identity(), &resolved, &job.memory);
-        let correction = memory::correct(&self.outcomes.all(), Some(&run), &target.machine);
+        let correction = unmetered(|| memory::correct(&self.outcomes.all(), Some(&run), &target.machine));
         target.machine = correction.machine;
         let recorder = Recorder::new();
-        let journal = self.journal(job, &resolved.request, &current.loaded);
+        let journal = unmetered(|| self.journal(job, &resolved.request, &current.loaded));
         let resumed = journal.is_ahead();
         let options = RunOptions {
             initial_latents: job.initial_latents.as_ref(),

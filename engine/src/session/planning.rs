@@ -29,6 +29,8 @@ pub struct Knowledge<'a> {
     pub library: &'a Library,
     /// What earlier questions came to.
     pub sizes: &'a mut KnownSizes,
+    /// Number of CPU threads that a run computes with.
+    pub compute_threads: usize,
 }
 
 /// What a request would take.
@@ -47,10 +49,11 @@ pub fn answer(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Fai
 }
 
 fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, PipelineError> {
-    let Knowledge { probe, account, outcomes, library, sizes } = knowledge;
+    let Knowledge { probe, account, outcomes, library, sizes, compute_threads } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
-    let target = Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?;
+    let target =
+        Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?.with_threads(compute_threads);
     let Subject { sizes, readings, run } = match &query.subject {
         PlanSubject::Model => {
             let model = library.models.of(&query.request)?;

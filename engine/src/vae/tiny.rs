@@ -226,7 +226,7 @@ impl TinyDecoder {
 
     /// Peak bytes for decoding latents of a number of frames, a height and a width in tiles, including weights and images.
     pub fn peak(&self, [frames, height, width]: [usize; 3], tiling: Tiling, halvings: usize) -> Result<u64> {
-        let trace = Trace::new(Computes::Processor);
+        let trace = Trace::new(Computes::here());
         let device = Device::from(trace.clone());
         let weights = self.component.blocks.iter().map(|block| {
             let tensors = block.tensors.iter();

@@ -9,7 +9,6 @@ use sluice_engine::{
     checkpoint::Role,
     memory::MemoryPreferences,
     nn::{
-        Computes,
         computed::{
             Mask, Rope, Weight, attention, attention_with_bias, gated_add, geglu, gelu_tanh_mul,
             group_norm_silu, layer_norm_modulated, rms_norm_modulated, rope_half, rope_interleaved,
@@ -73,7 +72,7 @@ enum Function {
 /// Fails if this engine uses no GPU, or the GPU fails.
 pub fn kernel_trials(dtype: ComputeDtype, rows: usize) -> std::result::Result<Vec<Trial>, Failure> {
     let target = target(&MemoryPreferences::default())?;
-    if target.computes() == Computes::Processor {
+    if target.computes().is_processor() {
         return Err(Failure {
             message: "this program does not use a GPU, and the kernels need one".to_owned(),
             advice: Some("Run `sluice-cuda bench kernels` on a machine with an NVIDIA GPU.".to_owned()),

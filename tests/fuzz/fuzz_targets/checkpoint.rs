@@ -24,7 +24,7 @@ fn look(path: &Path) {
     if model.validate(&request).is_ok()
         && let Ok(prompts) = prompts(&model, &request)
     {
-        let trace = Trace::new(Computes::Processor);
+        let trace = Trace::new(Computes::here());
         let _ = workload(&model, &request, ComputeDtype::F32, &prompts, &trace);
     }
 }

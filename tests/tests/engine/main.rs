@@ -5,6 +5,7 @@
 mod clip_starter;
 mod errors_model;
 mod errors_request;
+mod function_memory;
 mod known;
 mod messages;
 mod presets;

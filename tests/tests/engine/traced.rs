@@ -78,7 +78,7 @@ fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
 
 /// Traces everything that a model can do; returns the unused weights.
 fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
-    let trace = Trace::new(Computes::Processor);
+    let trace = Trace::new(Computes::here());
     let mut unread = Vec::new();
     let (own, encoded_as) = ([64, 64], [64, 64]);
     let tower = model.vision_tower();
@@ -216,7 +216,7 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
     let request = fixture.runs().unwrap()[0].request(&path);
     let forecast = |model: &Model| -> Workload {
         let resolved = Resolved::new(model, &request, ComputeDtype::F32).unwrap();
-        workload(model, &resolved, &Trace::new(Computes::Processor)).unwrap()
+        workload(model, &resolved, &Trace::new(Computes::here())).unwrap()
     };
     let denoise = |workload: &Workload, block: usize| {
         let stage = workload.stages.iter().find(|stage| stage.kind == StageKind::Denoise).unwrap();

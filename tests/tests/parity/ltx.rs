@@ -297,7 +297,7 @@ fn tiles_give_what_diffusers_gives() {
 fn longer_clips_take_no_more_memory_in_tiles() {
     let folder = tempfile::tempdir().unwrap();
     let opened = Opened::new("ltx_other", folder.path());
-    let trace = Trace::new(Computes::Processor);
+    let trace = Trace::new(Computes::here());
     let (height, width) = (256, 256);
     let peak = |latent_frames: usize| {
         let count = 1 + 8 * (latent_frames - 1);

@@ -211,7 +211,7 @@ fn activations_of_long_prompts_are_foretold() {
             let tokens: Vec<&Tokens> = tokens.iter().collect();
             let (account, length) = (MemoryAccount::new(), tokens[0].sequences.len());
             let predicted = threads(&account).install(|| {
-                let trace = Trace::new(Computes::Processor);
+                let trace = Trace::new(Computes::here());
                 let blocks = TracedBlocks::new(&trace, &component, dtype);
                 text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, Given::default()).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()

@@ -148,7 +148,7 @@ fn shapes_are_enough() {
 fn a_traced_run_asks_for_every_weight() {
     let folder = tempfile::tempdir().unwrap();
     let case = Case::open("qwen_image", &part("qwen_image", folder.path()));
-    let trace = Trace::new(Computes::Processor);
+    let trace = Trace::new(Computes::here());
     for run in RUNS {
         let blocks = TracedBlocks::new(&trace, &case.component, DType::F32);
         let outputs = case.outputs(run, blocks.blocks(), |values| trace.tensor(values.dims(), DType::F32));

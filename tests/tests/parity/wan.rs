@@ -366,7 +366,7 @@ fn scaling_goes_there_and_back() {
 fn encoding_a_longer_clip_takes_no_more_memory() {
     let folder = tempfile::tempdir().unwrap();
     let opened = Opened::new("wan", false, Placement::Resident, folder.path());
-    let trace = Trace::new(Computes::Processor);
+    let trace = Trace::new(Computes::here());
     let peak = |count: usize| {
         let blocks = TracedBlocks::new(&trace, opened.store.component(), DType::F32);
         let (height, width) = (64, 64);

@@ -109,7 +109,7 @@ fn the_encoders_work_is_what_is_measured() {
             let tiling = [None, Some(64), Some(48), Some(32)][way].map(Tiling::with_tile);
             let scale = autoencoder.scale();
             let pixels = [1, 3, height * scale, width * scale];
-            let trace = Trace::new(Computes::Processor);
+            let trace = Trace::new(Computes::here());
             let blocks = TracedBlocks::new(&trace, own, dtype);
             let image = trace.tensor(&pixels, candle_core::DType::F32);
             autoencoder.encode(blocks.blocks(), &image, tiling).unwrap();

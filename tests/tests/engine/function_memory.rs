@@ -1,0 +1,74 @@
+//! What the functions of the networks take on the CPU, with the number of threads of a session, is what was
+//! predicted.
+
+use std::{sync::Arc, thread};
+
+use candle_core::{DType, Device, Tensor};
+use sluice_engine::{
+    hardware::{MemoryAccount, metered},
+    nn::{self, Computes, Conv2d, Mask, Trace},
+};
+
+type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
+
+const THREADS: usize = 2;
+
+/// Threads whose allocations are charged to `account`, as those of a session are.
+fn metered_threads(account: &Arc<MemoryAccount>) -> rayon::ThreadPool {
+    let start = |compute: rayon::ThreadBuilder| {
+        let account = Arc::clone(account);
+        thread::spawn(move || metered(&account, || compute.run()));
+        Ok(())
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(THREADS).spawn_handler(start).build().unwrap()
+}
+
+#[test]
+fn functions_take_what_was_predicted_for_two_threads() {
+    const WIDE: [usize; 3] = [1, 1024, 512];
+    const HEADS: [usize; 4] = [1, 512, 8, 64];
+    const PLANE: [usize; 4] = [1, 64, 96, 96];
+    const PLANES: [usize; 4] = [3, 64, 48, 48];
+    const SAME: [usize; 4] = [32, 64, 3, 3];
+    const POINT: [usize; 4] = [128, 64, 1, 1];
+    let functions: [(&str, &[&[usize]], Function); 14] = [
+        ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
+        ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
+        ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
+        ("causal attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::Causal)),
+        ("conv2d 3x3", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
+        ("conv2d 3x3 of three", &[&PLANES, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
+        ("conv2d 3x3 halved", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::HALVE_3X3)),
+        ("conv2d 1x1", &[&PLANE, &POINT], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::POINTWISE)),
+        ("channel_norm", &[&PLANE, &[64]], |x| nn::channel_norm(&x[0], &x[1], true)),
+        ("group_norm_silu", &[&PLANE, &[64], &[64]], |x| nn::group_norm_silu(&x[0], 8, &x[1], &x[2], 1e-6)),
+        ("rms_norm", &[&WIDE, &[512]], |x| nn::rms_norm(&x[0], &x[1], 1e-6)),
+        ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
+        ("upsample_nearest_2x", &[&PLANE], |x| nn::upsample_nearest_2x(&x[0])),
+        ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
+    ];
+    let account = MemoryAccount::new();
+    let pool = metered_threads(&account);
+    for (name, shapes, function) in functions {
+        for dtype in [DType::F32, DType::BF16] {
+            // Predicted outside the pool, as the plans of a session are.
+            let trace = Trace::new(Computes::Processor { threads: THREADS });
+            let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
+            let before = trace.live();
+            trace.take();
+            function(&traced).unwrap();
+            let predicted = trace.take().peak - before;
+            let ones = |dims: &&[usize]| Tensor::ones(*dims, dtype, &Device::Cpu).unwrap().into();
+            let inputs: Vec<nn::Tensor> = shapes.iter().map(ones).collect();
+            // The order of the threads' work decides how much scratch memory is held at once.
+            let most = (0..5).map(|_| {
+                account.take_peaks();
+                pool.install(|| function(&inputs)).unwrap();
+                account.take_peaks().activations
+            });
+            let part = most.max().unwrap() as f64 / predicted as f64;
+            println!("{name} in {dtype:?}: {part:.3} of {predicted}");
+            assert!((0.6..=1.01).contains(&part), "{name} in {dtype:?}: {part} of {predicted}");
+        }
+    }
+}
