@@ -23,10 +23,7 @@ use super::{
     buffer::{Buffer, Sizes, bytes},
     weight_source::{HostCopy, WeightSource},
 };
-use crate::{
-    hardware::{Reservation, unmetered},
-    memory::Tier,
-};
+use crate::{hardware::Reservation, memory::Tier};
 
 /// A request to load a block to the device.
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +134,8 @@ impl Ring {
 }
 
 impl Copies {
-    /// Allocates the ring and starts the threads.
+    /// Allocates the ring and starts the threads. Call it [unmetered](crate::hardware::unmetered): the ring holds
+    /// weights, which are reserved, and not activations.
     pub fn start(source: &Arc<WeightSource>, ring: Ring) -> Result<Self, RunError> {
         let blocks = source.blocks();
         let (requests, waiting) = bounded(2 * blocks + 2);
@@ -145,7 +143,7 @@ impl Copies {
         let (free, freed) = bounded(ring.slots.max(1) as usize);
         for number in 0..ring.slots {
             let reserved = source.account.reserve_weights(bytes(&ring.slot))?;
-            let buffer = unmetered(|| source.memory.allocate(&ring.slot))?;
+            let buffer = source.memory.allocate(&ring.slot)?;
             // The channel has capacity for every slot.
             let _ = free.try_send(Slot { number: number as u8, buffer, _reserved: reserved });
         }

@@ -275,7 +275,7 @@ impl WeightStore {
             let before = state.copies.take().map(|copies| *copies.ring());
             state.ahead = None;
             let ring = before.map_or(needed, |before| before.union(&needed));
-            state.copies = Some(Copies::start(&self.source, ring)?);
+            state.copies = Some(unmetered(|| Copies::start(&self.source, ring))?);
         }
         let on_its_way = state.ahead.take().is_some_and(|ahead| ahead == range);
         let again = state.announced > 0;

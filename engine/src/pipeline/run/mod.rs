@@ -116,7 +116,7 @@ impl LoadedModel {
             image: RefCell::default(),
             references,
             reference_latents: RefCell::default(),
-            streams: RefCell::new(noise::seeds(&resolved.request)),
+            streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
             is_new_stage: Cell::new(true),
