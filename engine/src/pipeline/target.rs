@@ -24,8 +24,10 @@ use candle_core::{DType, Device, Tensor};
 use super::PipelineError;
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
-    memory::Attention,
-    memory::{CARD_BLOCK_LATENCY, DeviceChoice, Link, Machine, MemoryPreferences, USUAL_DISK, machine_of},
+    memory::{
+        self, Attention, CARD_BLOCK_LATENCY, Correction, DeviceChoice, Link, Machine, MemoryPreferences,
+        Outcome, RunIdentity, USUAL_DISK, machine_of,
+    },
     models::Model,
     nn::{self, Computes},
     request::ComputeDtype,
@@ -189,6 +191,18 @@ impl Target {
     /// The same for a session that computes with `threads` threads, where they are not those of the caller's pool.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+
+    /// Corrects the machine and the activations of a model by past runs, as [`memory::correct`] does.
+    ///
+    /// On the CPU the number of threads that hold scratch memory at once varies from run to run, so that runs that took
+    /// less than was predicted lower nothing.
+    pub fn correct(&self, outcomes: &[Outcome], run: Option<&RunIdentity>) -> Correction {
+        let mut correction = memory::correct(outcomes, run, &self.machine);
+        if self.computes().is_processor() {
+            correction.activation_factor = correction.activation_factor.max(1.0);
+        }
+        correction
     }
 
     /// What computes: a simulated card is the processor.

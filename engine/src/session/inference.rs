@@ -168,7 +168,7 @@ impl InferenceThread {
             .with_tile(job.memory.tile);
         let mut target = target.computing_in(current.loaded.dtype());
         let run = pipeline::run_identity(current.opened.identity(), &resolved, &job.memory);
-        let correction = unmetered(|| memory::correct(&self.outcomes.all(), Some(&run), &target.machine));
+        let correction = unmetered(|| target.correct(&self.outcomes.all(), Some(&run)));
         target.machine = correction.machine;
         let recorder = Recorder::new();
         let journal = unmetered(|| self.journal(job, &resolved.request, &current.loaded));
@@ -222,7 +222,7 @@ impl InferenceThread {
         let sizes = self.sizes.of(&model, None, &resolved, target.computes())?;
         let target = target.clone().computing_in(sizes.footprint.dtype);
         let run = pipeline::run_identity(model.identity(), &resolved, &job.memory);
-        let correction = memory::correct(&self.outcomes.all(), Some(&run), &target.machine);
+        let correction = target.correct(&self.outcomes.all(), Some(&run));
         let workload = sizes.workload.clone().scaled(correction.activation_factor);
         let memory =
             memory::with_allowed_precision(&sizes.footprint, &workload, &correction.machine, &job.memory);

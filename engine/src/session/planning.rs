@@ -72,7 +72,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     // A run may use weights in 8 bits where that is allowed, and is then recorded with them.
     let used = memory::with_allowed_precision(footprint, workload, &target.machine, &query.memory);
     let run = run.map(|run| RunIdentity { precisions: used.precisions(), ..run });
-    let correction = memory::correct(&outcomes.all(), run.as_ref(), &target.machine);
+    let correction = target.correct(&outcomes.all(), run.as_ref());
     let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
