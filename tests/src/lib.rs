@@ -17,4 +17,5 @@ pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod stores;
+pub mod threads;
 pub mod twins;

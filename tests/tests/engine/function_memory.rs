@@ -1,27 +1,14 @@
 //! What the functions of the networks take on the CPU, with the number of threads of a session, is what was
 //! predicted.
 
-use std::{sync::Arc, thread};
-
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
-    hardware::{MemoryAccount, metered},
+    hardware::MemoryAccount,
     nn::{self, Computes, Conv2d, Mask, Trace},
 };
+use sluice_tests::threads::two_metered_threads;
 
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
-
-const THREADS: usize = 2;
-
-/// Threads whose allocations are charged to `account`, as those of a session are.
-fn metered_threads(account: &Arc<MemoryAccount>) -> rayon::ThreadPool {
-    let start = |compute: rayon::ThreadBuilder| {
-        let account = Arc::clone(account);
-        thread::spawn(move || metered(&account, || compute.run()));
-        Ok(())
-    };
-    rayon::ThreadPoolBuilder::new().num_threads(THREADS).spawn_handler(start).build().unwrap()
-}
 
 #[test]
 fn functions_take_what_was_predicted_for_two_threads() {
@@ -48,11 +35,11 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
     ];
     let account = MemoryAccount::new();
-    let pool = metered_threads(&account);
+    let pool = two_metered_threads(&account).unwrap();
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::BF16] {
             // Predicted outside the pool, as the plans of a session are.
-            let trace = Trace::new(Computes::Processor { threads: THREADS });
+            let trace = Trace::new(Computes::Processor { threads: 2 });
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();
             trace.take();

@@ -1,15 +1,14 @@
-//! Files that vanish, memory that runs out, and reports that cannot be written.
+//! Files that vanish, and reports that cannot be written.
 
 use std::{fs, path::PathBuf};
 
 use sluice_engine::{
-    memory::{MemoryPreferences, Outcome},
     request::Request,
-    session::{Command, Event, Job, Reports, SessionOptions},
+    session::{Command, Event, Job, Reports},
 };
 use sluice_tests::runner::Runner;
 
-use super::support::{Copy, Tiny, card, forecast, mode, passing_through, run, run_dumped, starter};
+use super::support::{Copy, Tiny, card, passing_through, run, run_dumped};
 
 /// The largest weight file of the denoiser.
 fn weights(copy: &Copy) -> PathBuf {
@@ -59,53 +58,6 @@ fn a_file_that_is_deleted_during_a_run_is_read_to_the_end() {
     runner.wait(id).unwrap().pictures().unwrap();
     let got = sluice_tests::checkpoint::load(&dump).unwrap();
     super::support::assert_same(&got, &want.tensors, "a file that is gone");
-}
-
-/// Past runs that took half of the predicted memory make the next prediction too low, so that memory runs
-/// out.
-#[test]
-fn a_run_out_of_memory_goes_on_with_less_and_draws_the_same_bytes() {
-    let request = starter(256, 3);
-    let mut plain = Runner::start().unwrap();
-    let memory =
-        MemoryPreferences { tile: Some(16), ..mode(sluice_engine::memory::OffloadMode::LayerStreaming) };
-    let honest = forecast(&plain, &request, &memory);
-    let want = run_dumped(&mut plain, &request, &mode(sluice_engine::memory::OffloadMode::None));
-    let (enough, everything) = (honest.least_device.unwrap(), honest.plan.unwrap().peak_device());
-    let budget = enough + (everything - enough) / 2;
-
-    let data = tempfile::tempdir().unwrap();
-    let wrong = Outcome {
-        predicted_activations: 2,
-        measured_activations: 1,
-        measured_step_seconds: 0.0,
-        measured_operations_per_second: 0.0,
-        measured_link_bytes_per_second: 0.0,
-        measured_disk_bytes_per_second: 0.0,
-        ..want.outcome.clone()
-    };
-    let line = serde_json::to_string(&wrong).unwrap() + "\n";
-    fs::write(data.path().join("outcomes.jsonl"), line.repeat(3)).unwrap();
-    let options = SessionOptions { data: Some(data.path().to_owned()), ..SessionOptions::default() };
-    let mut misled = Runner::with(options).unwrap();
-    let memory = MemoryPreferences { vram_budget: Some(budget), ..memory };
-    let ran = run_dumped(&mut misled, &request, &memory);
-    assert!(!ran.replanned().is_empty(), "memory should have run out");
-    assert!(ran.replanned()[0].starts_with("Ran out of memory"), "{:?}", ran.replanned());
-    assert!(ran.outcome.measured_device <= budget);
-    for name in ["step.0.latents", "step.2.latents"] {
-        let bits = |tensor: &candle_core::Tensor| {
-            tensor
-                .flatten_all()
-                .unwrap()
-                .to_vec1::<f32>()
-                .unwrap()
-                .into_iter()
-                .map(f32::to_bits)
-                .collect::<Vec<_>>()
-        };
-        assert!(bits(&ran.tensors[name]) == bits(&want.tensors[name]), "{name} differs after a step down");
-    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod faults;
 mod less_memory;
 mod offload_cache;
 mod options;
+mod out_of_memory;
 mod past_runs;
 mod pictures;
 mod precisions;
