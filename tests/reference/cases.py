@@ -750,6 +750,19 @@ CASES = {
             runs={"wide": Run("dance monkey", "", 3, 2.5, 48, 80, batch=2, max_tokens=32)},
         ),
     },
+    "flux2_dev": {
+        "default": Checkpoint(
+            runs={
+                "horse": Run(HORSE, "", 3, 4.0, 64, 48, max_tokens=64),
+                "edited": Referenced(LONG, "", 2, 2.5, 32, 48, max_tokens=64, references=references(1024, [70, 90])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={"text": {"width": 32, "heads": 6, "kv_heads": 2, "head_width": 24, "eps": 1e-3, "theta": 1e4}},
+            runs={"wide": Run("dance monkey", "", 2, 3.0, 32, 48, batch=2, max_tokens=80)},
+        ),
+    },
     "z_image": {
         "default": Checkpoint(
             runs={

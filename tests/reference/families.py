@@ -14,6 +14,7 @@ import transformers
 
 import clip_tokenizer
 import modular
+import mistral_tokenizer
 import qwen_tokenizer
 import t5_tokenizer
 
@@ -386,30 +387,52 @@ def chroma(transformer=None, text=None, vae=None, scheduler=None):
     )
 
 
+def mistral(tokenizer, width=64, blocks=4, heads=2, kv_heads=1, head_width=128, eps=1e-5, theta=1e9):
+    """A Mistral Small 3 model with a small vision tower, which reads no pictures."""
+    text = dict(
+        model_type="mistral", vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2,
+        num_hidden_layers=blocks, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width,
+        max_position_embeddings=2048, rms_norm_eps=eps, sliding_window=None,
+        rope_parameters={"rope_theta": theta, "rope_type": "default"},
+    )  # fmt: skip
+    vision = dict(
+        model_type="pixtral", hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=24,
+        patch_size=4, image_size=16,
+    )  # fmt: skip
+    config = transformers.Mistral3Config(text_config=text, vision_config=vision, image_token_index=10)
+    return transformers.Mistral3ForConditionalGeneration(config)
+
+
 @family
-def flux2(distilled=True, transformer=None, text=None, vae=None, scheduler=None):
-    """FLUX.2 klein: states of three layers of Qwen3, a transformer of double and single blocks that share their
-    modulation, an autoencoder whose latents are patches that a batch norm scales."""
-    tokenizer, save_tokenizer = qwen_tokenizer.make()
-    text_encoder = qwen3_with_head(tokenizer, **{"blocks": 4, **(text or {})})
+def flux2(distilled=True, dev=False, transformer=None, text=None, vae=None, scheduler=None):
+    """FLUX.2: states of three layers of Qwen3 or, for dev, of Mistral, a transformer of double and single blocks that
+    share their modulation, an autoencoder whose latents are patches that a batch norm scales."""
+    tokenizer, save_tokenizer = (mistral_tokenizer if dev else qwen_tokenizer).make()
+    if dev:
+        text_encoder = mistral(tokenizer, **(text or {}))
+        text_width = text_encoder.config.text_config.hidden_size
+    else:
+        text_encoder = qwen3_with_head(tokenizer, **{"blocks": 4, **(text or {})})
+        text_width = text_encoder.config.hidden_size
     usual = dict(latent_channels=32, block_out_channels=(32, 32, 64, 64), layers_per_block=1, norm_num_groups=32)
     autoencoder = diffusers.AutoencoderKLFlux2(**{**usual, **(vae or {})})
     channels = 4 * autoencoder.config.latent_channels
     options = dict(
         in_channels=channels, num_layers=2, num_single_layers=2, attention_head_dim=32, num_attention_heads=2,
-        joint_attention_dim=3 * text_encoder.config.hidden_size, axes_dims_rope=(8, 8, 8, 8), guidance_embeds=False,
+        joint_attention_dim=3 * text_width, axes_dims_rope=(8, 8, 8, 8), guidance_embeds=dev,
     )  # fmt: skip
     flow = dict(
         shift=3.0, use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256,
         max_image_seq_len=4096,
     )  # fmt: skip
-    pipeline = diffusers.Flux2KleinPipeline(
+    own = {} if dev else {"is_distilled": distilled}
+    pipeline = (diffusers.Flux2Pipeline if dev else diffusers.Flux2KleinPipeline)(
         transformer=diffusers.Flux2Transformer2DModel(**{**options, **(transformer or {})}),
         vae=autoencoder,
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
         text_encoder=text_encoder,
         tokenizer=tokenizer,
-        is_distilled=distilled,
+        **own,
     )
     scale = 2 ** len(autoencoder.config.block_out_channels)
     return Tiny(
@@ -417,6 +440,12 @@ def flux2(distilled=True, transformer=None, text=None, vae=None, scheduler=None)
         tokenizers={"tokenizer": save_tokenizer},
         latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
     )
+
+
+@family
+def flux2_dev(text=None):
+    """FLUX.2 dev: guidance is an input of the transformer, and Mistral reads the prompts."""
+    return flux2(dev=True, text=text)
 
 
 def qwen3_vl(tokenizer, width=32, blocks=9, heads=2, kv_heads=1, head_width=16, eps=1e-6, theta=5e6):

@@ -107,7 +107,7 @@ def area(side, ratio, multiple):
 def referenced(kind, references, folder):
     """Options of a pipeline that edits pictures, which reads them as large as is asked for."""
     opened = [Image.open(f"{folder}/{REFERENCE}-{number}.png") for number in range(len(references["pictures"]))]
-    if kind == "Flux2KleinPipeline":
+    if kind in ("Flux2Pipeline", "Flux2KleinPipeline"):
         yield {"image": opened}
         return
     side, (width, height) = references["side"], references["pictures"][0]

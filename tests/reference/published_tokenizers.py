@@ -1,13 +1,15 @@
-"""Writes the tokenizers of CLIP and T5 to ../../assets/tokenizers, and what the original programs make of some texts.
+"""Writes the tokenizers of CLIP, T5 and Mistral to ../../assets/tokenizers, and what the original programs make of some texts.
 
     pip download --no-deps open-clip-torch==3.3.0 && unzip open_clip_torch-*.whl
     pip download --no-deps --no-binary stable-diffusion-cpp-python stable-diffusion-cpp-python==0.4.7 && tar xzf stable_*
+    pip install mistral-common==1.13.1
     python published_tokenizers.py open_clip/bpe_simple_vocab_16e6.txt.gz \
         stable_diffusion_cpp_python-0.4.7/vendor/stable-diffusion.cpp/src/tokenizers/vocab/clip_t5.hpp
 
 The first has the merges that OpenAI published with CLIP, of which the first 48,894 are used. In the second are the bytes
 of T5's tokenizer.json; from that a spiece.model is written as SentencePiece reads it: pieces, scores, replacements.
-The ids in ../fixtures/tokenizers.json are those of transformers. Where SentencePiece itself gives others, that is said:
+Mistral's tokens are those of tekken_240911.json in mistral-common, without those that no model uses.
+The ids in ../fixtures/tokenizers.json are those of transformers, and for Mistral those of mistral-common. Where SentencePiece itself gives others, that is said:
 transformers replaces letters with their marks as one, and drops control characters.
 """
 
@@ -20,9 +22,12 @@ import re
 import sys
 import tempfile
 
+import mistral_common
 import sentencepiece
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from sentencepiece import sentencepiece_model_pb2
 from transformers import CLIPTokenizer, T5Tokenizer
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ASSETS = os.path.join(HERE, "..", "..", "assets", "tokenizers")
@@ -107,13 +112,29 @@ def write(name, content):
         file.write(compressed.getvalue())
 
 
+def mistral():
+    """Mistral's tokenizer; writes its tokens as letters that stand for bytes."""
+    path = os.path.join(os.path.dirname(mistral_common.__file__), "data", "tekken_240911.json")
+    with open(path, encoding="utf-8") as file:
+        description = json.load(file)
+    config = description["config"]
+    count = config["default_vocab_size"] - config["default_num_special_tokens"]
+    letters = bytes_to_unicode()
+    tokens = [base64.b64decode(token["token_bytes"]) for token in description["vocab"][:count]]
+    lines = ["".join(letters[byte] for byte in token) + "\n" for token in tokens]
+    write("mistral/tokens.txt.gz", "".join(lines).encode())
+    return Tekkenizer.from_file(path)
+
+
 def main():
     """Writes assets and ids."""
+    tekken = mistral()
     clip_tokenizer, (t5_tokenizer, processor) = clip(sys.argv[1]), t5(sys.argv[2])
     rows = []
     for text in TEXTS:
         ids = clip_tokenizer(text)["input_ids"][1:-1], t5_tokenizer(text)["input_ids"][:-1]
-        rows.append({"text": text, "clip": ids[0], "t5": ids[1]})
+        mistral_ids = tekken.encode(text, bos=False, eos=False)
+        rows.append({"text": text, "clip": ids[0], "t5": ids[1], "mistral": mistral_ids})
         if processor.encode(text) != ids[1]:
             print(f"SentencePiece has other ids for {text!r}")
     with open(FIXTURE, "w", encoding="utf-8") as file:

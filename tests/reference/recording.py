@@ -463,7 +463,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         repair_chroma(pipeline)
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
     is_krea = kind.startswith("Krea2")
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2", "Chroma", "Anima")) else len(extra)))
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2Klein", "Chroma", "Anima")) else len(extra)))
     if not makes_clips:
         named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
@@ -494,7 +494,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if is_flux2:
         # The negative prompt is always empty. The layers are those at a quarter, a half and three quarters.
         options.pop("negative_prompt")
-        layers = pipeline.text_encoder.config.num_hidden_layers
+        layers = pipeline.text_encoder.config.get_text_config().num_hidden_layers
         options["text_encoder_out_layers"] = tuple(layers * part // 4 for part in (1, 2, 3))
     if makes_clips:
         options["num_videos_per_prompt"] = options.pop("num_images_per_prompt")

@@ -489,6 +489,10 @@ impl Kind {
             Some("text_encoder") if has("model.layers.0.self_attn.q_norm.weight") => {
                 ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
             }
+            Some("text_encoder") if has("language_model.model.norm.weight") => {
+                let tensors = original_names::mistral(tensors);
+                ("text_encoders/tiny_mistral3", "text_encoders.mistral3_24b.transformer.", tensors)
+            }
             Some("text_encoder") if has("lm_head.weight") => {
                 ("text_encoders/qwen_2.5_vl_7b", "text_encoders.qwen25_7b.transformer.", tensors)
             }

@@ -130,11 +130,13 @@ pub fn chroma(diffusers: &Tensors) -> Result<Tensors> {
 }
 
 /// Layers of a FLUX.2 transformer that are only renamed: the original name and diffusers'.
-const FLUX2: [(&str, &str); 22] = [
+const FLUX2: [(&str, &str); 24] = [
     ("img_in", "x_embedder"),
     ("txt_in", "context_embedder"),
     ("time_in.in_layer", "time_guidance_embed.timestep_embedder.linear_1"),
     ("time_in.out_layer", "time_guidance_embed.timestep_embedder.linear_2"),
+    ("guidance_in.in_layer", "time_guidance_embed.guidance_embedder.linear_1"),
+    ("guidance_in.out_layer", "time_guidance_embed.guidance_embedder.linear_2"),
     ("double_stream_modulation_img.lin", "double_stream_modulation_img.linear"),
     ("double_stream_modulation_txt.lin", "double_stream_modulation_txt.linear"),
     ("single_stream_modulation.lin", "single_stream_modulation.linear"),
@@ -154,6 +156,20 @@ const FLUX2: [(&str, &str); 22] = [
     ("single_blocks.{}.norm.query_norm", "single_transformer_blocks.{}.attn.norm_q"),
     ("single_blocks.{}.norm.key_norm", "single_transformer_blocks.{}.attn.norm_k"),
 ];
+
+/// The layers of a Mistral encoder of FLUX.2 that are read, as ComfyUI's files have them.
+pub fn mistral(published: Tensors) -> Tensors {
+    const PREFIX: &str = "language_model.model.";
+    let number = |name: &str| name.strip_prefix("layers.")?.split_once('.')?.0.parse::<usize>().ok();
+    let own = published.into_iter().filter_map(|(name, tensor)| {
+        let name = name.strip_prefix(PREFIX)?.to_owned();
+        (name != "norm.weight").then_some((name, tensor))
+    });
+    let own: Tensors = own.collect();
+    let layers = own.keys().filter_map(|name| number(name)).max().map_or(0, |last| last + 1);
+    let is_read = |(name, _): &(String, Tensor)| number(name).is_none_or(|number| number < layers * 3 / 4);
+    own.into_iter().filter(is_read).map(|(name, tensor)| (format!("model.{name}"), tensor)).collect()
+}
 
 /// A FLUX.2 transformer under its original names.
 pub fn flux2(diffusers: &Tensors) -> Result<Tensors> {

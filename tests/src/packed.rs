@@ -175,8 +175,8 @@ pub const T5_IN_LLAMA: [(&str, &str); 13] = [
     ("layer.1.layer_norm.", "ffn_norm."),
 ];
 
-/// llama.cpp's names of the tensors of a Qwen model: the authors' and its own.
-pub const QWEN_IN_LLAMA: [(&str, &str); 14] = [
+/// llama.cpp's names of the tensors of a language model: the authors' and its own.
+pub const LANGUAGE_MODEL_IN_LLAMA: [(&str, &str); 14] = [
     ("model.layers.", "blk."),
     ("input_layernorm", "attn_norm"),
     ("post_attention_layernorm", "ffn_norm"),

@@ -89,6 +89,7 @@ fn krea2() {
 #[test]
 fn flux2() {
     check_family("flux2");
+    check_family("flux2_dev");
 }
 
 #[test]

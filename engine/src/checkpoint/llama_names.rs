@@ -1,7 +1,7 @@
 //! Maps llama.cpp's tensor names of text encoders to those of their authors.
 
-/// Replacements for Qwen models, in order.
-const QWEN: [(&str, &str); 15] = [
+/// Replacements for language models, in order.
+const LANGUAGE_MODEL: [(&str, &str); 15] = [
     ("blk.", "model.layers."),
     ("attn_norm.", "input_layernorm."),
     ("attn_q_norm.", "self_attn.q_norm."),
@@ -18,6 +18,11 @@ const QWEN: [(&str, &str); 15] = [
     ("output_norm.", "model.norm."),
     ("output.weight", "lm_head.weight"),
 ];
+
+/// Replacements for models that llama.cpp stores with the two values of queries and keys that are rotated together next to
+/// each other, in order.
+const INTERLEAVED: [(&str, &str); 2] =
+    [("attn_q.", "self_attn.q_proj_interleaved."), ("attn_k.", "self_attn.k_proj_interleaved.")];
 
 /// Replacements for T5 encoders, in order.
 const T5: [(&str, &str); 14] = [
@@ -39,12 +44,13 @@ const T5: [(&str, &str); 14] = [
 
 /// The authors' name of a tensor in a file of this architecture, if llama.cpp's name differs.
 pub fn renamed(architecture: &str, name: &str) -> Option<String> {
-    let table: &[(&str, &str)] = match architecture {
-        "qwen2" | "qwen2vl" | "qwen3" | "qwen3vl" => &QWEN,
-        "t5" | "t5encoder" => &T5,
+    let tables: [&[(&str, &str)]; 2] = match architecture {
+        "qwen2" | "qwen2vl" | "qwen3" | "qwen3vl" => [&LANGUAGE_MODEL, &[]],
+        "llama" | "mistral3" => [&INTERLEAVED, &LANGUAGE_MODEL],
+        "t5" | "t5encoder" => [&T5, &[]],
         _ => return None,
     };
-    Some(table.iter().fold(name.to_owned(), |name, (from, to)| {
+    Some(tables.into_iter().flatten().fold(name.to_owned(), |name, (from, to)| {
         // Replacements match at the start of a name or of a part of it: `attn_output.` does not contain
         // `output.`.
         match name.find(from) {
@@ -84,6 +90,10 @@ mod tests {
         ] {
             assert_eq!(renamed("t5encoder", name).as_deref(), Some(want));
         }
+        assert_eq!(
+            renamed("llama", "blk.3.attn_q.weight").as_deref(),
+            Some("model.layers.3.self_attn.q_proj_interleaved.weight")
+        );
         assert_eq!(renamed("flux", "blk.0"), None);
     }
 }

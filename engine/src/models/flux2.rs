@@ -25,7 +25,7 @@ use crate::{
     request::{Canvas, ComputeDtype, ReferenceSizes, References, Request},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, OwnLevels, Training},
-    text::{Encoded, Qwen3Chat},
+    text::{Encoded, MistralChat, Qwen3Chat},
     vae::{Autoencoder, Flux2Autoencoder},
 };
 
@@ -83,13 +83,11 @@ impl Family for Flux2 {
     fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
         let denoiser = part(checkpoint, Role::Denoiser, "no FLUX.2 transformer was found", is_transformer)?;
         let config = denoiser.config(Flux2Config::from_shapes)?;
-        let is_distilled = is_distilled(checkpoint, &denoiser.path);
+        let is_dev = config.guidance_embeds;
+        let is_distilled = is_dev || is_distilled(checkpoint, &denoiser.path);
         let (width, channels) = (config.joint_attention_dim / TEXT_LAYERS, config.in_channels);
         let (transformer, component) = Flux2Transformer::open(denoiser)?;
-        let expected = format!("no Qwen3 encoder of width {width} was found");
-        let text = part(checkpoint, Role::TextEncoder, &expected, |part| {
-            Qwen3Chat::width_of(&part.tensors) == Some(width)
-        })?;
+        let text = text_encoder(checkpoint, width, is_dev)?;
         let expected = format!("no autoencoder of FLUX.2 with {channels} channels was found");
         let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
             Flux2Autoencoder::channels_of(&part.tensors) == Some(channels)
@@ -97,10 +95,9 @@ impl Family for Flux2 {
         let (autoencoder, autoencoder_component) = Flux2Autoencoder::open(vae)?;
         let published =
             FlowShift { use_dynamic_shifting: true, own: OwnLevels::Empirical, ..FlowShift::fixed(3.0) };
-        let (encoder, text_component) = Qwen3Chat::open(checkpoint, text)?;
-        let (steps, guidance) = if is_distilled { (4, 1.0) } else { (50, 4.0) };
+        let (steps, guidance) = if is_distilled && !is_dev { (4, 1.0) } else { (50, 4.0) };
         let opened = Opened {
-            text: vec![TextPart::new((encoder.padded()?, text_component))],
+            text: vec![text],
             denoiser: (
                 Box::new(Flux2Transformer { scale: autoencoder.scale(), is_distilled, ..transformer }),
                 component,
@@ -118,6 +115,24 @@ impl Family for Flux2 {
         };
         Ok(Model::new(&Flux2, checkpoint, opened))
     }
+}
+
+/// Qwen3, or for dev Mistral.
+fn text_encoder(
+    checkpoint: &Checkpoint,
+    width: usize,
+    is_dev: bool,
+) -> std::result::Result<TextPart, CheckpointError> {
+    let (name, width_of): (_, fn(&TensorTable) -> Option<usize>) =
+        if is_dev { ("Mistral", MistralChat::width_of) } else { ("Qwen3", Qwen3Chat::width_of) };
+    let expected = format!("no {name} encoder of width {width} was found");
+    let found =
+        part(checkpoint, Role::TextEncoder, &expected, |part| width_of(&part.tensors) == Some(width))?;
+    if is_dev {
+        return Ok(TextPart::new(MistralChat::open(checkpoint, found)?));
+    }
+    let (encoder, component) = Qwen3Chat::open(checkpoint, found)?;
+    Ok(TextPart::new((encoder.padded()?, component)))
 }
 
 /// Only FLUX.2 modulates all double blocks by one layer for each stream.
@@ -234,10 +249,6 @@ impl Flux2Config {
         if self.eps != EPS {
             return part.refuse("eps", self.eps, "only 1e-6 is supported");
         }
-        if self.guidance_embeds {
-            let task = "with a Mistral text encoder, such as FLUX.2 dev";
-            return Err(CheckpointError::OtherTask { path: part.path.clone(), task });
-        }
         Ok(())
     }
 
@@ -260,8 +271,15 @@ impl Flux2Config {
         };
         let conditioning = BlockSpec::stem("conditioning")
             .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_1"), dim, FREQUENCY_WIDTH)
-            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_2"), dim, dim)
-            .matrix("context_embedder", dim, self.joint_attention_dim);
+            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_2"), dim, dim);
+        let conditioning = if self.guidance_embeds {
+            conditioning
+                .matrix(&format!("{EMBEDDER}.guidance_embedder.linear_1"), dim, FREQUENCY_WIDTH)
+                .matrix(&format!("{EMBEDDER}.guidance_embedder.linear_2"), dim, dim)
+        } else {
+            conditioning
+        };
+        let conditioning = conditioning.matrix("context_embedder", dim, self.joint_attention_dim);
         let mut blocks = vec![conditioning];
         blocks.extend(MODULATORS.iter().map(|(name, layers)| {
             let layers = layers.iter().copied().flatten();
@@ -424,7 +442,7 @@ impl Flux2Transformer {
         Ok((Self::new(config, 16), component))
     }
 
-    /// Embeds the noise levels, and the prompts as the network's tokens.
+    /// Embeds the noise levels and the guidance scale, and the prompts as the network's tokens.
     fn embed(
         &self,
         w: &Weights,
@@ -434,10 +452,16 @@ impl Flux2Transformer {
         // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
         // must match.
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
-        let times = frequencies(&times, &blocks.device())?.to_dtype(blocks.dtype())?;
-        let layer =
-            |number: usize, x: &Tensor| w.linear(&format!("{EMBEDDER}.timestep_embedder.linear_{number}"), x);
-        let times = layer(2, &silu(&layer(1, &times)?)?)?;
+        let embedded = |name: &str, values: &[f32]| {
+            let layer =
+                |number: usize, x: &Tensor| w.linear(&format!("{EMBEDDER}.{name}.linear_{number}"), x);
+            let values = frequencies(values, &blocks.device())?.to_dtype(blocks.dtype())?;
+            layer(2, &silu(&layer(1, &values)?)?)
+        };
+        let mut times = embedded("timestep_embedder", &times)?;
+        if self.config.guidance_embeds {
+            times = times.broadcast_add(&embedded("guidance_embedder", &[input.guidance * 1000.0])?)?;
+        }
         // All prompts at once, so that each weight is read once even if it is loaded by itself.
         let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
         let all = w.linear("context_embedder", &Tensor::cat(&prompts, 0)?.unsqueeze(0)?)?;
@@ -515,7 +539,7 @@ impl Denoiser for Flux2Transformer {
         Some(References { most: MOST_REFERENCES, edits: true, sizes })
     }
 
-    /// Distilled models ignore the guidance scale. They can still be guided by a negative prompt.
+    /// Distilled models ignore the guidance scale, or have it as an input. They can still be guided by a negative prompt.
     fn guidance_weight(&self, request: &Request) -> f64 {
         if self.is_distilled { request.guiding.true_cfg.into() } else { request.guidance.into() }
     }

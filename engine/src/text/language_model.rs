@@ -1,13 +1,15 @@
 //! The layers of decoder-only language models, which encode prompts in newer families.
 //!
 //! Qwen 2.5 (Qwen Team 2024, arXiv:2412.15115) has biases on queries, keys and values; Qwen 3 (Yang et al. 2025,
-//! arXiv:2505.09388) normalizes queries and keys instead. Everything else is the same.
+//! arXiv:2505.09388) normalizes queries and keys instead, Mistral does neither. Everything else is the same.
+
+use std::ops::Range;
 
 use serde::Deserialize;
 
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
-    nn::{D, Mask, Result, Rope, Tensor, attention, bail, rms_norm, rope_half, silu_mul},
+    nn::{D, Mask, Result, Rope, Tensor, attention, bail, rms_norm, rope_half, rope_interleaved, silu_mul},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -87,6 +89,28 @@ pub enum Layers {
     Qwen2,
     /// Norms of queries and keys.
     Qwen3,
+    /// Neither.
+    Mistral {
+        /// Whether the two values that are rotated together are neighbours, as llama.cpp stores them, instead of a half
+        /// head apart.
+        is_interleaved: bool,
+    },
+}
+
+impl Layers {
+    fn is_interleaved(self) -> bool {
+        matches!(self, Self::Mistral { is_interleaved: true })
+    }
+
+    /// The layer that makes queries.
+    fn queries(self) -> &'static str {
+        if self.is_interleaved() { "self_attn.q_proj_interleaved" } else { "self_attn.q_proj" }
+    }
+
+    /// The layer that makes keys.
+    fn keys(self) -> &'static str {
+        if self.is_interleaved() { "self_attn.k_proj_interleaved" } else { "self_attn.k_proj" }
+    }
 }
 
 impl LanguageModelConfig {
@@ -106,9 +130,10 @@ impl LanguageModelConfig {
         let norm = shape("layers.0.self_attn.q_norm.weight");
         let head_dim = norm.and_then(|shape| shape.first().copied()).unwrap_or(HEAD);
         let rows = |name: &str| shape(name)?.first().copied();
+        let columns = |name: &str| shape(name)?.get(1).copied();
         let is_layer = |name: &&String| {
             name.strip_prefix(prefix)
-                .is_some_and(|name| name.starts_with("layers.") && name.ends_with(".self_attn.q_proj.weight"))
+                .is_some_and(|name| name.starts_with("layers.") && name.ends_with(".self_attn.v_proj.weight"))
         };
         let layers = tensors.keys().filter(is_layer).count();
         Some(Self {
@@ -116,8 +141,8 @@ impl LanguageModelConfig {
             hidden_size: *embedding.get(1)?,
             intermediate_size: rows("layers.0.mlp.gate_proj.weight")?,
             num_hidden_layers: layers,
-            num_attention_heads: rows("layers.0.self_attn.q_proj.weight")? / head_dim,
-            num_key_value_heads: rows("layers.0.self_attn.k_proj.weight")? / head_dim,
+            num_attention_heads: columns("layers.0.self_attn.o_proj.weight")? / head_dim,
+            num_key_value_heads: rows("layers.0.self_attn.v_proj.weight")? / head_dim,
             head_dim: Some(head_dim),
             rms_norm_eps: 1e-6,
             rope_theta: 1e6,
@@ -184,6 +209,11 @@ impl LanguageModelConfig {
                     .matrix("self_attn.o_proj", width, queries)
                     .scale("self_attn.q_norm", head)
                     .scale("self_attn.k_norm", head),
+                Layers::Mistral { .. } => spec
+                    .matrix(layers.queries(), queries, width)
+                    .matrix(layers.keys(), keys, width)
+                    .matrix("self_attn.v_proj", keys, width)
+                    .matrix("self_attn.o_proj", width, queries),
             };
             spec.scale("post_attention_layernorm", width)
                 .matrix("mlp.gate_proj", inner, width)
@@ -245,7 +275,13 @@ pub struct LanguageModel {
     config: LanguageModelConfig,
     layers: Layers,
     /// The token that prompts are padded with, if they are.
-    padding: Option<u32>,
+    padding: Option<Padding>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Padding {
+    Before(u32),
+    After(u32),
 }
 
 impl LanguageModel {
@@ -256,7 +292,12 @@ impl LanguageModel {
 
     /// The same for prompts that are padded at their end with this token. Padding is not seen by any token.
     pub fn padded_with(self, token: u32) -> Self {
-        Self { padding: Some(token), ..self }
+        Self { padding: Some(Padding::After(token)), ..self }
+    }
+
+    /// The same for prompts that are padded at their beginning. Padding is not seen by any token, and sees nothing.
+    pub fn padded_before_with(self, token: u32) -> Self {
+        Self { padding: Some(Padding::Before(token)), ..self }
     }
 
     /// Width of the hidden states.
@@ -306,11 +347,11 @@ impl LanguageModel {
         };
         let mut kept: Vec<Vec<Tensor>> = vec![Vec::new(); prompts.len()];
         blocks.walk(EMBEDDINGS + 1..end, |index, weights| {
-            for ((rope, seen, x), kept) in states.iter_mut().zip(&mut kept) {
+            for ((rope, read, x), kept) in states.iter_mut().zip(&mut kept) {
                 *x = if index == norm {
                     rms_norm(x, &weights.get("weight")?, self.config.rms_norm_eps)?
                 } else {
-                    self.layer(weights, x, rope, *seen)?
+                    self.layer(weights, x, rope, read)?
                 };
                 if taken.are_several() {
                     let here = after.iter().filter(|layer| **layer == index - EMBEDDINGS);
@@ -326,27 +367,35 @@ impl LanguageModel {
         Ok(taken.collect::<Result<_>>()?)
     }
 
-    /// The number of tokens without the padding.
-    fn unpadded(&self, ids: &[u32]) -> usize {
-        let is_read = |id: &u32| Some(*id) != self.padding;
-        ids.iter().rposition(is_read).map_or(ids.len(), |last| last + 1)
+    /// The tokens without the padding.
+    fn unpadded(&self, ids: &[u32]) -> Range<usize> {
+        match self.padding {
+            Some(Padding::Before(padding)) => {
+                ids.iter().position(|id| *id != padding).unwrap_or(0)..ids.len()
+            }
+            Some(Padding::After(padding)) => {
+                0..ids.iter().rposition(|id| *id != padding).map_or(ids.len(), |last| last + 1)
+            }
+            None => 0..ids.len(),
+        }
     }
 
-    /// A layer, in which no token sees those from `seen` on.
-    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, seen: usize) -> Result<Tensor> {
+    /// A layer, in which only the tokens in `read` are seen.
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, read: &Range<usize>) -> Result<Tensor> {
         let eps = self.config.rms_norm_eps;
         let (batch, tokens, _) = x.dims3()?;
         let heads = |y: Tensor| y.reshape((batch, tokens, (), self.config.head()));
         let normed = |y: Tensor, norm: &str| match self.layers {
-            Layers::Qwen2 => Ok(y),
+            Layers::Qwen2 | Layers::Mistral { .. } => Ok(y),
             Layers::Qwen3 => w.rms_norm(norm, &y, eps),
         };
 
         let h = w.rms_norm("input_layernorm", x, eps)?;
-        let q = normed(heads(w.linear("self_attn.q_proj", &h)?)?, "self_attn.q_norm")?;
-        let k = normed(heads(w.linear("self_attn.k_proj", &h)?)?, "self_attn.k_norm")?;
+        let q = normed(heads(w.linear(self.layers.queries(), &h)?)?, "self_attn.q_norm")?;
+        let k = normed(heads(w.linear(self.layers.keys(), &h)?)?, "self_attn.k_norm")?;
         let v = heads(w.linear("self_attn.v_proj", &h)?)?;
-        let attended = attend(&rope_half(&q, rope)?, &rope_half(&k, rope)?, &v, seen)?;
+        let rotated = if self.layers.is_interleaved() { rope_interleaved } else { rope_half };
+        let attended = attend(&rotated(&q, rope)?, &rotated(&k, rope)?, &v, read)?;
         drop((h, q, k, v));
         let x = (x + w.linear("self_attn.o_proj", &attended.flatten_from(2)?)?)?;
         drop(attended);
@@ -374,16 +423,23 @@ impl LanguageModel {
     }
 }
 
-/// Causal attention over the first `seen` keys.
-fn attend(q: &Tensor, k: &Tensor, v: &Tensor, seen: usize) -> Result<Tensor> {
+/// Causal attention over the keys in `read`. What comes before them sees nothing, which gives zeros.
+fn attend(q: &Tensor, k: &Tensor, v: &Tensor, read: &Range<usize>) -> Result<Tensor> {
     let tokens = q.dim(1)?;
-    if seen == tokens {
+    if *read == (0..tokens) {
         return attention(q, k, v, Mask::Causal);
     }
-    let (k, v) = (k.narrow(1, 0, seen)?, v.narrow(1, 0, seen)?);
-    let own = attention(&q.narrow(1, 0, seen)?, &k, &v, Mask::Causal)?;
-    let padding = attention(&q.narrow(1, seen, tokens - seen)?, &k, &v, Mask::None)?;
-    Tensor::cat(&[own, padding], 1)
+    let part = |x: &Tensor, range: Range<usize>| x.narrow(1, range.start, range.len());
+    let (k, v) = (part(k, read.clone())?, part(v, read.clone())?);
+    let mut parts = Vec::new();
+    if read.start > 0 {
+        parts.push(part(q, 0..read.start)?.zeros_like()?);
+    }
+    parts.push(attention(&part(q, read.clone())?, &k, &v, Mask::Causal)?);
+    if read.end < tokens {
+        parts.push(attention(&part(q, read.end..tokens)?, &k, &v, Mask::None)?);
+    }
+    Tensor::cat(&parts, 1)
 }
 
 /// The embeddings `[tokens, width]` of a prompt with those of images in their places, and the position of each token: for

@@ -2,6 +2,7 @@
 //! states of another encoder.
 
 mod anima;
+mod byte_level;
 mod chunks;
 mod clip;
 mod clip_tokenizer;
@@ -9,6 +10,8 @@ mod clip_vision;
 mod emphasis;
 mod encoder;
 mod language_model;
+mod mistral;
+mod mistral_tokenizer;
 mod open_clip_names;
 mod prompts;
 mod qwen2_5_vl;
@@ -31,6 +34,8 @@ pub use clip_vision::{ClipVision, ClipVisionConfig};
 pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Given, Manner, TextEncoder};
 pub use language_model::{LanguageModelConfig, Layers, RopeParameters, RopeScaling, Seen};
+pub use mistral::MistralChat;
+pub use mistral_tokenizer::MistralTokenizer;
 pub use prompts::encode;
 pub use qwen_vision::{QwenVision, QwenVisionConfig, SeenSize, Shown};
 pub use qwen2_5_vl::{Qwen25Vl, Told};

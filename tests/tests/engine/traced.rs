@@ -17,11 +17,12 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "z_image",
     "qwen_image",
     "flux",
     "flux2",
+    "flux2_dev",
     "chroma",
     "anima",
     "krea2",
@@ -57,13 +58,15 @@ fn blueprints_are_what_forward_passes_ask_for() {
 }
 
 /// Qwen3 returns the states before its last layer, so that layer and the final norm never run; for FLUX.2 the last quarter
-/// of its layers never runs. Qwen-Image's autoencoder is
+/// of the layers of Qwen3 or Mistral never runs. Qwen-Image's autoencoder is
 /// one of clips, whose layers over time a single frame does not need.
 fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
     if model.frame_multiple().is_none() && weight.contains(".time_conv.") {
         return true;
     }
-    let qwen = model.parts.iter().find(|part| part.component.architecture.starts_with("Qwen3"));
+    let qwen = model.parts.iter().find(|part| {
+        part.component.architecture.starts_with("Qwen3") || part.component.architecture == "Mistral"
+    });
     let blocks = qwen.map_or(&[][..], |part| &part.component.blocks);
     let layers = blocks.len().saturating_sub(2);
     let run = match model.family.id() {

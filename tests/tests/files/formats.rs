@@ -18,7 +18,10 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, fixtures, load, manifest_tensors, save},
     original_names::{self, Tensors, prefixed},
-    packed::{Packaged, QWEN_IN_LLAMA, ScaleNames, package, renamed, widened, write_gguf, write_safetensors},
+    packed::{
+        LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, package, renamed, widened, write_gguf,
+        write_safetensors,
+    },
     runner::Runner,
     stores::store,
     twins::{bits, check_twins},
@@ -108,7 +111,7 @@ fn as_published(_: &str, shape: &[usize]) -> Encoding {
 fn write_published(model: &Path, file: &str, tensors: &Packaged) {
     let path = model.join(format!("{file}.gguf"));
     if file == ENCODER {
-        write_gguf(&path, "qwen3", &renamed(tensors, &QWEN_IN_LLAMA)).unwrap();
+        write_gguf(&path, "qwen3", &renamed(tensors, &LANGUAGE_MODEL_IN_LLAMA)).unwrap();
     } else {
         write_gguf(&path, "lumina2", tensors).unwrap();
     }

@@ -10,7 +10,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, QWEN_IN_LLAMA, ScaleNames, package, renamed, write_gguf},
+    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, package, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -41,7 +41,7 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
     let path = model.join(format!("{file}.gguf"));
     match file {
         DENOISER => write_gguf(&path, "flux", tensors),
-        _ => write_gguf(&path, "qwen3", &renamed(tensors, &QWEN_IN_LLAMA)),
+        _ => write_gguf(&path, "qwen3", &renamed(tensors, &LANGUAGE_MODEL_IN_LLAMA)),
     }
 }
 

@@ -10,7 +10,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, QWEN_IN_LLAMA, ScaleNames, package, renamed, write_gguf},
+    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, package, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -47,7 +47,11 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
     let told = tensors.iter().filter(|(name, _)| !seeing(name));
     let told: Packaged = told.map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
     assert!(told.len() < tensors.len() && told.contains_key("lm_head.weight"));
-    write_gguf(&path, "qwen2vl", &renamed(&renamed(&told, &QWEN_IN_LLAMA), &[("lm_head", "output")]))
+    write_gguf(
+        &path,
+        "qwen2vl",
+        &renamed(&renamed(&told, &LANGUAGE_MODEL_IN_LLAMA), &[("lm_head", "output")]),
+    )
 }
 
 #[test]

@@ -2,12 +2,11 @@
 
 use candle_core::Tensor;
 use sluice_engine::{
-    checkpoint::CheckpointError,
     models::{self, Model, ModelDefaults},
     request::{ComputeDtype, GuidanceOptions, Request},
 };
 use sluice_tests::{
-    checkpoint::{Fixture, Layout, Run, Stored, load, save, set_json},
+    checkpoint::{Fixture, Layout, Run, Stored, load, save},
     golden::{MODULE, compare},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
@@ -95,16 +94,6 @@ fn distilled_models_are_guided_only_by_true_cfg() {
     let guided = dump(&|request| Request { negative_prompt: "blurry".to_owned(), guiding, ..request });
     assert!(guided.contains_key("transformer.0.out.0.1"));
     assert!(compare("step.0.latents", &plain, &guided, MODULE).is_err());
-}
-
-#[test]
-fn dev_is_refused_by_its_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let model = fixture().write_diffusers(folder.path()).unwrap();
-    set_json(&model.join("transformer/config.json"), "guidance_embeds", true.into()).unwrap();
-    let error = models::open(&model, &[]).unwrap_err();
-    assert!(matches!(error, CheckpointError::OtherTask { .. }), "{error}");
-    assert!(error.to_string().contains("FLUX.2 dev"), "{error}");
 }
 
 /// 16-bit activations have 8 (bf16) or 11 (f16) bits of precision.

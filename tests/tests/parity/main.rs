@@ -14,6 +14,7 @@ mod configuration;
 mod cuda_kernels;
 mod flux;
 mod flux2;
+mod flux2_dev;
 mod functions;
 mod krea2;
 mod ltx;

@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use sluice_engine::{
     checkpoint::{Checkpoint, Part, asset, read_vocabulary},
-    text::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer},
+    text::{ClipTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 use sluice_tests::{
     checkpoint::{fixtures, read_json},
@@ -23,6 +23,7 @@ struct Row {
     text: String,
     clip: Vec<u32>,
     t5: Vec<u32>,
+    mistral: Vec<u32>,
 }
 
 fn rows() -> Vec<Row> {
@@ -47,6 +48,16 @@ fn clip_ids(tokenizer: &ClipTokenizer, text: &str, length: usize) -> Vec<u32> {
 
 fn t5_ids(tokenizer: &T5Tokenizer, text: &str, length: usize) -> Vec<u32> {
     tokenizer.padded(&literal(text), length).unwrap().sequences[0].ids.clone()
+}
+
+#[test]
+fn the_published_mistral_tokenizer_gives_what_mistral_common_gives() {
+    let tokenizer = MistralTokenizer::published().unwrap();
+    for Row { text, mistral, .. } in rows() {
+        let ids = tokenizer.encode_chat("", &text).unwrap();
+        let want = [1, 17, 18, 3].into_iter().chain(mistral).chain([4]);
+        assert_eq!(ids, want.collect::<Vec<u32>>(), "{text:?}");
+    }
 }
 
 #[test]

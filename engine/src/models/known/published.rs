@@ -75,6 +75,8 @@ pub enum PublishedTokenizer {
     OpenClip,
     /// The tokenizer of T5.
     T5,
+    /// The tokenizer of Mistral Small 3.
+    Mistral,
     /// The tokenizer of Qwen 2 and 3.
     Qwen2,
 }
@@ -200,6 +202,10 @@ impl PublishedPart {
                     tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
                 }
                 tensors
+            }
+            "MistralModel" => {
+                let layers = Layers::Mistral { is_interleaved: false };
+                stored(&self.read::<LanguageModelConfig>()?.blueprint(layers), whole)
             }
             "Qwen2_5_VLForConditionalGeneration" => {
                 let config = self.read::<LanguageModelConfig>()?;

@@ -8,13 +8,18 @@ use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
 use sluice_engine::{
     checkpoint::CheckpointError,
     models::PublishedTokenizer,
-    text::{ClipTokenizer, Qwen2Tokenizer, T5Tokenizer},
+    text::{ClipTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 
 /// The chat template: a user's turn, and the beginning of the answer.
 const CHAT: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + \
                     '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' \
                     }}{%- endif %}";
+/// The same of Mistral Small 3, whose messages are lists of texts.
+const MISTRAL_CHAT: &str = "{{- bos_token }}{%- for message in messages %}{%- if message.role == 'system' %}{{- \
+                            '[SYSTEM_PROMPT]' }}{%- for part in message.content %}{{- part.text }}{%- endfor %}{{- \
+                            '[/SYSTEM_PROMPT]' }}{%- else %}{{- '[INST]' }}{%- for part in message.content %}{{- \
+                            part.text }}{%- endfor %}{{- '[/INST]' }}{%- endif %}{%- endfor %}";
 
 /// Writes the files of a tokenizer into an existing folder.
 ///
@@ -39,6 +44,14 @@ pub fn write(tokenizer: PublishedTokenizer, folder: &Path) -> Result<(), Checkpo
                 "unk_token": "<unk>", "extra_ids": 100, "model_max_length": 512,
             })
         }
+        PublishedTokenizer::Mistral => {
+            save(MistralTokenizer::published()?.inner(), folder)?;
+            json!({
+                "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>",
+                "pad_token": "<pad>", "padding_side": "left", "model_max_length": 131_072,
+                "chat_template": MISTRAL_CHAT,
+            })
+        }
         PublishedTokenizer::Qwen2 => {
             save(Qwen2Tokenizer::published()?.inner(), folder)?;
             json!({
@@ -55,6 +68,7 @@ pub fn class(tokenizer: PublishedTokenizer) -> &'static str {
     match tokenizer {
         PublishedTokenizer::Clip | PublishedTokenizer::OpenClip => "CLIPTokenizer",
         PublishedTokenizer::T5 => "T5TokenizerFast",
+        PublishedTokenizer::Mistral => "PreTrainedTokenizerFast",
         PublishedTokenizer::Qwen2 => "Qwen2Tokenizer",
     }
 }

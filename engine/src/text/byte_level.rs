@@ -1,0 +1,196 @@
+//! Byte-level tokenizers of language models: a regular expression splits text into words, whose bytes are merged in pairs
+//! (byte-pair encoding, Sennrich et al. 2016, arXiv:1508.07909).
+
+use std::path::{Path, PathBuf};
+
+use tokenizers::{
+    AddedToken, Tokenizer,
+    models::bpe::{BPE, Merges, Vocab},
+    normalizers::unicode::NFC,
+    pre_tokenizers::{
+        PreTokenizerWrapper,
+        byte_level::ByteLevel,
+        sequence::Sequence,
+        split::{Split, SplitPattern},
+    },
+    tokenizer::SplitDelimiterBehavior,
+};
+
+use super::tokenizer_files::{check_size, find_folder, ids, missing, pairs};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, read_vocabulary};
+
+const FILE: &str = "tokenizer.json";
+
+/// What distinguishes the tokenizers of one family of language models from those of another.
+#[derive(Debug)]
+pub struct ByteLevelKind {
+    /// How text is split before merging: a regular expression.
+    pub words: &'static str,
+    /// Whether text is normalized first, to NFC.
+    pub is_normalized: bool,
+    /// Whether a word that is a token stays whole, even if merging would not make it.
+    pub keeps_words: bool,
+    /// Tokens that are recognised in text before it is split.
+    pub special: &'static [&'static str],
+    /// Number of tokens of the published tokenizer.
+    pub published_tokens: usize,
+    /// The published tokenizer, from the program's assets.
+    pub published: fn() -> Result<Pairs, CheckpointError>,
+}
+
+/// The tokens of a tokenizer, and how they are merged.
+#[derive(Debug)]
+pub struct Pairs {
+    /// Where it is from.
+    pub path: PathBuf,
+    /// The tokens and their ids.
+    pub tokens: Vocab,
+    /// Pairs of tokens to merge, highest priority first.
+    pub merges: Merges,
+}
+
+/// Turns text into token ids.
+#[derive(Debug)]
+pub struct ByteLevelTokenizer {
+    tokenizer: Tokenizer,
+    path: PathBuf,
+}
+
+impl ByteLevelTokenizer {
+    /// Loads the tokenizer for a text encoder with this many embeddings: from the model's folder `tokenizer`,
+    /// from next to the encoder's file, or from a folder of the file's name. Otherwise uses the tokenizer of
+    /// the published models if the encoder is large enough for it, or else the one embedded in the encoder's
+    /// file.
+    ///
+    /// # Errors
+    /// When there is no tokenizer, it cannot be read, or it has more tokens than the encoder has embeddings.
+    pub fn find(
+        kind: &ByteLevelKind,
+        checkpoint: &Checkpoint,
+        encoder: &Part,
+        vocab_size: usize,
+    ) -> Result<Self, CheckpointError> {
+        match find_folder(checkpoint, encoder, "tokenizer", |folder| folder.join(FILE).is_file()) {
+            Some(folder) => {
+                let found = Self::load(&folder)?;
+                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+                Ok(found)
+            }
+            None if vocab_size >= kind.published_tokens => Self::published(kind),
+            None => {
+                let found =
+                    Self::carried(kind, encoder)?.ok_or_else(|| missing(checkpoint, "tokenizer", FILE))?;
+                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// The tokenizer embedded in the encoder's own file, if there is one.
+    fn carried(kind: &ByteLevelKind, encoder: &Part) -> Result<Option<Self>, CheckpointError> {
+        if !encoder.path.is_file() {
+            return Ok(None);
+        }
+        let Some(Vocabulary { tokens, merges, .. }) = read_vocabulary(&encoder.path)? else {
+            return Ok(None);
+        };
+        let special: Vec<&str> = kind
+            .special
+            .iter()
+            .copied()
+            .filter(|special| tokens.iter().any(|token| token == special))
+            .collect();
+        let merges = pairs(merges.iter().map(String::as_str));
+        let tokens = tokens.into_iter().zip(0..).collect();
+        Self::build(kind, Pairs { path: encoder.path.clone(), tokens, merges }, &special).map(Some)
+    }
+
+    /// The tokenizer of the published models, from the program's assets.
+    ///
+    /// # Errors
+    /// When the asset is missing or damaged.
+    pub fn published(kind: &ByteLevelKind) -> Result<Self, CheckpointError> {
+        Self::build(kind, (kind.published)()?, kind.special)
+    }
+
+    fn build(kind: &ByteLevelKind, pairs: Pairs, special: &[&str]) -> Result<Self, CheckpointError> {
+        let Pairs { path, tokens, merges } = pairs;
+        match build(kind, tokens, merges, special) {
+            Ok(tokenizer) => Ok(Self { tokenizer, path }),
+            Err(error) => Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
+        }
+    }
+
+    /// Loads the `tokenizer.json` in `folder`.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
+        let path = folder.join(FILE);
+        if !path.is_file() {
+            return Err(CheckpointError::NotFound { path });
+        }
+        let mut tokenizer = Tokenizer::from_file(&path)
+            .map_err(|error| CheckpointError::Tokenizer { path: path.clone(), reason: error.to_string() })?;
+        // The padding and truncation in a tokenizer.json are for training; here callers decide.
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
+            .map_err(|error| CheckpointError::Tokenizer { path: path.clone(), reason: error.to_string() })?;
+        Ok(Self { tokenizer, path })
+    }
+
+    /// The underlying tokenizer.
+    pub fn inner(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The id of a token.
+    ///
+    /// # Errors
+    /// When the tokenizer does not have it.
+    pub fn id_of(&self, token: &str) -> Result<u32, CheckpointError> {
+        let missing =
+            || CheckpointError::Tokenizer { path: self.path.clone(), reason: format!("{token} is missing") };
+        self.tokenizer.token_to_id(token).ok_or_else(missing)
+    }
+
+    /// The token ids of a text, in which special tokens may be written out.
+    ///
+    /// # Errors
+    /// When the tokenizer is damaged.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, CheckpointError> {
+        ids(&self.tokenizer, &self.path, text)
+    }
+}
+
+/// The letters that stand for bytes: printable ones for themselves, letters above 255 for the others in order.
+pub fn letters_of_bytes() -> Vec<char> {
+    let mut letters: Vec<char> = ByteLevel::alphabet().into_iter().collect();
+    letters.sort_unstable();
+    letters
+}
+
+fn build(
+    kind: &ByteLevelKind,
+    tokens: Vocab,
+    merges: Merges,
+    special: &[&str],
+) -> tokenizers::Result<Tokenizer> {
+    let pairs = BPE::builder().vocab_and_merges(tokens, merges).ignore_merges(kind.keeps_words).build()?;
+    let mut tokenizer = Tokenizer::new(pairs);
+    let words =
+        Split::new(SplitPattern::Regex(kind.words.to_owned()), SplitDelimiterBehavior::Isolated, false)?;
+    let steps = [
+        PreTokenizerWrapper::Split(words),
+        PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, false, false)),
+    ];
+    if kind.is_normalized {
+        tokenizer.with_normalizer(Some(NFC))?;
+    }
+    tokenizer.with_pre_tokenizer(Some(Sequence::new(steps.into())));
+    let special: Vec<AddedToken> =
+        special.iter().map(|token| AddedToken::from(*token, true).normalized(false)).collect();
+    tokenizer.add_special_tokens(special)?;
+    Ok(tokenizer)
+}
