@@ -279,6 +279,33 @@ CASES = {
             },
         ),
     },
+    "stable_cascade": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 4.0, 32, 64, sampler="euler_ancestral"),
+                "unguided": Run("dance monkey", "", 2, 1.0, 32, 32, sampler="euler_ancestral"),
+            },
+            scales={"vqgan": [(r"out_block\.0\.weight", 0.05)]},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "prior": {
+                    "in_channels": 8, "out_channels": 8, "timestep_ratio_embedding_dim": 12, "conditioning_dim": 40,
+                    "num_attention_heads": (4, 2), "clip_seq": 3, "up_blocks_repeat_mappers": (1, 2), "self_attn": (True, False),
+                },
+                "decoder": {
+                    "block_out_channels": (16, 24), "num_attention_heads": (0, 3), "clip_seq": 2, "kernel_size": 5,
+                    "down_blocks_repeat_mappers": (2, 1), "up_blocks_repeat_mappers": (2, 1), "pixel_mapper_in_channels": None,
+                },
+                "text": {"width": 48, "blocks": 3, "heads": 3, "eps": 1e-3, "projection": 40},
+                "vqgan": {"bottleneck_blocks": 1, "embed_dim": 24, "scale_factor": 0.002},
+                "scheduler": {"scaler": 1.5, "s": 0.02},
+            },
+            runs={"batch": Run(BRIEF, "низкое качество", 2, 2.5, 64, 32, batch=2, sampler="euler_ancestral")},
+            scales={"vqgan": [(r"out_block\.0\.weight", 0.05)]},
+        ),
+    },
     "sdxl": {
         "base": Checkpoint(
             runs={

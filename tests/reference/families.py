@@ -12,6 +12,7 @@ import quiet  # noqa: F401  (has to come first)
 import diffusers
 import transformers
 
+import cascade
 import clip_tokenizer
 import modular
 import mistral_tokenizer
@@ -242,6 +243,50 @@ def sdxl(zeros=True, refines=False, denoiser=None, text=None, text_2=None, vae=N
         pipeline,
         tokenizers={**first, "tokenizer_2": save_tokenizer_2},
         latents=lambda batch, height, width: (batch, 4, height // 8, width // 8),
+    )
+
+
+@family
+def stable_cascade(prior=None, decoder=None, text=None, vqgan=None, scheduler=None):
+    """Stable Cascade: CLIP, a prior and a decoder of ConvNeXt blocks, and the autoencoder of Paella. A latent of the prior
+    is as many pixels that small images have few."""
+    tokenizer, save_tokenizer = clip_tokenizer.make()
+    usual = {"projected": True, "width": 64, "activation": "gelu", "end": None}
+    text_encoder = clip(tokenizer, **{**usual, **(text or {})})
+    pooled, hidden = text_encoder.config.projection_dim, text_encoder.config.hidden_size
+    whole = ("SDCascadeResBlock", "SDCascadeTimestepBlock", "SDCascadeAttnBlock")
+    of_prior = dict(
+        in_channels=6, out_channels=6, timestep_ratio_embedding_dim=16, conditioning_dim=32, block_out_channels=(32, 48),
+        num_attention_heads=(2, 3), down_num_layers_per_block=(1, 2), up_num_layers_per_block=(2, 1),
+        block_types_per_layer=(whole, whole), clip_text_in_channels=hidden, clip_text_pooled_in_channels=pooled,
+        clip_image_in_channels=24, switch_level=(False,),
+    )  # fmt: skip
+    of_prior.update(prior or {})
+    of_decoder = dict(
+        in_channels=4, out_channels=4, timestep_ratio_embedding_dim=16, patch_size=2, conditioning_dim=24,
+        block_out_channels=(16, 32), num_attention_heads=(0, 2), down_num_layers_per_block=(1, 2),
+        up_num_layers_per_block=(2, 1), down_blocks_repeat_mappers=(1, 1), up_blocks_repeat_mappers=(3, 2),
+        block_types_per_layer=(whole[:2], whole), clip_text_pooled_in_channels=pooled,
+        effnet_in_channels=of_prior["out_channels"], pixel_mapper_in_channels=3, timestep_conditioning_type=("sca",),
+    )  # fmt: skip
+    of_decoder.update(decoder or {})
+    # What networks that have learned nothing leave of the first level's noise is a hundred times as large as latents.
+    of_vqgan = dict(bottleneck_blocks=2, embed_dim=16, num_vq_embeddings=2, scale_factor=0.003)
+    settings = {"resolution_multiple": 10.67, "latent_dim_scale": 2.67}
+    pipeline = cascade.StableCascadeDecoderPipeline(
+        settings,
+        prior=diffusers.StableCascadeUNet(**of_prior),
+        decoder=diffusers.StableCascadeUNet(**of_decoder),
+        vqgan=cascade.PaellaVQModel(**{**of_vqgan, **(vqgan or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        scheduler=diffusers.DDPMWuerstchenScheduler(**(scheduler or {})),
+    )
+    sides = lambda side: -int(-side // settings["resolution_multiple"])
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, of_prior["in_channels"], sides(height), sides(width)),
     )
 
 

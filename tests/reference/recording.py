@@ -12,6 +12,7 @@ import torch
 from diffusers.models import embeddings
 from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video
 
+import cascade
 import hash_weights
 import modular
 import pictures
@@ -443,6 +444,9 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
     returns name -> tensor. `refiner` is the checkpoint folder of the refiner that the request names."""
     source, references = request.get("source"), request.get("references")
+    if kind.startswith("StableCascade"):
+        noise = hash_weights.noise(request["latents"]["name"], tuple(request["latents"]["shape"]))
+        return cascade.run(folder, SimpleNamespace(**request), Recorder(), torch.from_numpy(noise))
     kind = pictures.variant(kind, source) if source else kind
     pipeline = open_pipeline(kind, folder)
     prepare(pipeline)

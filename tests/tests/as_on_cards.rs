@@ -62,6 +62,13 @@ fn stable_diffusion_xl() {
 }
 
 #[test]
+fn stable_cascade() {
+    check_family("stable_cascade");
+    let names = ["encode_prompt.0.0.0", "unet.0.out.0", "step.1.latents"];
+    check_half_precision(&Fixture::new("stable_cascade", "default"), "unguided", &names).unwrap();
+}
+
+#[test]
 fn z_image() {
     check_family("z_image");
 }

@@ -202,6 +202,11 @@ pub trait Denoiser: Send + Sync {
         1
     }
 
+    /// Whether it can start from an image.
+    fn takes_images(&self) -> bool {
+        true
+    }
+
     /// What it generates clips from.
     fn modes(&self) -> &'static [Mode] {
         &[Mode::Text]

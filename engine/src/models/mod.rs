@@ -2,6 +2,7 @@
 
 mod adapter_marks;
 pub mod anima;
+pub mod cascade;
 pub mod chroma;
 pub mod cosmos;
 mod denoiser;
@@ -58,6 +59,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &anima::Anima,
     &krea2::Krea2,
     &sd3::Sd3,
+    &cascade::StableCascade,
     &sdxl::Sdxl,
     &stable_diffusion::StableDiffusion,
     &wan::Wan,

@@ -306,7 +306,7 @@ impl Model {
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
             return Err(RequestError::NoSuchLevels(request.schedule));
         }
-        if request.shift.is_some() && self.is_discrete() {
+        if request.shift.is_some() && !self.is_flow() {
             return Err(RequestError::NoShift);
         }
         if request.frames > 1 && !self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips()) {
@@ -320,6 +320,10 @@ impl Model {
         };
         if request.windows.is_some() && self.denoisers().any(has_later) {
             return Err(RequestError::KeyframesInWindows);
+        }
+        let takes_images = self.denoisers().all(|denoiser| denoiser.network.denoiser.takes_images());
+        if request.source.is_some() && !takes_images {
+            return Err(RequestError::PromptsOnly);
         }
         request.validate_mask(self.fills_in())?;
         request.validate_references(self.references().as_ref())?;
@@ -340,12 +344,12 @@ impl Model {
                 let is_constant = !shift.use_dynamic_shifting && shift.own == OwnLevels::Even;
                 is_constant.then_some(shift.shift as f32)
             }
-            Training::Discrete(_) => None,
+            Training::Discrete(_) | Training::Cosine(_) => None,
         }
     }
 
-    fn is_discrete(&self) -> bool {
-        self.denoisers().any(|denoiser| matches!(denoiser.network.training, Training::Discrete(_)))
+    fn is_flow(&self) -> bool {
+        self.denoisers().all(|denoiser| matches!(denoiser.network.training, Training::Flow(_)))
     }
 
     /// What it generates clips from; empty if it only generates images.

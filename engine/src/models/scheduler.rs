@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError},
-    sampling::{Discrete, DiscreteConfig, FlowShift},
+    sampling::{Cosine, Discrete, DiscreteConfig, FlowShift},
 };
 
 fn configured<T: DeserializeOwned>(checkpoint: &Checkpoint) -> Result<Option<T>, CheckpointError> {
@@ -57,4 +57,19 @@ pub fn discrete(checkpoint: &Checkpoint, otherwise: Discrete) -> Result<Discrete
         return wrong("original_inference_steps", original.to_string(), reason);
     }
     Ok(Discrete::new(&config).with_aligned(otherwise.aligned()))
+}
+
+/// The cosine of a model's noise levels, with the published constants where none are configured.
+///
+/// # Errors
+/// When the constants give no levels.
+pub fn cosine(checkpoint: &Checkpoint) -> Result<Cosine, CheckpointError> {
+    let cosine: Cosine = configured(checkpoint)?.unwrap_or_default();
+    for (field, value) in [("scaler", cosine.scaler), ("s", cosine.s)] {
+        if !(value.is_finite() && value > 0.0) {
+            let (path, reason) = (checkpoint.scheduler_path(), "it must be a positive number".to_owned());
+            return Err(CheckpointError::Config { path, field, value: value.to_string(), reason });
+        }
+    }
+    Ok(cosine)
 }

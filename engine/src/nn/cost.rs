@@ -4,7 +4,7 @@
 use super::{
     computed::{
         Most, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
-        unpacked_scratch_bytes,
+        response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda::WIDTHS,
 };
@@ -154,6 +154,32 @@ impl Costs {
                 let cost = self.norm(values);
                 // The length of each pixel before and after a function, and the shortest one.
                 Cost { peak: cost.peak + (3 * WIDE * batch * pixels) as u64, ..cost }
+            }
+        }
+    }
+
+    /// A global response norm of `[batch, tokens, width]`.
+    pub fn response_norm(self, [batch, tokens, width]: [usize; 3]) -> Cost {
+        let values = batch * tokens * width;
+        match self.computes {
+            Computes::Processor { .. } => {
+                let scratch = response_norm_scratch_bytes(tokens, width);
+                self.function(values, values, scratch, 8.0 * values as f64)
+            }
+            Computes::Card(_) => self.norm(values),
+        }
+    }
+
+    /// A depthwise convolution with a square kernel of `side` to `[batch, height, width, channels]`.
+    pub fn depthwise(self, [batch, height, width, channels]: [usize; 4], side: usize) -> Cost {
+        let values = batch * height * width * channels;
+        let operations = 2.0 * (values * side * side) as f64;
+        match self.computes {
+            Computes::Processor { .. } => self.function(values, values, 0, operations),
+            // The padded input, and a product between two sums.
+            Computes::Card(_) => {
+                let padded = batch * (height + side - 1) * (width + side - 1) * channels;
+                self.composed(values, padded + 2 * values, operations)
             }
         }
     }

@@ -222,6 +222,30 @@ pub fn channel_norm(x: &Tensor, weight: &Tensor, silu: bool) -> Result<Tensor> {
     apply("channel_norm", [x, weight], take, |[x, weight]| computed::channel_norm(x, weight, silu))
 }
 
+/// Global response norm (Woo et al. 2023, arXiv:2301.00808) of `x` `[batch, tokens, width]`: `x · (1 + weight · r) + bias`,
+/// where `r` is the norm of a channel over all tokens, divided by the mean of these norms over the channels. `weight` and
+/// `bias` are `[width]`.
+pub fn response_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    let (batch, tokens, width) = x.dims3()?;
+    let take = |costs: Costs| (costs.response_norm([batch, tokens, width]), vec![batch, tokens, width]);
+    apply("response_norm", [x, weight, bias], take, |[x, weight, bias]| {
+        computed::response_norm(x, weight, bias)
+    })
+}
+
+/// Convolves each channel of `x` `[batch, height, width, channels]` with a kernel of its own: `weight` is `[channels, 1,
+/// side, side]`, `bias` `[channels]`. `padding` rows and columns of zeros are on all four sides.
+pub fn depthwise(x: &Tensor, weight: &Tensor, bias: &Tensor, padding: usize) -> Result<Tensor> {
+    let (batch, height, width, channels) = x.dims4()?;
+    let side = weight.dim(2)?;
+    let smaller = |length: usize| (length + 2 * padding + 1).saturating_sub(side);
+    let dims = [batch, smaller(height), smaller(width), channels];
+    let take = |costs: Costs| (costs.depthwise(dims, side), dims.to_vec());
+    apply("depthwise", [x, weight, bias], take, |[x, weight, bias]| {
+        computed::depthwise(x, weight, bias, padding)
+    })
+}
+
 /// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
 pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     pointwise("modulate", [x, scale], 1, |[x, scale]| computed::modulate(x, scale))

@@ -281,11 +281,12 @@ impl Estimator<'_> {
             Ok(blocks.take())
         };
         let work_of = |together: usize| -> Result<Vec<BlockWork>, PipelineError> {
-            let mut each = predict(&prepared, together)?;
             let [guided, unguided] = steps.guided();
+            let alone = prepared.prompt_alone();
+            let mut each = predict(if guided > 0 { &prepared } else { &alone }, together)?;
             if guided > 0 && unguided > 0 {
                 let share = unguided as f64 / (guided + unguided) as f64;
-                for (block, alone) in each.iter_mut().zip(predict(&prepared.prompt_alone(), together)?) {
+                for (block, alone) in each.iter_mut().zip(predict(&alone, together)?) {
                     block.operations += (alone.operations - block.operations) * share;
                 }
             }

@@ -191,6 +191,9 @@ pub enum RequestError {
     /// The model was not trained with flow matching.
     #[error("this model has no shift; leave it out")]
     NoShift,
+    /// An input image for a model that takes none.
+    #[error("this model makes images of prompts alone; leave the input image out")]
+    PromptsOnly,
     /// The schedule has no noise levels for this kind of model.
     #[error("the schedule {} is not available for this model", .0.title())]
     NoSuchLevels(Schedule),

@@ -54,6 +54,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// The same for a walk of several parts, in which blocks may come more than once.
+    pub fn walk_parts(
+        self,
+        parts: &[Range<usize>],
+        mut forward: impl FnMut(usize, &Weights) -> nn::Result<()>,
+    ) -> Result<(), RunError> {
+        match self.0 {
+            Source::Stored(executor, store) => executor.walk_parts(store, parts, forward),
+            Source::Traced(blocks) => {
+                parts.iter().cloned().flatten().try_for_each(|index| blocks.pass(index, &mut forward))
+            }
+        }
+    }
+
     /// Returns `work(x)`. The cost of traced work depends only on the shape of `x`, so `work` is traced once
     /// per shape and its cost is reused.
     pub fn by_shape(

@@ -52,21 +52,34 @@ impl Executor {
         &self,
         store: &WeightStore,
         blocks: Range<usize>,
+        forward: impl FnMut(usize, &Weights) -> candle_core::Result<()>,
+    ) -> Result<(), RunError> {
+        self.walk_parts(store, &[blocks], forward)
+    }
+
+    /// The same for a walk of several parts, in which blocks may come more than once.
+    pub fn walk_parts(
+        &self,
+        store: &WeightStore,
+        parts: &[Range<usize>],
         mut forward: impl FnMut(usize, &Weights) -> candle_core::Result<()>,
     ) -> Result<(), RunError> {
         let walk = self.walks.fetch_add(1, Ordering::Relaxed);
         let done = (|| {
             let (at, origin) = (self.recorder.now(), store.memory().moment()?);
             let report = |pass: Pass| self.report(store, walk, at, &origin, pass);
-            store.begin_walk(blocks.clone())?;
             let mut under_way = VecDeque::new();
-            for index in blocks {
-                if self.cancel.is_cancelled() {
-                    return Err(RunError::Cancelled);
-                }
-                under_way.push_back(self.pass(store, index, &mut forward)?);
-                while let Some(pass) = under_way.pop_front_if(|pass| pass.ended.has_come()) {
-                    report(pass)?;
+            for (number, part) in parts.iter().enumerate() {
+                let next = &parts[(number + 1) % parts.len()];
+                store.begin_part(part.clone(), next.clone(), number + 1 == parts.len())?;
+                for index in part.clone() {
+                    if self.cancel.is_cancelled() {
+                        return Err(RunError::Cancelled);
+                    }
+                    under_way.push_back(self.pass(store, index, &mut forward)?);
+                    while let Some(pass) = under_way.pop_front_if(|pass| pass.ended.has_come()) {
+                        report(pass)?;
+                    }
                 }
             }
             under_way.into_iter().try_for_each(report)

@@ -255,22 +255,32 @@ impl WeightStore {
 
     /// Begins a walk through `range`: requests those of its blocks that are not on the device.
     pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
+        self.begin_part(range.clone(), range, true)
+    }
+
+    /// The same for a part of a walk that goes through some blocks more than once. `next` are the blocks of the part after
+    /// it; after the last part, those of the first.
+    pub fn begin_part(&self, range: Range<usize>, next: Range<usize>, is_last: bool) -> Result<(), RunError> {
         let mut state = self.state();
-        let wanted = |state: &State, placement| -> Vec<Request> {
+        let wanted = |state: &State, range: &Range<usize>, placement| -> Vec<Request> {
             let blocks = range
                 .clone()
                 .filter(|&block| state.placement(block) == placement && state.resident[block].is_none());
             let stays = placement == Placement::Resident;
             blocks.map(|block| Request { block, stays }).collect()
         };
-        let streamed = wanted(&state, Placement::Streamed);
-        let mut requests = wanted(&state, Placement::Resident);
-        requests.extend(&streamed);
+        let again = !is_last || state.announced > 0;
+        if is_last {
+            state.announced = state.announced.saturating_sub(1);
+        }
+        let mut requests = wanted(&state, &range, Placement::Resident);
+        requests.extend(wanted(&state, &range, Placement::Streamed));
         requests.sort_by_key(|request| request.block);
-        if requests.is_empty() {
+        let ahead = if again { wanted(&state, &next, Placement::Streamed) } else { Vec::new() };
+        if requests.is_empty() && ahead.is_empty() {
             return Ok(());
         }
-        let needed = self.ring(&state, &requests);
+        let needed = self.ring(&state, &[&requests[..], &ahead].concat());
         if state.copies.as_ref().is_none_or(|copies| !copies.ring().covers(&needed)) {
             let before = state.copies.take().map(|copies| *copies.ring());
             state.ahead = None;
@@ -278,10 +288,8 @@ impl WeightStore {
             state.copies = Some(unmetered(|| Copies::start(&self.source, ring))?);
         }
         let on_its_way = state.ahead.take().is_some_and(|ahead| ahead == range);
-        let again = state.announced > 0;
-        state.announced = state.announced.saturating_sub(1);
         if again {
-            state.ahead = Some(range.clone());
+            state.ahead = Some(next);
         }
         if let Some(copies) = &state.copies {
             if !on_its_way {
@@ -289,7 +297,7 @@ impl WeightStore {
                 copies.ask(&self.source, requests);
             }
             if again {
-                copies.ask(&self.source, streamed);
+                copies.ask(&self.source, ahead);
             }
         }
         Ok(())

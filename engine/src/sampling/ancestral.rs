@@ -54,7 +54,13 @@ pub fn euler_ancestral<E: From<candle_core::Error>>(
         let denoised = walk.denoised(&x, from)?;
         let descent = descent(walk.mixing(), from.into(), to.into());
         let below = toward(&x, &denoised, from.into(), descent.down)?;
-        x = descent.ascend(&mut walk, &below)?;
+        x = if walk.training.renoises(to) {
+            descent.ascend(&mut walk, &below)?
+        } else {
+            // As in diffusers, the noise is drawn all the same.
+            (walk.noise)(&below)?;
+            below
+        };
         walk.stepped(index, &x, &denoised, to)?;
     }
     Ok(x)

@@ -3,6 +3,7 @@
 mod aligned;
 mod ancestral;
 mod beta;
+mod cosine;
 mod discrete;
 mod dpm_solver;
 mod er_sde;
@@ -25,6 +26,7 @@ use crate::request::Sampler;
 
 pub use aligned::AlignedSteps;
 pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral, tcd};
+pub use cosine::Cosine;
 pub use discrete::{BetaSchedule, Discrete, DiscreteConfig, PredictionType, Spacing};
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use candle_core::{Result as TensorResult, Tensor};
 
-use super::{Discrete, FlowShift, Levels, Mixing, mixing::blend};
+use super::{Cosine, Discrete, FlowShift, Levels, Mixing, mixing::blend};
 use crate::request::Schedule;
 
 /// How a model was trained to remove noise.
@@ -14,6 +14,8 @@ pub enum Training {
     Flow(FlowShift),
     /// On a table of noise levels.
     Discrete(Discrete),
+    /// On levels that are a cosine of the time.
+    Cosine(Cosine),
 }
 
 impl Training {
@@ -21,7 +23,7 @@ impl Training {
     pub fn mixing(&self) -> Mixing {
         match self {
             Self::Flow(_) => Mixing::Flow,
-            Self::Discrete(_) => Mixing::Exploding,
+            Self::Discrete(_) | Self::Cosine(_) => Mixing::Exploding,
         }
     }
 
@@ -38,6 +40,10 @@ impl Training {
                 Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => discrete.sigmas(steps),
                 Schedule::AlignYourSteps => discrete.aligned().sigmas(steps),
                 other => Levels::Table(discrete.table().to_vec()).spaced(other, steps),
+            },
+            Self::Cosine(cosine) => match schedule {
+                Schedule::Model | Schedule::StaticShift | Schedule::DynamicShift => cosine.sigmas(steps),
+                other => Levels::Table(cosine.table()).spaced(other, steps),
             },
         }
     }
@@ -61,6 +67,7 @@ impl Training {
         match self {
             Self::Flow(_) => (time / 1000.0) as f32,
             Self::Discrete(discrete) => discrete.table()[time as usize].min(sigma),
+            Self::Cosine(cosine) => cosine.level((time / 1000.0) as f32).min(sigma),
         }
     }
 
@@ -70,7 +77,7 @@ impl Training {
         let taken = (steps as f64 * strength).min(steps as f64);
         match self {
             Self::Flow(_) => (steps as f64 - taken) as usize,
-            Self::Discrete(_) => steps - taken as usize,
+            Self::Discrete(_) | Self::Cosine(_) => steps - taken as usize,
         }
     }
 
@@ -78,7 +85,7 @@ impl Training {
     pub fn seen(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
             Self::Flow(_) => Ok(latents.clone()),
-            Self::Discrete(_) => latents * variance_preserving(sigma),
+            Self::Discrete(_) | Self::Cosine(_) => latents * variance_preserving(sigma),
         }
     }
 
@@ -87,6 +94,7 @@ impl Training {
         match self {
             Self::Flow(_) => sigma * 1000.0,
             Self::Discrete(discrete) => discrete.timestep(sigma),
+            Self::Cosine(cosine) => cosine.time(sigma) * 1000.0,
         }
     }
 
@@ -96,6 +104,7 @@ impl Training {
         match (self, picture) {
             (Self::Flow(_), None) => Ok(noise.clone()),
             (Self::Discrete(discrete), None) => noise * discrete.first_noise(sigma),
+            (Self::Cosine(_), None) => noise * f64::from(sigma).hypot(1.0),
             (_, Some(picture)) => {
                 let sigma = f64::from(sigma);
                 blend(&[(self.mixing().share(sigma), picture), (sigma, noise)])
@@ -106,15 +115,22 @@ impl Training {
     /// Converts the latents at the end of a run, at noise level `sigma`, to the autoencoder's input.
     pub fn finished(&self, latents: Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
-            Self::Discrete(_) if sigma > 0.0 => latents * variance_preserving(sigma),
+            Self::Discrete(_) | Self::Cosine(_) if sigma > 0.0 => latents * variance_preserving(sigma),
             _ => Ok(latents),
         }
+    }
+
+    /// Whether a step that ends at a level adds new noise, in samplers that add any: not at the lowest level of a cosine,
+    /// where runs end although it is not 0.
+    pub fn renoises(&self, sigma: f32) -> bool {
+        !matches!(self, Self::Cosine(cosine) if sigma <= cosine.lowest())
     }
 
     /// Latents as the model's own scheduler keeps them between steps.
     pub fn recorded(&self, latents: &Tensor, sigma: f32) -> TensorResult<Tensor> {
         match self {
             Self::Discrete(discrete) if discrete.preserves_variance() => latents * variance_preserving(sigma),
+            Self::Cosine(_) => latents * variance_preserving(sigma),
             _ => Ok(latents.clone()),
         }
     }

@@ -60,13 +60,20 @@ pub struct ClipUse {
     pub is_projected: bool,
     /// Whether only the pooled output is used.
     pub is_summary: bool,
+    /// Whether tokens do not attend to padding.
+    pub hides_padding: bool,
 }
 
 impl ClipUse {
     /// The last hidden states, and the unprojected pooled output.
-    pub const LAST: Self = Self { skip: 0, is_normed: true, is_projected: false, is_summary: false };
+    pub const LAST: Self =
+        Self { skip: 0, is_normed: true, is_projected: false, is_summary: false, hides_padding: false };
     /// The hidden states before the last layer, and the projected pooled output.
-    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true, is_summary: false };
+    pub const PENULTIMATE: Self =
+        Self { skip: 1, is_normed: false, is_projected: true, is_summary: false, hides_padding: false };
+    /// The last hidden states before the norm, with padding hidden, and the projected pooled output.
+    pub const CASCADE: Self =
+        Self { skip: 0, is_normed: false, is_projected: true, is_summary: false, hides_padding: true };
     /// Only the pooled output.
     pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
 
@@ -235,8 +242,8 @@ impl Clip {
                 early.clone_from(&states);
             }
             if index < last {
-                for x in &mut states {
-                    *x = self.layer(w, x)?;
+                for (x, ids) in states.iter_mut().zip(sequences) {
+                    *x = self.layer(w, x, self.seen(ids))?;
                 }
                 return Ok(());
             }
@@ -275,14 +282,27 @@ impl Clip {
         ids.iter().position(|&id| Some(id) == end).unwrap_or(0)
     }
 
-    fn layer(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+    /// How many first tokens are attended to.
+    fn seen(&self, ids: &[u32]) -> usize {
+        if self.usage.hides_padding { self.end(ids) + 1 } else { ids.len() }
+    }
+
+    /// A layer, in which only the first `seen` tokens are attended to.
+    fn layer(&self, w: &Weights, x: &Tensor, seen: usize) -> Result<Tensor> {
         let eps = self.config.layer_norm_eps;
         let (batch, tokens, _) = x.dims3()?;
         let h = w.layer_norm("layer_norm1", x, eps)?;
         let heads =
             |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_attention_heads, ()));
         let (q, k, v) = (heads("self_attn.q_proj")?, heads("self_attn.k_proj")?, heads("self_attn.v_proj")?);
-        let attended = attention(&q, &k, &v, Mask::Causal)?;
+        let attended = if seen == tokens {
+            attention(&q, &k, &v, Mask::Causal)?
+        } else {
+            let [k, v] = [k.narrow(1, 0, seen)?, v.narrow(1, 0, seen)?];
+            let read = attention(&q.narrow(1, 0, seen)?, &k, &v, Mask::Causal)?;
+            let padding = attention(&q.narrow(1, seen, tokens - seen)?, &k, &v, Mask::None)?;
+            Tensor::cat(&[read, padding], 1)?
+        };
         drop((h, q, k, v));
         let x = (x + w.linear("self_attn.out_proj", &attended.flatten_from(2)?)?)?;
         drop(attended);

@@ -27,6 +27,7 @@ const FAMILIES: [&str; 12] = [
     "anima",
     "krea2",
     "sd3",
+    "stable_cascade",
     "stable_diffusion",
     "sdxl",
     "wan",

@@ -23,6 +23,7 @@ mod qwen_image;
 mod refiner;
 mod samplers;
 mod sd3;
+mod stable_cascade;
 mod stable_diffusion;
 mod tables;
 mod tokenizers;

@@ -25,7 +25,8 @@ use sluice_tests::{
 const WEIGHTED: usize = 3;
 const LONG: usize = 4;
 /// SDXL's use of CLIP-L, whose pooled output is not projected.
-const EARLIER: ClipUse = ClipUse { skip: 1, is_normed: false, is_projected: false, is_summary: false };
+const EARLIER: ClipUse =
+    ClipUse { skip: 1, is_normed: false, is_projected: false, is_summary: false, hides_padding: false };
 
 fn prompts() -> Vec<String> {
     read_json(&fixtures().join("prompts.json")).unwrap()

@@ -12,6 +12,7 @@ use super::{
     Checkpoint, Layout, Part, Role,
     components::plain,
     listing::{PICKLES, files_with_extension},
+    places::folders_in,
 };
 use crate::checkpoint::{
     CheckpointError, TensorTable, header::read_headers, json::read_json, shards::read_weights,
@@ -21,12 +22,12 @@ use crate::checkpoint::{
 pub const INDEXES: [&str; 2] = ["model_index.json", "modular_model_index.json"];
 /// The folders of components, in the order in which families search them.
 pub const FOLDERS: [(Role, &[&str]); 3] = [
-    (Role::Denoiser, &["transformer", "transformer_2", "unet"]),
+    (Role::Denoiser, &["transformer", "transformer_2", "unet", "prior", "prior_prior", "decoder"]),
     (
         Role::TextEncoder,
         &["text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder", "text_conditioner"],
     ),
-    (Role::Autoencoder, &["vae"]),
+    (Role::Autoencoder, &["vae", "vqgan"]),
 ];
 /// The end of the name of a shard index; a variant such as `fp16` may come before `json`.
 const SHARDS: &str = ".safetensors.index.";
@@ -72,8 +73,50 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
             parts.push(Part { role, path, config, tensors, loose });
         }
     }
+    if let Some((theirs, other)) = beside(folder, checkpoint.kind.as_deref()) {
+        parts.extend(other);
+        if let (Some(Value::Object(own)), Value::Object(theirs)) = (&mut checkpoint.index, theirs) {
+            theirs.into_iter().for_each(|(name, value)| {
+                own.entry(name).or_insert(value);
+            });
+        }
+    }
     checkpoint.parts = parts;
     Ok(checkpoint)
+}
+
+/// Pipelines of which each has a part of a cascade.
+const PARTNERS: [&str; 2] = ["StableCascadePriorPipeline", "StableCascadeDecoderPipeline"];
+
+/// Index and components of the other pipeline of a cascade, in a folder inside or beside this one. Components that cannot be
+/// read are left out.
+fn beside(folder: &Path, kind: Option<&str>) -> Option<(Value, Vec<Part>)> {
+    let own = PARTNERS.iter().position(|partner| Some(*partner) == kind)?;
+    let around = folders_in(folder).into_iter().chain(folder.parent().map(folders_in).unwrap_or_default());
+    for other in around.filter(|other| other != folder) {
+        let index: Option<Value> = index_of(&other).and_then(|index| read_json(&index).ok());
+        let Some(index) = index else { continue };
+        if index.get("_class_name").and_then(Value::as_str) != Some(PARTNERS[1 - own]) {
+            continue;
+        }
+        let mut parts = Vec::new();
+        for (role, names) in FOLDERS {
+            for path in names.iter().map(|name| other.join(name)).filter(|path| path.is_dir()) {
+                let config = path.join("config.json");
+                let config = if config.is_file() { read_json(&config).ok() } else { None };
+                match read_component(&path) {
+                    Ok(Some(tensors)) => {
+                        let (tensors, loose) = (plain(role, tensors), Arc::default());
+                        parts.push(Part { role, path, config, tensors, loose });
+                    }
+                    Ok(None) => {}
+                    Err(error) => tracing::warn!(%error, "a folder is ignored"),
+                }
+            }
+        }
+        return Some((index, parts));
+    }
+    None
 }
 
 impl Checkpoint {

@@ -10,6 +10,7 @@ mod channel_norm;
 #[cfg(test)]
 mod check;
 mod conv;
+mod conv_next;
 mod cpu;
 mod few_rows;
 mod gelu;
@@ -29,6 +30,8 @@ pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub(in crate::nn) use conv::scratch_bytes as conv_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
+pub use conv_next::{depthwise, response_norm};
 pub use cpu::compute_as_on_cards;
 pub use gelu::{geglu, gelu};
 pub(in crate::nn) use linear::scratch_bytes as linear_scratch_bytes;
