@@ -276,7 +276,14 @@ impl WeightStore {
         let mut requests = wanted(&state, &range, Placement::Resident);
         requests.extend(wanted(&state, &range, Placement::Streamed));
         requests.sort_by_key(|request| request.block);
-        let ahead = if again { wanted(&state, &next, Placement::Streamed) } else { Vec::new() };
+        let mut ahead = Vec::new();
+        if again {
+            // Blocks that stay are asked for once.
+            ahead = wanted(&state, &next, Placement::Resident);
+            ahead.retain(|later| requests.iter().all(|request| request.block != later.block));
+            ahead.extend(wanted(&state, &next, Placement::Streamed));
+            ahead.sort_by_key(|request| request.block);
+        }
         if requests.is_empty() && ahead.is_empty() {
             return Ok(());
         }

@@ -60,6 +60,23 @@ enum Node {
 }
 
 impl PaellaVqConfig {
+    /// Infers the shape from the tensors of the decoder, for files without a configuration.
+    fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
+        let &[embed_dim, latent_channels, ..] = &shape("up_blocks.0.0.weight")?[..] else { return None };
+        let ups = (1..64).filter(|at| tensors.contains_key(&format!("up_blocks.{at}.weight"))).count();
+        let first = (1..64).take_while(|at| tensors.contains_key(&format!("up_blocks.{at}.gammas"))).count();
+        let pixels = shape("out_block.0.weight")?.first()? / COLOURS;
+        Some(Self {
+            up_down_scale_factor: pixels.isqrt(),
+            levels: 1 + ups,
+            bottleneck_blocks: first,
+            embed_dim,
+            latent_channels,
+            ..Self::default()
+        })
+    }
+
     fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         if self.levels == 0 || self.levels > 8 || self.embed_dim >> (self.levels - 1) == 0 {
             return part.refuse("levels", self.levels, "every level must have channels");
@@ -122,7 +139,7 @@ impl PaellaVq {
     /// # Errors
     /// When its configuration is wrong, or a tensor is missing.
     pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = part.config(|_: &TensorTable| None::<PaellaVqConfig>)?;
+        let config = part.config(PaellaVqConfig::from_shapes)?;
         config.check(part)?;
         let component = Component::bind(
             Role::Autoencoder,

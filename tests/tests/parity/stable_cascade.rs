@@ -1,7 +1,10 @@
 //! Whole runs of Stable Cascade against diffusers, through the session, stage by stage: the prior, and the decoder that sees
 //! its result.
 
-use sluice_engine::models;
+use std::{collections::HashMap, path::Path};
+
+use candle_core::{Device, Tensor};
+use sluice_engine::{models, request::Request};
 use sluice_tests::{
     checkpoint::Fixture,
     modes::{check_every_mode, check_forecasts, check_half_precision},
@@ -75,4 +78,56 @@ fn the_prior_is_found_beside_the_decoder_and_the_decoder_beside_the_prior() {
     std::fs::remove_dir_all(&prior).unwrap();
     let error = models::open(&decoder, &[]).unwrap_err().to_string();
     assert!(error.contains("stage C"), "{error}");
+}
+
+/// The authors' names: one matrix for query, key and value, and another name for the decoder's only prompt.
+fn original(path: &Path, is_decoder: bool) -> HashMap<String, Tensor> {
+    let own = candle_core::safetensors::load(path, &Device::Cpu).unwrap();
+    let mut original = HashMap::new();
+    for (name, tensor) in &own {
+        if let Some((layer, kind)) = name.split_once(".attention.to_q.") {
+            let all = ["q", "k", "v"].map(|letter| &own[&format!("{layer}.attention.to_{letter}.{kind}")]);
+            original.insert(format!("{layer}.attention.attn.in_proj_{kind}"), Tensor::cat(&all, 0).unwrap());
+        } else if !name.contains(".attention.to_k.") && !name.contains(".attention.to_v.") {
+            let name = name.replace("attention.to_out.0", "attention.attn.out_proj");
+            let name = if is_decoder { name.replace("clip_txt_pooled_mapper", "clip_mapper") } else { name };
+            original.insert(name, tensor.clone());
+        }
+    }
+    original
+}
+
+#[test]
+fn the_authors_files_open_whichever_is_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fixture().write_diffusers(root).unwrap();
+    let weights = |part: &str| root.join(part).join("diffusion_pytorch_model.safetensors");
+    let files = root.join("diffusion_models");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::create_dir_all(root.join("vae")).unwrap();
+    for (part, name) in [("prior", "stage_c_bf16"), ("decoder", "stage_b_bf16")] {
+        let tensors = original(&weights(part), part == "decoder");
+        candle_core::safetensors::save(&tensors, files.join(format!("{name}.safetensors"))).unwrap();
+    }
+    std::fs::rename(weights("vqgan"), root.join("vae/stage_a.safetensors")).unwrap();
+    std::fs::remove_file(root.join("model_index.json")).unwrap();
+    let names = ["stage_c_bf16", "stage_b_bf16"].map(|name| files.join(format!("{name}.safetensors")));
+    let models = names.each_ref().map(|path| models::open(path, &[]).unwrap());
+    for model in &models {
+        assert_eq!(model.family.id(), "stable_cascade");
+        assert_eq!(model.size_multiple(), 128);
+    }
+    assert_eq!(models[0].identity(), models[1].identity());
+    let request = Request {
+        width: 128,
+        height: 128,
+        steps: 1,
+        ..fixture().run("unguided").unwrap().request(&names[0])
+    };
+    let (images, _) = Runner::start().unwrap().dump(request, None).unwrap();
+    assert_eq!(images.len(), 1);
+    std::fs::remove_file(&names[1]).unwrap();
+    let error = models::open(&names[0], &[]).unwrap_err().to_string();
+    assert!(error.contains("stage B"), "{error}");
 }

@@ -109,14 +109,16 @@ pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
 
 /// The role of a set of weights, from names common to all of a kind; denoisers have none in common.
 fn role_of_names(tensors: &TensorTable) -> Option<Role> {
-    /// The decoder's first layer, under diffusers' names, those of Wan and those of LTX-Video, and the encoder's.
-    const FIRST: [&str; 6] = [
+    /// The decoder's first layer, under diffusers' names, those of Wan and those of LTX-Video, and the encoder's; a part of
+    /// Paella's decoder.
+    const FIRST: [&str; 7] = [
         "decoder.conv_in.weight",
         "encoder.conv_in.weight",
         "decoder.conv1.weight",
         "encoder.conv1.weight",
         "decoder.conv_in.conv.weight",
         "encoder.conv_in.conv.weight",
+        "up_blocks.1.gammas",
     ];
     const TOKENS: [&str; 3] = ["embed_tokens.weight", "token_embedding.weight", "embeddings.class_embedding"];
     let is_encoder =

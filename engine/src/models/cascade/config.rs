@@ -182,7 +182,7 @@ impl CascadeConfig {
             timestep_ratio_embedding_dim: first,
             patch_size,
             conditioning_dim,
-            num_attention_heads: widths.iter().map(|width| (width / 64) as i64).collect(),
+            num_attention_heads: widths.iter().map(|width| (width / 64).max(1) as i64).collect(),
             down_num_layers_per_block: counts("down_blocks"),
             up_num_layers_per_block: counts("up_blocks"),
             down_blocks_repeat_mappers: repeats("down_repeat_mappers"),

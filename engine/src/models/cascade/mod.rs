@@ -24,6 +24,9 @@ pub struct StableCascade;
 /// Names of the stages.
 const STAGES: [&str; 2] = ["Prior", "Decoder"];
 
+/// What the names of the authors' files have, prior and decoder.
+const STAGE_FILES: [&str; 2] = ["stage_c", "stage_b"];
+
 impl Family for StableCascade {
     fn id(&self) -> &'static str {
         "stable_cascade"
@@ -56,12 +59,9 @@ impl Family for StableCascade {
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
-        let prior =
-            part(checkpoint, Role::Denoiser, "no prior of Stable Cascade (stage C) was found", is_prior)?;
-        let decoder =
-            part(checkpoint, Role::Denoiser, "no decoder of Stable Cascade (stage B) was found", is_decoder)?;
-        let (prior, of_prior) = unet::open(prior, "Stable Cascade prior")?;
-        let (decoder, of_decoder) = unet::open(decoder, "Stable Cascade decoder")?;
+        let [prior, decoder] = both(checkpoint)?;
+        let (prior, of_prior) = unet::open(&prior, "Stable Cascade prior")?;
+        let (decoder, of_decoder) = unet::open(&decoder, "Stable Cascade decoder")?;
         let expected = format!(
             "no CLIP text encoder with a projection to {} values was found",
             prior.clip_text_pooled_in_channels
@@ -109,6 +109,35 @@ impl Family for StableCascade {
     }
 }
 
+/// Prior and decoder: in folders together, or in two files of which the other is found by its name.
+fn both(checkpoint: &Checkpoint) -> Result<[Part; 2], CheckpointError> {
+    let found =
+        [is_prior, is_decoder].map(|fits| checkpoint.candidates(Role::Denoiser).find(|part| fits(part)));
+    let other = |own: &Part, [from, to]: [&str; 2]| -> Result<Option<Part>, CheckpointError> {
+        let name = own.path.file_name().unwrap_or_default().to_string_lossy();
+        let path = own.path.with_file_name(name.replacen(from, to, 1));
+        match path != own.path && path.is_file() {
+            true => {
+                Ok(Checkpoint::of_file(&path)?.parts.into_iter().find(|part| part.role == Role::Denoiser))
+            }
+            false => Ok(None),
+        }
+    };
+    let [prior, decoder] = match found {
+        [Some(prior), Some(decoder)] => [Some(prior.clone()), Some(decoder.clone())],
+        [Some(prior), None] => [Some(prior.clone()), other(prior, STAGE_FILES)?.filter(is_decoder)],
+        [None, Some(decoder)] => {
+            let [prior, own] = STAGE_FILES;
+            [other(decoder, [own, prior])?.filter(is_prior), Some(decoder.clone())]
+        }
+        [None, None] => [None, None],
+    };
+    let missing = |expected: &str| checkpoint.missing(Role::Denoiser, expected);
+    let prior = prior.ok_or_else(|| missing("no prior of Stable Cascade (stage C) was found"))?;
+    let decoder = decoder.ok_or_else(|| missing("no decoder of Stable Cascade (stage B) was found"))?;
+    Ok([prior, decoder])
+}
+
 fn has(part: &Part, names: &[&str]) -> bool {
     names.iter().all(|name| part.tensors.contains_key(*name))
 }
@@ -123,4 +152,33 @@ fn is_decoder(part: &Part) -> bool {
     let pooled = ["clip_txt_pooled_mapper.weight", "clip_mapper.weight"];
     has(part, &["effnet_mapper.0.weight", "embedding.1.weight"])
         && pooled.iter().any(|name| has(part, &[name]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::StoredName;
+
+    #[test]
+    fn names_become_the_authors_own() {
+        for (ours, theirs, part) in [
+            (
+                "down_blocks.1.2.attention.to_k.weight",
+                "down_blocks.1.2.attention.attn.in_proj_weight",
+                Some(1),
+            ),
+            ("up_blocks.0.5.attention.to_v.bias", "up_blocks.0.5.attention.attn.in_proj_bias", Some(2)),
+            ("up_blocks.0.5.attention.to_out.0.bias", "up_blocks.0.5.attention.attn.out_proj.bias", None),
+            ("clip_txt_pooled_mapper.weight", "clip_mapper.weight", None),
+            ("down_blocks.0.0.channelwise.2.gamma", "down_blocks.0.0.channelwise.2.gamma", None),
+        ] {
+            let expected = match part {
+                Some(part) => StoredName::part(theirs, part..part + 1, 3),
+                None => StoredName::whole(theirs),
+            };
+            assert_eq!(original_name(ours, true), expected, "{ours}");
+        }
+        let ours = "clip_txt_pooled_mapper.weight";
+        assert_eq!(original_name(ours, false), StoredName::whole(ours));
+    }
 }
