@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 11] = [
     "z_image",
     "qwen_image",
     "flux",
@@ -27,7 +27,6 @@ const FAMILIES: [&str; 12] = [
     "anima",
     "krea2",
     "sd3",
-    "stable_cascade",
     "stable_diffusion",
     "sdxl",
     "wan",
