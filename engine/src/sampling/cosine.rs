@@ -47,8 +47,9 @@ impl Cosine {
         ((1.0 - share) / share).sqrt() as f32
     }
 
-    /// The time of a level: of the highest level 1, of the lowest 0. In between it is exact to the last bit for levels that
-    /// come from [`level`](Self::level).
+    /// The time of a level: of the highest level 1, of the lowest 0. For levels that come from [`level`](Self::level) it is
+    /// exact to the last bit from 0.5 on. Below, half a unit in the last place of a level is up to 2e-8 of time, and the
+    /// result is rounded: it is off by less than 4e-8.
     pub fn time(&self, sigma: f32) -> f32 {
         if sigma >= self.level(1.0) {
             return 1.0;
@@ -92,7 +93,11 @@ mod tests {
         for steps in [1, 2, 7, 10, 20, 33, 60, 100] {
             for (index, sigma) in cosine.sigmas(steps).into_iter().enumerate() {
                 let time: f32 = linspace(1.0, 0.0, steps + 1, index);
-                assert_eq!(cosine.time(sigma).to_bits(), time.to_bits(), "{index} of {steps}");
+                let found = cosine.time(sigma);
+                assert!((found - time).abs() < 4e-8, "{index} of {steps}: {found} instead of {time}");
+                if time >= 0.5 {
+                    assert_eq!(found.to_bits(), time.to_bits(), "{index} of {steps}");
+                }
             }
         }
     }
