@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "z_image",
     "qwen_image",
     "flux",
