@@ -238,7 +238,7 @@ fn step(
         0 => None,
         width => Some(Tensor::randn(0f32, 1f32, width, &Device::Cpu)?),
     };
-    let branches = [Conditioning { prompt: prompt.into(), pooled: pooled.map(Into::into) }];
+    let branches = [Conditioning { pooled: pooled.map(Into::into), ..Conditioning::new(prompt.into()) }];
     let pixels = 8 * side as u32;
     let latents = model.latents(Canvas {
         width: pixels,

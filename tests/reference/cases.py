@@ -659,6 +659,45 @@ CASES = {
             runs={"tall": Run(LONG, "низкое качество", 2, 4.0, 80, 48, max_tokens=128)},
         ),
     },
+    "qwen_image_21": {
+        "default": Checkpoint(
+            runs={
+                "plain": Run(HORSE, "", 3, 1.0, 64, 32),
+                "guided": Run(MIXED, "blurry, ugly", 2, 3.0, 32, 64, max_tokens=128),
+                "batch": Run("", "", 2, 1.0, 32, 32, batch=2),
+                "one": Referenced(HORSE, "", 2, 1.0, 32, 64, max_tokens=512, references=references(64, [70, 50])),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "in_channels": 8, "out_channels": 8, "num_layers": 3, "attention_head_dim": 24,
+                    "num_attention_heads": 3, "axes_dims_rope": (8, 4, 12), "mlp_ratio": 2, "eps": 1e-3,
+                },
+                "text": {
+                    "width": 48, "blocks": 4, "heads": 4, "kv_heads": 2, "head_width": 24, "eps": 1e-3, "theta": 1e4,
+                    "sections": (6, 3, 3),
+                    "vision": {
+                        "depth": 4, "hidden_size": 24, "intermediate_size": 40, "num_heads": 3,
+                        "num_position_embeddings": 9, "deepstack_visual_indexes": [0, 2],
+                    },
+                },
+                "vae": {
+                    "base_dim": 6, "decoder_base_dim": None, "z_dim": 8, "dim_mult": [1, 2, 2, 4, 4], "num_res_blocks": 1,
+                    "temperal_downsample": [True, False, True, False],
+                    "latents_mean": WAN_OTHER["latents_mean"], "latents_std": WAN_OTHER["latents_std"],
+                },
+                "scheduler": {"use_dynamic_shifting": False, "shift": 2.0, "shift_terminal": None},
+            },
+            runs={
+                "tall": Run(LONG, "низкое качество", 2, 4.0, 96, 32, max_tokens=128),
+                "two": Referenced(
+                    MIXED, "blurry", 2, 2.5, 32, 64, batch=2, max_tokens=512, references=references(64, [90, 50], [40, 80]),
+                ),
+            },
+        ),
+    },
     "chroma": {
         "default": Checkpoint(
             runs={

@@ -16,6 +16,7 @@ import cascade
 import clip_tokenizer
 import modular
 import mistral_tokenizer
+import qwen3_processor
 import qwen_tokenizer
 import t5_tokenizer
 
@@ -507,6 +508,58 @@ def qwen3_vl(tokenizer, width=32, blocks=9, heads=2, kv_heads=1, head_width=16, 
         deepstack_visual_indexes=[0], patch_size=4,
     )  # fmt: skip
     return transformers.Qwen3VLModel(transformers.Qwen3VLConfig(text_config=text, vision_config=vision))
+
+
+def qwen3_vl_seeing(tokenizer, width=32, blocks=3, heads=2, kv_heads=1, head_width=16, eps=1e-6, theta=5e6, sections=(4, 2, 2), vision=None):
+    """A Qwen3-VL model with a vision tower. The defaults of its tower are as the tensors of published ones show."""
+    ids = tokenizer.get_vocab()
+    text = dict(
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2, num_hidden_layers=blocks,
+        num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width, max_position_embeddings=2048,
+        rms_norm_eps=eps,
+        rope_parameters={"rope_theta": theta, "rope_type": "default", "mrope_section": list(sections), "mrope_interleaved": True},
+    )  # fmt: skip
+    usual = dict(
+        depth=6, hidden_size=64, intermediate_size=48, num_heads=16, out_hidden_size=width, num_position_embeddings=16,
+        deepstack_visual_indexes=[5], patch_size=16,
+    )  # fmt: skip
+    config = transformers.Qwen3VLConfig(
+        text_config=text, vision_config={**usual, **(vision or {})}, tie_word_embeddings=False,
+        image_token_id=ids["<|image_pad|>"], video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"], vision_end_token_id=ids["<|vision_end|>"],
+    )  # fmt: skip
+    return transformers.Qwen3VLForConditionalGeneration(config)
+
+
+@family
+def qwen_image_21(transformer=None, text=None, vae=None, scheduler=None):
+    """Qwen-Image 2.1: Qwen3-VL, a transformer of one causal stream, an autoencoder with an opacity. Its tokenizer is that of
+    Krea 2."""
+    tokenizer, _ = qwen_tokenizer.make()
+    text_encoder = qwen3_vl_seeing(tokenizer, **(text or {}))
+    options = dict(
+        in_channels=64, out_channels=64, num_layers=2, attention_head_dim=32, num_attention_heads=2,
+        context_in_dim=text_encoder.config.text_config.hidden_size, axes_dims_rope=(4, 14, 14),
+    )  # fmt: skip
+    usual = dict(base_dim=4, decoder_base_dim=6, num_res_blocks=2)
+    flow = dict(
+        use_dynamic_shifting=True, base_shift=0.5, max_shift=0.9, base_image_seq_len=256, max_image_seq_len=8192,
+        shift=1.0, shift_terminal=0.02, time_shift_type="exponential",
+    )  # fmt: skip
+    autoencoder = diffusers.AutoencoderKLQwenImage21(**{**usual, **(vae or {})})
+    pipeline = diffusers.QwenImage21Pipeline(
+        transformer=diffusers.QwenImage21Transformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        processor=qwen3_processor.Processor(tokenizer),
+    )
+    channels = autoencoder.config.z_dim
+    return Tiny(
+        pipeline,
+        tokenizers={},
+        latents=lambda batch, height, width: (batch, channels, height // 16, width // 16),
+    )
 
 
 @family

@@ -110,6 +110,9 @@ def referenced(kind, references, folder):
     if kind in ("Flux2Pipeline", "Flux2KleinPipeline"):
         yield {"image": opened}
         return
+    if kind == "QwenImage21Pipeline":
+        yield {"image": opened, "output_resolution": references["side"]}
+        return
     side, (width, height) = references["side"], references["pictures"][0]
     if kind == "FluxKontextPipeline":
         module, name, value = pipeline_flux_kontext, "PREFERRED_KONTEXT_RESOLUTIONS", [tuple(area(side, width / height, 16))]

@@ -16,6 +16,8 @@ import cascade
 import hash_weights
 import modular
 import pictures
+import qwen3_processor
+import qwen_tokenizer
 from samplers import FlowHeun, WideEuler
 
 # Repairs of broken text, which a tiny tokenizer does not need; diffusers does without the package in other pipelines.
@@ -357,6 +359,29 @@ def repair_chroma(pipeline):
     pipeline._prepare_attention_mask = prepare_attention_mask
 
 
+class SinglePatches(Patches):
+    """Qwen-Image 2.1's pipeline: every latent is a token, those of the image come last, and the autoencoder has an opacity."""
+
+    # Which tokens are those of pictures.
+    left_out = {"encode_prompt.0.2", "encode_prompt.1.2", "vae.decode.out"}
+
+    def unpack(self, patches):
+        """Patches to latents."""
+        scale, (_, _, height, width) = self.pipeline.vae_scale_factor, self.shape
+        patches = patches[:, -height * width :]
+        return self.pipeline._unpack_latents(patches, height * scale, width * scale, scale).squeeze(2)
+
+    def tidy(self, tensors):
+        """The rows of text in a prompt. References are large; what becomes of them is compared."""
+        own = {name: value for name, value in tensors.items() if not name.startswith("vae.encode") or name.endswith("mean")}
+        tidied = super().tidy(own)
+        for branch in range(2):
+            if f"encode_prompt.{branch}.0" in tensors:
+                is_picture = tensors[f"encode_prompt.{branch}.2"][0]
+                tidied[f"encode_prompt.0.{branch}.0"] = tensors[f"encode_prompt.{branch}.0"][0][~is_picture]
+        return tidied
+
+
 class PatchesOfLatents(Patches):
     """FLUX.2's pipeline: its latents are patches of the autoencoder's."""
 
@@ -435,6 +460,8 @@ def open_pipeline(kind, folder, **given):
         return modular.open_pipeline(kind, folder)
     with open(f"{folder}/model_index.json", encoding="utf-8") as file:
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
+    if kind == "QwenImage21Pipeline":
+        given["processor"] = qwen3_processor.Processor(qwen_tokenizer.make()[0])
     pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out, **given)
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
@@ -480,7 +507,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
-    special = {is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches}
+    is_single = kind == "QwenImage21Pipeline"
+    special = {is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches, is_single: SinglePatches}
     kind_of_patches = special.get(True, Patches)
     patches = kind_of_patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
 
@@ -492,6 +520,9 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
         "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
     }  # fmt: skip
+    if is_single:
+        taken = inspect.signature(type(pipeline).__call__).parameters
+        options = {name: value for name, value in options.items() if name in taken}
     if kind == "FluxKontextPipeline":
         # It takes the aspect ratio from the size, and the size from this.
         options["max_area"] = wanted.height * wanted.width
@@ -537,7 +568,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     if makes_clips:
         return by_clip(recorder.tensors, wanted.batch)
     if patches:
-        if kind.startswith("QwenImage"):
+        if kind.startswith("QwenImage") and not is_single:
             # It reads whole prompts and cuts what becomes of them; what is cut makes no difference to the rest.
             read = wanted.max_tokens + pipeline.prompt_template_encode_start_idx
             ids = {name: value[:read] for name, value in recorder.tensors.items() if name.endswith(".input_ids")}

@@ -153,6 +153,9 @@ impl Fixture {
                 copy_tree(&tokenizer, &folder.join(name))?;
             }
         }
+        if let Some((_, other)) = SHARED_TOKENIZERS.iter().find(|(own, _)| self.family.ends_with(own)) {
+            copy_tree(&self.family.with_file_name(other).join(TOKENIZER), &folder.join(TOKENIZER))?;
+        }
         match layout {
             Layout::Diffusers | Layout::Variant | Layout::Sharded => {
                 copy_tree(&checkpoint, folder)?;
@@ -190,7 +193,7 @@ impl Fixture {
     /// of images decode one frame with Wan's.
     pub fn decoder_passes(&self, request: &Request) -> Option<u64> {
         match request.frames {
-            1 => ["qwen_image", "anima", "krea2"]
+            1 => ["qwen_image", "qwen_image_21", "anima", "krea2"]
                 .iter()
                 .any(|family| self.family.ends_with(family))
                 .then_some(1),
@@ -407,6 +410,9 @@ impl Run {
     }
 }
 
+/// Families whose tokenizer is that of another.
+const SHARED_TOKENIZERS: [(&str, &str); 1] = [("qwen_image_21", "krea2")];
+const TOKENIZER: &str = "tokenizer";
 /// Where a run's refiner is in the folder of its model.
 const REFINER: &str = "refiner";
 /// The file that holds all components.
@@ -452,6 +458,12 @@ impl Kind {
             Some("transformer") if has("patch_embed.proj.weight") => {
                 ("diffusion_models/tiny_anima", "net.", original_names::cosmos(&tensors))
             }
+            Some("transformer") if has("txt_in.text_norm.weight") => {
+                ("diffusion_models/tiny_qwen_image_2.1", DENOISER, original_names::qwen_image_21(&tensors)?)
+            }
+            Some("text_encoder") if has("model.visual.merger.linear_fc2.weight") => {
+                ("text_encoders/qwen3vl_8b", "text_encoders.qwen3vl_8b.transformer.", tensors)
+            }
             Some("transformer") if has("text_fusion.projector.weight") => {
                 ("diffusion_models/tiny_krea2", DENOISER, original_names::krea2(&tensors)?)
             }
@@ -479,6 +491,9 @@ impl Kind {
             }
             Some("text_encoder") if has("shared.weight") => {
                 ("text_encoders/umt5_xxl", "text_encoders.umt5xxl.transformer.", tensors)
+            }
+            Some("vae") if has("decoder.norm_out.gamma") && tensors["decoder.conv_in.weight"].rank() == 4 => {
+                ("vae/qwen_image_2.1_vae", "vae.", original_names::flat_autoencoder(&tensors)?)
             }
             Some("vae") if has("decoder.norm_out.gamma") => {
                 ("vae/wan_2.1_vae", "vae.", original_names::causal_autoencoder(&tensors))

@@ -450,6 +450,46 @@ pub fn causal_autoencoder(diffusers: &Tensors) -> Tensors {
     diffusers.iter().map(|(name, tensor)| (renamed(name), tensor.clone())).collect()
 }
 
+/// The autoencoder of Qwen-Image 2.1 as in ComfyUI's files: under the names of Wan 2.2's, with kernels that span one frame.
+pub fn flat_autoencoder(diffusers: &Tensors) -> Result<Tensors> {
+    let resnets = |side: &str| {
+        let name = |layer: usize| format!("{side}.resnets.{layer}.conv1.weight");
+        (0..).take_while(|layer| diffusers.contains_key(&name(*layer))).count()
+    };
+    let [down, up] = [resnets("encoder.down_blocks.0"), resnets("decoder.up_blocks.0")];
+    let mut nested = Vec::new();
+    for level in 0..diffusers.len() {
+        let (encoder, decoder) = (
+            format!("encoder.downsamples.{level}.downsamples."),
+            format!("decoder.upsamples.{level}.upsamples."),
+        );
+        nested.push((format!("{encoder}{down}."), format!("encoder.down_blocks.{level}.downsampler.")));
+        nested.push((encoder, format!("encoder.down_blocks.{level}.resnets.")));
+        nested.push((format!("{decoder}{up}."), format!("decoder.up_blocks.{level}.upsampler.")));
+        nested.push((decoder, format!("decoder.up_blocks.{level}.resnets.")));
+    }
+    let renamed = |name: &str| match name.split_once("quant_conv.") {
+        Some(("post_", parameter)) => format!("conv2.{parameter}"),
+        Some((_, parameter)) => format!("conv1.{parameter}"),
+        None => {
+            let is_resnet = name.contains(".resnets.");
+            let levels = nested.iter().fold(name.to_owned(), |name, (theirs, own)| name.replace(own, theirs));
+            let parts = CAUSAL.iter().filter(|(theirs, _)| is_resnet || !theirs.starts_with(".residual"));
+            parts.fold(levels, |name, (theirs, own)| name.replace(own, theirs))
+        }
+    };
+    let kernel = |name: &str, tensor: &Tensor| {
+        // Attention and resampling have kernels of images there, too.
+        let is_of_images = name.contains(".attentions.") || name.contains(".resample.");
+        if tensor.rank() == 4 && name.ends_with(".weight") && !is_of_images {
+            tensor.unsqueeze(2)
+        } else {
+            Ok(tensor.clone())
+        }
+    };
+    diffusers.iter().map(|(name, tensor)| Ok((renamed(name), kernel(name, tensor)?))).collect()
+}
+
 /// Layers of LTX-Video's transformer: the original name and diffusers'.
 const LTX: [(&str, &str); 4] = [
     ("patchify_proj.", "proj_in."),
@@ -527,6 +567,20 @@ pub fn krea2(diffusers: &Tensors) -> Result<Tensors> {
             Some(block) => original.insert(format!("{block}.mod.lin"), tensor.flatten_all()?),
             None => original.insert(name, tensor.clone()),
         };
+    }
+    Ok(original)
+}
+
+/// Qwen-Image 2.1's transformer as in ComfyUI's files: both halves of the feed-forward layers are one.
+pub fn qwen_image_21(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = Tensors::new();
+    for (name, tensor) in diffusers {
+        if let Some(block) = name.strip_suffix("img_mlp.gate_layer.weight") {
+            let other = &diffusers[&format!("{block}img_mlp.proj.weight")];
+            original.insert(format!("{block}img_mlp.gate_up.weight"), Tensor::cat(&[tensor, other], 0)?);
+        } else if !name.ends_with("img_mlp.proj.weight") {
+            original.insert(name.clone(), tensor.clone());
+        }
     }
     Ok(original)
 }

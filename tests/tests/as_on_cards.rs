@@ -94,6 +94,11 @@ fn krea2() {
 }
 
 #[test]
+fn qwen_image_21() {
+    check_family("qwen_image_21");
+}
+
+#[test]
 fn flux2() {
     check_family("flux2");
     check_family("flux2_dev");

@@ -282,7 +282,7 @@ impl Denoiser for ChromaTransformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
-            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            Some(Encoded { states, .. }) => Ok(Conditioning::new(states)),
             None => bail!("the prompt was not encoded"),
         }
     }
@@ -316,7 +316,7 @@ impl Denoiser for ChromaTransformer {
             Ok(Modulation { sigma: *sigma, tensors: self.in_order(vectors)? })
         };
         Ok(Prepared {
-            branches: prompts.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect(),
+            branches: prompts.into_iter().map(Conditioning::new).collect(),
             modulations: input.sigmas.iter().zip(&levels).map(modulation).collect::<Result<_>>()?,
             ..Prepared::default()
         })

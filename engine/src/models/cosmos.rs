@@ -414,7 +414,7 @@ impl Denoiser for CosmosTransformer {
             bail!("the prompt was not encoded");
         };
         let missing = self.least_tokens.saturating_sub(states.dim(0)?);
-        Ok(Conditioning { prompt: states.pad_with_zeros(0, 0, missing)?, pooled: None })
+        Ok(Conditioning::new(states.pad_with_zeros(0, 0, missing)?))
     }
 
     fn prepare(

@@ -50,6 +50,15 @@ pub struct Conditioning {
     pub prompt: Tensor,
     /// One row `[width]` for the whole prompt, in families that use a pooled prompt.
     pub pooled: Option<Tensor>,
+    /// For each reference image, the number of the prompt's tokens before it, in families that read it among them.
+    pub images: Vec<usize>,
+}
+
+impl Conditioning {
+    /// A prompt alone.
+    pub fn new(prompt: Tensor) -> Self {
+        Self { prompt, pooled: None, images: Vec::new() }
+    }
 }
 
 /// The inputs that are the same in all predictions of a stage.
@@ -86,9 +95,9 @@ pub struct Prepared {
     pub branches: Vec<Conditioning>,
     /// For each sigma, the modulation of the blocks by its timestep.
     pub modulations: Vec<Modulation>,
-    /// For each guidance branch, the keys and values `[1, tokens, width]` that blocks compute from its
-    /// prompt, in the order of the blocks. Empty in families whose blocks do not compute them from the prompt
-    /// alone.
+    /// For each guidance branch, the keys and values `[1, tokens, width]` or `[1, tokens, heads, head width]` that
+    /// blocks compute from its prompt, in the order of the blocks. Empty in families whose blocks do not compute them
+    /// from the prompt alone.
     pub seen: Vec<Vec<[Tensor; 2]>>,
     /// Rotary embeddings, in families where they depend on more than the shape of the latents.
     pub rope: Option<Rope>,

@@ -445,7 +445,7 @@ impl Denoiser for FluxTransformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match <[Encoded; 2]>::try_from(encoded) {
-            Ok([clip, t5]) => Ok(Conditioning { prompt: t5.states, pooled: clip.pooled }),
+            Ok([clip, t5]) => Ok(Conditioning { pooled: clip.pooled, ..Conditioning::new(t5.states) }),
             Err(encoded) => bail!("got {} encodings of a prompt, expected two", encoded.len()),
         }
     }

@@ -20,7 +20,7 @@ use crate::{
         folders_in, is_diffusers, may_be_model, without_continuations,
     },
     text::{AnimaConditioner, Clip, ClipVision, MistralChat, Qwen3Chat, Qwen3Vl, Qwen25Vl, T5},
-    vae::{AutoencoderKl, Flux2Autoencoder},
+    vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };
 
 /// How many levels of subfolders are searched.
@@ -206,6 +206,10 @@ fn component(part: &Part) -> Option<String> {
             .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}"))),
         Role::Autoencoder => Flux2Autoencoder::channels_of(tensors)
             .map(|channels| format!("autoencoder of FLUX.2, {channels} channels"))
+            .or_else(|| {
+                WanAutoencoder::image_channels_of(tensors)
+                    .map(|channels| format!("autoencoder of Qwen-Image 2.1, {channels} channels"))
+            })
             .or_else(|| {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))

@@ -392,7 +392,7 @@ pub fn modulated_by<T>(
         let Some(embedded) = &embedded else {
             let (levels, prompts) = embed(w)?;
             embedded = Some(levels);
-            branches = prompts.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
+            branches = prompts.into_iter().map(Conditioning::new).collect();
             return Ok(());
         };
         for all in modulate(index, w, embedded)? {

@@ -19,6 +19,7 @@ mod modulated;
 mod opened;
 mod patches;
 pub mod qwen_image;
+pub mod qwen_image_21;
 pub mod scheduler;
 pub mod sd3;
 pub mod sdxl;
@@ -53,6 +54,7 @@ pub use windows::{FrameWindows, Window};
 pub static FAMILIES: &[&dyn Family] = &[
     &z_image::ZImage,
     &qwen_image::QwenImage,
+    &qwen_image_21::QwenImage21,
     &flux::Flux,
     &flux2::Flux2,
     &chroma::Chroma,

@@ -8,7 +8,7 @@ use crate::{
     memory::MemoryPreferences,
     request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
-    text::{ClipVision, Manner, QwenVision, SeenSize, TextEncoder, Tokens},
+    text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
     vae::Autoencoder,
 };
 
@@ -50,7 +50,7 @@ pub enum Network {
     /// Converts images to embeddings that a denoiser reads.
     ImageEncoder(Arc<ClipVision>),
     /// Converts images to tokens of a text encoder.
-    VisionTower(Arc<QwenVision>),
+    VisionTower(Arc<dyn VisionTower>),
     /// Converts noise to latents, step by step.
     Denoiser(Arc<Denoising>),
     /// Converts between latents and pixels.
@@ -143,7 +143,7 @@ impl Model {
     }
 
     /// This model with a vision tower for its text encoder, before it.
-    pub fn with_vision_tower(mut self, (tower, component): (QwenVision, Component)) -> Self {
+    pub fn with_vision_tower(mut self, (tower, component): (impl VisionTower + 'static, Component)) -> Self {
         let network = Network::VisionTower(Arc::new(tower));
         let part = ModelPart { name: "vision_tower".to_owned(), component, network, takes_adapters: false };
         let moved = |part: &mut ModelPart| {
@@ -159,7 +159,7 @@ impl Model {
     }
 
     /// The vision tower of its text encoder, if it has one.
-    pub fn vision_tower(&self) -> Option<Used<QwenVision>> {
+    pub fn vision_tower(&self) -> Option<Used<dyn VisionTower>> {
         self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
             Network::VisionTower(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,

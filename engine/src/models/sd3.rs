@@ -495,7 +495,8 @@ impl Denoiser for Sd3Transformer {
             None => Tensor::zeros((T5_TOKENS, width), clip.dtype(), &clip.device())?,
         };
         let pooled: Vec<Tensor> = clip_l.pooled.into_iter().chain(clip_g.pooled).collect();
-        Ok(Conditioning { prompt: Tensor::cat(&[clip, t5], 0)?, pooled: Some(Tensor::cat(&pooled, 0)?) })
+        let pooled = Some(Tensor::cat(&pooled, 0)?);
+        Ok(Conditioning { pooled, ..Conditioning::new(Tensor::cat(&[clip, t5], 0)?) })
     }
 
     fn prepare(

@@ -7,7 +7,7 @@ use crate::{
     memory::StageKind,
     request::{Mode, Request},
     sampling::{self, Guide},
-    text::{ClipVision, QwenVision, TextEncoder},
+    text::{ClipVision, TextEncoder, VisionTower},
     vae::Autoencoder,
 };
 
@@ -30,7 +30,7 @@ pub enum Task {
         /// The denoisers that read their outputs.
         denoisers: Vec<Used<Denoising>>,
         /// The vision tower that runs before them, if the prompts are about images.
-        vision: Option<Used<QwenVision>>,
+        vision: Option<Used<dyn VisionTower>>,
     },
     /// Converts noise to latents, step by step.
     Denoise(Denoise),

@@ -346,7 +346,7 @@ impl Denoiser for ZImageTransformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
-            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            Some(Encoded { states, .. }) => Ok(Conditioning::new(states)),
             None => bail!("the prompt was not encoded"),
         }
     }
@@ -382,7 +382,7 @@ impl Denoiser for ZImageTransformer {
                 Ok(())
             })
         })?;
-        let branches = captions.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
+        let branches = captions.into_iter().map(Conditioning::new).collect();
         Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 

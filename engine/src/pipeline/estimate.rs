@@ -21,7 +21,7 @@ use crate::{
     request::{ComputeDtype, Request},
     residency::{BlockLayout, TracedBlocks},
     sampling::StepCache,
-    text::{self, ClipVision, Given, QwenVision, TextEncoder, Tokens},
+    text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower},
     vae::{Autoencoder, Reel, Tiling},
 };
 
@@ -181,14 +181,14 @@ impl Estimator<'_> {
     /// The work of the vision tower of a text encoder, and the tokens of the images that it sees.
     fn see(
         &self,
-        vision: Option<&Used<QwenVision>>,
+        vision: Option<&Used<dyn VisionTower>>,
     ) -> Result<(Option<PartUse>, Vec<Tensor>), PipelineError> {
         let Some(Used { part, network }) = vision else { return Ok((None, Vec::new())) };
         let images = self.resolved.prompts.first().map_or(&[][..], |prompt| &prompt.images);
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
-        let count = grids.iter().map(|grid| network.patches_of(*grid)).sum();
+        let count = grids.iter().map(|grid| network.patches().of(*grid)).sum();
         let blocks = self.blocks(*part);
-        let patches = self.trace.tensor(&[1, count, network.values()], DType::F32);
+        let patches = self.trace.tensor(&[1, count, network.patches().values()], DType::F32);
         let seen = network.encode(blocks.blocks(), patches, &grids)?;
         let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok((Some(PartUse { part: *part, ways: vec![work] }), seen))

@@ -243,6 +243,7 @@ fn copied(conditioning: &Conditioning, device: &Device) -> nn::Result<Conditioni
     Ok(Conditioning {
         prompt: copy(&conditioning.prompt)?,
         pooled: conditioning.pooled.as_ref().map(copy).transpose()?,
+        images: conditioning.images.clone(),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::{
     nn,
     request::{ComputeDtype, Request},
     source::size_of,
-    text::{Encoded, QwenVision},
+    text::{Encoded, VisionTower},
 };
 
 /// A request with everything decided that decides what is computed.
@@ -131,7 +131,7 @@ fn reference_sizes(
         let own = size_of(path)?;
         let Some(size) = takes.size(own, request.reference_side) else { continue };
         sizes.push(size);
-        let image = |tower: &Used<QwenVision>| SeenImage {
+        let image = |tower: &Used<dyn VisionTower>| SeenImage {
             file: FileStamp::of(path),
             size: tower.network.size(own, size),
         };

@@ -14,9 +14,6 @@ use crate::{
     request::{Control, FrameRange, Mode, Request, SourceClip},
 };
 
-/// Means and deviations of the pixels that CLIP was trained on.
-const MEANS: [f32; 3] = [0.481_454_66, 0.457_827_5, 0.408_210_73];
-const DEVIATIONS: [f32; 3] = [0.268_629_54, 0.261_302_6, 0.275_777_1];
 /// The sides of images of what appears are multiples of this before they are scaled.
 const STEP: u32 = 8;
 /// The least and the most that the contrast of an extension is changed by.
@@ -327,13 +324,14 @@ fn square(image: &Image, side: u32) -> Image {
     resize(image, cut(width), cut(height), Kernel::Bicubic)
 }
 
-/// Images of the same size as CLIP sees them, `[images, 3, height, width]`.
-pub fn normalized(images: &[Image]) -> TensorResult<Tensor> {
+/// Images of the same size as a network sees them that takes this mean and deviation out of the values in 0…1 of each
+/// channel, `[images, 3, height, width]`.
+pub fn normalized(images: &[Image], [means, deviations]: [[f32; 3]; 2]) -> TensorResult<Tensor> {
     let (width, height) =
         images.first().map_or((0, 0), |image| (image.width as usize, image.height as usize));
     let mut values = Vec::with_capacity(images.len() * 3 * width * height);
     for image in images {
-        for (channel, (mean, deviation)) in MEANS.iter().zip(DEVIATIONS).enumerate() {
+        for (channel, (mean, deviation)) in means.iter().zip(deviations).enumerate() {
             let pixels = image.pixels.as_chunks::<3>().0;
             values.extend(pixels.iter().map(|pixel| (f32::from(pixel[channel]) / 255.0 - mean) / deviation));
         }

@@ -295,7 +295,7 @@ impl TextEncoder for AnimaConditioner {
             }
             Ok(())
         })?;
-        let encoded = |Stream { x, .. }: Stream| Ok(Encoded { states: x.squeeze(0)?, pooled: None });
+        let encoded = |Stream { x, .. }: Stream| Ok(Encoded::new(x.squeeze(0)?));
         prompts.into_iter().map(encoded).collect()
     }
 }

@@ -270,7 +270,7 @@ impl Clip {
             None if self.usage.is_normed => last_normed,
             None => last,
         };
-        Ok(Encoded { states: states.squeeze(0)?, pooled: Some(pooled) })
+        Ok(Encoded { pooled: Some(pooled), ..Encoded::new(states.squeeze(0)?) })
     }
 
     /// Position of the first end token.

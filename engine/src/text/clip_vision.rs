@@ -15,6 +15,9 @@ const PATCHES: &str = "embeddings.patch_embedding";
 const PLACES: &str = "embeddings.position_embedding.weight";
 /// Channels of an image.
 const CHANNELS: usize = 3;
+/// Means and deviations of the channels of the images that CLIP was trained on, in 0…1.
+pub const CLIP_SPREAD: [[f32; CHANNELS]; 2] =
+    [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_6, 0.275_777_1]];
 
 /// The shape of an image encoder, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

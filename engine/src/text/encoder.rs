@@ -16,14 +16,21 @@ pub struct Encoded {
     pub states: Tensor,
     /// One row `[width]` for the whole prompt, if the encoder has a pooled output.
     pub pooled: Option<Tensor>,
+    /// For each image that the prompt is about, the number of rows before it, in encoders that leave out the rows of images.
+    pub images: Vec<usize>,
 }
 
 impl Encoded {
+    /// States alone.
+    pub fn new(states: Tensor) -> Self {
+        Self { states, pooled: None, images: Vec::new() }
+    }
+
     /// The states `[tokens, width]` of all but the first tokens.
     pub(super) fn without_first(states: Tensor, tokens: usize) -> Result<Self, RunError> {
         let (all, _) = states.dims2()?;
         let first = tokens.min(all);
-        Ok(Self { states: states.narrow(0, first, all - first)?, pooled: None })
+        Ok(Self::new(states.narrow(0, first, all - first)?))
     }
 }
 

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::seen::{Added, Placed, Seen, with_added, with_images};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
-    nn::{D, Mask, Result, Rope, Tensor, attention, bail, rms_norm, rope_half, rope_interleaved, silu_mul},
+    nn::{D, Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, rope_interleaved, silu_mul},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -180,12 +181,12 @@ impl LanguageModelConfig {
     }
 
     /// Pairs of values of a head that are rotated by image, row and column; for text these are the same.
-    fn sections(&self) -> [usize; 3] {
+    fn sections(&self, layers: Layers) -> [usize; 3] {
         let half = self.head() / 2;
         let new = self.rope_parameters.as_ref().and_then(|rope| rope.mrope_section);
         let own = new.or(self.rope_scaling.as_ref().and_then(|rope| rope.mrope_section));
         own.filter(|sections| sections.iter().sum::<usize>() == half).unwrap_or_else(|| {
-            let rows = half * 3 / 8;
+            let rows = if layers == Layers::Qwen3 { half * 5 / 16 } else { half * 3 / 8 };
             [half - 2 * rows, rows, rows]
         })
     }
@@ -260,15 +261,6 @@ impl Taken<'_> {
     }
 }
 
-/// Images in prompts.
-#[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
-    /// The token that stands for a part of an image.
-    pub token: u32,
-    /// What a row of such tokens is replaced by, image after image: `[rows, columns, hidden_size]`.
-    pub images: &'a [Tensor],
-}
-
 /// A language model. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct LanguageModel {
@@ -333,11 +325,12 @@ impl LanguageModel {
         let mut states = Vec::new();
         for ids in prompts {
             let x = blocks.rows(EMBEDDINGS, "weight", ids)?;
-            let (x, places) = match seen {
+            let Placed { x, places, added } = match seen {
                 Some(seen) => with_images(x, ids, seen)?,
-                None => (x, (0..ids.len()).map(|place| [place; 3]).collect()),
+                None => Placed::text(x)?,
             };
-            states.push((self.rope(&places, &x)?, self.unpadded(ids), x.unsqueeze(0)?));
+            let rope = self.rope(&places, &x)?;
+            states.push(Stream { rope, read: self.unpadded(ids), x: x.unsqueeze(0)?, added });
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);
@@ -347,11 +340,12 @@ impl LanguageModel {
         };
         let mut kept: Vec<Vec<Tensor>> = vec![Vec::new(); prompts.len()];
         blocks.walk(EMBEDDINGS + 1..end, |index, weights| {
-            for ((rope, read, x), kept) in states.iter_mut().zip(&mut kept) {
+            for (Stream { rope, read, x, added }, kept) in states.iter_mut().zip(&mut kept) {
                 *x = if index == norm {
                     rms_norm(x, &weights.get("weight")?, self.config.rms_norm_eps)?
                 } else {
-                    self.layer(weights, x, rope, read)?
+                    let after = self.layer(weights, x, rope, read)?;
+                    with_added(after, added, index - EMBEDDINGS - 1)?
                 };
                 if taken.are_several() {
                     let here = after.iter().filter(|layer| **layer == index - EMBEDDINGS);
@@ -360,7 +354,7 @@ impl LanguageModel {
             }
             Ok(())
         })?;
-        let taken = states.into_iter().zip(kept).map(|((.., x), kept)| match &kept[..] {
+        let taken = states.into_iter().zip(kept).map(|(Stream { x, .. }, kept)| match &kept[..] {
             [] => x.squeeze(0),
             kept => Tensor::cat(kept, D::Minus1)?.squeeze(0),
         });
@@ -415,8 +409,16 @@ impl LanguageModel {
             let exponent = (2 * pair) as f32 / self.config.head() as f32;
             1.0 / (theta as f32).powf(exponent)
         };
-        let [first, second, _] = self.config.sections();
-        let axis = |pair: usize| usize::from(pair >= first) + usize::from(pair >= first + second);
+        let [first, second, third] = self.config.sections(self.layers);
+        let axis = |pair: usize| match self.layers {
+            // Image, row and column take turns until the sections of the last two are full.
+            Layers::Qwen3 if pair % 3 == 1 && pair < 3 * second => 1,
+            Layers::Qwen3 if pair % 3 == 2 && pair < 3 * third => 2,
+            Layers::Qwen3 => 0,
+            Layers::Qwen2 | Layers::Mistral { .. } => {
+                usize::from(pair >= first) + usize::from(pair >= first + second)
+            }
+        };
         let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequency(pair);
         let angles = places.iter().flat_map(|place| (0..half).map(move |pair| angle(place, pair)));
         Rope::from_angles(&angles.collect::<Vec<f32>>(), places.len(), half, &like.device())
@@ -442,29 +444,11 @@ fn attend(q: &Tensor, k: &Tensor, v: &Tensor, read: &Range<usize>) -> Result<Ten
     Tensor::cat(&parts, 1)
 }
 
-/// The embeddings `[tokens, width]` of a prompt with those of images in their places, and the position of each token: for
-/// text the same on all axes, and on from the longer side of an image after it.
-fn with_images(x: Tensor, ids: &[u32], seen: Seen<'_>) -> Result<(Tensor, Vec<[usize; 3]>)> {
-    let mut images = seen.images.iter();
-    let (mut parts, mut places) = (Vec::new(), Vec::with_capacity(ids.len()));
-    let (mut first, mut next) = (0, 0);
-    for run in ids.chunk_by(|one, other| (*one == seen.token) == (*other == seen.token)) {
-        if run[0] == seen.token {
-            let Some(image) = images.next() else { bail!("the prompt has too few images") };
-            let (rows, columns, width) = image.dims3()?;
-            if rows * columns != run.len() {
-                bail!("{} tokens stand for an image of {}", run.len(), rows * columns);
-            }
-            parts.push(image.reshape((rows * columns, width))?.to_dtype(x.dtype())?);
-            let place = |row| (0..columns).map(move |column| [next, next + row, next + column]);
-            places.extend((0..rows).flat_map(place));
-            next += rows.max(columns);
-        } else {
-            parts.push(x.narrow(0, first, run.len())?);
-            places.extend((next..next + run.len()).map(|place| [place; 3]));
-            next += run.len();
-        }
-        first += run.len();
-    }
-    Ok((Tensor::cat(&parts, 0)?, places))
+/// A prompt on its way through the layers.
+struct Stream {
+    rope: Rope,
+    /// The tokens that are seen.
+    read: Range<usize>,
+    x: Tensor,
+    added: Vec<Added>,
 }

@@ -117,10 +117,10 @@ impl TextEncoder for MistralChat {
         let states = self.model.states(blocks, &once, Taken::After(&self.taken))?;
         let repeated = |(states, padding): (Tensor, usize)| -> NnResult<Encoded> {
             if padding < 2 {
-                return Ok(Encoded { states, pooled: None });
+                return Ok(Encoded::new(states));
             }
             let first = states.narrow(0, 0, 1)?.broadcast_as((padding - 1, self.width()))?;
-            Ok(Encoded { states: Tensor::cat(&[first, states], 0)?, pooled: None })
+            Ok(Encoded::new(Tensor::cat(&[first, states], 0)?))
         };
         Ok(states.into_iter().zip(paddings).map(repeated).collect::<NnResult<_>>()?)
     }

@@ -1,4 +1,4 @@
-//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL sees them. Anima's conditioner reads the
+//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
 //! states of another encoder.
 
 mod anima;
@@ -17,31 +17,37 @@ mod prompts;
 mod qwen2_5_vl;
 mod qwen2_tokenizer;
 mod qwen3;
+mod qwen3_vision;
 mod qwen3_vl;
 mod qwen_vision;
+mod seen;
 mod sentencepiece;
 mod t5;
 mod t5_tokenizer;
 mod tokenizer_files;
 mod tokens;
 mod umt5_names;
+mod vision_tower;
 
 pub use anima::{AnimaConditioner, AnimaConditionerConfig};
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
 pub use clip_tokenizer::ClipTokenizer;
-pub use clip_vision::{ClipVision, ClipVisionConfig};
+pub use clip_vision::{CLIP_SPREAD, ClipVision, ClipVisionConfig};
 pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Given, Manner, TextEncoder};
-pub use language_model::{LanguageModelConfig, Layers, RopeParameters, RopeScaling, Seen};
+pub use language_model::{LanguageModelConfig, Layers, RopeParameters, RopeScaling};
 pub use mistral::MistralChat;
 pub use mistral_tokenizer::MistralTokenizer;
 pub use prompts::encode;
-pub use qwen_vision::{QwenVision, QwenVisionConfig, SeenSize, Shown};
+pub use qwen_vision::{QwenVision, QwenVisionConfig, Shown};
 pub use qwen2_5_vl::{Qwen25Vl, Told};
 pub use qwen2_tokenizer::Qwen2Tokenizer;
 pub use qwen3::{Qwen3Chat, Qwen3Plain};
-pub use qwen3_vl::Qwen3Vl;
+pub use qwen3_vision::{Qwen3Vision, Qwen3VisionConfig};
+pub use qwen3_vl::{Qwen3Vl, TakenLayers};
+pub use seen::Seen;
 pub use t5::{T5, T5Config, T5Encoder};
 pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};
+pub use vision_tower::{SeenSize, VisionPatches, VisionTower};

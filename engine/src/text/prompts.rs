@@ -19,13 +19,14 @@ pub fn encode(
     let mut encoded = encoder.encode_given(blocks, &sequences, clip_skip, given)?.into_iter();
     let mut joined = Vec::new();
     for prompt in prompts {
-        let (mut states, mut pooled) = (Vec::new(), None);
+        let (mut states, mut pooled, mut images) = (Vec::new(), None, Vec::new());
         for (sequence, encoded) in prompt.sequences.iter().zip(encoded.by_ref()) {
             states.push(weighted(encoded.states, sequence)?);
             pooled = pooled.or(encoded.pooled);
+            images.extend(encoded.images);
         }
         let states = if states.len() == 1 { states.remove(0) } else { Tensor::cat(&states, 0)? };
-        joined.push(Encoded { states, pooled });
+        joined.push(Encoded { states, pooled, images });
     }
     Ok(joined)
 }

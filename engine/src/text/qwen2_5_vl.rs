@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Encoded, Extent, Given, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
-    language_model::{LanguageModel, LanguageModelConfig, Layers, Seen, Taken},
+    Encoded, Extent, Given, Qwen2Tokenizer, Seen, Sequence, TextEncoder, Tokens,
+    language_model::{LanguageModel, LanguageModelConfig, Layers, Taken},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -18,11 +18,13 @@ const EDIT: &str = "<|im_start|>system\nDescribe the key features of the input i
     objects, background), then explain how the user's text instruction should alter or modify the image. Generate a new \
     image that meets the user's requirements while maintaining consistency with the original input where \
     appropriate.<|im_end|>\n<|im_start|>user\n";
+const COMPREHEND: &str = "<|im_start|>system\nComprehend and analyze the provided prompt.<|im_end|>\n";
+const USER: &str = "<|im_start|>user\n";
 pub(super) const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
 /// Around an image's tokens.
 const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
 /// The token that stands for a part of an image.
-const IMAGE: &str = "<|image_pad|>";
+pub(super) const IMAGE: &str = "<|image_pad|>";
 /// Prefix of the language model's tensors in files that transformers 5 wrote, after `model.`.
 const INNER: &str = "language_model.";
 
@@ -35,22 +37,38 @@ pub enum Told {
     Edit,
     /// To change images, which are numbered.
     EditSeveral,
+    /// To comprehend the prompt, in which images are numbered.
+    Comprehend,
 }
 
 impl Told {
-    /// What comes before the prompt and its images, and the number of its tokens, whose states are left out.
-    pub(super) fn before(self) -> (&'static str, usize) {
+    /// What comes before the prompt and its images.
+    pub(super) fn before(self) -> String {
         match self {
-            Self::Describe => (DESCRIBE, 34),
-            Self::Edit | Self::EditSeveral => (EDIT, 64),
+            Self::Describe => DESCRIBE.to_owned(),
+            Self::Edit | Self::EditSeveral => EDIT.to_owned(),
+            Self::Comprehend => [COMPREHEND, USER].concat(),
+        }
+    }
+
+    /// The number of the first tokens whose states are left out.
+    pub(super) fn left_out(self, tokenizer: &Qwen2Tokenizer) -> Result<usize, CheckpointError> {
+        match self {
+            Self::Describe => Ok(34),
+            Self::Edit | Self::EditSeveral => Ok(64),
+            Self::Comprehend => Ok(tokenizer.encode(COMPREHEND)?.len()),
         }
     }
 
     /// What stands for images with these rows and columns of tokens.
-    fn images(self, grids: &[[usize; 2]]) -> String {
+    pub(super) fn images(self, grids: &[[usize; 2]]) -> String {
         let image = |(index, [rows, columns]): (usize, &[usize; 2])| {
-            let number =
-                if self == Self::EditSeveral { format!("Picture {}: ", index + 1) } else { String::new() };
+            let number = match self {
+                Self::Describe | Self::Edit => String::new(),
+                Self::EditSeveral => format!("Picture {}: ", index + 1),
+                Self::Comprehend if index == 0 => "<image1>".to_owned(),
+                Self::Comprehend => format!(" <image{}>", index + 1),
+            };
             let [start, end] = AROUND;
             format!("{number}{start}{}{end}", IMAGE.repeat(rows * columns))
         };
@@ -64,6 +82,8 @@ pub struct Qwen25Vl {
     tokenizer: Qwen2Tokenizer,
     model: LanguageModel,
     told: Told,
+    /// See [`Told::left_out`].
+    left_out: usize,
 }
 
 impl Qwen25Vl {
@@ -97,12 +117,8 @@ impl Qwen25Vl {
             &part.path,
         )?;
         let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2), told }, component))
-    }
-
-    /// The id of [`IMAGE`].
-    fn image_token(&self) -> Option<u32> {
-        self.tokenizer.inner().token_to_id(IMAGE)
+        let left_out = told.left_out(&tokenizer)?;
+        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2), told, left_out }, component))
     }
 }
 
@@ -136,13 +152,12 @@ impl TextEncoder for Qwen25Vl {
         longest: usize,
         grids: &[[usize; 2]],
     ) -> Result<Tokens, CheckpointError> {
-        let (before, left_out) = self.told.before();
-        let images = self.told.images(grids);
+        let (before, images) = (self.told.before(), self.told.images(grids));
         // What a person writes is no image.
         let prompt = prompt.replace(IMAGE, "");
         let mut ids = self.tokenizer.encode(&format!("{before}{images}{prompt}{AFTER}"))?;
         let uncounted = match grids {
-            [] => left_out,
+            [] => self.left_out,
             _ => self.tokenizer.encode(&format!("{before}{images}"))?.len(),
         };
         let extent = Extent::whole(ids.len().saturating_sub(uncounted), longest);
@@ -166,9 +181,8 @@ impl TextEncoder for Qwen25Vl {
         _: u32,
         Given { images, .. }: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
-        let seen = self.image_token().filter(|_| !images.is_empty()).map(|token| Seen { token, images });
+        let seen = Seen::of(&self.tokenizer, images);
         let states = self.model.states_seeing(blocks, sequences, Taken::Last, seen)?;
-        let (_, left_out) = self.told.before();
-        states.into_iter().map(|states| Encoded::without_first(states, left_out)).collect()
+        states.into_iter().map(|states| Encoded::without_first(states, self.left_out)).collect()
     }
 }

@@ -115,7 +115,7 @@ impl TextEncoder for Qwen3Plain {
                 Some(states) => states,
                 None => Tensor::zeros((1, self.model.width()), blocks.dtype(), &blocks.device())?,
             };
-            encoded.push(Encoded { states, pooled: None });
+            encoded.push(Encoded::new(states));
         }
         Ok(encoded)
     }
@@ -141,6 +141,6 @@ impl TextEncoder for Qwen3Chat {
     fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
         let taken = if self.padding.is_some() { Taken::Quarters } else { Taken::Penultimate };
         let states = self.model.states(blocks, sequences, taken)?;
-        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+        Ok(states.into_iter().map(Encoded::new).collect())
     }
 }

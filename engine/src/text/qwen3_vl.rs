@@ -1,13 +1,14 @@
-//! The language model of Qwen3-VL (Bai et al. 2025, arXiv:2511.21631) as a text encoder, of which the states of several
-//! layers are taken.
+//! The language model of Qwen3-VL (Bai et al. 2025, arXiv:2511.21631) as a text encoder, which may see images. The states of
+//! some of its layers are taken.
 
 use super::{
-    Encoded, Extent, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Given, Qwen2Tokenizer, Seen, Sequence, TextEncoder, Tokens,
     language_model::{LanguageModel, LanguageModelConfig, Layers, Taken},
-    qwen2_5_vl::{AFTER, Told, language_config, prefix},
+    qwen2_5_vl::{AFTER, IMAGE, Told, language_config, prefix},
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::Tensor,
     residency::{Blocks, RunError},
 };
 
@@ -21,14 +22,28 @@ const KIND: &str = "qwen3_vl";
 const MARK: &str = "vl";
 /// Tokens after the prompt, as diffusers counts them.
 const AFTER_TOKENS: usize = 5;
+/// What is read in place of an empty prompt, where the model comprehends prompts.
+const NOTHING: &str = " ";
 
-/// A Qwen3-VL model that describes images.
+/// A Qwen3-VL model that describes images, or comprehends prompts.
 #[derive(Debug)]
 pub struct Qwen3Vl {
     tokenizer: Qwen2Tokenizer,
     model: LanguageModel,
+    told: Told,
+    /// See [`Told::left_out`].
+    left_out: usize,
     /// Numbers of layers, ascending, after each of which the states are taken.
     layers: Vec<usize>,
+}
+
+/// The layers of a model whose states are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenLayers {
+    /// These, by their numbers from 1, ascending and without the last; their states are side by side.
+    Some(Vec<usize>),
+    /// The last, before the final norm.
+    Last,
 }
 
 impl Qwen3Vl {
@@ -49,8 +64,7 @@ impl Qwen3Vl {
         plain_width(tensors, prefix).filter(|_| is_seeing)
     }
 
-    /// Finds every tensor of the language model in `part`, and its tokenizer. The states are those after each of these
-    /// numbers of `layers`, side by side.
+    /// Finds every tensor of the language model in `part`, and its tokenizer.
     ///
     /// # Errors
     /// When the configuration is wrong, a tensor is missing or has the wrong shape, there is no tokenizer, or the model
@@ -58,7 +72,8 @@ impl Qwen3Vl {
     pub fn open(
         checkpoint: &Checkpoint,
         part: &Part,
-        layers: Vec<usize>,
+        told: Told,
+        taken: TakenLayers,
     ) -> Result<(Self, Component), CheckpointError> {
         let prefix = prefix(&part.tensors);
         let from_shapes = |tensors: &TensorTable| {
@@ -68,12 +83,10 @@ impl Qwen3Vl {
         let own = Part { config: language_config(part), ..part.clone() };
         let config = own.config(from_shapes)?;
         config.check(&own)?;
-        let is_ascending = layers.is_sorted_by(|one, other| one < other);
-        let is_inside = |layer: &usize| (1..config.num_hidden_layers).contains(layer);
-        if layers.is_empty() || !is_ascending || !layers.iter().all(is_inside) {
-            let reason = format!("it must be ascending numbers from 1 to {}", config.num_hidden_layers - 1);
-            return part.refuse("text_encoder_select_layers", format!("{layers:?}"), reason);
-        }
+        let layers = match taken {
+            TakenLayers::Some(layers) => Self::checked(part, &config, layers)?,
+            TakenLayers::Last => vec![config.num_hidden_layers],
+        };
         let component = Component::bind(
             Role::TextEncoder,
             "Qwen3-VL",
@@ -83,7 +96,45 @@ impl Qwen3Vl {
             &part.path,
         )?;
         let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen3), layers }, component))
+        let left_out = told.left_out(&tokenizer)?;
+        let model = LanguageModel::new(config, Layers::Qwen3);
+        Ok((Self { tokenizer, model, told, left_out, layers }, component))
+    }
+
+    fn checked(
+        part: &Part,
+        config: &LanguageModelConfig,
+        layers: Vec<usize>,
+    ) -> Result<Vec<usize>, CheckpointError> {
+        let is_ascending = layers.is_sorted_by(|one, other| one < other);
+        let is_inside = |layer: &usize| (1..config.num_hidden_layers).contains(layer);
+        if layers.is_empty() || !is_ascending || !layers.iter().all(is_inside) {
+            let reason = format!("it must be ascending numbers from 1 to {}", config.num_hidden_layers - 1);
+            return part.refuse("text_encoder_select_layers", format!("{layers:?}"), reason);
+        }
+        Ok(layers)
+    }
+
+    /// The states of a prompt without those of the first tokens and of images.
+    fn without_images(&self, ids: &[u32], states: Tensor) -> Result<Encoded, RunError> {
+        let Some(image) = self.tokenizer.inner().token_to_id(IMAGE).filter(|image| ids.contains(image))
+        else {
+            return Encoded::without_first(states, self.left_out);
+        };
+        let (mut parts, mut images) = (Vec::new(), Vec::new());
+        let (mut first, mut kept) = (0, 0);
+        for run in ids.chunk_by(|one, other| (*one == image) == (*other == image)) {
+            if run[0] == image {
+                images.push(kept);
+            } else {
+                let left_out = self.left_out.saturating_sub(first).min(run.len());
+                let own = run.len() - left_out;
+                parts.push(states.narrow(0, first + left_out, own)?);
+                kept += own;
+            }
+            first += run.len();
+        }
+        Ok(Encoded { images, ..Encoded::new(Tensor::cat(&parts, 0)?) })
     }
 }
 
@@ -107,18 +158,49 @@ impl TextEncoder for Qwen3Vl {
     /// Nothing in the prompt is syntax. The tokens before the prompt do not count towards `longest`, those after it do, and
     /// are never cut.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError> {
-        let (before, left_out) = Told::Describe.before();
+        self.tokenize_seeing(prompt, longest, &[])
+    }
+
+    /// Images and what stands around them do not count towards `longest`, and are never cut.
+    fn tokenize_seeing(
+        &self,
+        prompt: &str,
+        longest: usize,
+        grids: &[[usize; 2]],
+    ) -> Result<Tokens, CheckpointError> {
+        let before = format!("{}{}", self.told.before(), self.told.images(grids));
+        let uncounted = if grids.is_empty() { self.left_out } else { self.tokenizer.encode(&before)?.len() };
+        // What a person writes is no image.
+        let prompt = prompt.replace(IMAGE, "");
+        let is_empty = prompt.is_empty() && self.told == Told::Comprehend;
+        let prompt = if is_empty { NOTHING } else { &prompt };
         let mut ids = self.tokenizer.encode(&format!("{before}{prompt}"))?;
         let room = longest.saturating_sub(AFTER_TOKENS);
-        let extent = Extent::whole(ids.len().saturating_sub(left_out), room);
-        ids.truncate(room.saturating_add(left_out));
+        let extent = Extent::whole(ids.len().saturating_sub(uncounted), room);
+        ids.truncate(room.saturating_add(uncounted));
         ids.extend(self.tokenizer.encode(AFTER)?);
         Ok(Tokens::single(Sequence::plain(ids), extent))
     }
 
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
-        let states = self.model.states(blocks, sequences, Taken::After(&self.layers))?;
-        let (_, left_out) = Told::Describe.before();
-        states.into_iter().map(|states| Encoded::without_first(states, left_out)).collect()
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        clip_skip: u32,
+    ) -> Result<Vec<Encoded>, RunError> {
+        self.encode_given(blocks, sequences, clip_skip, Given::default())
+    }
+
+    fn encode_given(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: u32,
+        Given { images, .. }: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
+        let seen = Seen::of(&self.tokenizer, images);
+        let states = self.model.states_seeing(blocks, sequences, Taken::After(&self.layers), seen)?;
+        let without_images = |(ids, states): (&&[u32], Tensor)| self.without_images(ids, states);
+        sequences.iter().zip(states).map(without_images).collect()
     }
 }

@@ -1,12 +1,16 @@
 //! The vision tower of Qwen2.5-VL (Bai et al. 2025, arXiv:2502.13923): a transformer over patches of images, most of
 //! whose layers attend within windows. Four neighbouring patches become one token of the language model.
 
-use candle_core::{Device, Result as TensorResult, Tensor as Values};
 use serde::Deserialize;
 
+use super::{
+    CLIP_SPREAD, VisionPatches, VisionTower,
+    qwen3_vision::attend_in,
+    vision_tower::{CHANNELS, Order, SeenSize, rope},
+};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{Mask, Result, Rope, Tensor, attention, gelu, rope_half, silu_mul},
+    nn::{Result, Rope, Tensor, gelu, rope_half, silu_mul},
     request::of_area,
     residency::{Blocks, RunError, Weights},
 };
@@ -14,12 +18,8 @@ use crate::{
 /// Prefix of the names in files.
 pub const PREFIX: &str = "visual.";
 const PATCHES: &str = "patch_embed.proj";
-/// Channels of an image.
-const CHANNELS: usize = 3;
 /// Added to the mean square in every norm.
 const EPS: f64 = 1e-6;
-/// Base of the rotary frequencies.
-const THETA: f32 = 10_000.0;
 /// The least and the most pixels of an image, as published.
 const PIXELS: [u64; 2] = [56 * 56, 28 * 28 * 16_384];
 /// Sides of images that are made smaller before they are read are multiples of this.
@@ -176,33 +176,11 @@ pub enum Shown {
     Whole,
 }
 
-/// The sizes in which a vision tower reads an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeenSize {
-    /// Width and height to which it is scaled first.
-    pub scaled: [u32; 2],
-    /// Width and height to which the result is scaled: whole tokens.
-    pub read: [u32; 2],
-    /// Rows and columns of tokens.
-    pub grid: [usize; 2],
-}
-
 /// A vision tower. The weights come from a store.
 #[derive(Debug, Clone)]
 pub struct QwenVision {
     config: QwenVisionConfig,
     shown: Shown,
-}
-
-/// The order in which the patches of an image go through the tower, window by window, and the tokens of a window row by
-/// row.
-struct Order {
-    /// Row and column of each patch.
-    places: Vec<[usize; 2]>,
-    /// Patches of each window.
-    windows: Vec<usize>,
-    /// For each token of the image, row by row, its place in this order.
-    tokens: Vec<usize>,
 }
 
 impl QwenVision {
@@ -231,8 +209,36 @@ impl QwenVision {
         tensors.get(&format!("{PREFIX}merger.mlp.2.weight"))?.shape().first().copied()
     }
 
-    /// The sizes in which it reads an image of this width and height, which the autoencoder reads in the size `encoded`.
-    pub fn size(&self, own: [u32; 2], encoded: [u32; 2]) -> SeenSize {
+    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, spans: &[usize]) -> Result<Tensor> {
+        let (batch, tokens, _) = x.dims3()?;
+        let h = w.rms_norm("norm1", x, EPS)?;
+        let heads = |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_heads, ()));
+        let (q, k, v) = (heads("attn.q")?, heads("attn.k")?, heads("attn.v")?);
+        let (q, k) = (rope_half(&q, rope)?, rope_half(&k, rope)?);
+        drop(h);
+        let attended = attend_in(spans, [&q, &k, &v])?;
+        drop((q, k, v));
+        let x = (x + w.linear("attn.proj", &attended.flatten_from(2)?)?)?;
+        drop(attended);
+
+        let h = w.rms_norm("norm2", &x, EPS)?;
+        let (gate, up) = (w.linear("mlp.gate_proj", &h)?, w.linear("mlp.up_proj", &h)?);
+        let h = silu_mul(&gate, &up)?;
+        drop((gate, up));
+        x + w.linear("mlp.down_proj", &h)?
+    }
+
+    /// Tokens of the language model, `[1, tokens, width]`.
+    fn merge(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let (batch, patches, width) = x.dims3()?;
+        let merged = self.config.spatial_merge_size.pow(2);
+        let h = w.rms_norm("merger.ln_q", x, EPS)?.reshape((batch, patches / merged, merged * width))?;
+        w.linear("merger.mlp.2", &gelu(&w.linear("merger.mlp.0", &h)?)?)
+    }
+}
+
+impl VisionTower for QwenVision {
+    fn size(&self, own: [u32; 2], encoded: [u32; 2]) -> SeenSize {
         let ratio = f64::from(own[0].max(1)) / f64::from(own[1].max(1));
         let scaled = match self.shown {
             Shown::Area(side) => of_area(side, ratio, SCALED_MULTIPLE),
@@ -243,77 +249,25 @@ impl QwenVision {
         SeenSize { scaled, read, grid: [read[1] as usize / side, read[0] as usize / side] }
     }
 
-    /// Values of a patch.
-    pub fn values(&self) -> usize {
-        CHANNELS * self.config.temporal_patch_size * self.config.patch_size.pow(2)
+    fn patches(&self) -> VisionPatches {
+        let QwenVisionConfig { patch_size, temporal_patch_size, spatial_merge_size, .. } = self.config;
+        let window = self.config.window();
+        VisionPatches { side: patch_size, frames: temporal_patch_size, merge: spatial_merge_size, window }
     }
 
-    /// Patches of an image with this many rows and columns of tokens.
-    pub fn patches_of(&self, grid: [usize; 2]) -> usize {
-        grid[0] * grid[1] * self.config.spatial_merge_size.pow(2)
+    fn spread(&self) -> [[f32; CHANNELS]; 2] {
+        CLIP_SPREAD
     }
 
-    /// The patches `[1, patches, values]` of images `[1, 3, height, width]`, image after image in the tower's order.
-    ///
-    /// # Errors
-    /// When memory runs out.
-    pub fn patches(&self, images: &[Values]) -> TensorResult<Values> {
-        let (side, frames) = (self.config.patch_size, self.config.temporal_patch_size);
-        let mut values = Vec::new();
-        for image in images {
-            let (_, _, height, width) = image.dims4()?;
-            let planes = image.to_dtype(candle_core::DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
-            let token = self.config.side();
-            for [row, column] in self.order([height / token, width / token]).places {
-                for plane in planes.chunks(height * width) {
-                    for _ in 0..frames {
-                        for line in row * side..(row + 1) * side {
-                            let start = line * width + column * side;
-                            values.extend_from_slice(&plane[start..start + side]);
-                        }
-                    }
-                }
-            }
-        }
-        let count = values.len() / self.values();
-        Values::from_vec(values, (1, count, self.values()), &Device::Cpu)
-    }
-
-    fn order(&self, [rows, columns]: [usize; 2]) -> Order {
-        let (window, merge) = (self.config.window(), self.config.spatial_merge_size);
-        let mut order = Order { places: Vec::new(), windows: Vec::new(), tokens: vec![0; rows * columns] };
-        let mut number = 0;
-        for top in (0..rows).step_by(window) {
-            for left in (0..columns).step_by(window) {
-                let before = order.places.len();
-                for row in top..(top + window).min(rows) {
-                    for column in left..(left + window).min(columns) {
-                        order.tokens[row * columns + column] = number;
-                        number += 1;
-                        let inside = (0..merge * merge).map(|patch| [patch / merge, patch % merge]);
-                        order.places.extend(inside.map(|[y, x]| [row * merge + y, column * merge + x]));
-                    }
-                }
-                order.windows.push(order.places.len() - before);
-            }
-        }
-        order
-    }
-
-    /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their
-    /// [patches](Self::patches), which are freed when they are embedded. Every block is leased once for all.
-    ///
-    /// # Errors
-    /// When the walk stops early.
-    pub fn encode(
+    fn encode(
         &self,
         blocks: Blocks<'_>,
         patches: Tensor,
         grids: &[[usize; 2]],
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let orders: Vec<Order> = grids.iter().map(|grid| self.order(*grid)).collect();
+        let orders: Vec<Order> = grids.iter().map(|grid| self.patches().order(*grid)).collect();
         let places: Vec<[usize; 2]> = orders.iter().flat_map(|order| order.places.iter().copied()).collect();
-        let rope = self.rope(&places, blocks)?;
+        let rope = rope(&places, self.config.head(), &blocks.device())?;
         let windows: Vec<usize> = orders.iter().flat_map(|order| order.windows.iter().copied()).collect();
         let wholes: Vec<usize> = orders.iter().map(|order| order.places.len()).collect();
         let last = self.config.depth + 1;
@@ -337,49 +291,6 @@ impl QwenVision {
             in_rows(&x, start, &order.tokens)?.reshape((*rows, *columns, ()))
         });
         Ok(images.collect::<Result<_>>()?)
-    }
-
-    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, spans: &[usize]) -> Result<Tensor> {
-        let (batch, tokens, _) = x.dims3()?;
-        let h = w.rms_norm("norm1", x, EPS)?;
-        let heads = |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_heads, ()));
-        let (q, k, v) = (heads("attn.q")?, heads("attn.k")?, heads("attn.v")?);
-        let (q, k) = (rope_half(&q, rope)?, rope_half(&k, rope)?);
-        drop(h);
-        let mut first = 0;
-        let mut attended = Vec::new();
-        for &span in spans {
-            let own = |x: &Tensor| x.narrow(1, first, span)?.contiguous();
-            attended.push(attention(&own(&q)?, &own(&k)?, &own(&v)?, Mask::None)?);
-            first += span;
-        }
-        drop((q, k, v));
-        let attended = if attended.len() == 1 { attended.remove(0) } else { Tensor::cat(&attended, 1)? };
-        let x = (x + w.linear("attn.proj", &attended.flatten_from(2)?)?)?;
-        drop(attended);
-
-        let h = w.rms_norm("norm2", &x, EPS)?;
-        let (gate, up) = (w.linear("mlp.gate_proj", &h)?, w.linear("mlp.up_proj", &h)?);
-        let h = silu_mul(&gate, &up)?;
-        drop((gate, up));
-        x + w.linear("mlp.down_proj", &h)?
-    }
-
-    /// Tokens of the language model, `[1, tokens, width]`.
-    fn merge(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
-        let (batch, patches, width) = x.dims3()?;
-        let merged = self.config.spatial_merge_size.pow(2);
-        let h = w.rms_norm("merger.ln_q", x, EPS)?.reshape((batch, patches / merged, merged * width))?;
-        w.linear("merger.mlp.2", &gelu(&w.linear("merger.mlp.0", &h)?)?)
-    }
-
-    /// Half of a head is rotated by the row, the other by the column.
-    fn rope(&self, places: &[[usize; 2]], blocks: Blocks<'_>) -> Result<Rope> {
-        let half = self.config.head() / 2;
-        let frequency = |pair: usize| 1.0 / THETA.powf((2 * pair) as f32 / half as f32);
-        let of = |place: usize| (0..half / 2).map(move |pair| place as f32 * frequency(pair));
-        let angles: Vec<f32> = places.iter().flat_map(|&[row, column]| of(row).chain(of(column))).collect();
-        Rope::from_angles(&angles, places.len(), half, &blocks.device())
     }
 }
 
@@ -433,14 +344,5 @@ mod tests {
         }
         assert_eq!(tower(Shown::Whole).size([5, 5], [1024, 1024]).grid, [37, 37]);
         assert_eq!(in_tokens([20, 30], 28), [56, 84]);
-    }
-
-    #[test]
-    fn patches_go_through_the_tower_window_by_window() {
-        let order = tower(Shown::Whole).order([5, 6]);
-        assert_eq!(order.windows, [64, 32, 16, 8]);
-        assert_eq!(order.places[..6], [[0, 0], [0, 1], [1, 0], [1, 1], [0, 2], [0, 3]]);
-        assert_eq!(order.tokens[..7], [0, 1, 2, 3, 16, 17, 4]);
-        assert_eq!(order.tokens[29], 29);
     }
 }

@@ -358,10 +358,10 @@ impl TextEncoder for T5Encoder {
         let padded = states.into_iter().zip(sequences).map(|(states, ids)| {
             if self.padding == Padding::Dropped {
                 let states = states.narrow(0, 0, self.tokenizer.without_padding(ids))?;
-                return Ok(Encoded { states, pooled: None });
+                return Ok(Encoded::new(states));
             }
             let missing = ids.len() - states.dim(0)?;
-            Ok(Encoded { states: states.pad_with_zeros(0, 0, missing)?, pooled: None })
+            Ok(Encoded::new(states.pad_with_zeros(0, 0, missing)?))
         });
         Ok(padded.collect::<Result<_>>()?)
     }

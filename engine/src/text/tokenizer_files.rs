@@ -12,8 +12,11 @@ use tokenizers::{Tokenizer, models::bpe::Merges};
 
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset, read_json};
 
+/// The folder with the tokenizer of a model that sees images, together with what prepares those.
+const PROCESSOR: &str = "processor";
+
 /// The first folder that is `complete`: `name` in the model's folder, next to the encoder or one folder
-/// above; a folder with the name of the encoder's file; or the folder of that file. A hollow checkpoint has no
+/// above; a folder with the name of the encoder's file; the folder of that file; or that of the processor. A hollow checkpoint has no
 /// folders.
 pub fn find_folder(
     checkpoint: &Checkpoint,
@@ -27,7 +30,8 @@ pub fn find_folder(
     let beside = encoder.path.parent().unwrap_or(&checkpoint.root);
     let own = encoder.path.with_extension("");
     let above = beside.parent().unwrap_or(beside).join(name);
-    let folders = [checkpoint.root.join(name), beside.join(name), above, own, beside.to_owned()];
+    let processor = checkpoint.root.join(PROCESSOR);
+    let folders = [checkpoint.root.join(name), beside.join(name), above, own, beside.to_owned(), processor];
     folders.into_iter().find(|folder| complete(folder))
 }
 

@@ -15,7 +15,7 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
     /// Channels of the latents.
     fn latent_channels(&self) -> usize;
 
-    /// Channels of the images.
+    /// Channels of the images that it is given.
     fn image_channels(&self) -> usize;
 
     /// Pixels per latent, in each direction.
@@ -49,7 +49,7 @@ pub trait Autoencoder: fmt::Debug + Send + Sync {
     fn rescale(&self, latents: &Tensor) -> Result<Tensor>;
 
     /// Decodes latents `[batch, channels, height, width]` to images
-    /// `[batch, 3, scale · height, scale · width]` in −1…1. With a tiling, decodes overlapping tiles and
+    /// `[batch, 3, scale · height, scale · width]` in −1…1, or with a fourth channel for their opacity. With a tiling, decodes overlapping tiles and
     /// blends their borders; this takes less memory, and changes pixels near the borders slightly. Autoencoders of clips
     /// also decode one clip, `[1, channels, frames, height, width]`, whole.
     fn decode(

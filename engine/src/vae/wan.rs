@@ -1,4 +1,5 @@
-//! The causal autoencoders of Wan 2.1 (Team Wan 2025, arXiv:2503.20314, section 4.1) and of Wan 2.2 5B.
+//! The causal autoencoders of Wan 2.1 (Team Wan 2025, arXiv:2503.20314, section 4.1) and of Wan 2.2 5B, and that of
+//! Qwen-Image 2.1, which is the same for single images with an opacity.
 //!
 //! It works through a clip one latent frame at a time. Each convolution over time keeps the last frames that it has
 //! seen, so memory does not grow with the length of the clip.
@@ -8,7 +9,7 @@ use std::{cell::RefCell, collections::HashMap};
 use super::{
     Area, Autoencoder, Piece, Reel, Show, Tiling, WanAutoencoderConfig,
     frames::{Frames, as_clip, each, per_channel, stacked},
-    wan_config::Level,
+    wan_config::{Level, is_flat},
     wan_names::original_name,
     wan_patches,
 };
@@ -18,6 +19,8 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
+/// Channels of an image without its opacity.
+const COLOURS: usize = 3;
 /// Frames that a kernel over time spans.
 const SPAN: usize = 3;
 /// Latent frames after which every convolution has seen as many frames as its kernel spans.
@@ -47,10 +50,11 @@ impl WanAutoencoder {
     /// When the configuration is wrong or not supported, a tensor is missing, or a tensor has the wrong shape.
     pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
         let config = part.config(WanAutoencoderConfig::from_shapes)?;
+        let config = WanAutoencoderConfig { is_flat: is_flat(&part.tensors), ..config };
         config.check(part)?;
         let component = Component::bind(
             Role::Autoencoder,
-            "AutoencoderKLWan",
+            if config.is_flat { "AutoencoderKLQwenImage21" } else { "AutoencoderKLWan" },
             &config.blueprint(),
             &part.tensors,
             |name| original_name(name, config.num_res_blocks, config.is_residual),
@@ -65,14 +69,33 @@ impl WanAutoencoder {
         let shape = inputs.iter().find_map(|name| tensors.get(*name))?.shape();
         // A kernel over time has five dimensions.
         match shape {
-            [_, channels, _, _, _] => Some(*channels),
+            [_, channels, frames, _, _] if *frames > 1 => Some(*channels),
             _ => None,
         }
+    }
+
+    /// The same of an autoencoder of single images.
+    pub fn image_channels_of(tensors: &TensorTable) -> Option<usize> {
+        // Others with kernels for images have no norms of this name.
+        let middle = ["decoder.mid_block.resnets.0.norm1.gamma", "decoder.middle.0.residual.0.gamma"];
+        let inputs = ["decoder.conv_in.weight", "decoder.conv1.weight"];
+        let shape = inputs.iter().find_map(|name| tensors.get(*name))?.shape();
+        let is_it = is_flat(tensors) && middle.iter().any(|name| tensors.contains_key(*name));
+        shape.get(1).copied().filter(|_| is_it)
     }
 
     /// Its shape.
     pub fn config(&self) -> &WanAutoencoderConfig {
         &self.config
+    }
+
+    /// Images with an opacity beside the colours, in autoencoders that see it: those without one are opaque.
+    fn with_opacity(&self, image: Tensor) -> Result<Tensor> {
+        if !self.config.is_flat || image.dim(1)? > COLOURS {
+            return Ok(image);
+        }
+        let opaque = image.narrow(1, 0, 1)?.affine(0.0, 1.0)?;
+        Tensor::cat(&[image, opaque], 1)
     }
 
     /// Decodes a clip `[1, channels, frames, height, width]`, and hands over the frames of each latent frame.
@@ -83,7 +106,7 @@ impl WanAutoencoder {
         mut show: impl FnMut(usize, Frames) -> std::result::Result<(), RunError>,
     ) -> std::result::Result<(), RunError> {
         let count = latents.dim(2)?;
-        let past = Past::default();
+        let past = Past { is_flat: self.config.is_flat, ..Past::default() };
         let mut shown = 0;
         let mut decode = |index: usize| -> std::result::Result<(), RunError> {
             past.begin(index + 1 == count);
@@ -137,14 +160,14 @@ impl WanAutoencoder {
     ) -> std::result::Result<Tensor, RunError> {
         let step = self.config.frames_per_latent();
         let count = 1 + (reel.count - 1) / step;
-        let past = Past::default();
+        let past = Past { is_flat: self.config.is_flat, ..Past::default() };
         let mut moments: Frames = Vec::new();
         let mut encode = |index: usize| -> std::result::Result<(), RunError> {
             past.begin(index + 1 == count);
             let (first, length) = if index == 0 { (0, 1) } else { (1 + (index - 1) * step, step) };
             let frame = |place| {
                 let frame = reel.part(place, area, blocks.dtype())?;
-                wan_patches::split(&frame, self.config.patch())
+                wan_patches::split(&self.with_opacity(frame)?, self.config.patch())
             };
             let group = (first..first + length).map(frame).collect::<Result<_>>()?;
             moments.extend(self.encode_frames(blocks, group, &past)?);
@@ -185,6 +208,8 @@ impl WanAutoencoder {
 /// The frames that convolutions over time have seen, by their names.
 #[derive(Default)]
 struct Past {
+    /// Whether kernels are those of single images.
+    is_flat: bool,
     seen: RefCell<HashMap<(usize, String), Frames>>,
     is_last: RefCell<bool>,
 }
@@ -228,6 +253,9 @@ impl OfBlock<'_> {
 
     /// The convolution's result for one more frame.
     fn next(&self, w: &Weights, name: &str, seen: &mut Frames, frame: Tensor) -> Result<Tensor> {
+        if self.past.is_flat {
+            return w.conv2d(name, &frame, Conv2d::SAME_3X3);
+        }
         seen.push(frame);
         let frames: Vec<&Tensor> = seen.iter().collect();
         let convolved = w.conv3d(name, &frames, Conv2d::SAME_3X3)?;
@@ -368,8 +396,9 @@ impl Autoencoder for WanAutoencoder {
         self.config.z_dim
     }
 
+    /// An opacity is added to images.
     fn image_channels(&self) -> usize {
-        self.config.in_channels / (self.config.patch() * self.config.patch())
+        COLOURS
     }
 
     fn scale(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The shape of a [`WanAutoencoder`](super::WanAutoencoder).
 //!
-//! That of Wan 2.2 5B has shortcuts around its levels, and patches of pixels as channels.
+//! That of Wan 2.2 5B has shortcuts around its levels, and patches of pixels as channels. That of Qwen-Image 2.1 has the
+//! shortcuts, an opacity beside the colours, and kernels for single frames.
 
 use serde::Deserialize;
 
@@ -41,6 +42,9 @@ pub struct WanAutoencoderConfig {
     pub out_channels: usize,
     /// Side of the square patches of pixels that are the channels of the network, if it has any.
     pub patch_size: Option<usize>,
+    /// Whether its kernels span rows and columns of a single image, and no frames. Its tensors show it.
+    #[serde(skip)]
+    pub is_flat: bool,
 }
 
 impl Default for WanAutoencoderConfig {
@@ -65,6 +69,7 @@ impl Default for WanAutoencoderConfig {
             in_channels: 3,
             out_channels: 3,
             patch_size: None,
+            is_flat: false,
         }
     }
 }
@@ -167,7 +172,12 @@ impl WanAutoencoderConfig {
         let (dim_mult, in_time, resnets) = (levels.dim_mult, levels.in_time, levels.resnets);
         let out_channels = *shape(["decoder.head.2.weight", "decoder.conv_out.weight"])?.first()?;
         let z_dim = *shape(["decoder.conv1.weight", "decoder.conv_in.weight"])?.get(1)?;
-        let scaling = if is_residual { Self::of_wan_2_2() } else { Self::default() };
+        let is_flat = is_flat(tensors);
+        let scaling = match is_residual {
+            true if is_flat => Self::of_qwen_image_21(),
+            true => Self::of_wan_2_2(),
+            false => Self::default(),
+        };
         Some(Self {
             base_dim,
             decoder_base_dim: Some(decoder_dim / dim_mult.first()?.max(&1)),
@@ -178,9 +188,41 @@ impl WanAutoencoderConfig {
             in_channels: *input.get(1)?,
             out_channels,
             is_residual,
-            patch_size: (out_channels > 3).then(|| (out_channels / 3).isqrt()),
+            patch_size: (out_channels > 3 && !is_flat).then(|| (out_channels / 3).isqrt()),
+            is_flat,
             ..scaling
         })
+    }
+
+    /// The shape of Qwen-Image 2.1's.
+    fn of_qwen_image_21() -> Self {
+        Self {
+            decoder_base_dim: Some(144),
+            z_dim: 64,
+            dim_mult: vec![1, 2, 4, 8, 8],
+            temperal_downsample: vec![false, true, true, true],
+            latents_mean: vec![
+                0.5126, 0.7721, -0.0631, 1.3506, -0.7855, -2.1025, -0.3458, 1.3722, 1.8873, -1.7177, -0.651,
+                0.2732, 0.7562, -0.6163, -1.0277, 3.8363, 2.021, 0.0472, 0.932, 2.0087, 2.4954, -0.1391,
+                -1.4249, 1.8464, -0.5236, 1.2826, 3.7046, -1.3035, 2.7286, -1.4518, -1.9036, -1.9955,
+                -0.0342, -1.0265, -0.7636, 3.0555, 0.0746, -3.0751, -0.1076, 1.7376, -1.0914, -1.9435,
+                -0.2784, -1.368, 0.4809, -0.4433, 0.3764, 0.5729, -2.0595, 1.096, -1.326, -2.0211, -5.0179,
+                0.5275, 4.0162, 1.8505, 0.3026, 1.9373, 1.4937, 0.2632, 0.5547, -1.7121, -0.1562, 0.0304,
+            ],
+            latents_std: vec![
+                3.2001, 3.2936, 3.4321, 3.0091, 3.1061, 4.0379, 4.0705, 3.791, 3.0785, 3.65, 3.9308, 3.0904,
+                2.8778, 3.7675, 3.732, 5.0756, 3.2864, 4.0397, 3.1317, 4.0443, 2.9249, 3.9454, 3.0988,
+                4.2489, 3.4896, 3.8513, 3.9323, 3.4719, 3.7498, 4.283, 3.5694, 4.2467, 3.9037, 3.2947, 5.077,
+                3.5075, 3.27, 3.4767, 2.8063, 5.1125, 3.5327, 4.7833, 3.1286, 4.1819, 3.8527, 3.8312, 3.5605,
+                4.3875, 3.9624, 4.0168, 3.5643, 4.055, 5.5614, 4.2963, 4.408, 3.4959, 3.8747, 3.7608, 3.5735,
+                3.149, 3.7662, 3.6746, 3.4563, 3.8161,
+            ],
+            is_residual: true,
+            in_channels: 4,
+            out_channels: 4,
+            is_flat: true,
+            ..Self::default()
+        }
     }
 
     /// The shape of Wan 2.2 5B's.
@@ -225,13 +267,13 @@ impl WanAutoencoderConfig {
             let value = format!("{:?}", self.attn_scales);
             return part.refuse("attn_scales", value, "attention in levels is not supported");
         }
-        let patch = self.patch() * self.patch();
+        let (patch, colours) = (self.patch() * self.patch(), if self.is_flat { 4 } else { 3 });
         for (field, channels) in [("in_channels", self.in_channels), ("out_channels", self.out_channels)] {
-            if patch == 0 || channels != 3 * patch {
+            if patch == 0 || channels != colours * patch {
                 return part.refuse(
                     field,
                     channels,
-                    format!("it must be 3 · {patch}, for the colours of a patch"),
+                    format!("it must be {colours} · {patch}, for the colours of a patch"),
                 );
             }
         }
@@ -328,41 +370,47 @@ impl WanAutoencoderConfig {
             return Vec::new();
         };
         let moments = 2 * self.z_dim;
-        let mut blocks = vec![BlockSpec::stem("encoder.in").conv3d(
-            "encoder.conv_in",
-            self.base_dim,
-            self.in_channels,
-            CUBE,
-        )];
+        let kernels = Kernels { is_flat: self.is_flat };
+        let stem = BlockSpec::stem("encoder.in");
+        let mut blocks = vec![kernels.add(stem, "encoder.conv_in", self.base_dim, self.in_channels)];
         for (index, level) in down.iter().enumerate() {
             let name = format!("encoder.levels.{index}");
             let spec = BlockSpec { prefix: "encoder.down_blocks.".to_owned(), ..BlockSpec::new(name) };
-            blocks.push(level_spec(spec, level, 1));
+            blocks.push(kernels.level(spec, level, 1));
         }
-        blocks.push(mid_block("encoder.mid_block", smallest.width));
-        blocks.push(
-            BlockSpec::stem("encoder.out")
-                .tensor("encoder.norm_out.gamma", &[smallest.width])
-                .conv3d("encoder.conv_out", moments, smallest.width, CUBE)
-                .conv("quant_conv", moments, moments, 1),
-        );
-        blocks.push(BlockSpec::stem("decoder.in").conv("post_quant_conv", self.z_dim, self.z_dim, 1).conv3d(
-            "decoder.conv_in",
-            first.inputs,
-            self.z_dim,
-            CUBE,
-        ));
-        blocks.push(mid_block("decoder.mid_block", first.inputs));
+        blocks.push(kernels.middle("encoder.mid_block", smallest.width));
+        let out = BlockSpec::stem("encoder.out").tensor("encoder.norm_out.gamma", &[smallest.width]);
+        let out = kernels.add(out, "encoder.conv_out", moments, smallest.width);
+        blocks.push(out.conv("quant_conv", moments, moments, 1));
+        let stem = BlockSpec::stem("decoder.in").conv("post_quant_conv", self.z_dim, self.z_dim, 1);
+        blocks.push(kernels.add(stem, "decoder.conv_in", first.inputs, self.z_dim));
+        blocks.push(kernels.middle("decoder.mid_block", first.inputs));
         for (index, level) in up.iter().enumerate() {
-            blocks.push(level_spec(BlockSpec::new(format!("decoder.up_blocks.{index}")), level, 2));
+            blocks.push(kernels.level(BlockSpec::new(format!("decoder.up_blocks.{index}")), level, 2));
         }
-        blocks.push(BlockSpec::stem("decoder.out").tensor("decoder.norm_out.gamma", &[last.width]).conv3d(
-            "decoder.conv_out",
-            self.out_channels,
-            last.width,
-            CUBE,
-        ));
+        let out = BlockSpec::stem("decoder.out").tensor("decoder.norm_out.gamma", &[last.width]);
+        blocks.push(kernels.add(out, "decoder.conv_out", self.out_channels, last.width));
         blocks
+    }
+
+    /// Names and shapes of the tensors of a flat autoencoder's file that only clips would need.
+    pub fn layers_of_clips(&self) -> Vec<(String, Vec<usize>)> {
+        let mut layers = Vec::new();
+        for (side, levels, frames) in
+            [("encoder.down_blocks.", self.down_levels(), 1), ("decoder.up_blocks.", self.up_levels(), 2)]
+        {
+            for (index, level) in levels.iter().enumerate() {
+                let Some(sampler) = level.sampler.as_ref().filter(|sampler| sampler.in_time) else {
+                    continue;
+                };
+                let block = if frames == 2 { format!("{side}{index}.") } else { side.to_owned() };
+                let name = format!("{block}{}.time_conv", sampler.name);
+                let outputs = frames * level.width;
+                layers.push((format!("{name}.weight"), vec![outputs, level.width, 1, 1]));
+                layers.push((format!("{name}.bias"), vec![outputs]));
+            }
+        }
+        layers
     }
 
     /// Index of the decoder's first block; all blocks before it are the encoder's.
@@ -371,32 +419,55 @@ impl WanAutoencoderConfig {
     }
 }
 
-/// A level whose resampling makes `frames` of each frame, if it changes their number.
-fn level_spec(mut spec: BlockSpec, level: &Level, frames: usize) -> BlockSpec {
-    for (index, name) in level.resnets.iter().enumerate() {
-        spec = resnet(spec, name, if index == 0 { level.inputs } else { level.width }, level.width);
-    }
-    let Some(Sampler { name, outputs, in_time }) = &level.sampler else { return spec };
-    let spec = spec.conv(&format!("{name}.resample.1"), *outputs, level.width, 3);
-    match in_time {
-        true => spec.conv3d(&format!("{name}.time_conv"), frames * level.width, level.width, TIME),
-        false => spec,
-    }
+/// Whether the first layer's kernel is one of single images. In ComfyUI's files it spans one frame.
+pub(super) fn is_flat(tensors: &TensorTable) -> bool {
+    let names = ["decoder.conv_in.weight", "decoder.conv1.weight"];
+    let kernel = names.iter().find_map(|name| tensors.get(*name));
+    kernel.is_some_and(|kernel| matches!(kernel.shape(), [_, _, _, _] | [_, _, 1, _, _]))
 }
 
-fn mid_block(name: &str, width: usize) -> BlockSpec {
-    let spec = resnet(BlockSpec::new(name), "resnets.0", width, width)
-        .tensor("attentions.0.norm.gamma", &[width])
-        .linear("attentions.0.to_qkv", 3 * width, width)
-        .linear("attentions.0.proj", width, width);
-    resnet(spec, "resnets.1", width, width)
+/// The kernels of an autoencoder: over frames, or of single images.
+#[derive(Clone, Copy)]
+struct Kernels {
+    is_flat: bool,
 }
 
-fn resnet(spec: BlockSpec, name: &str, inputs: usize, outputs: usize) -> BlockSpec {
-    let spec = spec
-        .tensor(format!("{name}.norm1.gamma"), &[inputs])
-        .conv3d(&format!("{name}.conv1"), outputs, inputs, CUBE)
-        .tensor(format!("{name}.norm2.gamma"), &[outputs])
-        .conv3d(&format!("{name}.conv2"), outputs, outputs, CUBE);
-    if inputs == outputs { spec } else { spec.conv(&format!("{name}.conv_shortcut"), outputs, inputs, 1) }
+impl Kernels {
+    /// Adds a convolution over rows and columns, and over frames unless they are single.
+    fn add(self, spec: BlockSpec, name: &str, outputs: usize, inputs: usize) -> BlockSpec {
+        match self.is_flat {
+            true => spec.conv(name, outputs, inputs, 3),
+            false => spec.conv3d(name, outputs, inputs, CUBE),
+        }
+    }
+
+    /// A level whose resampling makes `frames` of each frame, if it changes their number. A single one stays alone.
+    fn level(self, mut spec: BlockSpec, level: &Level, frames: usize) -> BlockSpec {
+        for (index, name) in level.resnets.iter().enumerate() {
+            spec = self.resnet(spec, name, if index == 0 { level.inputs } else { level.width }, level.width);
+        }
+        let Some(Sampler { name, outputs, in_time }) = &level.sampler else { return spec };
+        let spec = spec.conv(&format!("{name}.resample.1"), *outputs, level.width, 3);
+        match *in_time && !self.is_flat {
+            true => spec.conv3d(&format!("{name}.time_conv"), frames * level.width, level.width, TIME),
+            false => spec,
+        }
+    }
+
+    fn middle(self, name: &str, width: usize) -> BlockSpec {
+        let spec = self
+            .resnet(BlockSpec::new(name), "resnets.0", width, width)
+            .tensor("attentions.0.norm.gamma", &[width])
+            .linear("attentions.0.to_qkv", 3 * width, width)
+            .linear("attentions.0.proj", width, width);
+        self.resnet(spec, "resnets.1", width, width)
+    }
+
+    fn resnet(self, spec: BlockSpec, name: &str, inputs: usize, outputs: usize) -> BlockSpec {
+        let spec = spec.tensor(format!("{name}.norm1.gamma"), &[inputs]);
+        let spec = self.add(spec, &format!("{name}.conv1"), outputs, inputs);
+        let spec = spec.tensor(format!("{name}.norm2.gamma"), &[outputs]);
+        let spec = self.add(spec, &format!("{name}.conv2"), outputs, outputs);
+        if inputs == outputs { spec } else { spec.conv(&format!("{name}.conv_shortcut"), outputs, inputs, 1) }
+    }
 }

@@ -13,13 +13,14 @@ use sluice_engine::{
     pipeline::{Resolved, workload},
     request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, TracedBlocks},
-    text::{self, Encoded, Given, QwenVision},
+    text::{self, Encoded, Given, VisionTower},
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 13] = [
     "z_image",
     "qwen_image",
+    "qwen_image_21",
     "flux",
     "flux2",
     "flux2_dev",
@@ -65,7 +66,8 @@ fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
         return true;
     }
     let qwen = model.parts.iter().find(|part| {
-        part.component.architecture.starts_with("Qwen3") || part.component.architecture == "Mistral"
+        let architecture = part.component.architecture;
+        ["Qwen3", "Qwen3-VL", "Mistral"].contains(&architecture)
     });
     let blocks = qwen.map_or(&[][..], |part| &part.component.blocks);
     let layers = blocks.len().saturating_sub(2);
@@ -73,6 +75,7 @@ fn is_known_to_be_unused(model: &Model, weight: &str) -> bool {
         "flux2" => layers * 3 / 4,
         // With the final norm.
         "anima" => layers + 1,
+        "qwen_image_21" => layers,
         _ => layers.saturating_sub(1),
     };
     let unused = blocks.iter().skip(1 + run);
@@ -85,7 +88,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let mut unread = Vec::new();
     let (own, encoded_as) = ([64, 64], [64, 64]);
     let tower = model.vision_tower();
-    let image = |tower: &Used<QwenVision>| SeenImage {
+    let image = |tower: &Used<dyn VisionTower>| SeenImage {
         file: FileStamp::of(Path::new("boat.png")),
         size: tower.network.size(own, encoded_as),
     };
@@ -97,7 +100,8 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     if let Some(Used { part, network }) = &tower {
         let blocks = traced(*part);
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
-        let patches = trace.tensor(&[1, network.patches_of(grids[0]), network.values()], DType::F32);
+        let patches =
+            trace.tensor(&[1, network.patches().of(grids[0]), network.patches().values()], DType::F32);
         seen = network.encode(blocks.blocks(), patches, &grids)?;
         unread.extend(blocks.unread());
     }
@@ -127,8 +131,11 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let branches = encoded.into_iter().map(|encoded| denoiser.conditioning(encoded));
     let branches = branches.collect::<nn::Result<Vec<_>>>()?;
 
+    // A family that reads references among the tokens of the prompt has one for each image that the prompt is about.
+    let about = branches.iter().map(|branch| branch.images.len()).max().unwrap_or_default();
     let blocks = traced(part);
     let shape = denoiser.latents(request.canvas());
+    let references: Vec<Tensor> = (0..about).map(|_| trace.tensor(&shape.dims(1), DType::F32)).collect();
     let pixels = [request.height as usize, request.width as usize];
     let input = PrepareInput {
         branches: &branches,
@@ -141,7 +148,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         later: Vec::new(),
         image: image.as_ref(),
         control: 1.0,
-        references: &[],
+        references: &references,
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);

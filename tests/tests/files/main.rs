@@ -10,6 +10,7 @@ mod formats_flux;
 mod formats_flux2;
 mod formats_krea2;
 mod formats_qwen_image;
+mod formats_qwen_image_21;
 mod formats_wan;
 mod inventory;
 mod likeness;

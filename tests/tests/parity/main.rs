@@ -20,6 +20,7 @@ mod krea2;
 mod ltx;
 mod prompts;
 mod qwen_image;
+mod qwen_image_21;
 mod refiner;
 mod samplers;
 mod sd3;

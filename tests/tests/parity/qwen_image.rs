@@ -70,7 +70,7 @@ impl Case {
         input: impl Fn(&Tensor) -> nn::Tensor,
     ) -> Vec<nn::Tensor> {
         let given = |name: &str| input(&self.golden[&format!("{run}.{name}")]);
-        let branch = |name| Conditioning { prompt: given(name), pooled: None };
+        let branch = |name| Conditioning::new(given(name));
         let branches = ["prompt.0", "prompt.1"].map(branch);
         let (latents, sigmas) = (given("latents"), RUNS.map(|run| self.sigma(run)));
         let (_, channels, height, width) = latents.dims4().unwrap();

@@ -349,12 +349,12 @@ impl Denoiser for CascadeUnet {
 
     /// The decoder reads the pooled output only.
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
-        let Some(Encoded { states, pooled: Some(pooled) }) = encoded.into_iter().next() else {
+        let Some(Encoded { states, pooled: Some(pooled), .. }) = encoded.into_iter().next() else {
             bail!("a pooled prompt is missing")
         };
         Ok(match self.is_prior() {
-            true => Conditioning { prompt: states, pooled: Some(pooled) },
-            false => Conditioning { prompt: pooled.unsqueeze(0)?, pooled: None },
+            true => Conditioning { pooled: Some(pooled), ..Conditioning::new(states) },
+            false => Conditioning::new(pooled.unsqueeze(0)?),
         })
     }
 
@@ -366,7 +366,7 @@ impl Denoiser for CascadeUnet {
         let mut branches = input.branches.to_vec();
         blocks.walk(0..1, |_, w| {
             w.branches(&mut branches, |w, _, branch| {
-                *branch = Conditioning { prompt: self.prompt(w, branch)?, pooled: None };
+                *branch = Conditioning::new(self.prompt(w, branch)?);
                 Ok(())
             })
         })?;

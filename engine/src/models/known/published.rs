@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
-    krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
-    wan::WanConfig, z_image::ZImageConfig,
+    krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config,
+    sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
     text::{
-        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, QwenVisionConfig,
-        T5Config,
+        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, Qwen3VisionConfig,
+        QwenVisionConfig, T5Config,
     },
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
@@ -142,6 +142,7 @@ impl PublishedPart {
             "QwenImageTransformer2DModel" => {
                 stored(&self.read::<QwenImageConfig>()?.blueprint(), diffusers_name)
             }
+            "QwenImage21Transformer2DModel" => stored(&self.read::<QwenImage21Config>()?.blueprint(), whole),
             "UNet2DConditionModel" => {
                 let mut tensors = stored(&self.read::<UnetConfig>()?.blueprint(), whole);
                 if self.config.get("use_linear_projection") != Some(&Value::Bool(true)) {
@@ -176,6 +177,13 @@ impl PublishedPart {
             "AutoencoderKLWan" | "AutoencoderKLQwenImage" => {
                 let mut tensors = stored(&self.read::<WanAutoencoderConfig>()?.blueprint(), whole);
                 tensors.iter_mut().for_each(over_frames);
+                tensors
+            }
+            "AutoencoderKLQwenImage21" => {
+                let config = WanAutoencoderConfig { is_flat: true, ..self.read()? };
+                let mut tensors = stored(&config.blueprint(), whole);
+                tensors.iter_mut().for_each(of_images);
+                tensors.extend(config.layers_of_clips());
                 tensors
             }
             "LTXVideoTransformer3DModel" => stored(&self.read::<LtxConfig>()?.blueprint(), whole),
@@ -218,6 +226,19 @@ impl PublishedPart {
                 };
                 tensors.extend(stored(&config.blueprint(Layers::Qwen2), whole));
                 tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
+                tensors
+            }
+            "Qwen3VLForConditionalGeneration" => {
+                let inner = |field: &str| self.config.get(field).cloned().unwrap_or_default();
+                let text: LanguageModelConfig = serde_json::from_value(inner("text_config"))?;
+                let vision: Qwen3VisionConfig = serde_json::from_value(inner("vision_config"))?;
+                let mut tensors = stored(&vision.blueprint(), |name| {
+                    let StoredName { name, part } = Qwen3VisionConfig::stored_name(name);
+                    StoredName { name: format!("model.{name}"), part }
+                });
+                let named = |name: &str| StoredName::whole(format!("model.language_model.{name}"));
+                tensors.extend(stored(&text.blueprint(Layers::Qwen3), named));
+                tensors.push(("lm_head.weight".to_owned(), vec![text.vocab_size, text.hidden_size]));
                 tensors
             }
             _ => return Ok(None),
@@ -277,6 +298,16 @@ fn over_frames((name, shape): &mut (String, Vec<usize>)) {
         shape.extend(vec![1; dimensions]);
     } else if name.ends_with("quant_conv.weight") || name.ends_with("conv_shortcut.weight") {
         shape.push(1);
+    }
+}
+
+/// The norms of an autoencoder of single images are stored for frames, rows and columns, its layers for rows and columns.
+fn of_images((name, shape): &mut (String, Vec<usize>)) {
+    let dimensions = if name.contains(".attentions.") { 2 } else { 3 };
+    if name.ends_with(".gamma") {
+        shape.extend(vec![1; dimensions]);
+    } else if name.ends_with(".weight") && shape.len() < 4 {
+        shape.extend([1, 1]);
     }
 }
 

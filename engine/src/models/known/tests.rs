@@ -65,7 +65,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 43] = [
+    let published: [(&str, Role, &[f64]); 46] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -81,6 +81,9 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("anima", Denoiser, &[1.956]),
         ("krea-2-raw", TextEncoder, &[4.022]),
         ("krea-2-turbo", Denoiser, &[12.82]),
+        ("qwen-image-2.1", TextEncoder, &[0.5764, 7.568]),
+        ("qwen-image-2.1", Denoiser, &[7.115]),
+        ("qwen-image-2.1", Autoencoder, &[0.3310]),
         ("z-image", TextEncoder, &[4.022]),
         ("z-image", Denoiser, &[6.155]),
         ("sd3-medium", Denoiser, &[2.028 + 0.0566]),

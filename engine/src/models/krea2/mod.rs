@@ -9,7 +9,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role},
     request::ComputeDtype,
     sampling::{FlowShift, Training},
-    text::Qwen3Vl,
+    text::{Qwen3Vl, TakenLayers, Told},
     vae::{Autoencoder, WanAutoencoder},
 };
 pub use config::Krea2Config;
@@ -84,7 +84,12 @@ impl Family for Krea2 {
             false => shift,
         };
         let opened = Opened {
-            text: vec![TextPart::new(Qwen3Vl::open(checkpoint, text, layers)?)],
+            text: vec![TextPart::new(Qwen3Vl::open(
+                checkpoint,
+                text,
+                Told::Describe,
+                TakenLayers::Some(layers),
+            )?)],
             denoiser: (Box::new(Krea2Transformer::new(config, autoencoder.0.scale())), component),
             autoencoder: (Box::new(autoencoder.0), autoencoder.1),
             training: Training::Flow(shift),

@@ -140,7 +140,7 @@ impl Denoiser for Krea2Transformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
-            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            Some(Encoded { states, .. }) => Ok(Conditioning::new(states)),
             None => bail!("the prompt was not encoded"),
         }
     }
@@ -179,7 +179,7 @@ impl Denoiser for Krea2Transformer {
                 Ok(())
             })
         })?;
-        let branches = prompts.into_iter().map(|prompt| Conditioning { prompt, pooled: None }).collect();
+        let branches = prompts.into_iter().map(Conditioning::new).collect();
         Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 

@@ -135,16 +135,16 @@ impl Denoiser for Unet {
         let states: Vec<&Tensor> = encoded.iter().map(|encoded| &encoded.states).collect();
         let prompt = if let [only] = states[..] { only.clone() } else { Tensor::cat(&states, 1)? };
         let last = encoded.into_iter().next_back().filter(|_| self.config.addition.is_some());
-        Ok(Conditioning { prompt, pooled: last.and_then(|last| last.pooled) })
+        Ok(Conditioning { pooled: last.and_then(|last| last.pooled), ..Conditioning::new(prompt) })
     }
 
     fn without_prompt(&self, empty: Conditioning) -> Result<Conditioning> {
         if !self.has_zeros_for_none {
             return Ok(empty);
         }
-        let Conditioning { prompt, pooled } = empty;
+        let Conditioning { prompt, pooled, .. } = empty;
         let pooled = pooled.map(|pooled| pooled.zeros_like()).transpose()?;
-        Ok(Conditioning { prompt: prompt.zeros_like()?, pooled })
+        Ok(Conditioning { pooled, ..Conditioning::new(prompt.zeros_like()?) })
     }
 
     fn prepare(

@@ -112,7 +112,7 @@ impl Denoiser for WanTransformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
-            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            Some(Encoded { states, .. }) => Ok(Conditioning::new(states)),
             None => bail!("the prompt was not encoded"),
         }
     }
@@ -417,8 +417,7 @@ fn embed_prompts(w: &Weights, branches: &[Conditioning]) -> Result<Vec<Condition
         gelu_tanh(&w.linear(&format!("{name}.linear_1"), &branch.prompt.unsqueeze(0)?)?)
     };
     let inner = branches.iter().map(inner).collect::<Result<Vec<_>>>()?;
-    let token =
-        |h: &Tensor| Ok(Conditioning { prompt: w.linear(&format!("{name}.linear_2"), h)?, pooled: None });
+    let token = |h: &Tensor| Ok(Conditioning::new(w.linear(&format!("{name}.linear_2"), h)?));
     inner.iter().map(token).collect()
 }
 

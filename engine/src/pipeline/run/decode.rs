@@ -90,17 +90,28 @@ pub(super) fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8
 }
 
+/// Channels of an image.
+const COLOURS: usize = 3;
+
 /// Converts pixels `[batch, 3, height, width]` in 0…1 to images with bytes in 0…255. Values outside are
-/// clamped.
+/// clamped. With a fourth channel, their opacity, they are laid over white.
 pub(super) fn to_images(pixels: &Tensor) -> candle_core::Result<Vec<Image>> {
     let (batch, channels, height, width) = pixels.dims4()?;
     (0..batch)
         .map(|index| {
             let values = pixels.get(index)?.flatten_all()?.to_vec1::<f32>()?;
             let plane = height * width;
+            let value = |place: usize, channel: usize| {
+                let colour = values[channel * plane + place];
+                if channels == COLOURS {
+                    return colour;
+                }
+                let opacity = values[COLOURS * plane + place].clamp(0.0, 1.0);
+                colour.clamp(0.0, 1.0) * opacity + (1.0 - opacity)
+            };
             let bytes = (0..plane)
-                .flat_map(|place| (0..channels).map(move |channel| channel * plane + place))
-                .map(|place| byte(values[place]));
+                .flat_map(|place| (0..COLOURS).map(move |channel| (place, channel)))
+                .map(|(place, channel)| byte(value(place, channel)));
             let pixels = unmetered(|| bytes.collect());
             Ok(Image { width: width as u32, height: height as u32, pixels })
         })

@@ -10,7 +10,7 @@ use crate::{
     nn,
     pipeline::resolve::{conditioning, last_states},
     residency::Blocks,
-    text::{self, Encoded, Given, QwenVision, TextEncoder, Tokens},
+    text::{self, Encoded, Given, TextEncoder, Tokens, VisionTower},
 };
 
 impl Run<'_> {
@@ -19,7 +19,7 @@ impl Run<'_> {
     pub(super) fn encode(
         &self,
         stage: usize,
-        (encoders, vision): (&[Used<dyn TextEncoder>], Option<&Used<QwenVision>>),
+        (encoders, vision): (&[Used<dyn TextEncoder>], Option<&Used<dyn VisionTower>>),
         denoisers: &[Used<Denoising>],
         dump: &mut Dump,
     ) -> Result<BTreeMap<usize, Vec<Conditioning>>, PipelineError> {

@@ -12,7 +12,7 @@ use crate::{
     pipeline::Resolved,
     residency::Blocks,
     source::{cropped, normalized, scaled, scaled_further, size_of, tensor_of},
-    text::QwenVision,
+    text::VisionTower,
     vae::Autoencoder,
 };
 
@@ -63,7 +63,7 @@ impl Run<'_> {
     pub(super) fn see(
         &self,
         stage: usize,
-        Used { part, network }: &Used<QwenVision>,
+        Used { part, network }: &Used<dyn VisionTower>,
         dump: &mut Dump,
     ) -> Result<Vec<Tensor>, PipelineError> {
         let images = self.resolved.prompts.first().map_or(&[][..], |prompt| &prompt.images);
@@ -71,9 +71,9 @@ impl Run<'_> {
             let mut read = Vec::new();
             for image in images {
                 let scaled = scaled_further(image.file.path(), image.size.scaled, image.size.read)?;
-                read.push(normalized(&[scaled])?);
+                read.push(normalized(&[scaled], network.spread())?);
             }
-            Ok(network.patches(&read)?)
+            Ok(network.patches().read(&read)?)
         })?;
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
         let (store, executor) = self.enter(stage, *part);

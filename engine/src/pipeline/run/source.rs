@@ -10,7 +10,7 @@ use crate::{
     residency::Blocks,
     sampling::{Inpaint, Kept, Training},
     source::{GivenClip, normalized},
-    text::ClipVision,
+    text::{CLIP_SPREAD, ClipVision},
     vae::{Autoencoder, Reel, Tiling},
 };
 
@@ -215,7 +215,7 @@ impl Run<'_> {
     ) -> Result<(), PipelineError> {
         let Some(given) = &self.given else { return Ok(()) };
         let side = network.config().image_size as u32;
-        let images = normalized(&unmetered(|| given.squares(self.request, side))?)?;
+        let images = normalized(&unmetered(|| given.squares(self.request, side))?, CLIP_SPREAD)?;
         dump.add("vision.in", &images)?;
         let (store, executor) = self.enter(stage, *part);
         let embedded = self.within_memory(stage, || {

@@ -1,0 +1,607 @@
+//! Qwen-Image 2.1: a transformer with one stream of tokens, which generates images and changes them. Its autoencoder has an
+//! opacity beside the colours.
+//!
+//! Attention is causal, except within an image, so that the prompt and the references before the image do not see it. They
+//! are modulated as without noise: what blocks compute from them is computed once per run. All blocks share one modulation.
+
+use serde::Deserialize;
+
+use super::{
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
+    Modulation, Opened, PrepareInput, Prepared, Reference, TextPart,
+    family::part,
+    joint::{Heads, SIDES},
+    modulated::{FREQUENCY_WIDTH, frequencies, within_range},
+    patches::{Channels, angles, patchify, references, unpatchify, wrong_axes},
+    scheduler,
+};
+use crate::{
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::{
+        Device, Mask, Result, Rope, Tensor, attention, bail, gated_add, gelu_tanh, layer_norm_modulated,
+        rms_norm, rope_interleaved, silu, silu_mul,
+    },
+    request::{Canvas, ComputeDtype, ReferenceSizes, References},
+    residency::{Blocks, RunError, Weights},
+    sampling::{FlowShift, Training},
+    text::{Encoded, Qwen3Vision, Qwen3Vl, TakenLayers, Told},
+    vae::{Autoencoder, WanAutoencoder},
+};
+
+/// Base of the rotary frequencies.
+const THETA: f64 = 10_000.0;
+/// Latents along each side of what is a token of the text encoder.
+const SEEN: usize = 2;
+/// Scales and gates of attention and of the feed-forward layers.
+const MODULATIONS: usize = 4;
+/// Side of a square with the pixels of references.
+const REFERENCE_SIDE: u32 = 1024;
+const MOST_REFERENCES: usize = 10;
+/// The layer that only this transformer has.
+const MARK: &str = "txt_in.text_norm.weight";
+/// The names of the gate and of the other half of the feed-forward layers, and of both together in ComfyUI's files.
+const MLP: [&str; 2] = ["img_mlp.gate_layer", "img_mlp.proj"];
+const JOINED_MLP: &str = "img_mlp.gate_up";
+
+/// The family.
+pub struct QwenImage21;
+
+impl Family for QwenImage21 {
+    fn id(&self) -> &'static str {
+        "qwen_image_21"
+    }
+
+    fn name(&self) -> &'static str {
+        "Qwen-Image 2.1"
+    }
+
+    fn recognises(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[
+            ("Qwen-Image 2.1", AdapterMark::Name("transformer_blocks_0_img_mlp_gate")),
+            ("Qwen-Image 2.1", AdapterMark::Name("transformer_blocks_0_img_mlp_proj")),
+            ("Qwen-Image 2.1", AdapterMark::Name("transformer_blocks_0_img_mlp_out")),
+        ]
+    }
+
+    fn gguf_architectures(&self) -> &'static [(&'static str, &'static str)] {
+        &[(MARK, "qwen_image21"), (MARK, "qwen_image")]
+    }
+
+    fn open(&self, checkpoint: &Checkpoint) -> std::result::Result<Model, CheckpointError> {
+        let denoiser =
+            part(checkpoint, Role::Denoiser, "no Qwen-Image 2.1 transformer was found", is_transformer)?;
+        let config = denoiser.config(QwenImage21Config::from_shapes)?;
+        config.check(denoiser)?;
+        let component = Component::bind(
+            Role::Denoiser,
+            "Qwen-Image 2.1 transformer",
+            &config.blueprint(),
+            &denoiser.tensors,
+            original_name,
+            &denoiser.path,
+        )?;
+        let (width, channels) = (config.context_in_dim, config.in_channels);
+        let expected = format!("no Qwen3-VL encoder of width {width} was found");
+        let text =
+            part(checkpoint, Role::TextEncoder, &expected, |part| Qwen3Vl::width_of(part) == Some(width))?;
+        let expected = format!("no autoencoder of Qwen-Image 2.1 with {channels} channels was found");
+        let vae = part(checkpoint, Role::Autoencoder, &expected, |part| {
+            WanAutoencoder::image_channels_of(&part.tensors) == Some(channels)
+        })?;
+        let autoencoder = WanAutoencoder::open(vae)?;
+        // A file of the language model alone has no tower: then there are no references.
+        let tower = checkpoint
+            .candidates(Role::TextEncoder)
+            .find(|part| Qwen3Vision::width_of(&part.tensors) == Some(width));
+        let transformer =
+            QwenImage21Transformer { config, scale: autoencoder.0.scale(), sees: tower.is_some() };
+        let published = FlowShift {
+            use_dynamic_shifting: true,
+            max_shift: 0.9,
+            max_image_seq_len: 8192,
+            shift_terminal: Some(0.02),
+            ..FlowShift::default()
+        };
+        let opened = Opened {
+            text: vec![TextPart::new(Qwen3Vl::open(checkpoint, text, Told::Comprehend, TakenLayers::Last)?)],
+            denoiser: (Box::new(transformer), component),
+            autoencoder: (Box::new(autoencoder.0), autoencoder.1),
+            training: Training::Flow(scheduler::flow_shift(checkpoint, published)?),
+            defaults: ModelDefaults {
+                width: 1024,
+                height: 1024,
+                steps: 40,
+                guidance: 1.0,
+                on_cards: ComputeDtype::Bf16,
+                ..ModelDefaults::default()
+            },
+        };
+        let model = Model::new(&QwenImage21, checkpoint, opened);
+        match tower {
+            Some(tower) => Ok(model.with_vision_tower(Qwen3Vision::open(tower)?)),
+            None => Ok(model),
+        }
+    }
+}
+
+fn is_transformer(part: &Part) -> bool {
+    part.tensors.contains_key(MARK)
+}
+
+/// The name in ComfyUI's files.
+fn original_name(name: &str) -> StoredName {
+    for (half, own) in MLP.into_iter().enumerate() {
+        if name.contains(own) {
+            return StoredName::part(name.replace(own, JOINED_MLP), half..half + 1, 2);
+        }
+    }
+    StoredName::whole(name)
+}
+
+/// Shape of the transformer, as in its `config.json`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct QwenImage21Config {
+    /// Side of the patches of latents.
+    pub patch_size: usize,
+    /// Channels of the latents.
+    pub in_channels: usize,
+    /// Number of blocks.
+    pub num_layers: usize,
+    /// Width of a head.
+    pub attention_head_dim: usize,
+    /// Attention heads.
+    pub num_attention_heads: usize,
+    /// Width of the prompt embeddings.
+    pub context_in_dim: usize,
+    /// Hidden width of the feed-forward layers, as a multiple of the stream's.
+    pub mlp_ratio: usize,
+    /// Widths of the parts of a head that are rotated by the place in the sequence, by row and by column.
+    pub axes_dims_rope: Vec<usize>,
+    /// Added to the variance or mean square in every norm.
+    pub eps: f64,
+    /// Whether prompt and references are modulated as without noise.
+    pub causal_condition: bool,
+}
+
+impl Default for QwenImage21Config {
+    fn default() -> Self {
+        Self {
+            patch_size: 1,
+            in_channels: 64,
+            num_layers: 32,
+            attention_head_dim: 128,
+            num_attention_heads: 32,
+            context_in_dim: 4096,
+            mlp_ratio: 3,
+            axes_dims_rope: vec![16, 56, 56],
+            eps: 1e-6,
+            causal_condition: true,
+        }
+    }
+}
+
+impl QwenImage21Config {
+    /// Infers the shape from the tensors, for files without a configuration.
+    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
+        let &[dim, in_channels] = shape("img_in.weight")? else { return None };
+        let head = *shape("transformer_blocks.0.attn.norm_q.weight")?.first()?;
+        let inner = *shape("transformer_blocks.0.img_mlp.out.weight")?.get(1)?;
+        Some(Self {
+            in_channels,
+            num_layers: tensors.keys().filter(|name| name.ends_with(".attn.norm_q.weight")).count(),
+            attention_head_dim: head,
+            num_attention_heads: dim.checked_div(head)?,
+            context_in_dim: *shape(MARK)?.first()?,
+            mlp_ratio: inner.checked_div(dim)?,
+            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
+            ..Self::default()
+        })
+    }
+
+    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
+        if self.num_attention_heads == 0 {
+            return part.refuse("num_attention_heads", 0, "it must be at least 1");
+        }
+        if self.patch_size != 1 {
+            return part.refuse(
+                "patch_size",
+                self.patch_size,
+                "only patches of a single latent are supported",
+            );
+        }
+        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
+            return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
+        }
+        if !self.causal_condition {
+            let reason = "only models whose prompt is modulated as without noise are supported";
+            return part.refuse("causal_condition", false, reason);
+        }
+        Ok(())
+    }
+
+    fn heads(&self) -> Heads {
+        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
+    }
+
+    /// The blocks: what is needed once per run, the embedder of latents, the layers, and the head.
+    pub fn blueprint(&self) -> Vec<BlockSpec> {
+        let (dim, inner) = (self.heads().dim(), self.mlp_ratio * self.heads().dim());
+        let layer = |index: usize| {
+            let spec = BlockSpec::new(format!("transformer_blocks.{index}"));
+            let spec = SIDES[0].qkv.iter().fold(spec, |spec, name| spec.matrix(name, dim, dim));
+            let spec =
+                SIDES[0].norms.iter().fold(spec, |spec, name| spec.scale(name, self.attention_head_dim));
+            let spec = spec.matrix(SIDES[0].out, dim, dim);
+            MLP.iter().fold(spec, |spec, name| spec.matrix(name, inner, dim)).matrix(
+                "img_mlp.out",
+                dim,
+                inner,
+            )
+        };
+        let conditioning = BlockSpec::stem("conditioning")
+            .matrix("time_text_embed.timestep_embedder.linear_1", dim, FREQUENCY_WIDTH)
+            .matrix("time_text_embed.timestep_embedder.linear_2", dim, dim)
+            .matrix("modulation.1", MODULATIONS * dim, dim)
+            .matrix("norm_out.linear", dim, dim)
+            .scale("txt_in.text_norm", self.context_in_dim)
+            .matrix("txt_in.in_layer", dim, self.context_in_dim)
+            .matrix("txt_in.out_layer", dim, dim);
+        let embedder = BlockSpec::stem("embedder").matrix("img_in", dim, self.in_channels);
+        let mut blocks = vec![conditioning, embedder];
+        blocks.extend((0..self.num_layers).map(layer));
+        blocks.push(BlockSpec::stem("head").matrix("proj_out", self.in_channels, dim));
+        blocks
+    }
+}
+
+/// Index of the block that embeds latents.
+const EMBEDDER: usize = 1;
+/// Index of the first layer.
+const FIRST: usize = 2;
+
+/// The transformer's shape. The weights come from a store.
+#[derive(Debug, Clone)]
+pub struct QwenImage21Transformer {
+    config: QwenImage21Config,
+    /// Pixels per latent, along one side.
+    scale: usize,
+    /// Whether the text encoder sees references.
+    sees: bool,
+}
+
+/// A run of tokens before the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Span {
+    /// Of the prompt.
+    Text(usize),
+    /// Of a reference with these rows and columns.
+    Image([usize; 2]),
+}
+
+impl Span {
+    fn tokens(self) -> usize {
+        match self {
+            Self::Text(tokens) => tokens,
+            Self::Image([rows, columns]) => rows * columns,
+        }
+    }
+}
+
+/// The spans before the image: a prompt of `text` tokens, and references after the numbers of its tokens in `places`.
+fn spans(text: usize, places: &[usize], references: &[Reference]) -> Result<Vec<Span>> {
+    if places.len() != references.len() {
+        bail!("the prompt is about {} images, and {} are given", places.len(), references.len());
+    }
+    let (mut spans, mut end) = (Vec::new(), 0);
+    for (&place, reference) in places.iter().zip(references) {
+        if place > end {
+            spans.push(Span::Text(place - end));
+        }
+        spans.push(Span::Image(reference.grid));
+        end = place;
+    }
+    if text > end {
+        spans.push(Span::Text(text - end));
+    }
+    Ok(spans)
+}
+
+/// The place after these spans.
+fn place_after(spans: &[Span]) -> usize {
+    let of_span = |span: &Span| match *span {
+        Span::Text(tokens) => tokens,
+        Span::Image([rows, columns]) => rows.max(columns),
+    };
+    spans.iter().map(of_span).sum()
+}
+
+/// Attention of the tokens before the image: each sees those before it, and those of a reference also one another.
+fn attend_in_order(spans: &[Span], q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Tensor> {
+    let causal = attention(q, k, v, Mask::Causal)?;
+    if !spans.iter().any(|span| matches!(span, Span::Image(_))) {
+        return Ok(causal);
+    }
+    let (mut first, mut parts) = (0, Vec::new());
+    for span in spans {
+        let (tokens, end) = (span.tokens(), first + span.tokens());
+        parts.push(match span {
+            Span::Text(_) => causal.narrow(1, first, tokens)?,
+            Span::Image(_) => {
+                let part = |x: &Tensor, from: usize| x.narrow(1, from, end - from)?.contiguous();
+                attention(&part(q, first)?, &part(k, 0)?, &part(v, 0)?, Mask::None)?
+            }
+        });
+        first = end;
+    }
+    Tensor::cat(&parts, 1)
+}
+
+impl QwenImage21Transformer {
+    /// For each noise level scales and gates of the blocks and the scale of the head, `[1, 1, dim]` each.
+    fn modulations(&self, w: &Weights, sigmas: &[f32], blocks: Blocks<'_>) -> Result<Vec<Modulation>> {
+        // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
+        // must match.
+        let times: Vec<f32> = sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let wave = frequencies(&times, &blocks.device())?.to_dtype(blocks.dtype())?;
+        let name = |layer: &str| format!("time_text_embed.timestep_embedder.{layer}");
+        let embedded = w.linear(&name("linear_2"), &silu(&w.linear(&name("linear_1"), &wave)?)?)?;
+        let embedded = silu(&embedded)?;
+        let (of_blocks, of_head) =
+            (w.linear("modulation.1", &embedded)?, w.linear("norm_out.linear", &embedded)?);
+        let dim = self.config.heads().dim();
+        let of_level = |(index, &sigma): (usize, &f32)| {
+            let part = |x: &Tensor, number: usize| {
+                x.narrow(0, index, 1)?.narrow(1, number * dim, dim)?.contiguous()?.reshape((1, 1, dim))
+            };
+            let scale = |number| part(&of_blocks, number);
+            let gate = |number| part(&of_blocks, number)?.tanh();
+            let tensors = vec![scale(0)?, gate(1)?, scale(2)?, gate(3)?, part(&of_head, 0)?];
+            Ok(Modulation { sigma, tensors })
+        };
+        sigmas.iter().enumerate().map(of_level).collect()
+    }
+
+    /// Prompts as the network's tokens, `[1, tokens, dim]`.
+    fn embed(&self, w: &Weights, branches: &[Conditioning]) -> Result<Vec<Tensor>> {
+        // The stored weight of the norm is what its factor exceeds 1 by.
+        let stored = w.get("txt_in.text_norm.weight")?;
+        let factor = stored.to_dtype(crate::nn::DType::F32)?.affine(1.0, 1.0)?;
+        // All prompts at once, so that each weight is read once even if it is loaded by itself.
+        let prompts: Vec<&Tensor> = branches.iter().map(|branch| &branch.prompt).collect();
+        let all = rms_norm(&Tensor::cat(&prompts, 0)?.unsqueeze(0)?, &factor, self.config.eps)?;
+        let all = w.linear("txt_in.out_layer", &gelu_tanh(&w.linear("txt_in.in_layer", &all)?)?)?;
+        let mut first = 0;
+        let own = prompts.into_iter().map(|prompt| {
+            let tokens = prompt.dim(0)?;
+            first += tokens;
+            all.narrow(1, first - tokens, tokens)?.contiguous()
+        });
+        own.collect()
+    }
+
+    /// Rotary embeddings of spans from this place on. Text goes on along all axes; the tokens of an image share a place
+    /// in the sequence, and their rows and columns are relative to its centre.
+    fn rope(&self, spans: &[Span], mut place: usize, device: &Device) -> Result<Rope> {
+        let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
+        let mut places: Vec<[f32; 3]> = Vec::new();
+        for span in spans {
+            match *span {
+                Span::Text(tokens) => places.extend((place..place + tokens).map(|place| [place as f32; 3])),
+                Span::Image([rows, columns]) => places.extend((0..rows * columns).map(|index| {
+                    let (row, column) = (index / columns, index % columns);
+                    [place as f32, from_middle(row, rows), from_middle(column, columns)]
+                })),
+            }
+            place += place_after(std::slice::from_ref(span));
+        }
+        let angle = |place, exponent| place * THETA.powf(exponent).recip() as f32;
+        let angles = angles(&places, &self.config.axes_dims_rope, angle);
+        Rope::from_angles(&angles, places.len(), self.config.attention_head_dim / 2, device)
+    }
+
+    /// Rotated queries and keys, and values, `[batch, tokens, heads, width]`.
+    fn qkv(&self, w: &Weights, x: &Tensor, level: &[Tensor], rope: &Rope) -> Result<[Tensor; 3]> {
+        let h = layer_norm_modulated(x, self.config.eps, &level[0], None)?;
+        let [q, k, v] = self.config.heads().qkv(w, h, &SIDES[0])?;
+        Ok([rope_interleaved(&q, rope)?, rope_interleaved(&k, rope)?, v])
+    }
+
+    /// The rest of a block after attention.
+    fn rest(&self, w: &Weights, x: &Tensor, attended: Tensor, level: &[Tensor]) -> Result<Tensor> {
+        let h = w.linear(SIDES[0].out, &attended.flatten_from(2)?)?;
+        drop(attended);
+        let x = gated_add(x, &level[1], &h)?;
+        drop(h);
+        let h = layer_norm_modulated(&x, self.config.eps, &level[2], None)?;
+        let (gate, up) = (w.linear(MLP[0], &h)?, w.linear(MLP[1], &h)?);
+        drop(h);
+        let h = silu_mul(&gate, &up)?;
+        drop((gate, up));
+        within_range(gated_add(&x, &level[3], &w.linear("img_mlp.out", &h)?)?)
+    }
+}
+
+/// The same for each image of a batch.
+fn for_all(x: &Tensor, batch: usize) -> Result<Tensor> {
+    if batch == 1 {
+        return Ok(x.clone());
+    }
+    let (_, tokens, heads, width) = x.dims4()?;
+    x.broadcast_as((batch, tokens, heads, width))?.contiguous()
+}
+
+impl Denoiser for QwenImage21Transformer {
+    fn size_multiple(&self) -> u32 {
+        (self.scale * SEEN) as u32
+    }
+
+    fn latents(&self, canvas: Canvas) -> LatentShape {
+        let [height, width] = canvas.latents(self.scale);
+        LatentShape::image(self.config.in_channels, height, width)
+    }
+
+    fn references(&self) -> Option<References> {
+        let sizes = ReferenceSizes::Area { side: REFERENCE_SIDE, multiple: self.size_multiple() };
+        self.sees.then_some(References { most: MOST_REFERENCES, edits: true, sizes })
+    }
+
+    fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
+        match encoded.into_iter().next() {
+            Some(Encoded { states, images, .. }) => Ok(Conditioning { images, ..Conditioning::new(states) }),
+            None => bail!("the prompt was not encoded"),
+        }
+    }
+
+    fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let references = references(input.references, 1, Channels::First, blocks.dtype())?;
+        let spans: Vec<Vec<Span>> = input
+            .branches
+            .iter()
+            .map(|branch| spans(branch.prompt.dim(0)?, &branch.images, &references))
+            .collect::<Result<_>>()?;
+        let ropes: Vec<Rope> =
+            spans.iter().map(|spans| self.rope(spans, 0, &blocks.device())).collect::<Result<_>>()?;
+        let (mut modulations, mut without_noise, mut prompts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen: Vec<Vec<[Tensor; 2]>> = vec![Vec::new(); spans.len()];
+        let last = FIRST + self.config.num_layers - 1;
+        let mut streams: Vec<(Tensor, Vec<[Tensor; 2]>)> = Vec::new();
+        blocks.walk(0..last + 1, |index, w| {
+            if index < EMBEDDER {
+                let sigmas: Vec<f32> = input.sigmas.iter().copied().chain([0.0]).collect();
+                modulations = self.modulations(w, &sigmas, blocks)?;
+                without_noise = modulations.pop().map(|level| level.tensors).unwrap_or_default();
+                prompts = self.embed(w, input.branches)?;
+                return Ok(());
+            }
+            if index == EMBEDDER {
+                let images: Vec<Tensor> = references
+                    .iter()
+                    .map(|reference| w.linear("img_in", &reference.patches))
+                    .collect::<Result<_>>()?;
+                for (prompt, spans) in std::mem::take(&mut prompts).into_iter().zip(&spans) {
+                    streams.push((joined(prompt, spans, &images)?, Vec::new()));
+                }
+                return Ok(());
+            }
+            w.branches(&mut streams, |w, branch, (x, seen)| {
+                let [q, k, v] = self.qkv(w, x, &without_noise, &ropes[branch])?;
+                if index < last {
+                    let attended = attend_in_order(&spans[branch], &q, &k, &v)?;
+                    drop(q);
+                    seen.push([k, v]);
+                    *x = self.rest(w, x, attended, &without_noise)?;
+                } else {
+                    seen.push([k, v]);
+                }
+                Ok(())
+            })
+        })?;
+        for (all, (_, own)) in seen.iter_mut().zip(streams) {
+            *all = own;
+        }
+        let branches = input.branches.to_vec();
+        Ok(Prepared { branches, modulations, seen, references, ..Prepared::default() })
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let (batch, _, height, width) = input.latents.dims4()?;
+        let grid = [height, width];
+        let rope = |branch: &Conditioning| {
+            let spans = spans(branch.prompt.dim(0)?, &branch.images, &prepared.references)?;
+            self.rope(&[Span::Image(grid)], place_after(&spans), &blocks.device())
+        };
+        let ropes: Vec<Rope> = prepared.branches.iter().map(rope).collect::<Result<_>>()?;
+        let level = prepared.modulation(input.sigma)?;
+        let last = FIRST + self.config.num_layers;
+        let mut streams: Vec<Tensor> = Vec::new();
+        blocks.walk(EMBEDDER..last + 1, |index, w| {
+            if index == EMBEDDER {
+                let latents = input.latents.to_dtype(blocks.dtype())?;
+                let image = w.linear("img_in", &patchify(&latents, 1, Channels::First)?)?;
+                streams = vec![image; prepared.branches.len()];
+                return Ok(());
+            }
+            w.branches(&mut streams, |w, branch, x| {
+                if index == last {
+                    let h = layer_norm_modulated(x, self.config.eps, &level[MODULATIONS], None)?;
+                    *x = w.linear("proj_out", &h)?;
+                    return Ok(());
+                }
+                let [q, k, v] = self.qkv(w, x, level, &ropes[branch])?;
+                let [before_k, before_v] = &prepared.seen[branch][index - FIRST];
+                let k = Tensor::cat(&[for_all(before_k, batch)?, k], 1)?;
+                let v = Tensor::cat(&[for_all(before_v, batch)?, v], 1)?;
+                let attended = attention(&q, &k, &v, Mask::None)?;
+                drop((q, k, v));
+                *x = self.rest(w, x, attended, level)?;
+                Ok(())
+            })
+        })?;
+        let latents = |x: &Tensor| unpatchify(x, grid, 1, Channels::First);
+        Ok(streams.iter().map(latents).collect::<Result<_>>()?)
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        Ok(output.clone())
+    }
+}
+
+/// The tokens before the image, `[1, tokens, dim]`.
+fn joined(prompt: Tensor, spans: &[Span], images: &[Tensor]) -> Result<Tensor> {
+    if images.is_empty() {
+        return Ok(prompt);
+    }
+    let (mut parts, mut first, mut images) = (Vec::new(), 0, images.iter());
+    for span in spans {
+        match span {
+            Span::Text(tokens) => {
+                parts.push(prompt.narrow(1, first, *tokens)?);
+                first += tokens;
+            }
+            Span::Image(_) => parts.extend(images.next().cloned()),
+        }
+    }
+    Tensor::cat(&parts, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_stand_where_the_prompt_says() {
+        let reference = |grid| {
+            let patches = Tensor::zeros((1, 1, 1), crate::nn::DType::F32, &Device::processor()).unwrap();
+            Reference { patches, grid }
+        };
+        let both = [reference([2, 4]), reference([4, 2])];
+        let spans = spans(9, &[3, 7], &both).unwrap();
+        let expected =
+            [Span::Text(3), Span::Image([2, 4]), Span::Text(4), Span::Image([4, 2]), Span::Text(2)];
+        assert_eq!(spans, expected);
+        assert_eq!(place_after(&spans), 9 + 4 + 4);
+        assert!(super::spans(9, &[3], &both).is_err());
+    }
+
+    #[test]
+    fn both_halves_of_the_feed_forward_layers_are_one_in_other_files() {
+        let stored = original_name("transformer_blocks.3.img_mlp.proj.weight");
+        assert_eq!(stored, StoredName::part("transformer_blocks.3.img_mlp.gate_up.weight", 1..2, 2));
+        assert_eq!(original_name("img_in.weight"), StoredName::whole("img_in.weight"));
+    }
+}
