@@ -281,7 +281,8 @@ pub struct LanguageModel {
 #[derive(Debug, Clone, Copy)]
 enum Padding {
     Before(u32),
-    After(u32),
+    /// At this position, or else where it is.
+    After(u32, Option<usize>),
 }
 
 impl LanguageModel {
@@ -292,7 +293,12 @@ impl LanguageModel {
 
     /// The same for prompts that are padded at their end with this token. Padding is not seen by any token.
     pub fn padded_with(self, token: u32) -> Self {
-        Self { padding: Some(Padding::After(token)), ..self }
+        Self { padding: Some(Padding::After(token, None)), ..self }
+    }
+
+    /// The same where all padding has this position.
+    pub fn padded_at(self, position: usize, token: u32) -> Self {
+        Self { padding: Some(Padding::After(token, Some(position))), ..self }
     }
 
     /// The same for prompts that are padded at their beginning. Padding is not seen by any token, and sees nothing.
@@ -333,11 +339,15 @@ impl LanguageModel {
         let mut states = Vec::new();
         for ids in prompts {
             let x = blocks.rows(EMBEDDINGS, "weight", ids)?;
-            let (x, places) = match seen {
+            let (x, mut places) = match seen {
                 Some(seen) => with_images(x, ids, seen)?,
                 None => (x, (0..ids.len()).map(|place| [place; 3]).collect()),
             };
-            states.push((self.rope(&places, &x)?, self.unpadded(ids), x.unsqueeze(0)?));
+            let read = self.unpadded(ids);
+            if let Some(Padding::After(_, Some(position))) = self.padding {
+                places[read.end..].fill([position; 3]);
+            }
+            states.push((self.rope(&places, &x)?, read, x.unsqueeze(0)?));
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);
@@ -373,7 +383,7 @@ impl LanguageModel {
             Some(Padding::Before(padding)) => {
                 ids.iter().position(|id| *id != padding).unwrap_or(0)..ids.len()
             }
-            Some(Padding::After(padding)) => {
+            Some(Padding::After(padding, _)) => {
                 0..ids.iter().rposition(|id| *id != padding).map_or(ids.len(), |last| last + 1)
             }
             None => 0..ids.len(),

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::Tensor,
     residency::{Blocks, RunError},
 };
 
@@ -20,9 +21,9 @@ const EDIT: &str = "<|im_start|>system\nDescribe the key features of the input i
     appropriate.<|im_end|>\n<|im_start|>user\n";
 pub(super) const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
 /// Around an image's tokens.
-const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
+pub(super) const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
 /// The token that stands for a part of an image.
-const IMAGE: &str = "<|image_pad|>";
+pub(super) const IMAGE: &str = "<|image_pad|>";
 /// Prefix of the language model's tensors in files that transformers 5 wrote, after `model.`.
 const INNER: &str = "language_model.";
 
@@ -84,26 +85,36 @@ impl Qwen25Vl {
         part: &Part,
         told: Told,
     ) -> Result<(Self, Component), CheckpointError> {
-        let prefix = prefix(&part.tensors);
-        let own = Part { config: language_config(part), ..part.clone() };
-        let config = own.config(LanguageModelConfig::from_shapes)?;
-        config.check(&own)?;
-        let component = Component::bind(
-            Role::TextEncoder,
-            "Qwen2.5-VL",
-            &config.blueprint(Layers::Qwen2),
-            &part.tensors,
-            |name| StoredName::whole(format!("{prefix}{name}")),
-            &part.path,
-        )?;
-        let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2), told }, component))
+        let (tokenizer, model, component) = open(checkpoint, part)?;
+        Ok((Self { tokenizer, model, told }, component))
     }
+}
 
-    /// The id of [`IMAGE`].
-    fn image_token(&self) -> Option<u32> {
-        self.tokenizer.inner().token_to_id(IMAGE)
-    }
+/// Finds every tensor of the language model in `part`, and its tokenizer.
+pub(super) fn open(
+    checkpoint: &Checkpoint,
+    part: &Part,
+) -> Result<(Qwen2Tokenizer, LanguageModel, Component), CheckpointError> {
+    let prefix = prefix(&part.tensors);
+    let own = Part { config: language_config(part), ..part.clone() };
+    let config = own.config(LanguageModelConfig::from_shapes)?;
+    config.check(&own)?;
+    let component = Component::bind(
+        Role::TextEncoder,
+        "Qwen2.5-VL",
+        &config.blueprint(Layers::Qwen2),
+        &part.tensors,
+        |name| StoredName::whole(format!("{prefix}{name}")),
+        &part.path,
+    )?;
+    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
+    Ok((tokenizer, LanguageModel::new(config, Layers::Qwen2), component))
+}
+
+/// The images of prompts for a model, if there are any.
+pub(super) fn seen<'a>(tokenizer: &Qwen2Tokenizer, images: &'a [Tensor]) -> Option<Seen<'a>> {
+    let token = tokenizer.inner().token_to_id(IMAGE).filter(|_| !images.is_empty())?;
+    Some(Seen { token, images })
 }
 
 /// The configuration of a language model with a vision tower. Newer files have it inside; older ones have it beside that
@@ -166,7 +177,7 @@ impl TextEncoder for Qwen25Vl {
         _: u32,
         Given { images, .. }: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
-        let seen = self.image_token().filter(|_| !images.is_empty()).map(|token| Seen { token, images });
+        let seen = seen(&self.tokenizer, images);
         let states = self.model.states_seeing(blocks, sequences, Taken::Last, seen)?;
         let (_, left_out) = self.told.before();
         states.into_iter().map(|states| Encoded::without_first(states, left_out)).collect()

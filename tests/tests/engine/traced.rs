@@ -17,13 +17,14 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 13] = [
     "z_image",
     "qwen_image",
     "flux",
     "flux2",
     "flux2_dev",
     "chroma",
+    "longcat",
     "anima",
     "krea2",
     "sd3",
