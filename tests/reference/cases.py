@@ -99,6 +99,9 @@ class Checkpoint:
     scales: dict = field(default_factory=dict)
 
 
+# Quotations, which LongCat-Image reads letter by letter, with and without the marks of the same pair beside them.
+QUOTED = "a sign says \"Café 42\" and 'it's open' below “开放”; it's late"
+
 # A vision tower whose heads and whole layers are as the tensors of published ones show.
 VISION = {"depth": 8, "hidden_size": 160, "intermediate_size": 48, "num_heads": 2, "fullatt_block_indexes": [7]}
 
@@ -694,6 +697,42 @@ CASES = {
                 "tall": Run(LONG, "низкое качество", 2, 4.0, 96, 32, max_tokens=128),
                 "two": Referenced(
                     MIXED, "blurry", 2, 2.5, 32, 64, batch=2, max_tokens=512, references=references(64, [90, 50], [40, 80]),
+                ),
+            },
+        ),
+    },
+    "longcat": {
+        "default": Checkpoint(runs={"guided": Run(QUOTED, "", 3, 4.0, 32, 48, max_tokens=36)}),
+        "edit": Checkpoint(
+            salt="edit",
+            options={"edits": True, "text": {"vision": VISION}},
+            runs={
+                "one": Referenced(
+                    'write "42"', "bad", 2, 3.0, 16, 32, max_tokens=24, references=references(18, [70, 50])
+                ),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "edits": True,
+                "transformer": {
+                    "num_layers": 1, "num_single_layers": 3, "attention_head_dim": 24, "num_attention_heads": 3,
+                    "axes_dims_rope": (8, 4, 12),
+                },
+                "text": {
+                    "width": 48, "blocks": 3, "heads": 2, "kv_heads": 1, "eps": 1e-3, "theta": 1e4,
+                    "vision": {
+                        "depth": 3, "hidden_size": 24, "intermediate_size": 40, "num_heads": 3, "window_size": 56,
+                        "fullatt_block_indexes": [1],
+                    },
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "scheduler": {"base_shift": 0.3, "max_shift": 0.9, "shift": 1.0},
+            },
+            runs={
+                "batch": Referenced(
+                    MIXED, "низкое качество", 2, 2.5, 32, 16, batch=2, max_tokens=150, references=references(18, [50, 70])
                 ),
             },
         ),

@@ -409,6 +409,36 @@ def qwen_image(edits=None, transformer=None, text=None, vae=None, scheduler=None
 
 
 @family
+def longcat(edits=False, transformer=None, text=None, vae=None, scheduler=None):
+    """LongCat-Image: Qwen2.5-VL, which reads quotations letter by letter, FLUX.1's blocks without a pooled prompt, and its
+    autoencoder. What prepares pictures is as in Qwen-Image."""
+    tokenizer, save_tokenizer = qwen_tokenizer.make()
+    text_encoder = qwen25_vl(tokenizer, **{"width": 128, "heads": 1, **(text or {})})
+    width = text_encoder.config.text_config.hidden_size
+    options = dict(
+        patch_size=1, in_channels=64, num_layers=2, num_single_layers=2, attention_head_dim=32, num_attention_heads=2,
+        joint_attention_dim=width, pooled_projection_dim=width, axes_dims_rope=(4, 14, 14),
+    )  # fmt: skip
+    dynamic = dict(
+        shift=3.0, use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256,
+        max_image_seq_len=4096,
+    )  # fmt: skip
+    pipeline = (diffusers.LongCatImageEditPipeline if edits else diffusers.LongCatImagePipeline)(
+        transformer=diffusers.LongCatImageTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**dynamic, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+        text_processor=None,
+    )
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
+    )
+
+
+@family
 def chroma(transformer=None, text=None, vae=None, scheduler=None):
     """Chroma: T5, and FLUX.1's blocks, which one small network modulates."""
     tokenizer, save_tokenizer = t5_tokenizer.make()

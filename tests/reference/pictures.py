@@ -1,6 +1,7 @@
 """Pictures, masks and clips that runs start from, and the noise that diffusers draws for them."""
 
 import contextlib
+import functools
 import glob
 import math
 import os
@@ -8,10 +9,12 @@ import sys
 
 import quiet  # noqa: F401  (has to come first)
 
+import diffusers
 import numpy
 import torch
 from diffusers.models.autoencoders import vae
 from diffusers.pipelines.flux import pipeline_flux_kontext
+from diffusers.pipelines.longcat_image import pipeline_longcat_image_edit
 from diffusers.pipelines.ltx.pipeline_ltx_condition import LTXVideoCondition
 from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit, pipeline_qwenimage_edit_plus
 from PIL import Image
@@ -116,6 +119,9 @@ def referenced(kind, references, folder):
     side, (width, height) = references["side"], references["pictures"][0]
     if kind == "FluxKontextPipeline":
         module, name, value = pipeline_flux_kontext, "PREFERRED_KONTEXT_RESOLUTIONS", [tuple(area(side, width / height, 16))]
+    elif kind == "LongCatImageEditPipeline":
+        module, name, original = pipeline_longcat_image_edit, "calculate_dimensions", pipeline_longcat_image_edit.calculate_dimensions
+        value = lambda _, ratio: original(side * side, ratio)  # noqa: E731
     elif kind == "QwenImageEditPlusPipeline":
         module, name, value = pipeline_qwenimage_edit_plus, "VAE_IMAGE_SIZE", side * side
     else:
@@ -158,6 +164,50 @@ def see(pipeline):
         """Called before each forward pass."""
         is_image = options["input_ids"] == encoder.config.image_token_id
         return arguments, {**options, "mm_token_type_ids": is_image.int()}
+
+    pipeline.text_encoder.register_forward_pre_hook(hook, with_kwargs=True)
+
+
+class NoProcessor:
+    """Stands where what prepares pictures would be."""
+
+    image_processor = None
+
+
+def lend_processor(kind):
+    """Lets a pipeline do without what prepares pictures, which it asks for when it is made."""
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def make(self, *arguments, text_processor=None, **components):
+        """The original, with something in its place."""
+        original(self, *arguments, text_processor=NoProcessor(), **components)
+        self.register_modules(text_processor=None)
+
+    kind.__init__ = make
+
+
+lend_processor(diffusers.LongCatImageEditPipeline)
+
+
+def see_in_places(pipeline):
+    """Gives LongCat-Image's pipelines what prepares pictures for their text encoder, and its tokens the positions that they
+    have in transformers 4: pictures have rows and columns, and what a mask hides has position 1. transformers 5 takes the
+    places in the text for positions unless it is told which tokens are those of pictures."""
+    pipeline.image_processor_vl = Processor(pipeline.tokenizer).images
+
+    def hook(encoder, arguments, options):
+        """Called before each forward pass."""
+        ids, mask = options["input_ids"], options["attention_mask"]
+        if "image_grid_thw" in options:
+            is_image = (ids == encoder.config.image_token_id).int()
+            grids = options["image_grid_thw"]
+            places, _ = encoder.model.get_rope_index(
+                ids, mm_token_type_ids=is_image, image_grid_thw=grids, attention_mask=mask
+            )
+        else:
+            places = (mask.long().cumsum(-1) - 1)[None].expand(3, -1, -1)
+        return arguments, {**options, "position_ids": places.masked_fill(mask == 0, 1)}
 
     pipeline.text_encoder.register_forward_pre_hook(hook, with_kwargs=True)
 

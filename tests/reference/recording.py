@@ -37,6 +37,7 @@ class Recorder:
         self.calls = {}
         self.kept = None  # The latents of a first frame that the network sees in the place of its own.
         self.padding = 0  # How many tokens of padding, which a mask hides from the others, are read.
+        self.after = 0  # How many tokens after the padding, of which nothing is taken, are read.
 
     def add(self, name, value):
         """Keeps copies of the tensors inside a value; the path to each ends its name."""
@@ -100,7 +101,9 @@ class Recorder:
             """Called after each forward pass."""
             ids = options["input_ids"] if "input_ids" in options else arguments[0]
             mask = options.get("attention_mask")
-            if mask is not None and self.padding:
+            if self.after:
+                ids = ids[:, : -self.after]
+            elif mask is not None and self.padding:
                 ids = ids[:, : int(mask.sum()) + self.padding]
             elif mask is not None:
                 ids = ids[mask.bool()]
@@ -180,6 +183,18 @@ class Recorder:
                 latents = torch.cat([self.kept.expand(len(latents), -1, -1, -1, -1), latents[:, :, 1:]], dim=2)
             self.add(f"step.{self.call('step')}.latents", latents)
         return {}
+
+    def watch_steps(self, scheduler):
+        """Keeps the latents after each step, of pipelines that call nothing after one."""
+        original = scheduler.step
+
+        def step(*arguments, **options):
+            """The original, recorded."""
+            result = original(*arguments, **options)
+            self.add(f"step.{self.call('step')}.latents", result[0])
+            return result
+
+        scheduler.step = step
 
     def add_schedule(self, scheduler, started_late, stopped_early=False):
         """Keeps the noise levels and times of the steps that were taken; the last level is the one that they end at."""
@@ -382,6 +397,12 @@ class SinglePatches(Patches):
         return tidied
 
 
+class TextInPlaces(Patches):
+    """LongCat-Image's pipeline: the places of the text come with a prompt. The autoencoder is FLUX.1's."""
+
+    left_out = {"encode_prompt.0.1", "encode_prompt.1.1", "vae.decode.out"}
+
+
 class PatchesOfLatents(Patches):
     """FLUX.2's pipeline: its latents are patches of the autoencoder's."""
 
@@ -477,8 +498,11 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     kind = pictures.variant(kind, source) if source else kind
     pipeline = open_pipeline(kind, folder)
     prepare(pipeline)
+    is_longcat = kind.startswith("LongCat")
     if kind.startswith("QwenImageEdit"):
         pictures.see(pipeline)
+    elif is_longcat:
+        pictures.see_in_places(pipeline)
     wanted = SimpleNamespace(**request)
     if wanted.sampler == "heun":
         pipeline.scheduler = FlowHeun(pipeline.scheduler)
@@ -492,9 +516,14 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     recorder.padding = wanted.max_tokens if is_flux2 else int(is_chroma)
     if is_chroma:
         repair_chroma(pipeline)
+    if is_longcat:
+        # Its longest prompt is a constant.
+        pipeline.tokenizer_max_length = wanted.max_tokens
+        recorder.after = len(pipeline.tokenizer(pipeline.prompt_template_encode_suffix)["input_ids"])
+        recorder.watch_steps(pipeline.scheduler)
     is_packed, makes_clips = kind.startswith("LTX"), kind.startswith(("Wan", "LTX"))
     is_krea = kind.startswith("Krea2")
-    recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2Klein", "Chroma", "Anima")) else len(extra)))
+    recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2Klein", "Chroma", "Anima", "LongCat")) else len(extra)))
     if not makes_clips:
         named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
@@ -508,7 +537,10 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     )
     recorder.add("latents.init", latents)
     is_single = kind == "QwenImage21Pipeline"
-    special = {is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches, is_single: SinglePatches}
+    special = {
+        is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches, is_single: SinglePatches,
+        is_longcat: TextInPlaces,
+    }  # fmt: skip
     kind_of_patches = special.get(True, Patches)
     patches = kind_of_patches(pipeline, latents.shape) if hasattr(pipeline, "_pack_latents") and not is_packed else None
 
@@ -520,9 +552,10 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
         "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
     }  # fmt: skip
-    if is_single:
+    if is_single or is_longcat:
         taken = inspect.signature(type(pipeline).__call__).parameters
         options = {name: value for name, value in options.items() if name in taken}
+        options.update({"enable_prompt_rewrite": False} if "enable_prompt_rewrite" in taken else {})
     if kind == "FluxKontextPipeline":
         # It takes the aspect ratio from the size, and the size from this.
         options["max_area"] = wanted.height * wanted.width

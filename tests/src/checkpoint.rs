@@ -474,6 +474,9 @@ impl Kind {
             Some("transformer") if has("distilled_guidance_layer.in_proj.weight") => {
                 ("diffusion_models/tiny_chroma", DENOISER, original_names::chroma(&tensors)?)
             }
+            Some("transformer") if has("time_embed.timestep_embedder.linear_1.weight") => {
+                ("diffusion_models/tiny_longcat", DENOISER, original_names::longcat(&tensors)?)
+            }
             Some("transformer") if has("single_transformer_blocks.0.proj_mlp.weight") => {
                 ("diffusion_models/tiny_flux", DENOISER, original_names::flux(&tensors)?)
             }

@@ -191,6 +191,16 @@ pub fn flux(diffusers: &Tensors) -> Result<Tensors> {
     of_two_streams(diffusers, &FLUX, &FLUX_JOINED)
 }
 
+/// A LongCat-Image transformer under the names of ComfyUI's files: those of FLUX.1, but for norms, whose weights are called so.
+pub fn longcat(diffusers: &Tensors) -> Result<Tensors> {
+    let of_flux = |(name, tensor): (&String, &Tensor)| {
+        (name.replace("time_embed.", "time_text_embed."), tensor.clone())
+    };
+    let original = flux(&diffusers.iter().map(of_flux).collect())?;
+    let named = |(name, tensor): (String, Tensor)| (name.replace("_norm.scale", "_norm.weight"), tensor);
+    Ok(original.into_iter().map(named).collect())
+}
+
 /// A Stable Diffusion 3 transformer under its original names. The text stream of the last block also has its
 /// shift before its scale.
 pub fn sd3(diffusers: &Tensors) -> Result<Tensors> {

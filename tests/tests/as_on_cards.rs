@@ -84,6 +84,11 @@ fn chroma() {
 }
 
 #[test]
+fn longcat() {
+    check_family("longcat");
+}
+
+#[test]
 fn anima() {
     check_family("anima");
 }

@@ -136,22 +136,9 @@ impl ChromaConfig {
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
         let count = |suffix: &str| tensors.keys().filter(|name| name.ends_with(suffix)).count();
-        let &[dim, in_channels] = &shape("img_in.weight")?[..] else { return None };
         let &[hidden, channels] = &shape(&format!("{APPROXIMATOR}.in_proj.weight"))?[..] else { return None };
-        let norms =
-            ["scale", "weight"].map(|name| format!("double_blocks.0.img_attn.norm.query_norm.{name}"));
-        let head = *norms.iter().find_map(|name| shape(name))?.first()?;
         Some(Self {
-            flux: FluxConfig {
-                in_channels,
-                num_layers: count(".img_attn.proj.weight"),
-                num_single_layers: count(".linear2.weight"),
-                attention_head_dim: head,
-                num_attention_heads: dim.checked_div(head)?,
-                joint_attention_dim: *shape("txt_in.weight")?.get(1)?,
-                axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
-                ..FluxConfig::default()
-            },
+            flux: FluxConfig::trunk_from_shapes(tensors)?,
             approximator_num_channels: channels,
             approximator_hidden_dim: hidden,
             approximator_layers: count(".in_layer.weight"),

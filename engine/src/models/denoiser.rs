@@ -4,6 +4,7 @@ use crate::{
     nn::{self, Rope, Tensor, bail},
     request::{Canvas, LONGEST_SIDE, Mode, References, Request},
     residency::{Blocks, RunError},
+    sampling::KeptNorms,
     text::Encoded,
 };
 
@@ -255,9 +256,8 @@ pub trait Denoiser: Send + Sync {
         request.guidance.into()
     }
 
-    /// Side of the patches of latents of which each keeps, when guided, the norm of the prompt's prediction; most families
-    /// keep none.
-    fn guidance_keeps_norms(&self) -> Option<usize> {
+    /// Which patches of latents keep, when guided, the norm of the prompt's prediction; most families keep none.
+    fn guidance_keeps_norms(&self) -> Option<KeptNorms> {
         None
     }
 

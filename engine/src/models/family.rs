@@ -71,6 +71,17 @@ pub fn part<'a>(
     checkpoint.candidates(role).find(|part| fits(part)).ok_or_else(|| checkpoint.missing(role, expected))
 }
 
+/// How many names of a path tell what kind of a model it is: those of its file and folder, and in the cache of the hub that of
+/// the repository.
+const NAMES: usize = 4;
+
+/// Whether the nearest name on a path that has one of two words has the first.
+pub fn is_named(path: &Path, this: &str, other: &str) -> bool {
+    let names = path.iter().rev().take(NAMES).map(|name| name.to_string_lossy().to_lowercase());
+    let said = names.map(|name| (name.contains(this), name.contains(other)));
+    said.into_iter().find(|(is_this, is_other)| *is_this || *is_other).is_some_and(|(is_this, _)| is_this)
+}
+
 /// The CLIP text encoder with this width.
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
     let expected = format!("no CLIP text encoder of width {width} was found");
@@ -116,6 +127,24 @@ pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, Check
         match family.open(&checkpoint) {
             Err(CheckpointError::MissingPart { role, .. }) if checkpoint.look_further(role) => {}
             opened => return opened,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_and_folders_tell_kinds_of_models() {
+        for (path, is_distilled) in [
+            ("models/checkpoints/ltxv-2b-0.9.8-distilled-fp8.safetensors", true),
+            ("models/distilled/ltxv-13b-0.9.8-dev.safetensors", false),
+            ("LTX-Video 13B distilled/transformer", true),
+            ("hub/models--Lightricks--LTX-Video-0.9.7-distilled/snapshots/1a2b/transformer", true),
+            ("LTX-Video/transformer", false),
+        ] {
+            assert_eq!(is_named(Path::new(path), "distilled", "-dev"), is_distilled, "{path}");
         }
     }
 }

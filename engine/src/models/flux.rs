@@ -127,6 +127,34 @@ impl FluxConfig {
         })
     }
 
+    /// The same for a network of this [trunk](Self::trunk) with other conditioning, with the names of the authors, whose norms
+    /// have a `scale` or a `weight`, or with those of diffusers.
+    pub(super) fn trunk_from_shapes(tensors: &TensorTable) -> Option<Self> {
+        let shape = |names: &[&str]| {
+            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
+        };
+        let count = |suffixes: [&str; 2]| {
+            tensors.keys().filter(|name| suffixes.iter().any(|suffix| name.ends_with(suffix))).count()
+        };
+        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
+        let head = *shape(&[
+            "double_blocks.0.img_attn.norm.query_norm.scale",
+            "double_blocks.0.img_attn.norm.query_norm.weight",
+            "transformer_blocks.0.attn.norm_q.weight",
+        ])?
+        .first()?;
+        Some(Self {
+            in_channels,
+            num_layers: count([".img_attn.proj.weight", ".attn.to_add_out.weight"]),
+            num_single_layers: count([".linear2.weight", ".proj_mlp.weight"]),
+            attention_head_dim: head,
+            num_attention_heads: dim.checked_div(head)?,
+            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
+            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
+            ..Self::default()
+        })
+    }
+
     pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
         let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
         for (field, values) in [("in_channels", self.in_channels), ("out_channels", self.outputs())] {
@@ -184,12 +212,12 @@ impl FluxConfig {
     }
 
     /// Index of the block with the image embedder. All blocks before it are needed once per run.
-    fn embedders(&self) -> usize {
+    pub(super) fn embedders(&self) -> usize {
         2 + self.num_layers + self.num_single_layers
     }
 
     /// The modulation layers of a block before [`embedders`](Self::embedders).
-    fn modulators(&self, block: usize) -> Modulators {
+    pub(super) fn modulators(&self, block: usize) -> Modulators {
         if block <= self.num_layers {
             DOUBLE_MODULATORS
         } else if block + 1 < self.embedders() {
@@ -202,13 +230,18 @@ impl FluxConfig {
     /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run;
     /// they are a third of the weights.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (conditions, heads) = (self.conditions(), self.heads());
+        self.blueprint_after(self.conditions().spec())
+    }
+
+    /// The same after this block of embedders.
+    pub(super) fn blueprint_after(&self, conditioning: BlockSpec) -> Vec<BlockSpec> {
+        let heads = self.heads();
         let double = |index: usize| format!("transformer_blocks.{index}");
         let single = |index: usize| format!("single_transformer_blocks.{index}");
         let modulation =
             |block: String, layers| heads.modulation_spec(&format!("{block}."), "modulation", layers);
 
-        let mut blocks = vec![conditions.spec()];
+        let mut blocks = vec![conditioning];
         blocks.extend((0..self.num_layers).map(|index| modulation(double(index), DOUBLE_MODULATORS)));
         blocks.extend((0..self.num_single_layers).map(|index| modulation(single(index), SINGLE_MODULATORS)));
         blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
@@ -412,6 +445,8 @@ pub struct FluxTransformer {
     edits: bool,
     /// Index of the block with the image embedder.
     embedders: usize,
+    /// Whether the text has places, and images are after it.
+    is_text_placed: bool,
 }
 
 impl Denoiser for FluxTransformer {
@@ -543,13 +578,19 @@ impl FluxTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: FluxConfig, scale: usize) -> Self {
         let embedders = config.embedders();
-        Self { config, scale, edits: false, embedders }
+        Self { config, scale, edits: false, embedders, is_text_placed: false }
     }
 
     /// The same for a network of the same [trunk](FluxConfig::trunk), which begins at this block, with other conditioning
     /// before it.
     pub fn with_trunk_at(self, embedders: usize) -> Self {
         Self { embedders, ..self }
+    }
+
+    /// The same for a network that sees the text along the diagonal of rows and columns, and each image on a plane of its own
+    /// from the place on where the text ends.
+    pub fn with_text_placed(self) -> Self {
+        Self { is_text_placed: true, ..self }
     }
 
     fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {
@@ -563,12 +604,17 @@ impl FluxTransformer {
         within_range(gated_add(x, &modulation[2], &w.linear("proj_out", &h)?)?)
     }
 
-    /// `pe`: all text tokens are at the origin, image tokens at the number of their image, their row and their column.
+    /// `pe`: all text tokens are at the origin, image tokens at the number of their image, their row and their column. For
+    /// placed text see [`with_text_placed`](Self::with_text_placed).
     fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
+        let (plane, first) = if self.is_text_placed { (1, text) } else { (0, 0) };
         let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
-            (0..rows).flat_map(move |row| (0..columns).map(move |column| [image, row, column]))
+            (0..rows).flat_map(move |row| {
+                (0..columns).map(move |column| [plane + image, first + row, first + column])
+            })
         });
-        let places: Vec<[usize; 3]> = std::iter::repeat_n([0; 3], text).chain(tokens).collect();
+        let text = (0..text).map(|place| if self.is_text_placed { [0, place, place] } else { [0; 3] });
+        let places: Vec<[usize; 3]> = text.chain(tokens).collect();
         let pairs = self.config.attention_head_dim / 2;
         let angles = angles(&places, &self.config.axes_dims_rope, |place, exponent| {
             place as f64 / THETA.powf(exponent)

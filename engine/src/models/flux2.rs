@@ -12,8 +12,8 @@ use super::{
     PrepareInput, Prepared, TextPart,
     family::part,
     joint::{
-        DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, Row, SIDES, each_side, head, modulated,
-        stored_name, streams,
+        DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, Row, SIDES, each_side, embedded_prompts, head,
+        modulated, stored_name, streams,
     },
     modulated::{FREQUENCY_WIDTH, frequencies, normed, within_range},
     patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
@@ -462,16 +462,8 @@ impl Flux2Transformer {
         if self.config.guidance_embeds {
             times = times.broadcast_add(&embedded("guidance_embedder", &[input.guidance * 1000.0])?)?;
         }
-        // All prompts at once, so that each weight is read once even if it is loaded by itself.
-        let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
-        let all = w.linear("context_embedder", &Tensor::cat(&prompts, 0)?.unsqueeze(0)?)?;
-        let mut first = 0;
-        let own = prompts.into_iter().map(|prompt| {
-            let tokens = prompt.dim(0)?;
-            first += tokens;
-            all.narrow(1, first - tokens, tokens)
-        });
-        Ok((times.unsqueeze(1)?, own.collect::<Result<_>>()?))
+        let own = embedded_prompts(input.branches, |all| w.linear("context_embedder", all))?;
+        Ok((times.unsqueeze(1)?, own))
     }
 
     /// Both streams after joint attention and feed-forward layers.

@@ -333,6 +333,23 @@ pub fn embedded_times(w: &Weights, times: &[f32], blocks: Blocks<'_>) -> Result<
     embedded(w, "timestep_embedder", &frequencies(times, &blocks.device())?.to_dtype(blocks.dtype())?)
 }
 
+/// The network's tokens `[1, tokens, dim]` of each prompt. `embed` gets all prompts at once, so that each weight is read once
+/// even if it is loaded by itself.
+pub fn embedded_prompts(
+    branches: &[Conditioning],
+    embed: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Vec<Tensor>> {
+    let prompts: Vec<&Tensor> = branches.iter().map(|branch| &branch.prompt).collect();
+    let all = embed(&Tensor::cat(&prompts, 0)?.unsqueeze(0)?)?;
+    let mut first = 0;
+    let own = prompts.into_iter().map(|prompt| {
+        let tokens = prompt.dim(0)?;
+        first += tokens;
+        all.narrow(1, first - tokens, tokens)
+    });
+    own.collect()
+}
+
 /// Embeds the prompts as the network's tokens, and computes the modulation for each noise level. The first
 /// block embeds, and each of the others up to `embedders` modulates through `layers`. `times` are the
 /// timesteps of the noise levels; `guidance` is used by networks that have it as an input.

@@ -13,6 +13,7 @@ mod inventory;
 mod joint;
 mod known;
 pub mod krea2;
+pub mod longcat;
 pub mod ltx;
 mod model;
 mod modulated;
@@ -58,6 +59,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &flux::Flux,
     &flux2::Flux2,
     &chroma::Chroma,
+    &longcat::LongCat,
     &anima::Anima,
     &krea2::Krea2,
     &sd3::Sd3,

@@ -13,7 +13,7 @@ use super::{
     family::part,
     joint::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
-        embedded_times, head, modulated, streams,
+        embedded_prompts, embedded_times, head, modulated, streams,
     },
     patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
@@ -23,7 +23,7 @@ use crate::{
     nn::{Device, Result, Rope, Tensor, bail},
     request::{Canvas, ComputeDtype, ReferenceSizes, References},
     residency::{Blocks, RunError, Weights},
-    sampling::{FlowShift, Training},
+    sampling::{FlowShift, KeptNorms, Training},
     text::{Encoded, Qwen25Vl, QwenVision, Shown, Told},
     vae::{Autoencoder, WanAutoencoder},
 };
@@ -182,7 +182,7 @@ impl Task {
             Self::EditSeveral => 3,
         };
         let (side, multiple) = REFERENCE_SIZE;
-        Some(References { most, edits: true, sizes: ReferenceSizes::Area { side, multiple } })
+        Some(References { most, edits: true, sizes: ReferenceSizes::Area { side, multiple, up: false } })
     }
 }
 
@@ -352,17 +352,8 @@ impl QwenImageTransformer {
         // The pipeline divides by the scheduler's 1000, by which the network multiplies again; the rounding
         // must match.
         let times: Vec<f32> = sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
-        // All prompts at once, so that each weight is read once even if it is loaded by itself.
-        let prompts: Vec<&Tensor> = input.branches.iter().map(|branch| &branch.prompt).collect();
-        let all =
-            w.linear("txt_in", &w.rms_norm("txt_norm", &Tensor::cat(&prompts, 0)?.unsqueeze(0)?, EPS)?)?;
-        let mut first = 0;
-        let own = prompts.into_iter().map(|prompt| {
-            let tokens = prompt.dim(0)?;
-            first += tokens;
-            all.narrow(1, first - tokens, tokens)
-        });
-        let own = own.collect::<Result<_>>()?;
+        let own =
+            embedded_prompts(input.branches, |all| w.linear("txt_in", &w.rms_norm("txt_norm", all, EPS)?))?;
         Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, own))
     }
 
@@ -399,8 +390,8 @@ impl Denoiser for QwenImageTransformer {
         self.references.clone()
     }
 
-    fn guidance_keeps_norms(&self) -> Option<usize> {
-        Some(PATCH)
+    fn guidance_keeps_norms(&self) -> Option<KeptNorms> {
+        Some(KeptNorms { side: PATCH, at_most: false })
     }
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {

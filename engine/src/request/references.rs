@@ -35,6 +35,8 @@ pub enum ReferenceSizes {
         side: u32,
         /// Both sides are multiples of this.
         multiple: u32,
+        /// Whether they are rounded up, not to the nearest.
+        up: bool,
     },
     /// Its own size, scaled down to at most the pixels of a square, and cropped in the middle.
     Own {
@@ -60,7 +62,8 @@ impl References {
                     .copied()
             }
             (ReferenceSizes::Preferred(_), Some(side)) => Some(of_area(side, ratio, CHOSEN_MULTIPLE)),
-            (ReferenceSizes::Area { side, multiple }, chosen) => {
+            (ReferenceSizes::Area { side, multiple, up }, chosen) => {
+                let of_area = if *up { of_area_up } else { of_area };
                 Some(of_area(chosen.unwrap_or(*side), ratio, *multiple))
             }
             (ReferenceSizes::Own { multiple, .. }, _) => {
@@ -84,11 +87,17 @@ impl References {
 
 /// Width and height with this ratio and about the pixels of a square, as in diffusers.
 pub fn of_area(side: u32, ratio: f64, multiple: u32) -> [u32; 2] {
+    rounded_area(side, ratio, multiple, f64::round_ties_even)
+}
+
+/// The same, rounded up, as LongCat-Image-Edit's pipeline does.
+fn of_area_up(side: u32, ratio: f64, multiple: u32) -> [u32; 2] {
+    rounded_area(side, ratio, multiple, f64::ceil)
+}
+
+fn rounded_area(side: u32, ratio: f64, multiple: u32, round: fn(f64) -> f64) -> [u32; 2] {
     let width = (f64::from(side) * f64::from(side) * ratio).sqrt();
-    let rounded = |length: f64| {
-        let parts = (length / f64::from(multiple)).round_ties_even() as u32;
-        parts.max(1) * multiple
-    };
+    let rounded = |length: f64| (round(length / f64::from(multiple)) as u32).max(1) * multiple;
     [rounded(width), rounded(width / ratio)]
 }
 
@@ -98,8 +107,8 @@ mod tests {
 
     #[test]
     fn references_are_scaled_as_in_diffusers() {
-        let area =
-            References { most: 3, edits: true, sizes: ReferenceSizes::Area { side: 1024, multiple: 32 } };
+        let sizes = ReferenceSizes::Area { side: 1024, multiple: 32, up: false };
+        let area = References { most: 3, edits: true, sizes };
         for (own, expected) in [
             ([1024, 1024], [1024, 1024]),
             ([1920, 1080], [1376, 768]),
@@ -109,6 +118,11 @@ mod tests {
             assert_eq!(area.size(own, None), Some(expected), "{own:?}");
         }
         assert_eq!(area.size([1920, 1080], Some(512)), Some([672, 384]));
+        let sizes = ReferenceSizes::Area { side: 1024, multiple: 16, up: true };
+        let up = References { sizes, ..area.clone() };
+        for (own, expected) in [([7, 7], [1024, 1024]), ([400, 300], [1184, 896]), ([1, 4], [512, 2048])] {
+            assert_eq!(up.size(own, None), Some(expected), "{own:?}");
+        }
         let sizes = ReferenceSizes::Preferred(vec![[832, 1248], [1024, 1024], [1248, 832]]);
         let preferred = References { sizes, ..area };
         for (own, expected) in [([50, 51], [1024, 1024]), ([300, 200], [1248, 832]), ([10, 99], [832, 1248])]

@@ -6,6 +6,9 @@ use candle_core::{DType, Result, Tensor};
 
 use crate::request::GuidanceOptions;
 
+/// Added to norms by LongCat-Image's pipeline.
+const LEAST_NORM: f64 = 1e-8;
+
 /// Classifier-free guidance (Ho and Salimans 2022, arXiv:2207.12598) of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guide {
@@ -13,8 +16,17 @@ pub struct Guide {
     rescale: f64,
     /// The guided levels: above the start, up to and including the end.
     levels: Range<f32>,
-    /// Side of the patches of latents that keep the norm of the prompt's prediction, if they do.
-    kept_norms: Option<usize>,
+    /// Which patches of latents keep the norm of the prompt's prediction, if they do.
+    kept_norms: Option<KeptNorms>,
+}
+
+/// Patches of latents that keep, when guided, the norm that they have with the prompt alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptNorms {
+    /// Side of a patch.
+    pub side: usize,
+    /// Whether they are only made smaller: those that guidance made smaller stay as they are.
+    pub at_most: bool,
 }
 
 impl Guide {
@@ -33,10 +45,9 @@ impl Guide {
         Self { weight, rescale: options.rescale.into(), levels: low..high, kept_norms: None }
     }
 
-    /// The same for a network of patches with this side. Each guided patch is scaled to the norm that it has with the prompt
-    /// alone, as Qwen-Image's pipeline does.
-    pub fn keeping_norms(self, side: Option<usize>) -> Self {
-        Self { kept_norms: side, ..self }
+    /// The same for a network whose patches keep their norms, as in the pipelines of Qwen-Image and LongCat-Image.
+    pub fn keeping_norms(self, kept_norms: Option<KeptNorms>) -> Self {
+        Self { kept_norms, ..self }
     }
 
     /// Whether a prediction at a level needs both branches (Kynkäänniemi et al. 2024, arXiv:2404.07724).
@@ -55,7 +66,7 @@ impl Guide {
         let difference = ((&positive - negative.to_dtype(DType::F32)?)? * (self.weight - 1.0))?;
         let guided = (&positive + difference)?;
         let guided = match self.kept_norms {
-            Some(side) => with_norms_of(&guided, &positive, side)?,
+            Some(kept) => with_norms_of(&guided, &positive, kept)?,
             None => guided,
         };
         if self.rescale == 0.0 {
@@ -66,13 +77,16 @@ impl Guide {
     }
 }
 
-/// `guided` `[batch, channels, height, width]` with the norm that each patch of `side` by `side` latents has in `prompt`.
-fn with_norms_of(guided: &Tensor, prompt: &Tensor, side: usize) -> Result<Tensor> {
+/// `guided` `[batch, channels, height, width]` with the norm that each patch has in `prompt`.
+fn with_norms_of(guided: &Tensor, prompt: &Tensor, KeptNorms { side, at_most }: KeptNorms) -> Result<Tensor> {
     let (batch, channels, height, width) = guided.dims4()?;
     let (rows, columns) = (height / side, width / side);
     let patches = |x: &Tensor| x.reshape(vec![batch, channels, rows, side, columns, side]);
     let norms = |x: &Tensor| patches(x)?.sqr()?.sum_keepdim((1, 3, 5))?.sqrt();
-    let ratio = norms(prompt)?.div(&norms(guided)?)?;
+    let ratio = match at_most {
+        true => norms(prompt)?.div(&(norms(guided)? + LEAST_NORM)?)?.minimum(1f32)?,
+        false => norms(prompt)?.div(&norms(guided)?)?,
+    };
     patches(guided)?.broadcast_mul(&ratio)?.reshape(guided.shape())
 }
 
@@ -121,7 +135,10 @@ mod tests {
         let outputs = [tensor(0.0), tensor(0.4)];
         let guide = Guide::new(4.0, &GuidanceOptions::default(), &SIGMAS);
         let plain = guide.join(&outputs).unwrap();
-        let kept = guide.keeping_norms(Some(2)).join(&outputs).unwrap();
+        let kept = KeptNorms { side: 2, at_most: false };
+        let at_most = KeptNorms { at_most: true, ..kept };
+        let shrunk = guide.clone().keeping_norms(Some(at_most)).join(&outputs).unwrap();
+        let kept = guide.keeping_norms(Some(kept)).join(&outputs).unwrap();
         let patch = |x: &Tensor, image: usize, row: usize, column: usize| -> Vec<f32> {
             let patch =
                 x.get(image).unwrap().narrow(1, 2 * row, 2).unwrap().narrow(2, 2 * column, 2).unwrap();
@@ -134,7 +151,16 @@ mod tests {
             let ratio = norm(&prompt) / norm(&plain);
             assert!((ratio - 1.0).abs() > 0.1, "the test is of patches that guidance makes larger");
             assert!(plain.iter().zip(&kept).all(|(plain, kept)| (plain * ratio - kept).abs() < 1e-5));
+            let shrunk = patch(&shrunk, image, row, column);
+            let expected = plain.iter().map(|value| value * ratio.min(1.0));
+            assert!(expected.zip(&shrunk).all(|(expected, shrunk)| (expected - shrunk).abs() < 1e-5));
         }
+        // Guidance that makes patches smaller.
+        let half = (&outputs[0] * 0.5).unwrap();
+        let smaller = Guide::new(1.5, &GuidanceOptions::default(), &SIGMAS).keeping_norms(Some(at_most));
+        let joined = smaller.join(&[half, outputs[0].clone()]).unwrap();
+        let values = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert_eq!(values(&joined), values(&(&outputs[0] * 0.25).unwrap()));
     }
 
     #[test]

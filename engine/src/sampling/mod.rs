@@ -30,7 +30,7 @@ pub use cosine::Cosine;
 pub use discrete::{BetaSchedule, Discrete, DiscreteConfig, PredictionType, Spacing};
 pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
 pub use er_sde::er_sde;
-pub use guide::Guide;
+pub use guide::{Guide, KeptNorms};
 pub use inpaint::{Inpaint, Kept};
 pub use levels::Levels;
 pub use mixing::Mixing;

@@ -131,14 +131,18 @@ pub(crate) fn cropped(path: &Path, whole: [u32; 2], middle: [u32; 2]) -> Result<
     Ok(resample::resize(&read(path)?, side(0), side(1), Kernel::Lanczos))
 }
 
-/// The same as [`scaled`], scaled once more with a bicubic filter.
+/// The same as [`scaled`], from one size to the next, and then scaled once more with a bicubic filter.
 pub(crate) fn scaled_further(
     path: &Path,
-    first: [u32; 2],
+    sizes: impl IntoIterator<Item = [u32; 2]>,
     [width, height]: [u32; 2],
 ) -> Result<Image, SourceError> {
+    let mut image = read(path)?;
+    for [width, height] in sizes {
+        image = fitted(&image, Fit::Stretch, width, height);
+    }
     let whole = |length| Side { whole: length, first: 0, length };
-    Ok(resample::resize(&scaled(path, first)?, whole(width), whole(height), Kernel::Bicubic))
+    Ok(resample::resize(&image, whole(width), whole(height), Kernel::Bicubic))
 }
 
 /// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.

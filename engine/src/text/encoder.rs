@@ -5,7 +5,7 @@ use std::fmt;
 use super::tokens::Tokens;
 use crate::{
     checkpoint::CheckpointError,
-    nn::Tensor,
+    nn::{self, Tensor},
     residency::{Blocks, RunError},
 };
 
@@ -31,6 +31,20 @@ impl Encoded {
         let (all, _) = states.dims2()?;
         let first = tokens.min(all);
         Ok(Self::new(states.narrow(0, first, all - first)?))
+    }
+
+    /// The states `[tokens, width]` with this row so many times more: that of padding, which is computed once.
+    pub(super) fn with_repeated(states: Tensor, row: usize, more: usize) -> nn::Result<Self> {
+        if more == 0 {
+            return Ok(Self::new(states));
+        }
+        let (all, width) = states.dims2()?;
+        let mut parts = vec![states.narrow(0, 0, row + 1)?];
+        parts.push(states.narrow(0, row, 1)?.broadcast_as((more, width))?);
+        if row + 1 < all {
+            parts.push(states.narrow(0, row + 1, all - row - 1)?);
+        }
+        Ok(Self::new(Tensor::cat(&parts, 0)?))
     }
 }
 

@@ -273,7 +273,8 @@ pub struct LanguageModel {
 #[derive(Debug, Clone, Copy)]
 enum Padding {
     Before(u32),
-    After(u32),
+    /// At this position, or else where it is.
+    After(u32, Option<usize>),
 }
 
 impl LanguageModel {
@@ -284,7 +285,12 @@ impl LanguageModel {
 
     /// The same for prompts that are padded at their end with this token. Padding is not seen by any token.
     pub fn padded_with(self, token: u32) -> Self {
-        Self { padding: Some(Padding::After(token)), ..self }
+        Self { padding: Some(Padding::After(token, None)), ..self }
+    }
+
+    /// The same where all padding has this position.
+    pub fn padded_at(self, position: usize, token: u32) -> Self {
+        Self { padding: Some(Padding::After(token, Some(position))), ..self }
     }
 
     /// The same for prompts that are padded at their beginning. Padding is not seen by any token, and sees nothing.
@@ -325,12 +331,15 @@ impl LanguageModel {
         let mut states = Vec::new();
         for ids in prompts {
             let x = blocks.rows(EMBEDDINGS, "weight", ids)?;
-            let Placed { x, places, added } = match seen {
+            let Placed { x, mut places, added } = match seen {
                 Some(seen) => with_images(x, ids, seen)?,
                 None => Placed::text(x)?,
             };
-            let rope = self.rope(&places, &x)?;
-            states.push(Stream { rope, read: self.unpadded(ids), x: x.unsqueeze(0)?, added });
+            let read = self.unpadded(ids);
+            if let Some(Padding::After(_, Some(position))) = self.padding {
+                places[read.end..].fill([position; 3]);
+            }
+            states.push(Stream { rope: self.rope(&places, &x)?, read, x: x.unsqueeze(0)?, added });
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);
@@ -367,7 +376,7 @@ impl LanguageModel {
             Some(Padding::Before(padding)) => {
                 ids.iter().position(|id| *id != padding).unwrap_or(0)..ids.len()
             }
-            Some(Padding::After(padding)) => {
+            Some(Padding::After(padding, _)) => {
                 0..ids.iter().rposition(|id| *id != padding).map_or(ids.len(), |last| last + 1)
             }
             None => 0..ids.len(),

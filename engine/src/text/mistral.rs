@@ -115,13 +115,8 @@ impl TextEncoder for MistralChat {
         let once: Vec<&[u32]> =
             sequences.iter().zip(&paddings).map(|(ids, padding)| &ids[padding.saturating_sub(1)..]).collect();
         let states = self.model.states(blocks, &once, Taken::After(&self.taken))?;
-        let repeated = |(states, padding): (Tensor, usize)| -> NnResult<Encoded> {
-            if padding < 2 {
-                return Ok(Encoded::new(states));
-            }
-            let first = states.narrow(0, 0, 1)?.broadcast_as((padding - 1, self.width()))?;
-            Ok(Encoded::new(Tensor::cat(&[first, states], 0)?))
-        };
+        let repeated =
+            |(states, padding): (Tensor, usize)| Encoded::with_repeated(states, 0, padding.saturating_sub(1));
         Ok(states.into_iter().zip(paddings).map(repeated).collect::<NnResult<_>>()?)
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    nn::Tensor,
     residency::{Blocks, RunError},
 };
 
@@ -22,7 +23,7 @@ const COMPREHEND: &str = "<|im_start|>system\nComprehend and analyze the provide
 const USER: &str = "<|im_start|>user\n";
 pub(super) const AFTER: &str = "<|im_end|>\n<|im_start|>assistant\n";
 /// Around an image's tokens.
-const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
+pub(super) const AROUND: [&str; 2] = ["<|vision_start|>", "<|vision_end|>"];
 /// The token that stands for a part of an image.
 pub(super) const IMAGE: &str = "<|image_pad|>";
 /// Prefix of the language model's tensors in files that transformers 5 wrote, after `model.`.
@@ -104,22 +105,31 @@ impl Qwen25Vl {
         part: &Part,
         told: Told,
     ) -> Result<(Self, Component), CheckpointError> {
-        let prefix = prefix(&part.tensors);
-        let own = Part { config: language_config(part), ..part.clone() };
-        let config = own.config(LanguageModelConfig::from_shapes)?;
-        config.check(&own)?;
-        let component = Component::bind(
-            Role::TextEncoder,
-            "Qwen2.5-VL",
-            &config.blueprint(Layers::Qwen2),
-            &part.tensors,
-            |name| StoredName::whole(format!("{prefix}{name}")),
-            &part.path,
-        )?;
-        let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
+        let (tokenizer, model, component) = open(checkpoint, part)?;
         let left_out = told.left_out(&tokenizer)?;
-        Ok((Self { tokenizer, model: LanguageModel::new(config, Layers::Qwen2), told, left_out }, component))
+        Ok((Self { tokenizer, model, told, left_out }, component))
     }
+}
+
+/// Finds every tensor of the language model in `part`, and its tokenizer.
+pub(super) fn open(
+    checkpoint: &Checkpoint,
+    part: &Part,
+) -> Result<(Qwen2Tokenizer, LanguageModel, Component), CheckpointError> {
+    let prefix = prefix(&part.tensors);
+    let own = Part { config: language_config(part), ..part.clone() };
+    let config = own.config(LanguageModelConfig::from_shapes)?;
+    config.check(&own)?;
+    let component = Component::bind(
+        Role::TextEncoder,
+        "Qwen2.5-VL",
+        &config.blueprint(Layers::Qwen2),
+        &part.tensors,
+        |name| StoredName::whole(format!("{prefix}{name}")),
+        &part.path,
+    )?;
+    let tokenizer = Qwen2Tokenizer::find(checkpoint, part, config.vocab_size)?;
+    Ok((tokenizer, LanguageModel::new(config, Layers::Qwen2), component))
 }
 
 /// The configuration of a language model with a vision tower. Newer files have it inside; older ones have it beside that

@@ -282,7 +282,12 @@ impl VisionTower for Qwen3Vision {
     fn size(&self, _: [u32; 2], encoded: [u32; 2]) -> SeenSize {
         let side = self.patches().token() as u32;
         let read = encoded.map(|length| (length / side).max(1) * side);
-        SeenSize { scaled: encoded, read, grid: [read[1] / side, read[0] / side].map(|count| count as usize) }
+        SeenSize {
+            before: None,
+            scaled: encoded,
+            read,
+            grid: [read[1] / side, read[0] / side].map(|count| count as usize),
+        }
     }
 
     fn patches(&self) -> VisionPatches {

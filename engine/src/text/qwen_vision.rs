@@ -174,6 +174,8 @@ pub enum Shown {
     Area(u32),
     /// That in which the autoencoder reads it.
     Whole,
+    /// That in which the autoencoder reads it, and then half of it.
+    Half,
 }
 
 /// A vision tower. The weights come from a store.
@@ -243,10 +245,12 @@ impl VisionTower for QwenVision {
         let scaled = match self.shown {
             Shown::Area(side) => of_area(side, ratio, SCALED_MULTIPLE),
             Shown::Whole => encoded,
+            Shown::Half => encoded.map(|length| (length / 2).max(1)),
         };
+        let before = (self.shown == Shown::Half).then_some(encoded);
         let side = self.config.side();
         let read = in_tokens(scaled, side as u32);
-        SeenSize { scaled, read, grid: [read[1] as usize / side, read[0] as usize / side] }
+        SeenSize { before, scaled, read, grid: [read[1] as usize / side, read[0] as usize / side] }
     }
 
     fn patches(&self) -> VisionPatches {
@@ -343,6 +347,8 @@ mod tests {
             assert_eq!(size.read, [grid[1] as u32 * 28, grid[0] as u32 * 28]);
         }
         assert_eq!(tower(Shown::Whole).size([5, 5], [1024, 1024]).grid, [37, 37]);
+        let half = tower(Shown::Half).size([5, 5], [1184, 896]);
+        assert_eq!((half.before, half.scaled, half.grid), (Some([1184, 896]), [592, 448], [16, 21]));
         assert_eq!(in_tokens([20, 30], 28), [56, 84]);
     }
 }

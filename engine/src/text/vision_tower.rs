@@ -42,6 +42,8 @@ pub trait VisionTower: fmt::Debug + Send + Sync {
 /// The sizes in which a vision tower reads an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenSize {
+    /// Width and height to which it is scaled before that, if it is.
+    pub before: Option<[u32; 2]>,
     /// Width and height to which it is scaled first.
     pub scaled: [u32; 2],
     /// Width and height to which the result is scaled: whole tokens.

@@ -25,6 +25,7 @@ const FAMILIES: [&str; 13] = [
     "flux2",
     "flux2_dev",
     "chroma",
+    "longcat",
     "anima",
     "krea2",
     "sd3",

@@ -9,6 +9,7 @@ mod formats_chroma;
 mod formats_flux;
 mod formats_flux2;
 mod formats_krea2;
+mod formats_longcat;
 mod formats_qwen_image;
 mod formats_qwen_image_21;
 mod formats_wan;

@@ -17,6 +17,7 @@ mod flux2;
 mod flux2_dev;
 mod functions;
 mod krea2;
+mod longcat;
 mod ltx;
 mod prompts;
 mod qwen_image;

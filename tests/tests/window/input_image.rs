@@ -50,7 +50,7 @@ fn a_dropped_photograph_is_the_input_image_until_it_is_removed() {
 /// A window with a model that edits up to so many images.
 fn editing(most: usize) -> Window {
     let mut window = Window::with_starter();
-    let sizes = ReferenceSizes::Area { side: 128, multiple: 32 };
+    let sizes = ReferenceSizes::Area { side: 128, multiple: 32, up: false };
     let references = Some(References { most, edits: true, sizes });
     window.says(Event::ModelLoaded(Box::new(ModelSummary { references, ..starter() })));
     window.frames();

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
-    krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config,
-    sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
+    krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
+    qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig,
+    z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -124,6 +125,9 @@ impl PublishedPart {
         let whole = |name: &str| StoredName::whole(name);
         Ok(Some(match self.class.as_str() {
             "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
+            "LongCatImageTransformer2DModel" => {
+                stored(&longcat::blueprint(&self.read::<FluxConfig>()?), longcat::hub_name)
+            }
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
             "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),

@@ -1,10 +1,8 @@
 //! The versions of LTX-Video: how each is run.
 
-use std::path::Path;
-
 use serde::Deserialize;
 
-use super::LtxConfig;
+use super::{super::family::is_named, LtxConfig};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Part},
     sampling::{FlowShift, OwnLevels},
@@ -14,9 +12,6 @@ use crate::{
 const CONDITIONED: &str = "LTXConditionPipeline";
 /// The noise levels that distilled models were trained for.
 const DISTILLED: [f32; 8] = [1.0, 0.9937, 0.9875, 0.9812, 0.975, 0.9094, 0.725, 0.4219];
-/// How many names of a path tell whether the model is distilled: those of its file and folder, and in the cache of the hub
-/// that of the repository.
-const NAMES: usize = 4;
 
 /// What the authors' files say in their header, as JSON under `config`.
 #[derive(Debug, Default, Deserialize)]
@@ -80,7 +75,7 @@ impl Version {
             None => notes.transformer.causal_temporal_positioning.unwrap_or(is_from_095),
         };
         let listed = notes.allowed_inference_steps.clone().filter(|levels| !levels.is_empty());
-        let named = || is_named_distilled(&denoiser.path).then(|| DISTILLED.to_vec());
+        let named = || is_named(&denoiser.path, "distilled", "-dev").then(|| DISTILLED.to_vec());
         Self { is_conditioned, distilled: listed.or_else(named) }
     }
 
@@ -125,29 +120,9 @@ impl Version {
     }
 }
 
-/// Whether the nearest name on a path that says something about it says that a model is distilled.
-fn is_named_distilled(path: &Path) -> bool {
-    let names = path.iter().rev().take(NAMES).map(|name| name.to_string_lossy().to_lowercase());
-    let said = names.map(|name| (name.contains("distilled"), name.contains("-dev")));
-    said.into_iter().find(|(is_distilled, is_not)| *is_distilled || *is_not).is_some_and(|(said, _)| said)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distilled_models_are_recognized_by_their_names() {
-        for (path, is_distilled) in [
-            ("models/checkpoints/ltxv-2b-0.9.8-distilled-fp8.safetensors", true),
-            ("models/distilled/ltxv-13b-0.9.8-dev.safetensors", false),
-            ("LTX-Video 13B distilled/transformer", true),
-            ("hub/models--Lightricks--LTX-Video-0.9.7-distilled/snapshots/1a2b/transformer", true),
-            ("LTX-Video/transformer", false),
-        ] {
-            assert_eq!(is_named_distilled(Path::new(path)), is_distilled, "{path}");
-        }
-    }
 
     #[test]
     fn notes_complete_a_shape() {

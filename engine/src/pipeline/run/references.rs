@@ -70,7 +70,8 @@ impl Run<'_> {
         let patches = unmetered(|| -> Result<Tensor, PipelineError> {
             let mut read = Vec::new();
             for image in images {
-                let scaled = scaled_further(image.file.path(), image.size.scaled, image.size.read)?;
+                let sizes = image.size.before.into_iter().chain([image.size.scaled]);
+                let scaled = scaled_further(image.file.path(), sizes, image.size.read)?;
                 read.push(normalized(&[scaled], network.spread())?);
             }
             Ok(network.patches().read(&read)?)
