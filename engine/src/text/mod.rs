@@ -1,6 +1,7 @@
 //! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL sees them. Anima's conditioner reads the
 //! states of another encoder.
 
+mod alternatives;
 mod anima;
 mod byte_level;
 mod chunks;
@@ -25,7 +26,9 @@ mod t5_tokenizer;
 mod tokenizer_files;
 mod tokens;
 mod umt5_names;
+mod wildcards;
 
+pub use alternatives::{chosen, leaves_open};
 pub use anima::{AnimaConditioner, AnimaConditionerConfig};
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
@@ -45,3 +48,4 @@ pub use qwen3_vl::Qwen3Vl;
 pub use t5::{T5, T5Config, T5Encoder};
 pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};
+pub use wildcards::{WildcardError, Wildcards};

@@ -134,6 +134,8 @@ fn commands_come_back() {
         Command::Plan(Box::new(query(PlanSubject::Model))),
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
         Command::Cancel { job: JobId(3) },
+        Command::Move { job: JobId(3), before: Some(JobId(1)) },
+        Command::Pause { paused: true },
         Command::Unload,
         Command::Forget,
         Command::ShutDown,
@@ -147,6 +149,8 @@ fn commands_come_back() {
                 | Command::Generate(_)
                 | Command::Plan(_)
                 | Command::Cancel { .. }
+                | Command::Move { .. }
+                | Command::Pause { .. }
                 | Command::Unload
                 | Command::Forget
                 | Command::ShutDown => {}
