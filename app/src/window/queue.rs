@@ -1,6 +1,6 @@
 //! The queue in the top bar: what runs and what waits, in an order that can be changed.
 
-use egui::{Popup, PopupCloseBehavior, Response, Stroke, Ui, vec2};
+use egui::{Popup, PopupCloseBehavior, Response, Sense, Stroke, Ui, vec2};
 use sluice_engine::session::JobId;
 
 use super::{
@@ -41,7 +41,7 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
     }
     let before = actions.len();
     egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-        for row in rows.iter() {
+        for row in rows.iter_mut() {
             let job = state.jobs.queue.iter().find(|job| job.id == row.id);
             queue_row(ui, row, job, actions);
         }
@@ -83,6 +83,8 @@ pub struct Row {
     id: JobId,
     prompt: String,
     size: String,
+    /// Whether what can be done with it is shown.
+    is_open: bool,
 }
 
 impl Row {
@@ -91,13 +93,13 @@ impl Row {
         let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
         let steps = units::counted(request.steps as usize, "step");
         let size = format!("{} × {} · {steps}", request.width, request.height);
-        Self { id: job.id, prompt: prompt.to_owned(), size }
+        Self { id: job.id, prompt: prompt.to_owned(), size, is_open: false }
     }
 }
 
 fn queue_row(
     ui: &mut Ui,
-    Row { id, prompt, size }: &Row,
+    Row { id, prompt, size, is_open }: &mut Row,
     job: Option<&QueuedJob>,
     actions: &mut Vec<Action>,
 ) {
@@ -114,19 +116,21 @@ fn queue_row(
     let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
     ui.horizontal(|ui| {
         let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
-        let sense = if waits { egui::Sense::click_and_drag() } else { egui::Sense::hover() };
+        let sense = if waits { Sense::DRAG } else { Sense::hover() };
         let (rect, row) = ui.allocate_exact_size(vec2(width, ROW), sense);
         row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
         if waits {
             drag(ui, &row, *id, actions);
-            row.context_menu(|ui| choices(ui, *id, actions));
         }
-        row.on_hover_text(prompt);
+        row.on_hover_text(prompt.as_str());
         ui.add_enabled_ui(waits, |ui| {
-            let more = widgets::icon_button(ui, icons::CHEVRON_DOWN, &format!("Actions for job {}", id.0));
-            Popup::menu(&more).accessible_name("Actions for the job").show(|ui| choices(ui, *id, actions));
+            let icon = if *is_open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
+            let more = widgets::icon_button(ui, icon, &format!("Actions for job {}", id.0));
+            if more.clicked() {
+                *is_open = !*is_open;
+            }
         });
         let name = format!("Cancel job {}", id.0);
         let is_cancellable = job.is_some_and(|job| !job.cancelling);
@@ -135,6 +139,9 @@ fn queue_row(
             actions.push(Action::Cancel(*id));
         }
     });
+    if *is_open && waits {
+        choices(ui, *id, actions);
+    }
 }
 
 /// Lets a waiting job be dragged onto another one, which it then runs before.
@@ -158,7 +165,6 @@ fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
     ] {
         if widgets::row_button(ui, icon, name, "", false).clicked() {
             actions.push(action);
-            ui.close();
         }
     }
 }

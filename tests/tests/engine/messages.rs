@@ -16,7 +16,7 @@ use sluice_engine::{
     precision::Storage,
     request::{
         AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
-        Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
+        PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -73,6 +73,10 @@ fn alike(one: &Value, other: &Value) -> bool {
 fn request() -> Request {
     Request {
         model: ModelSource::Path(PathBuf::from("/models/ein Modell")),
+        template: Some(PromptTemplate {
+            prompt: "a {red|blue} fox".to_owned(),
+            negative_prompt: String::new(),
+        }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),
         width: 1024,
@@ -160,7 +164,10 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "forget", "shut_down"]);
+    assert_eq!(
+        kinds,
+        ["load", "generate", "plan", "cancel", "move", "pause", "unload", "forget", "shut_down"]
+    );
 }
 
 fn query(subject: PlanSubject) -> PlanQuery {

@@ -139,7 +139,9 @@ fn the_plan_at_a_glance_has_a_line_and_three_choices() {
         assert_eq!(Some(preferences(&window)), choice.preferences);
         let [query] = window.take_plans().try_into().expect("one question");
         window.says(scene.answer(query.id));
-        assert!(window.shows(" · identical image"), "{}", choice.name);
+        let quality =
+            if choice.quality == Quality::Exact { " · identical image" } else { " · nearly identical" };
+        assert!(window.shows(quality), "{}", choice.name);
     }
     assert_eq!(scene.forecast.choices.len(), 3);
     let too_large = planned(&Scene::too_large());

@@ -1,6 +1,6 @@
 //! Token counts next to the prompts, and clip skip.
 
-use egui::Key;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
 
@@ -58,9 +58,21 @@ fn clip_skip_is_grey_where_it_has_no_effect() {
     assert!(!is_grey(&window));
 }
 
+/// Types into a field in place of what is there.
+fn replace(window: &mut Window, label: &str, text: &str) {
+    window.harness.get_by_label(label).focus();
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    if !text.is_empty() {
+        window.fill(label, text);
+    }
+}
+
 /// Generates from a prompt.
 fn generate(window: &mut Window, prompt: &str) {
-    window.fill("Prompt", prompt);
+    replace(window, "Prompt", prompt);
     window.click("Generate");
     window.take_job();
 }
@@ -75,9 +87,7 @@ fn earlier_prompts_come_back_with_the_arrow_keys() {
     for used in ["a red boat", "a lake", "a red boat", "a harbour"] {
         generate(&mut window, used);
     }
-    window.fill("Prompt", "");
-    window.harness.get_by_label("Prompt").focus();
-    window.frames();
+    replace(&mut window, "Prompt", "");
     let mut seen = Vec::new();
     for key in [Key::ArrowUp, Key::ArrowUp, Key::ArrowUp, Key::ArrowUp, Key::ArrowDown, Key::ArrowDown] {
         window.harness.key_press(key);
@@ -85,7 +95,7 @@ fn earlier_prompts_come_back_with_the_arrow_keys() {
         seen.push(prompt(&window));
     }
     assert_eq!(seen, ["a harbour", "a red boat", "a lake", "a lake", "a red boat", "a harbour"]);
-    window.fill("Prompt", "a harbour at night");
+    window.fill("Prompt", " at night");
     window.harness.key_press(Key::ArrowUp);
     window.frames();
     assert_eq!(prompt(&window), "a harbour at night", "what was typed is not replaced");

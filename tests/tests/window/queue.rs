@@ -1,11 +1,15 @@
 //! The queue: its order, pauses, and what can be done with a job that waits.
 
 use egui_kittest::kittest::Queryable;
-use sluice_engine::session::{Command, Event, JobId};
+use sluice::window::state::Jobs;
+use sluice_engine::{
+    request::Request,
+    session::{Command, Event, Job, JobId},
+};
 
 use super::support::{Window, half_way};
 
-/// A window with one job that runs and some that wait, with prompts `a`, `b` …
+/// A window with one job that runs and some that wait, with prompts `a`, `ab` …
 fn with_jobs(count: u64) -> Window {
     let mut window = Window::with_starter();
     for prompt in ["a", "b", "c", "d"].iter().take(count as usize) {
@@ -59,18 +63,21 @@ fn a_job_is_queued_again_with_another_seed() {
     let mut window = with_jobs(2);
     choose(&mut window, 2, "Duplicate with another seed");
     let job = window.take_job();
-    assert_eq!((job.id, job.request.prompt.as_str()), (JobId(3), "b"));
+    assert_eq!((job.id, job.request.prompt.as_str()), (JobId(3), "ab"));
     let state = window.harness.state().state();
     let first = state.jobs.queue.iter().find(|job| job.id == JobId(2)).unwrap().request().clone();
-    assert!(job.request.seed != first.seed);
-    assert_eq!(sluice_engine::request::Request { seed: first.seed, ..job.request }, first);
+    assert_eq!(Request { seed: first.seed, ..job.request }, first);
+    let mut jobs = Jobs::default();
+    jobs.add(Job::new(JobId(0), first));
+    let Some(Command::Generate(again)) = jobs.duplicate(JobId(1), Some(9)) else { panic!("a job") };
+    assert_eq!((again.id, again.request.seed), (JobId(2), 9));
 }
 
 #[test]
 fn a_job_whose_settings_are_edited_leaves_the_queue() {
     let mut window = with_jobs(3);
     choose(&mut window, 2, "Edit");
-    assert_eq!(window.harness.state().state().draft().request.prompt, "b");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "ab");
     assert_eq!(window.take_commands(), [Command::Cancel { job: JobId(2) }]);
     window.says(Event::Cancelled { job: JobId(2) });
     assert_eq!(order(&window), [1, 3]);

@@ -1,6 +1,10 @@
 //! The prompts that images were generated from: a list to search, and ↑ and ↓ in the field.
 
-use egui::{Id, Key, Modifiers, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
+use egui::{
+    Id, Key, Modifiers, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui,
+    text::{CCursor, CCursorRange},
+    text_edit::TextEditState,
+};
 
 use crate::window::{
     action::Action,
@@ -67,9 +71,9 @@ pub fn keys(ui: &Ui, id: Id, text: &mut String, prompts: &[String]) {
     }
     let next = place.as_ref().map_or(0, |(place, _)| place + 1);
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if next < prompts.len() && pressed(Key::ArrowUp) {
+    let place = if next < prompts.len() && pressed(Key::ArrowUp) {
         text.clone_from(&prompts[next]);
-        ui.data_mut(|data| data.insert_temp::<Recalled>(id, (next, text.clone())));
+        next
     } else if let Some((place, _)) = place
         && pressed(Key::ArrowDown)
     {
@@ -77,6 +81,14 @@ pub fn keys(ui: &Ui, id: Id, text: &mut String, prompts: &[String]) {
             Some(newer) => text.clone_from(&prompts[newer]),
             None => text.clear(),
         }
-        ui.data_mut(|data| data.insert_temp::<Recalled>(id, (place.saturating_sub(1), text.clone())));
+        place.saturating_sub(1)
+    } else {
+        return;
+    };
+    ui.data_mut(|data| data.insert_temp::<Recalled>(id, (place, text.clone())));
+    if let Some(mut state) = TextEditState::load(ui.ctx(), id) {
+        let end = CCursor::new(text.chars().count());
+        state.cursor.set_char_range(Some(CCursorRange::one(end)));
+        state.store(ui.ctx(), id);
     }
 }
