@@ -94,12 +94,12 @@ fn a_pause_stops_the_running_job_and_resume_goes_on_with_it() {
         [Command::Pause { paused: true }, Command::Cancel { job: JobId(1) }, Command::Unload]
     );
     window.says(Event::Cancelled { job: JobId(1) });
-    assert_eq!(order(&window), [4, 2, 3], "it is at the front again");
+    assert_eq!(order(&window), [1, 2, 3], "it is at the front again");
     let commands = window.take_commands();
     let [Command::Generate(job), Command::Move { job: moved, before }] = commands.as_slice() else {
         panic!("{commands:?}")
     };
-    assert_eq!((job.request.prompt.as_str(), *moved, *before), ("a", JobId(4), Some(JobId(2))));
+    assert_eq!((job.request.prompt.as_str(), *moved, *before), ("a", JobId(1), Some(JobId(2))));
     assert!(!window.shows("Cancelled"));
     assert!(window.shows("Queue 3 · paused"));
     window.click("Resume");

@@ -188,9 +188,9 @@ impl Jobs {
         if self.stopped.take_if(|id| *id == job.id).is_none() {
             return true;
         }
-        let add = self.add(job.job.clone());
-        let first = self.run_next(JobId(self.last));
-        self.following.extend(std::iter::once(add).chain(first));
+        self.queue.push_back(QueuedJob { progress: None, cancelling: false, ..job.clone() });
+        let first = self.run_next(job.id);
+        self.following.extend(std::iter::once(Command::Generate(Box::new(job.job.clone()))).chain(first));
         false
     }
 
