@@ -17,6 +17,11 @@ pub fn data_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
 }
 
+/// The folder of the user's own wildcard files.
+pub fn wildcard_folder() -> Option<PathBuf> {
+    data_folder().map(|folder| folder.join("wildcards"))
+}
+
 /// The model folders in the environment variable.
 pub fn model_folders() -> Vec<PathBuf> {
     let named = env::var_os(MODEL_FOLDERS).unwrap_or_default();

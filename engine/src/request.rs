@@ -116,6 +116,24 @@ pub struct AdapterUse {
     pub weight: f32,
 }
 
+/// Prompts that leave words open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptTemplate {
+    /// The prompt.
+    pub prompt: String,
+    /// The negative prompt.
+    pub negative_prompt: String,
+}
+
+/// Folders in which names in prompts are looked up, before those around a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptFolders {
+    /// Those for adapters.
+    pub adapters: Vec<PathBuf>,
+    /// Those for files of words to choose from.
+    pub wildcards: Vec<PathBuf>,
+}
+
 /// Everything that determines an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -125,6 +143,9 @@ pub struct Request {
     pub prompt: String,
     /// What to avoid; used when `guidance` is above zero.
     pub negative_prompt: String,
+    /// What the prompts were before words that they leave open were chosen, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<PromptTemplate>,
     /// Pixels.
     pub width: u32,
     /// Pixels.
@@ -215,6 +236,7 @@ impl Default for Request {
             model: ModelSource::Starter,
             prompt: String::new(),
             negative_prompt: String::new(),
+            template: None,
             width: 128,
             height: 128,
             frames: one_frame(),

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, select};
 use sluice_engine::{
     hardware::HardwareSample,
     memory::Forecast,
-    request::ModelSource,
+    request::{ModelSource, PromptFolders},
     session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
 };
 
@@ -34,16 +34,16 @@ impl Engine {
     pub fn start(
         threads: Option<usize>,
         models: &ModelFolderArgs,
-        adapters: &[PathBuf],
+        prompts: PromptFolders,
     ) -> anyhow::Result<Self> {
-        Self::start_with(Self::options(threads, models, adapters))
+        Self::start_with(Self::options(threads, models, prompts))
     }
 
-    fn options(threads: Option<usize>, models: &ModelFolderArgs, adapters: &[PathBuf]) -> SessionOptions {
+    fn options(threads: Option<usize>, models: &ModelFolderArgs, prompts: PromptFolders) -> SessionOptions {
         SessionOptions {
             threads,
             model_folders: models.all(),
-            adapter_folders: adapters.to_vec(),
+            prompt_folders: prompts,
             ..SessionOptions::default()
         }
     }
@@ -52,10 +52,10 @@ impl Engine {
     pub fn start_apart(
         threads: Option<usize>,
         models: &ModelFolderArgs,
-        adapters: &[PathBuf],
+        prompts: PromptFolders,
         data: PathBuf,
     ) -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions { data: Some(data), ..Self::options(threads, models, adapters) })
+        Self::start_with(SessionOptions { data: Some(data), ..Self::options(threads, models, prompts) })
     }
 
     /// Starts an engine that reports the hardware.

@@ -375,6 +375,7 @@ mod tests {
             plan: Ok(plan()),
             sentence: "A sentence.".to_owned(),
             least_device: Some(2 * GB),
+            choices: Vec::new(),
             alternatives: vec![
                 alternative("Streaming", 9 * GB, 0, true),
                 alternative("No offload", 32 * GB, 32 * GB - 23 * GB / 2, false),

@@ -116,7 +116,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
-    let engine = Engine::start(args.threads.map(usize::from), &args.folders, &args.request.lora_folders)?;
+    let engine = Engine::start(args.threads.map(usize::from), &args.folders, args.request.folders())?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     part_args::check(&args.memory.preferences(), &summary)?;
     let request = args.request(&summary)?;

@@ -72,7 +72,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let memory = args.preferences()?;
     let subject = Subject::find(&args.model)?;
-    let engine = Engine::start(None, &args.folders, &args.request.lora_folders)?;
+    let engine = Engine::start(None, &args.folders, args.request.folders())?;
     let (request, subject) = match subject {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     adapters::FewSteps,
-    request::{AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, Refiner, Request, Sampler, Windows},
+    request::{
+        AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Windows,
+    },
     session::Defaults,
     units,
 };
 
 use super::{guidance_args::GuidanceArgs, names::named};
+use crate::folders::wildcard_folder;
 
 /// Size, steps, sampling and adapters.
 #[derive(Debug, Clone, clap::Args)]
@@ -63,7 +66,11 @@ pub(super) struct RequestArgs {
     /// model.
     /// May be given several times.
     #[arg(long = "lora-folder", value_name = "FOLDER")]
-    pub(super) lora_folders: Vec<PathBuf>,
+    lora_folders: Vec<PathBuf>,
+    /// A folder to search for the text files that a prompt names as __name__, in addition to the folders next to the model.
+    /// One of their lines is chosen, and one of the options in {red|blue}, by the seed. May be given several times.
+    #[arg(long = "wildcard-folder", value_name = "FOLDER")]
+    wildcard_folders: Vec<PathBuf>,
     /// Which layer of CLIP to use, counted from the end: 1 is the last one, 2 the one before it. Models that do not use
     /// CLIP this way ignore it.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
@@ -95,6 +102,14 @@ impl RequestArgs {
     /// The data type of the computation, if one was given.
     pub fn dtype(&self) -> Option<ComputeDtype> {
         self.dtype
+    }
+
+    /// Where names in prompts are looked up.
+    pub fn folders(&self) -> PromptFolders {
+        PromptFolders {
+            adapters: self.lora_folders.clone(),
+            wildcards: self.wildcard_folders.iter().cloned().chain(wildcard_folder()).collect(),
+        }
     }
 
     /// Whether a width or a height was given.

@@ -31,6 +31,16 @@ pub enum Action {
     Cancel(JobId),
     /// Cancel all jobs.
     CancelAll,
+    /// Move a waiting job in front of another one, or to the end of the queue.
+    MoveJob(JobId, Option<JobId>),
+    /// Run a waiting job before the others.
+    RunNext(JobId),
+    /// Queue a job again, with another seed.
+    DuplicateJob(JobId),
+    /// Take a waiting job out of the queue and restore its settings.
+    EditJob(JobId),
+    /// Stop the running job for now and start no other, or go on.
+    PauseQueue(bool),
     /// Resume the jobs that were not finished when Sluice was closed.
     ResumeUnfinished,
     /// Discard those jobs.

@@ -126,6 +126,8 @@ pub struct SluiceApp {
     shows_help: bool,
     /// The title of the window.
     title: String,
+    /// Whether the queue had jobs in the last frame.
+    was_busy: bool,
     /// The window's own file dialog.
     browser: Option<Browser>,
     /// Images of the last drop that are not used.
@@ -174,6 +176,7 @@ impl SluiceApp {
             reading: None,
             shows_help: false,
             title: "Sluice".to_owned(),
+            was_busy: false,
             browser: None,
             left_out: 0,
             lock,
@@ -222,6 +225,8 @@ impl SluiceApp {
                 None => break,
             }
         }
+        let following = self.state.jobs.take_following();
+        self.send(following);
         if self.send_waiting() {
             ctx.request_repaint_after(RETRY);
         }
@@ -272,6 +277,7 @@ impl SluiceApp {
             self.act(ui.ctx(), action);
         }
         self.say_in_title(ui.ctx());
+        self.call(ui.ctx());
         self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
     }

@@ -11,6 +11,7 @@ pub mod image_settings;
 pub mod link;
 mod monitor;
 mod plan_panel;
+mod queue;
 pub mod settings;
 mod shortcuts;
 mod side_panel;
@@ -27,7 +28,7 @@ use std::{env, path::PathBuf, sync::Arc};
 use anyhow::{Context as _, bail};
 use eframe::egui_wgpu::{WgpuConfiguration, WgpuSetup};
 use sluice_engine::{
-    request::ModelSource,
+    request::{ModelSource, PromptFolders},
     session::{Session, SessionOptions},
 };
 
@@ -37,7 +38,7 @@ use files::{Files, Wake};
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
-    folders::{data_folder, model_folders, pictures_folder},
+    folders::{data_folder, model_folders, pictures_folder, wildcard_folder},
     seed::random_seed,
     sound::Speaker,
 };
@@ -102,7 +103,10 @@ fn create(
         threads: options.threads,
         hardware: true,
         data: data_folder(),
-        adapter_folders: Vec::new(),
+        prompt_folders: PromptFolders {
+            wildcards: wildcard_folder().into_iter().collect(),
+            ..PromptFolders::default()
+        },
         model_folders: model_folders(),
         keeps_jobs: true,
         ends_with_card: false,

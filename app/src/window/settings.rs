@@ -69,6 +69,8 @@ pub struct Settings {
     pub draft: Draft,
     /// Recently opened models, newest first.
     pub recent_models: Vec<PathBuf>,
+    /// Prompts that were used, newest first.
+    pub prompts: Vec<String>,
     /// The last model for images and for clips.
     pub last_models: LastModels,
     /// Light or dark theme.
@@ -90,6 +92,7 @@ impl Default for Settings {
             version: Self::VERSION,
             draft: Draft::default(),
             recent_models: Vec::new(),
+            prompts: Vec::new(),
             last_models: LastModels::default(),
             theme: ThemeChoice::default(),
             previews: true,
@@ -123,6 +126,7 @@ impl Settings {
     /// The version that is written.
     pub const VERSION: u32 = 1;
     const RECENT_MODELS: usize = 8;
+    const PROMPTS: usize = 500;
 
     /// Changes a setting.
     pub fn set(&mut self, setting: Setting) {
@@ -142,6 +146,15 @@ impl Settings {
         self.recent_models.retain(|known| known != path);
         self.recent_models.insert(0, path.to_owned());
         self.recent_models.truncate(Self::RECENT_MODELS);
+    }
+
+    /// Moves a prompt to the front of those that were used.
+    pub fn remember_prompt(&mut self, prompt: &str) {
+        if !prompt.trim().is_empty() && self.prompts.first().is_none_or(|last| last != prompt) {
+            self.prompts.retain(|known| known != prompt);
+            self.prompts.insert(0, prompt.to_owned());
+            self.prompts.truncate(Self::PROMPTS);
+        }
     }
 
     /// Removes a model from the recent ones.

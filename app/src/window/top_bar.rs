@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, RichText, Ui, vec2};
-use sluice_engine::{request::ModelSource, session::JobId};
+use sluice_engine::request::ModelSource;
 
 use super::{
     action::Action,
     files::Dialog,
-    icons,
+    icons, queue,
     settings::{RenderGpu, Setting, ThemeChoice},
-    state::{ModelStatus, QueuedJob, State, file_name},
+    state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
 };
@@ -20,7 +20,7 @@ use crate::units;
 #[derive(Debug, Default)]
 pub struct TopBar {
     typed_path: String,
-    rows: Vec<Row>,
+    rows: Vec<queue::Row>,
 }
 
 /// Which panels are open.
@@ -53,15 +53,15 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
             {
                 actions.push(Action::Set(Setting::PlanOpen(!open.plan)));
             }
-            if !state.jobs.is_empty() {
+            if !state.jobs.is_empty() || state.jobs.paused {
                 ui.add_space(space::XS);
-                queue(ui, state, &mut bar.rows, actions);
+                queue::show(ui, state, &mut bar.rows, actions);
             }
         });
     });
 }
 
-fn popup_frame(ui: &Ui) -> Frame {
+pub(super) fn popup_frame(ui: &Ui) -> Frame {
     Frame::popup(ui.style()).inner_margin(Margin::same(space::S as i8))
 }
 
@@ -260,88 +260,4 @@ fn window_settings(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                 }
             }
         });
-}
-
-fn queue(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
-    let button = widgets::button(ui, None, &format!("Queue {}", state.jobs.queue.len()), Weight::Plain)
-        .on_hover_text("Jobs that run or wait.");
-    let shown = Popup::from_toggle_button_response(&button)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Queue")
-        .frame(popup_frame(ui))
-        .width(size::POPUP)
-        .show(|ui| {
-            ui.spacing_mut().item_spacing.y = space::XS;
-            for job in &state.jobs.queue {
-                if rows.iter().all(|row| row.id != job.id) {
-                    rows.push(Row::of(job));
-                }
-            }
-            egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-                for row in rows.iter() {
-                    let job = state.jobs.queue.iter().find(|job| job.id == row.id);
-                    queue_row(ui, row, job, actions);
-                }
-            });
-            if state.jobs.queue.len() > 1 {
-                ui.separator();
-                if widgets::button(ui, Some(icons::X), "Cancel all", Weight::Ghost).clicked() {
-                    actions.push(Action::CancelAll);
-                    ui.close();
-                }
-            }
-        });
-    if shown.is_none() {
-        rows.clear();
-    }
-}
-
-/// A job in the open queue. It stays in its place when the job has ended, so that nothing moves under the pointer.
-#[derive(Debug)]
-struct Row {
-    id: JobId,
-    prompt: String,
-    size: String,
-}
-
-impl Row {
-    fn of(job: &QueuedJob) -> Self {
-        let request = job.request();
-        let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
-        let steps = units::counted(request.steps as usize, "step");
-        let size = format!("{} × {} · {steps}", request.width, request.height);
-        Self { id: job.id, prompt: prompt.to_owned(), size }
-    }
-}
-
-fn queue_row(
-    ui: &mut Ui,
-    Row { id, prompt, size }: &Row,
-    job: Option<&QueuedJob>,
-    actions: &mut Vec<Action>,
-) {
-    let phase = match job.map(|job| (job.cancelling, &job.progress)) {
-        None => "Ended".to_owned(),
-        Some((true, _)) => "Cancelling…".to_owned(),
-        Some((false, None)) => "Waiting".to_owned(),
-        Some((false, Some(progress))) if progress.steps > 0 => {
-            format!("Step {} of {}", progress.step, progress.steps)
-        }
-        Some((false, Some(_))) => "Running".to_owned(),
-    };
-    let detail = format!("{phase} · {size}");
-    ui.horizontal(|ui| {
-        let width = ui.available_width() - size::CONTROL - space::S;
-        let (rect, row) = ui.allocate_exact_size(vec2(width, 44.0), egui::Sense::hover());
-        row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
-        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
-        widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
-        row.on_hover_text(prompt);
-        let name = format!("Cancel job {}", id.0);
-        let is_cancellable = job.is_some_and(|job| !job.cancelling);
-        let cancel = ui.add_enabled_ui(is_cancellable, |ui| widgets::icon_button(ui, icons::X, &name));
-        if cancel.inner.clicked() {
-            actions.push(Action::Cancel(*id));
-        }
-    });
 }

@@ -9,6 +9,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;
+mod prompts;
 
 use std::{
     collections::BTreeSet,

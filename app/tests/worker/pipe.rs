@@ -9,6 +9,7 @@ use std::{
 };
 
 use sluice_engine::{
+    request::PromptFolders,
     session::{Event, FromWorker, Hello, Session, SessionOptions, ToWorker, WorkerProgram},
     wire::{read_record, write_record},
 };
@@ -51,7 +52,7 @@ fn start() -> ToWorker {
         hardware: false,
         data: None,
         model_folders: Vec::new(),
-        adapter_folders: Vec::new(),
+        prompt_folders: PromptFolders::default(),
     }
 }
 

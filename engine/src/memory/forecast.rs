@@ -20,6 +20,9 @@ pub struct Forecast {
     pub sentence: String,
     /// The smallest `device_budget` with which the preferences can be followed; absent where none can be.
     pub least_device: Option<u64>,
+    /// The automatic mode's plans for each thing that people wish for: the fastest, the balanced one and the one that
+    /// takes the least memory. Those that do not fit say by how much.
+    pub choices: Vec<Alternative>,
     /// Every strategy with what it would take.
     pub alternatives: Vec<Alternative>,
     /// What the largest attention of the run takes with each way of computing it.

@@ -88,6 +88,13 @@ const OWN: [(&str, &str, OffloadMode); 6] = [
     ("auto", "Recommended by Sluice", OffloadMode::Auto),
 ];
 
+/// What the automatic mode can be asked for without changing the image where that is possible.
+const CHOICES: [(&str, &str, Wish); 3] = [
+    ("fastest", "Fastest", Wish::Speed),
+    ("balanced", "Balanced", Wish::Balanced),
+    ("least_memory", "Least memory", Wish::Memory),
+];
+
 /// Parts of the denoiser that stay in the examples of layer streaming, in percent.
 const RESIDENT_PARTS: [(&str, &str, u64); 3] = [
     ("layer_streaming_25", "Layer streaming, 25% resident", 25),
@@ -134,6 +141,16 @@ fn rows(footprint: &Footprint, table: &Table<'_>) -> Vec<Alternative> {
         seen.push(plan);
     }
     rows
+}
+
+fn choices(table: &Table<'_>) -> Vec<Alternative> {
+    let choice = |(id, name, wish): (&str, &str, Wish)| {
+        let preferences = MemoryPreferences { wish, ..table.preferences(OffloadMode::Auto, None) };
+        let plan = table.plan(&preferences)?;
+        let row = table.own(id, name, &plan, preferences);
+        Some(Alternative { recommended: row.recommended && wish == Wish::default(), ..row })
+    };
+    CHOICES.into_iter().filter_map(choice).collect()
 }
 
 /// The rows in which weights are held otherwise than the person wants it so far.
@@ -210,7 +227,7 @@ pub fn forecast(
     let planner = Planner::over(Rc::clone(&table.search), preferences);
     let plan = planner.plan(machine.device_budget);
     let least_device = planner.least().map(|(bytes, _)| bytes);
-    let alternatives = rows(footprint, &table);
+    let (choices, alternatives) = (choices(&table), rows(footprint, &table));
     let mut sentence = sentence(&held, machine, &plan, least_device, preferences.mode);
     if is_smaller {
         sentence += &format!(" {}", in_8_bits(preferences));
@@ -225,6 +242,7 @@ pub fn forecast(
         sentence,
         plan,
         least_device,
+        choices,
         alternatives,
         attention: workload.attention,
         accuracy,

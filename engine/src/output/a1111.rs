@@ -6,7 +6,7 @@ use std::path::Path;
 use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 use crate::{
     precision::Storage,
-    request::{LARGEST_CLIP_SKIP, Request, Sampler, Schedule, Windows},
+    request::{LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Windows},
 };
 
 const NEGATIVE: &str = "Negative prompt:";
@@ -19,6 +19,9 @@ const FRAME_RATE: &str = "FPS";
 const SHIFT: &str = "Shift";
 const WINDOW: &str = "Window frames";
 const OVERLAP: &str = "Window overlap";
+/// As the extension for dynamic prompts names them.
+const TEMPLATE: &str = "Template";
+const NEGATIVE_TEMPLATE: &str = "Negative Template";
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -81,6 +84,12 @@ pub(super) fn write(settings: &Settings) -> String {
     if let Some(refiner) = &settings.request.refiner {
         pairs.push(("Refiner", file_stem(&refiner.path)));
         pairs.push(("Refiner switch at", refiner.switch.to_string()));
+    }
+    if let Some(PromptTemplate { prompt, negative_prompt }) = &settings.request.template {
+        pairs.push((TEMPLATE, prompt.clone()));
+        if !negative_prompt.is_empty() {
+            pairs.push((NEGATIVE_TEMPLATE, negative_prompt.clone()));
+        }
     }
     pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
     pairs.extend(guiding_pairs(&settings.request));

@@ -1,4 +1,4 @@
-//! Models with adapters.
+//! Prompts spelled out, and models with adapters.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,40 @@ use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
     checkpoint::{Component, NoiseHalf, Role},
     models::{Model, ModelPart, family_of_adapter},
-    request::{AdapterUse, Request},
+    request::{AdapterUse, PromptFolders, PromptTemplate, Request},
+    text::{Wildcards, chosen, leaves_open},
 };
+
+/// A request whose prompts are complete: words that they leave open are chosen by the seed, and the adapters that they name
+/// are among its adapters.
+///
+/// # Errors
+/// When a name is unknown, or the text in the brackets is not valid.
+pub fn spelled_out(request: &Request, folders: &PromptFolders) -> Result<Request, PipelineError> {
+    with_named_adapters(&with_words_chosen(request, &folders.wildcards)?, &folders.adapters)
+}
+
+/// A request with the words chosen that its prompts leave open. A batch has one prompt.
+fn with_words_chosen(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
+    let Request { prompt, negative_prompt, .. } = request;
+    if !leaves_open(prompt) && !leaves_open(negative_prompt) {
+        return Ok(Request { template: None, ..request.clone() });
+    }
+    let wildcards = Wildcards::around(&request.model.resolve()?, folders);
+    Ok(Request {
+        prompt: chosen(prompt, request.seed, &wildcards)?,
+        negative_prompt: chosen(negative_prompt, request.seed, &wildcards)?,
+        template: Some(PromptTemplate { prompt: prompt.clone(), negative_prompt: negative_prompt.clone() }),
+        ..request.clone()
+    })
+}
 
 /// A request that has the adapters named in its prompts as adapters, after those that it has already. The name of one
 /// that it has sets the weight of that one; others are looked up in `folders` and in the folders next to the model.
 ///
 /// # Errors
 /// When a name is unknown, or the text in the brackets is not valid.
-pub fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
+fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
     let (prompt, mut tags) = without_tags(&request.prompt)?;
     let (negative_prompt, more) = without_tags(&request.negative_prompt)?;
     tags.extend(more);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::{
     adapters::AdapterError, checkpoint::CheckpointError, hardware::OutOfMemory, memory::PlanError,
     request::RequestError, residency::RunError, source::SourceError, telemetry::TelemetryError,
+    text::WildcardError,
 };
 
 /// Why a run produced no image. [`PipelineError::advice`] says what the user can do.
@@ -19,6 +20,9 @@ pub enum PipelineError {
     /// An adapter cannot be used.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
+    /// A word that a prompt leaves open cannot be chosen.
+    #[error(transparent)]
+    Wildcard(#[from] WildcardError),
     /// The forward passes stopped early.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -105,6 +109,7 @@ impl PipelineError {
             Self::Request(_) => Some("Change the setting and generate again.".to_owned()),
             Self::Checkpoint(error) | Self::Run(RunError::Checkpoint(error)) => Some(error.advice()),
             Self::Adapter(error) => Some(error.advice()),
+            Self::Wildcard(error) => Some(error.advice()),
             Self::Run(RunError::Cancelled) => None,
             Self::DoesNotFit { advice, .. } => Some(advice.clone()),
             Self::OutOfMemory(_) | Self::Run(RunError::OutOfMemory(_)) => {

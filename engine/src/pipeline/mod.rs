@@ -17,7 +17,7 @@ mod target;
 mod tiny;
 
 pub use active_plan::ActivePlan;
-pub use adapted::{adapt_model, with_named_adapters};
+pub use adapted::{adapt_model, spelled_out};
 pub use error::PipelineError;
 pub use estimate::{dtype_of, footprint, run_identity, workload};
 pub use journal::Journal;

@@ -32,7 +32,7 @@ pub struct Resolved {
 }
 
 /// Decides what a request comes to with a model on a device. Named adapters must have been
-/// [looked up](super::with_named_adapters) before.
+/// [looked up](super::spelled_out) before.
 ///
 /// # Errors
 /// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image cannot be read.

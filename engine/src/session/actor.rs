@@ -71,7 +71,7 @@ impl Session {
         let mut threads = Vec::new();
         let library = Arc::new(Library {
             models: OpenedModels::new(options.model_folders),
-            adapter_folders: options.adapter_folders,
+            prompt_folders: options.prompt_folders,
         });
         let next_job = NextJob::default();
         let worker = InferenceThread::new(
@@ -96,6 +96,7 @@ impl Session {
             next_job,
             running: None,
             unloading: false,
+            paused: false,
             probe: None,
             account,
             outcomes,
@@ -177,6 +178,7 @@ struct Dispatcher {
     next_job: NextJob,
     running: Option<(JobId, CancelToken)>,
     unloading: bool,
+    paused: bool,
     /// Opened when the first query needs it.
     probe: Option<Probe>,
     account: Arc<MemoryAccount>,
@@ -226,6 +228,11 @@ impl Dispatcher {
                 self.next();
             }
             Command::Cancel { job } => self.cancel(job),
+            Command::Move { job, before } => self.reorder(job, before),
+            Command::Pause { paused } => {
+                self.paused = paused;
+                self.next();
+            }
             Command::Unload => {
                 self.unloading = true;
                 self.next();
@@ -281,6 +288,14 @@ impl Dispatcher {
         }
     }
 
+    fn reorder(&mut self, job: JobId, before: Option<JobId>) {
+        let place = |queue: &VecDeque<Job>, id: JobId| queue.iter().position(|queued| queued.id == id);
+        let Some(moved) = place(&self.queue, job).and_then(|from| self.queue.remove(from)) else { return };
+        let to = before.and_then(|before| place(&self.queue, before)).unwrap_or(self.queue.len());
+        self.queue.insert(to, moved);
+        self.next_job.set(self.queue.front().map(|job| &job.request));
+    }
+
     /// Gives the worker something to do if it is idle.
     fn next(&mut self) {
         if self.running.is_none() {
@@ -292,6 +307,9 @@ impl Dispatcher {
     fn start_next(&mut self) {
         if std::mem::take(&mut self.unloading) {
             self.assign(Assignment::Unload);
+        }
+        if self.paused {
+            return;
         }
         if let Some(job) = self.queue.pop_front() {
             let token = CancelToken::default();

@@ -35,6 +35,18 @@ pub enum Command {
         /// The job.
         job: JobId,
     },
+    /// Moves a queued job in front of another one, or to the end. The running job stays where it is.
+    Move {
+        /// The job.
+        job: JobId,
+        /// The job that it is to run before; `None` for the end of the queue.
+        before: Option<JobId>,
+    },
+    /// Starts no further job until the queue is no longer paused. A running job goes on.
+    Pause {
+        /// Whether the queue is paused.
+        paused: bool,
+    },
     /// Frees all memory that holds weights.
     Unload,
     /// Deletes the jobs that were unfinished when Sluice was closed, see

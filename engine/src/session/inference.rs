@@ -159,8 +159,7 @@ impl InferenceThread {
         let sinks = unmetered(|| files.open()).map_err(PipelineError::from)?;
         let target = unmetered(|| self.target(job))?;
         let job = &unmetered(|| self.with_allowed_precision(job, &target))?;
-        let request =
-            &unmetered(|| pipeline::with_named_adapters(&job.request, &self.library.adapter_folders))?;
+        let request = &unmetered(|| pipeline::spelled_out(&job.request, &self.library.prompt_folders))?;
         unmetered(|| self.load(job, &target))?;
         unmetered(|| self.adapt(job.id, &request.adapters))?;
         let Some(current) = &self.current else { return Ok(Vec::new()) };
@@ -217,7 +216,7 @@ impl InferenceThread {
             return Ok(job.clone());
         }
         let model = self.library.models.of(&job.request)?;
-        let request = pipeline::with_named_adapters(&job.request, &self.library.adapter_folders)?;
+        let request = pipeline::spelled_out(&job.request, &self.library.prompt_folders)?;
         let resolved = pipeline::resolve(&model, &request, target)?.with_tile(job.memory.tile);
         let sizes = self.sizes.of(&model, None, &resolved, target.computes())?;
         let target = target.clone().computing_in(sizes.footprint.dtype);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::models::OpenedModels;
+use crate::{models::OpenedModels, request::PromptFolders};
 
 /// Options of a session.
 pub struct SessionOptions {
@@ -16,8 +16,8 @@ pub struct SessionOptions {
     pub data: Option<PathBuf>,
     /// The user's model folders, in which missing parts of models are looked up.
     pub model_folders: Vec<PathBuf>,
-    /// Folders for the adapters named in prompts; searched before those next to the model.
-    pub adapter_folders: Vec<PathBuf>,
+    /// Where names in prompts are looked up, before the folders around the model.
+    pub prompt_folders: PromptFolders,
     /// Whether unfinished jobs are saved in `data` for the next session, if the engine is a separate process.
     pub keeps_jobs: bool,
     /// Whether the process ends when its GPU is lost, so that a supervisor can start another that resumes.
@@ -29,8 +29,8 @@ pub struct SessionOptions {
 pub(super) struct Library {
     /// Opened models.
     pub(super) models: OpenedModels,
-    /// See [`SessionOptions::adapter_folders`].
-    pub(super) adapter_folders: Vec<PathBuf>,
+    /// See [`SessionOptions::prompt_folders`].
+    pub(super) prompt_folders: PromptFolders,
 }
 
 impl Default for SessionOptions {
@@ -41,7 +41,7 @@ impl Default for SessionOptions {
             hardware: false,
             data: None,
             model_folders: Vec::new(),
-            adapter_folders: Vec::new(),
+            prompt_folders: PromptFolders::default(),
             keeps_jobs: true,
             ends_with_card: false,
         }

@@ -99,7 +99,7 @@ fn of_model(
     library: &Library,
     sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
-    let request = &pipeline::with_named_adapters(&query.request, &library.adapter_folders)?;
+    let request = &pipeline::spelled_out(&query.request, &library.prompt_folders)?;
     let resolved = pipeline::resolve(model, request, target)?.with_tile(query.memory.tile);
     let computes = if name.is_some() { target.computes_if_there() } else { target.computes() };
     let sizes = sizes.of(model, name, &resolved, computes)?;

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{command::Command, event::Event};
+use crate::request::PromptFolders;
 
 /// How often an idle worker reports that it is alive.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
@@ -46,8 +47,8 @@ pub enum ToWorker {
         data: Option<PathBuf>,
         /// See [`SessionOptions::model_folders`](super::SessionOptions::model_folders).
         model_folders: Vec<PathBuf>,
-        /// See [`SessionOptions::adapter_folders`](super::SessionOptions::adapter_folders).
-        adapter_folders: Vec<PathBuf>,
+        /// See [`SessionOptions::prompt_folders`](super::SessionOptions::prompt_folders).
+        prompt_folders: PromptFolders,
     },
     /// All later messages.
     Command(Box<Command>),

@@ -117,7 +117,7 @@ fn read_file(path: &Path, left: &mut u64, stop: &AtomicBool) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::OpenedModels;
+    use crate::{models::OpenedModels, request::PromptFolders};
 
     #[test]
     fn files_are_read_in_order_until_the_room_is_used_up() {
@@ -137,8 +137,10 @@ mod tests {
 
     #[test]
     fn only_another_model_of_the_next_job_is_read() {
-        let library =
-            Arc::new(Library { models: OpenedModels::new(Vec::new()), adapter_folders: Vec::new() });
+        let library = Arc::new(Library {
+            models: OpenedModels::new(Vec::new()),
+            prompt_folders: PromptFolders::default(),
+        });
         let request = Request::default();
         let current = library.models.of(&request).unwrap();
         let next = NextJob::default();

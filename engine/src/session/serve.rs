@@ -44,8 +44,8 @@ pub fn serve(mut input: impl Read, mut output: impl Write + Send + 'static) -> R
         Some(_) => return Err(ServeError::NoHello),
     }
     let options = match read_record(&mut input)? {
-        Some(ToWorker::Start { threads, hardware, data, model_folders, adapter_folders }) => {
-            let folders = SessionOptions { model_folders, adapter_folders, ..SessionOptions::default() };
+        Some(ToWorker::Start { threads, hardware, data, model_folders, prompt_folders }) => {
+            let folders = SessionOptions { model_folders, prompt_folders, ..SessionOptions::default() };
             SessionOptions { threads, hardware, data, ends_with_card: true, ..folders }
         }
         None => return Ok(()),

@@ -16,6 +16,7 @@ use super::{
     threads::{COMMANDS, EVENTS, Emitter, spawn},
     unfinished::Unfinished,
 };
+use crate::request::PromptFolders;
 
 /// A worker that is silent for this long counts as hung. Even a machine that swaps responds much sooner.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,10 +59,11 @@ impl Session {
             jobs: Unfinished::open(options.data.as_deref().filter(|_| options.keeps_jobs))?,
             data: options.data,
             model_folders: options.model_folders,
-            adapter_folders: options.adapter_folders,
+            prompt_folders: options.prompt_folders,
             emitter: Emitter::new(outgoing, options.wake),
             asked: Asked::default(),
             worker: None,
+            paused: false,
             deaths: 0,
             start_at: Instant::now(),
             closing: None,
@@ -86,11 +88,13 @@ struct Supervisor {
     hardware: bool,
     data: Option<PathBuf>,
     model_folders: Vec<PathBuf>,
-    adapter_folders: Vec<PathBuf>,
+    prompt_folders: PromptFolders,
     jobs: Unfinished,
     emitter: Emitter,
     asked: Asked,
     worker: Option<Process>,
+    /// Whether the queue is paused, for the next worker.
+    paused: bool,
     deaths: u32,
     start_at: Instant,
     /// The time until which a worker may exit on its own, while the session ends.
@@ -162,6 +166,8 @@ impl Supervisor {
                     return self.drop_cancelled();
                 }
             }
+            Command::Move { job, before } => self.jobs.reorder(*job, *before),
+            Command::Pause { paused } => self.paused = *paused,
             Command::Load { .. } => self.asked.load = Some(command.clone()),
             Command::Plan(query) => self.asked.plan = Some((query.id, command.clone())),
             Command::Forget => return self.jobs.forget_earlier(),
@@ -227,7 +233,7 @@ impl Supervisor {
             hardware: self.hardware,
             data: self.data.clone(),
             model_folders: self.model_folders.clone(),
-            adapter_folders: self.adapter_folders.clone(),
+            prompt_folders: self.prompt_folders.clone(),
         });
         self.emitter.emit(Event::Serving(Serving {
             engine: program.engine.clone(),
@@ -236,7 +242,8 @@ impl Supervisor {
         }));
         let asked = self.asked.load.iter().chain(self.asked.plan.iter().map(|(_, command)| command));
         let jobs = self.jobs.entries().iter().map(|entry| Command::Generate(Box::new(entry.job.clone())));
-        for command in asked.cloned().chain(jobs) {
+        let paused = self.paused.then_some(Command::Pause { paused: true });
+        for command in asked.cloned().chain(paused).chain(jobs) {
             worker.tell(ToWorker::Command(Box::new(command)));
         }
     }

@@ -129,6 +129,19 @@ impl Unfinished {
         &self.entries[self.entries.len() - 1].job
     }
 
+    /// Moves a job that has not started in front of another one, or to the end.
+    pub fn reorder(&mut self, id: JobId, before: Option<JobId>) {
+        let place = |entries: &[Entry], id: JobId| entries.iter().position(|entry| entry.job.id == id);
+        let Some(from) = place(&self.entries, id).filter(|&from| !self.entries[from].is_started) else {
+            return;
+        };
+        let entry = self.entries.remove(from);
+        let started = self.entries.iter().filter(|entry| entry.is_started).count();
+        let to = before.and_then(|before| place(&self.entries, before)).unwrap_or(self.entries.len());
+        self.entries.insert(to.max(started), entry);
+        self.keep();
+    }
+
     /// Removes a job that has ended.
     pub fn end(&mut self, id: JobId) {
         if let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) {

@@ -1,6 +1,7 @@
 //! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
 //! states of another encoder.
 
+mod alternatives;
 mod anima;
 mod byte_level;
 mod chunks;
@@ -30,7 +31,9 @@ mod tokenizer_files;
 mod tokens;
 mod umt5_names;
 mod vision_tower;
+mod wildcards;
 
+pub use alternatives::{chosen, leaves_open};
 pub use anima::{AnimaConditioner, AnimaConditionerConfig};
 pub use chunks::Cut;
 pub use clip::{Clip, ClipConfig, ClipEncoder, ClipUse};
@@ -54,3 +57,4 @@ pub use t5::{T5, T5Config, T5Encoder};
 pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};
 pub use vision_tower::{SeenSize, VisionPatches, VisionTower};
+pub use wildcards::{WildcardError, Wildcards};

@@ -16,7 +16,7 @@ use sluice_engine::{
     precision::Storage,
     request::{
         AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
-        Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
+        PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -73,6 +73,10 @@ fn alike(one: &Value, other: &Value) -> bool {
 fn request() -> Request {
     Request {
         model: ModelSource::Path(PathBuf::from("/models/ein Modell")),
+        template: Some(PromptTemplate {
+            prompt: "a {red|blue} fox".to_owned(),
+            negative_prompt: String::new(),
+        }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),
         width: 1024,
@@ -134,6 +138,8 @@ fn commands_come_back() {
         Command::Plan(Box::new(query(PlanSubject::Model))),
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
         Command::Cancel { job: JobId(3) },
+        Command::Move { job: JobId(3), before: Some(JobId(1)) },
+        Command::Pause { paused: true },
         Command::Unload,
         Command::Forget,
         Command::ShutDown,
@@ -147,6 +153,8 @@ fn commands_come_back() {
                 | Command::Generate(_)
                 | Command::Plan(_)
                 | Command::Cancel { .. }
+                | Command::Move { .. }
+                | Command::Pause { .. }
                 | Command::Unload
                 | Command::Forget
                 | Command::ShutDown => {}
@@ -156,7 +164,10 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "forget", "shut_down"]);
+    assert_eq!(
+        kinds,
+        ["load", "generate", "plan", "cancel", "move", "pause", "unload", "forget", "shut_down"]
+    );
 }
 
 fn query(subject: PlanSubject) -> PlanQuery {

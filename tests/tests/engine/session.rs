@@ -181,6 +181,32 @@ fn cancelling_takes_a_waiting_job_out_of_the_queue() {
 }
 
 #[test]
+fn a_paused_queue_starts_nothing_and_its_order_can_be_changed() {
+    let tiny = tiny();
+    let mut runner = Runner::start().unwrap();
+    runner.send(Command::Pause { paused: true }).unwrap();
+    let jobs: Vec<Job> = (0..4).map(|_| runner.job(tiny.request.clone())).collect();
+    for job in &jobs {
+        send(&runner, job);
+    }
+    let [a, b, c, d] = [0, 1, 2, 3].map(|number: usize| jobs[number].id);
+    for (job, before) in [(d, Some(a)), (a, None), (b, Some(JobId(999))), (JobId(999), Some(a))] {
+        runner.send(Command::Move { job, before }).unwrap();
+    }
+    // Answered after everything before it: nothing has started by then.
+    runner.send(Command::Unload).unwrap();
+    let events = until(&runner, |event| *event == Event::Unloaded);
+    assert!(!events.iter().any(|event| matches!(event, Event::Started { .. })));
+    runner.send(Command::Pause { paused: false }).unwrap();
+    let events = until(&runner, |event| matches!(event, Event::Finished { job, .. } if *job == b));
+    let started = events.iter().filter_map(|event| match event {
+        Event::Started { job } => Some(*job),
+        _ => None,
+    });
+    assert_eq!(started.collect::<Vec<_>>(), [d, c, a, b]);
+}
+
+#[test]
 fn cancelling_what_is_not_there_does_nothing() {
     let tiny = tiny();
     let mut runner = Runner::start().unwrap();

@@ -11,6 +11,7 @@ mod input_image;
 mod memory;
 mod player;
 mod prompts;
+mod queue;
 mod real_run;
 mod runs;
 mod snapshots;

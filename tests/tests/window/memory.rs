@@ -21,11 +21,12 @@ use super::{
 
 const JOB: JobId = JobId(1);
 
-/// A window with the plan open, and the answer to its first query.
+/// A window with the plan and its details open, and the answer to its first query.
 fn planned(scene: &Scene) -> Window {
     let mut window = Window::with_starter();
     window.click("Plan");
     answer(&mut window, scene);
+    window.click("Details");
     window
 }
 
@@ -125,6 +126,26 @@ fn the_forecast_says_what_the_image_takes_and_how_good_forecasts_were() {
     assert!(window.shows("Forecast, fits, "));
     assert!(window.shows(&scene.forecast.sentence));
     assert!(window.shows("Off by at most 1.2% memory, 3.4% time in 6 runs"));
+}
+
+#[test]
+fn the_plan_at_a_glance_has_a_line_and_three_choices() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    window.click("Details");
+    assert!(window.shows("Fits · about ") && !window.shows(&scene.forecast.sentence));
+    for choice in &scene.forecast.choices {
+        window.click_what_says(&format!("{}, ", choice.name));
+        assert_eq!(Some(preferences(&window)), choice.preferences);
+        let [query] = window.take_plans().try_into().expect("one question");
+        window.says(scene.answer(query.id));
+        let quality =
+            if choice.quality == Quality::Exact { " · identical image" } else { " · nearly identical" };
+        assert!(window.shows(quality), "{}", choice.name);
+    }
+    assert_eq!(scene.forecast.choices.len(), 3);
+    let too_large = planned(&Scene::too_large());
+    assert!(too_large.shows("Does not fit · needs "));
 }
 
 #[test]

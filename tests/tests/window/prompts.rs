@@ -1,5 +1,6 @@
 //! Token counts next to the prompts, and clip skip.
 
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
 
@@ -55,4 +56,65 @@ fn clip_skip_is_grey_where_it_has_no_effect() {
     window.says(Event::ModelLoaded(Box::new(ModelSummary { reads_clip_skip: true, ..starter() })));
     assert!(!window.shows("Clip skip has no effect on Z-Image."));
     assert!(!is_grey(&window));
+}
+
+/// Types into a field in place of what is there.
+fn replace(window: &mut Window, label: &str, text: &str) {
+    window.harness.get_by_label(label).focus();
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    if !text.is_empty() {
+        window.fill(label, text);
+    }
+}
+
+/// Generates from a prompt.
+fn generate(window: &mut Window, prompt: &str) {
+    replace(window, "Prompt", prompt);
+    window.click("Generate");
+    window.take_job();
+}
+
+fn prompt(window: &Window) -> String {
+    window.harness.state().state().draft().request.prompt.clone()
+}
+
+#[test]
+fn earlier_prompts_come_back_with_the_arrow_keys() {
+    let mut window = Window::with_starter();
+    for used in ["a red boat", "a lake", "a red boat", "a harbour"] {
+        generate(&mut window, used);
+    }
+    replace(&mut window, "Prompt", "");
+    let mut seen = Vec::new();
+    for key in [Key::ArrowUp, Key::ArrowUp, Key::ArrowUp, Key::ArrowUp, Key::ArrowDown, Key::ArrowDown] {
+        window.harness.key_press(key);
+        window.frames();
+        seen.push(prompt(&window));
+    }
+    assert_eq!(seen, ["a harbour", "a red boat", "a lake", "a lake", "a red boat", "a harbour"]);
+    window.fill("Prompt", " at night");
+    window.harness.key_press(Key::ArrowUp);
+    window.frames();
+    assert_eq!(prompt(&window), "a harbour at night", "what was typed is not replaced");
+}
+
+#[test]
+fn earlier_prompts_are_found_by_their_words() {
+    let mut window = Window::with_starter();
+    assert!(!window.shows("History"), "there are none yet");
+    for used in ["a red boat", "a lake at dawn", "two boats"] {
+        generate(&mut window, used);
+    }
+    window.click("History");
+    assert!(window.shows("a lake at dawn"));
+    window.fill("Search prompts", "BOAT");
+    assert!(window.shows("a red boat") && !window.shows("a lake at dawn"));
+    window.click("a red boat");
+    assert_eq!(prompt(&window), "a red boat");
+    window.click("History");
+    window.fill("Search prompts", "zebra");
+    assert!(window.shows("No prompt contains this."));
 }

@@ -91,6 +91,7 @@ fn a_streamed_run_is_planned_watched_and_compared() {
         });
         until(&mut window, "the next forecast", |app| !app.state().planning.is_asking());
         keep(&mut window, &format!("streamed-{shade}.png"));
+        window.click("Details");
         assert!(window.shows("Last run") && window.shows("in the last run"));
         let watches = &window.harness.state().state().watches;
         let measured = watches.run.as_ref().unwrap().history.peaks().device;

@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         link::lines(&measured).iter().for_each(|line| stderr_line(line));
     }
     let data = scratch.path().join("data");
-    let engine = Engine::start_apart(threads, &args.folders, &args.request.lora_folders, data)?;
+    let engine = Engine::start_apart(threads, &args.folders, args.request.folders(), data)?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     let request = Request {
         model: args.model.clone(),

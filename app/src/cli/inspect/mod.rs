@@ -11,7 +11,7 @@ use serde::Serialize;
 use sluice_engine::{
     checkpoint::{CheckpointError, Role, is_diffusers, is_model_folder},
     models::{content, inventory},
-    request::ModelSource,
+    request::{ModelSource, PromptFolders},
     session::precisions,
 };
 
@@ -62,7 +62,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 fn model(args: &Args) -> anyhow::Result<Outcome> {
-    let Some(summary) = Engine::start(None, &args.folders, &[])?.load(args.model.clone())? else {
+    let Some(summary) =
+        Engine::start(None, &args.folders, PromptFolders::default())?.load(args.model.clone())?
+    else {
         return Ok(Outcome::Cancelled);
     };
     say(args, &summary, || model::describe(&summary, args.blocks))

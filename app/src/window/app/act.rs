@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use egui::{Context, ViewportCommand};
+use egui::{Context, UserAttentionType, ViewportCommand};
 use sluice_engine::{
     request::{FrameRange, Mode, ModelSource, Refiner},
-    session::{Command, Failure, Unsent},
+    session::{Command, Failure, JobId, Unsent},
 };
 
 use super::SluiceApp;
@@ -48,6 +48,23 @@ impl SluiceApp {
             }
             Action::CancelAll => {
                 let commands = jobs.cancel_all();
+                self.send(commands);
+            }
+            Action::MoveJob(job, before) => {
+                let command = jobs.reorder(job, before);
+                self.send(command);
+            }
+            Action::RunNext(job) => {
+                let command = jobs.run_next(job);
+                self.send(command);
+            }
+            Action::DuplicateJob(job) => {
+                let command = jobs.duplicate(job, Some((self.new_seed)()));
+                self.send(command);
+            }
+            Action::EditJob(job) => self.edit_job(job),
+            Action::PauseQueue(paused) => {
+                let commands = if paused { jobs.pause() } else { jobs.resume() };
                 self.send(commands);
             }
             Action::ResumeUnfinished => {
@@ -180,6 +197,16 @@ impl SluiceApp {
         self.send(load);
     }
 
+    fn edit_job(&mut self, id: JobId) {
+        let job = self.state.jobs.queue.iter().find(|job| job.id == id && job.progress.is_none());
+        let Some(draft) = job.map(|job| Draft::from_request(job.request())) else { return };
+        let withdraw = self.state.jobs.withdraw(id);
+        self.send(withdraw);
+        let load =
+            self.state.restore(draft, "Settings of a job, which left the queue".to_owned(), Vec::new());
+        self.send(load);
+    }
+
     fn use_as_input(&mut self, path: PathBuf) {
         self.state.input.dropped = None;
         if self.state.edits() {
@@ -304,6 +331,14 @@ impl SluiceApp {
         if self.title != title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
+        }
+    }
+
+    /// Makes the desktop point to the window when the queue is done while another window is in front.
+    pub(super) fn call(&mut self, ctx: &Context) {
+        let is_busy = !self.state.jobs.is_empty();
+        if std::mem::replace(&mut self.was_busy, is_busy) && !is_busy && !ctx.input(|input| input.focused) {
+            ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
         }
     }
 

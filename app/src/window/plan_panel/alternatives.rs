@@ -1,4 +1,5 @@
-//! The table of strategies: the resources of each, and which one is used.
+//! What there is to choose from: three choices, and the table of all strategies. Each row has its resources, and says which
+//! one is used.
 
 use std::cmp::Ordering;
 
@@ -27,10 +28,30 @@ pub struct OpenLists {
     comparison: bool,
 }
 
+/// Draws the choices of the automatic mode, from fast to small. Clicking one applies its preferences.
+pub fn choices(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
+    let chosen = chosen(&forecast.choices, preferences).map(str::to_owned);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for choice in &forecast.choices {
+        let used = chosen.as_deref() == Some(choice.id.as_str());
+        if row(ui, choice, &forecast.machine, used).clicked()
+            && let Some(wanted) = &choice.preferences
+        {
+            preferences.clone_from(wanted);
+        }
+    }
+}
+
+/// How close the next image is to that of the stored weights, in a word or two, if it is one of the rows.
+pub fn quality_in_force(forecast: &Forecast, preferences: &MemoryPreferences) -> Option<&'static str> {
+    let mut rows = forecast.choices.iter().chain(&forecast.alternatives);
+    rows.find(|row| row.available && row.preferences.as_ref() == Some(preferences)).map(quality)
+}
+
 /// Draws the table: what fits, and what is in use; below that, closed at first, the rest. Clicking a selectable row
 /// applies its preferences.
 pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences: &mut MemoryPreferences) {
-    let chosen = chosen(forecast, preferences);
+    let chosen = chosen(&forecast.alternatives, preferences);
     let (mut possible, others): (Vec<&Alternative>, Vec<_>) =
         forecast.alternatives.iter().partition(|alternative| alternative.available);
     possible.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
@@ -72,9 +93,9 @@ fn rank(alternative: &Alternative) -> (bool, u64, f64) {
 }
 
 /// The active row; `None` if the preferences match no row.
-fn chosen<'a>(forecast: &'a Forecast, preferences: &MemoryPreferences) -> Option<&'a str> {
+fn chosen<'a>(rows: &'a [Alternative], preferences: &MemoryPreferences) -> Option<&'a str> {
     let in_force = |row: &&Alternative| row.available && row.preferences.as_ref() == Some(preferences);
-    forecast.alternatives.iter().find(in_force).map(|row| row.id.as_str())
+    rows.iter().find(in_force).map(|row| row.id.as_str())
 }
 
 fn heading(ui: &mut Ui, text: &str, machine: &Machine) {

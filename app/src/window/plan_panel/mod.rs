@@ -6,7 +6,9 @@ mod card;
 mod presets;
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
-use sluice_engine::memory::{Bound, Forecast, Machine, Outcome, Plan, PlanError, StageKind, StagePlan};
+use sluice_engine::memory::{
+    Bound, Forecast, Machine, MemoryPreferences, Outcome, Plan, PlanError, StageKind, StagePlan,
+};
 
 use super::{
     action::Action,
@@ -22,6 +24,7 @@ use crate::units;
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
 pub struct PlanPanel {
+    details: bool,
     advanced: advanced::Open,
     lists: alternatives::OpenLists,
 }
@@ -39,7 +42,13 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
             presets::show(ui, &mut preferences);
             ui.add_space(space::S);
             match state.planning.answer() {
-                Some(Answer::Forecast(forecast)) => answer(ui, forecast, state.planning.is_asking()),
+                Some(Answer::Forecast(forecast)) => {
+                    answer(ui, forecast, state, &mut preferences);
+                    ui.add_space(space::S);
+                    widgets::fold(ui, "Details", &mut panel.details, |ui| {
+                        details(ui, forecast, state, &mut panel.lists, &mut preferences);
+                    });
+                }
                 Some(Answer::Failure(failure)) => {
                     widgets::mistake(ui, &failure.message);
                     if let Some(advice) = &failure.advice {
@@ -55,16 +64,6 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     widgets::hint(ui, why);
                 }
             }
-            if let Some(outcome) = &state.watches.outcome {
-                last_run(ui, outcome);
-            }
-            if let Some(forecast) = state.planning.forecast()
-                && !forecast.alternatives.is_empty()
-            {
-                ui.add_space(space::S);
-                alternatives::show(ui, forecast, &mut panel.lists, &mut preferences);
-            }
-            ui.add_space(space::S);
             advanced::show(ui, state, &mut panel.advanced, &mut preferences);
         });
     });
@@ -88,36 +87,73 @@ fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
 }
 
-/// The recommendation and its resources.
-fn answer(ui: &mut Ui, forecast: &Forecast, asking: bool) {
-    let palette = Palette::of(ui);
+/// The answer at a glance: whether it fits, how long it takes, the memory, and the three choices.
+fn answer(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &mut MemoryPreferences) {
     let machine = &forecast.machine;
-    let color = match &forecast.plan {
-        Err(_) => palette.danger,
-        Ok(_) if asking => palette.text_muted,
-        Ok(_) => palette.text,
-    };
-    ui.add(Label::new(RichText::new(&forecast.sentence).color(color)).wrap().selectable(true));
+    at_a_glance(ui, forecast, state, preferences);
     ui.add_space(2.0);
     match &forecast.plan {
-        Ok(plan) => {
-            bars(ui, machine, plan);
-            pace(ui, plan);
-        }
+        Ok(plan) => bars(ui, machine, plan),
         Err(PlanError::Device { needed, budget, .. }) => {
-            let parts = [(*needed, palette.weights)];
+            let parts = [(*needed, Palette::of(ui).weights)];
             let total = shown_total(machine);
             let bar = MemoryBar { parts: &parts, total, limit: Some(*budget), faded: false };
             measured(ui, device_name(machine), *needed, total, bar);
         }
         Err(PlanError::Host { needed, budget }) => {
-            let parts = [(*needed, palette.weights)];
+            let parts = [(*needed, Palette::of(ui).weights)];
             let bar = MemoryBar { parts: &parts, total: *budget, limit: Some(*budget), faded: false };
             measured(ui, "RAM", *needed, *budget, bar);
         }
     }
+    ui.add_space(space::XS);
+    alternatives::choices(ui, forecast, preferences);
+}
+
+/// One line: whether it fits, how long the run takes, and whether the image stays the same.
+fn at_a_glance(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &MemoryPreferences) {
+    let palette = Palette::of(ui);
+    let (words, color) = match &forecast.plan {
+        Ok(plan) => {
+            let quality = alternatives::quality_in_force(forecast, preferences);
+            let time = format!("about {}", units::seconds(plan.seconds));
+            let parts = ["Fits".to_owned(), time].into_iter().chain(quality.map(str::to_owned));
+            let is_old = state.planning.is_asking();
+            (parts.collect::<Vec<_>>().join(" · "), if is_old { palette.text_muted } else { palette.good })
+        }
+        Err(PlanError::Device { needed, budget, .. } | PlanError::Host { needed, budget }) => {
+            let (needed, allowed) = (units::memory_needed(*needed), units::memory(*budget));
+            (format!("Does not fit · needs {needed}, {allowed} allowed"), palette.danger)
+        }
+    };
+    ui.add(
+        Label::new(RichText::new(words).font(font::medium(font::BODY)).color(color)).wrap().selectable(true),
+    );
+}
+
+/// Why the plan is as it is, how good forecasts were, and everything else that could be done.
+fn details(
+    ui: &mut Ui,
+    forecast: &Forecast,
+    state: &State,
+    lists: &mut alternatives::OpenLists,
+    preferences: &mut MemoryPreferences,
+) {
+    let palette = Palette::of(ui);
+    let reason = RichText::new(&forecast.sentence).color(palette.text);
+    ui.add(Label::new(reason).wrap().selectable(true));
+    if let Ok(plan) = &forecast.plan {
+        pace(ui, plan);
+    }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy));
+    }
+    if let Some(outcome) = &state.watches.outcome {
+        last_run(ui, outcome);
+    }
+    if !forecast.alternatives.is_empty() {
+        ui.add_space(space::S);
+        alternatives::show(ui, forecast, lists, preferences);
     }
 }
 

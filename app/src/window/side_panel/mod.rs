@@ -14,6 +14,7 @@ mod keyframes;
 mod notice;
 mod parts;
 mod prompt_counter;
+mod prompt_history;
 mod prompts;
 mod references;
 mod refiner;

@@ -4,7 +4,7 @@ use egui::{Align, Id, Layout, Popup, Ui};
 
 use super::{
     parts::{Parts, gap},
-    prompt_counter, weights,
+    prompt_counter, prompt_history, weights,
 };
 use crate::window::{
     action::Action,
@@ -22,7 +22,10 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         .horizontal(|ui| {
             ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, "Prompt");
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| examples(ui, state, actions));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                examples(ui, state, actions);
+                prompt_history::menu(ui, &state.settings.prompts, actions);
+            });
             label
         })
         .inner;
@@ -30,6 +33,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let hint = if state.makes_clips() { "Describe your clip" } else { "Describe your image" };
     let id = Id::unique("sluice prompt");
     weights::keys(ui, id, &mut draft.request.prompt);
+    prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);
     widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
     prompt_counter::unread(ui, readings[0]);
     gap(ui);

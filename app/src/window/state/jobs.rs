@@ -73,6 +73,13 @@ pub struct Jobs {
     pub queue: VecDeque<QueuedJob>,
     /// Jobs that were unfinished when Sluice was closed.
     pub unfinished: Vec<Job>,
+    /// Whether no further job is started.
+    pub paused: bool,
+    /// The job that a pause has stopped and that goes on after it.
+    stopped: Option<JobId>,
+    /// The job that leaves the queue because its settings are changed.
+    withdrawn: Option<JobId>,
+    following: Vec<Command>,
     last: u64,
 }
 
@@ -118,6 +125,78 @@ impl Jobs {
     pub fn cancel_all(&mut self) -> Vec<Command> {
         let ids: Vec<_> = self.queue.iter().rev().map(|job| job.id).collect();
         ids.into_iter().filter_map(|id| self.cancel(id)).collect()
+    }
+
+    /// Moves a waiting job in front of another one that waits, or to the end.
+    pub fn reorder(&mut self, id: JobId, before: Option<JobId>) -> Option<Command> {
+        let waits = |job: &QueuedJob| job.progress.is_none();
+        let place = |queue: &VecDeque<QueuedJob>, id| queue.iter().position(|job| job.id == id && waits(job));
+        let job = place(&self.queue, id).and_then(|from| self.queue.remove(from))?;
+        let to = before.and_then(|before| place(&self.queue, before));
+        self.queue.insert(to.unwrap_or(self.queue.len()), job);
+        Some(Command::Move { job: id, before: before.filter(|_| to.is_some()) })
+    }
+
+    /// Moves a waiting job to the front of those that wait.
+    pub fn run_next(&mut self, id: JobId) -> Option<Command> {
+        let first = self.queue.iter().find(|job| job.progress.is_none() && job.id != id)?.id;
+        self.reorder(id, Some(first))
+    }
+
+    /// Queues the same again.
+    pub fn duplicate(&mut self, id: JobId, seed: Option<u64>) -> Option<Command> {
+        let mut job = self.queue.iter().find(|job| job.id == id)?.job.clone();
+        job.request.seed = seed.unwrap_or(job.request.seed);
+        job.journal = None;
+        Some(self.add(job))
+    }
+
+    /// Starts no further job, and stops the running one, which goes on from its last finished step when the queue does. All
+    /// weights are freed.
+    pub fn pause(&mut self) -> Vec<Command> {
+        self.paused = true;
+        let mut commands = vec![Command::Pause { paused: true }];
+        if let Some(id) = self.running().map(|(job, _)| job.id) {
+            self.stopped = self.cancel(id).map(|command| {
+                commands.push(command);
+                id
+            });
+        }
+        commands.push(Command::Unload);
+        commands
+    }
+
+    /// Goes on after a pause.
+    pub fn resume(&mut self) -> Vec<Command> {
+        self.paused = false;
+        vec![Command::Pause { paused: false }]
+    }
+
+    /// Takes a waiting job out of the queue, so that its settings can be changed.
+    pub fn withdraw(&mut self, id: JobId) -> Option<Command> {
+        let command = self.cancel(id)?;
+        self.withdrawn = Some(id);
+        Some(command)
+    }
+
+    /// Whether somebody wanted a cancelled job to end, and not only to stop for a pause or for a change of its settings. A
+    /// job that was stopped by a pause goes back to the front of the queue.
+    pub(super) fn is_cancelled(&mut self, job: &QueuedJob) -> bool {
+        if self.withdrawn.take_if(|id| *id == job.id).is_some() {
+            return false;
+        }
+        if self.stopped.take_if(|id| *id == job.id).is_none() {
+            return true;
+        }
+        self.queue.push_back(QueuedJob { progress: None, cancelling: false, ..job.clone() });
+        let first = self.run_next(job.id);
+        self.following.extend(std::iter::once(Command::Generate(Box::new(job.job.clone()))).chain(first));
+        false
+    }
+
+    /// Commands that follow from what the engine has said.
+    pub fn take_following(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.following)
     }
 
     /// Marks a job as started; returns `false` if it is not in the queue.

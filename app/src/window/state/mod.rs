@@ -278,6 +278,7 @@ impl State {
             memory: self.settings.memory.preferences.clone(),
             ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())
         };
+        self.settings.remember_prompt(&job.request.prompt);
         self.images.follow = true;
         self.messages.notice = None;
         if self.jobs.running().is_some() {
@@ -393,7 +394,9 @@ impl State {
             }
             Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
             Event::Cancelled { job } => {
-                if let Some(job) = self.end(job) {
+                if let Some(job) = self.end(job)
+                    && self.jobs.is_cancelled(&job)
+                {
                     self.messages.cancelled(job);
                 }
                 self.leave_live();

@@ -220,7 +220,37 @@ proptest! {
         for row in forecast.alternatives.iter().filter(|row| row.recommended) {
             prop_assert!(row.available && row.device <= machine.device_budget);
         }
+        let fits = |row: &&Alternative| row.device_short == 0 && row.host_short == 0;
+        let choices: Vec<_> = forecast.choices.iter().filter(fits).collect();
+        for choice in &choices {
+            let wanted = choice.preferences.as_ref().unwrap();
+            let plan = plan(&footprint, &workload, &machine, wanted).unwrap();
+            prop_assert_eq!(choice.device, plan.peak_device());
+            let seconds = plan.seconds / f64::from(workload.images.max(1));
+            prop_assert!((choice.seconds_per_image - seconds).abs() <= 1e-9 * seconds);
+        }
+        if let [fastest, _, least] = choices[..] {
+            prop_assert!(choices.iter().all(|row| row.seconds_per_image >= fastest.seconds_per_image * 0.999));
+            prop_assert!(choices.iter().all(|row| row.device >= least.device || row.device * 17 >= least.device * 16));
+        }
     }
+}
+
+/// Each is what the automatic mode does with that wish, whatever is in force.
+#[test]
+fn there_is_a_choice_for_speed_balance_and_memory() {
+    let (footprint, workload) = even(20);
+    let machine = card(12 * GIB, 64 * GIB, 12.0);
+    let everything = MemoryPreferences { mode: OffloadMode::None, ..MemoryPreferences::default() };
+    let forecast = forecast(&footprint, &workload, &machine, &everything, None);
+    assert!(forecast.plan.is_err());
+    let [fastest, balanced, least] = forecast.choices.as_slice() else { panic!("three choices") };
+    assert_eq!([&fastest.id, &balanced.id, &least.id], ["fastest", "balanced", "least_memory"]);
+    assert!(fastest.device > balanced.device && balanced.device > least.device);
+    assert!(fastest.seconds_per_image <= balanced.seconds_per_image);
+    assert!(balanced.recommended && !fastest.recommended && !least.recommended);
+    let wanted = balanced.preferences.as_ref().unwrap();
+    assert_eq!((wanted.mode, wanted.wish), (OffloadMode::Auto, Wish::Balanced));
 }
 
 #[test]

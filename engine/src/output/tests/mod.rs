@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
-    LARGEST_CLIP_SKIP, ModelSource, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask,
-    Windows,
+    LARGEST_CLIP_SKIP, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
+    SourceImage, SourceMask, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -79,6 +79,10 @@ fn any_request() -> impl Strategy<Value = Request> {
     let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding, sources);
     given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding, source)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
+        template: guiding
+            .3
+            .gt(&5.0)
+            .then(|| PromptTemplate { prompt: texts.1.clone(), negative_prompt: texts.0.clone() }),
         prompt: texts.0,
         negative_prompt: texts.1,
         width: numbers.0,

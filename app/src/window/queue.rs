@@ -1,0 +1,170 @@
+//! The queue in the top bar: what runs and what waits, in an order that can be changed.
+
+use egui::{Popup, PopupCloseBehavior, Response, Sense, Stroke, Ui, vec2};
+use sluice_engine::session::JobId;
+
+use super::{
+    action::Action,
+    icons,
+    state::{QueuedJob, State},
+    tokens::{Palette, size, space},
+    top_bar::popup_frame,
+    widgets::{self, Weight},
+};
+use crate::units;
+
+/// Height of a row.
+const ROW: f32 = 44.0;
+
+/// Draws the button and, if it is open, the list.
+pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
+    let paused = if state.jobs.paused { " · paused" } else { "" };
+    let title = format!("Queue {}{paused}", state.jobs.queue.len());
+    let button = widgets::button(ui, None, &title, Weight::Plain).on_hover_text("Jobs that run or wait.");
+    let shown = Popup::from_toggle_button_response(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name("Queue")
+        .frame(popup_frame(ui))
+        .width(size::POPUP)
+        .show(|ui| list(ui, state, rows, actions));
+    if shown.is_none() {
+        rows.clear();
+    }
+}
+
+fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    for job in &state.jobs.queue {
+        if rows.iter().all(|row| row.id != job.id) {
+            rows.push(Row::of(job));
+        }
+    }
+    let before = actions.len();
+    egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+        for row in rows.iter_mut() {
+            let job = state.jobs.queue.iter().find(|job| job.id == row.id);
+            queue_row(ui, row, job, actions);
+        }
+    });
+    if actions[before..].iter().any(changes_the_order) {
+        rows.clear();
+    }
+    ui.separator();
+    ui.horizontal(|ui| {
+        let (icon, name, tip) = match state.jobs.paused {
+            true => (icons::PLAY, "Resume", "Go on where the queue was paused."),
+            false => (
+                icons::PAUSE,
+                "Pause",
+                "Stop after the current step and free the memory. Resume goes on from there.",
+            ),
+        };
+        if widgets::button(ui, Some(icon), name, Weight::Ghost).on_hover_text(tip).clicked() {
+            actions.push(Action::PauseQueue(!state.jobs.paused));
+        }
+        if state.jobs.queue.len() > 1
+            && widgets::button(ui, Some(icons::X), "Cancel all", Weight::Ghost)
+                .on_hover_text("Cancel what runs and what waits.")
+                .clicked()
+        {
+            actions.push(Action::CancelAll);
+            ui.close();
+        }
+    });
+}
+
+fn changes_the_order(action: &Action) -> bool {
+    matches!(action, Action::MoveJob(..) | Action::RunNext(_))
+}
+
+/// A job in the open queue. It stays in its place when the job has ended, so that nothing moves under the pointer.
+#[derive(Debug)]
+pub struct Row {
+    id: JobId,
+    prompt: String,
+    size: String,
+    /// Whether what can be done with it is shown.
+    is_open: bool,
+}
+
+impl Row {
+    fn of(job: &QueuedJob) -> Self {
+        let request = job.request();
+        let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
+        let steps = units::counted(request.steps as usize, "step");
+        let size = format!("{} × {} · {steps}", request.width, request.height);
+        Self { id: job.id, prompt: prompt.to_owned(), size, is_open: false }
+    }
+}
+
+fn queue_row(
+    ui: &mut Ui,
+    Row { id, prompt, size, is_open }: &mut Row,
+    job: Option<&QueuedJob>,
+    actions: &mut Vec<Action>,
+) {
+    let phase = match job.map(|job| (job.cancelling, &job.progress)) {
+        None => "Ended".to_owned(),
+        Some((true, _)) => "Cancelling…".to_owned(),
+        Some((false, None)) => "Waiting".to_owned(),
+        Some((false, Some(progress))) if progress.steps > 0 => {
+            format!("Step {} of {}", progress.step, progress.steps)
+        }
+        Some((false, Some(_))) => "Running".to_owned(),
+    };
+    let detail = format!("{phase} · {size}");
+    let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
+    ui.horizontal(|ui| {
+        let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
+        let sense = if waits { Sense::DRAG } else { Sense::hover() };
+        let (rect, row) = ui.allocate_exact_size(vec2(width, ROW), sense);
+        row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
+        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
+        widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
+        if waits {
+            drag(ui, &row, *id, actions);
+        }
+        row.on_hover_text(prompt.as_str());
+        ui.add_enabled_ui(waits, |ui| {
+            let icon = if *is_open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
+            let more = widgets::icon_button(ui, icon, &format!("Actions for job {}", id.0));
+            if more.clicked() {
+                *is_open = !*is_open;
+            }
+        });
+        let name = format!("Cancel job {}", id.0);
+        let is_cancellable = job.is_some_and(|job| !job.cancelling);
+        let cancel = ui.add_enabled_ui(is_cancellable, |ui| widgets::icon_button(ui, icons::X, &name));
+        if cancel.inner.clicked() {
+            actions.push(Action::Cancel(*id));
+        }
+    });
+    if *is_open && waits {
+        choices(ui, *id, actions);
+    }
+}
+
+/// Lets a waiting job be dragged onto another one, which it then runs before.
+fn drag(ui: &Ui, row: &Response, id: JobId, actions: &mut Vec<Action>) {
+    row.dnd_set_drag_payload(id);
+    if row.dnd_hover_payload::<JobId>().is_some_and(|dragged| *dragged != id) {
+        let line = Stroke::new(2.0, Palette::of(ui).accent);
+        ui.painter().hline(row.rect.x_range(), row.rect.top() - space::XS / 2.0, line);
+    }
+    if let Some(dragged) = row.dnd_release_payload::<JobId>().filter(|dragged| **dragged != id) {
+        actions.push(Action::MoveJob(*dragged, Some(id)));
+    }
+}
+
+fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
+    for (icon, name, action) in [
+        (icons::STEP_FORWARD, "Run next", Action::RunNext(id)),
+        (icons::ARROW_RIGHT_TO_LINE, "Run last", Action::MoveJob(id, None)),
+        (icons::COPY, "Duplicate with another seed", Action::DuplicateJob(id)),
+        (icons::RESTORE, "Edit", Action::EditJob(id)),
+    ] {
+        if widgets::row_button(ui, icon, name, "", false).clicked() {
+            actions.push(action);
+        }
+    }
+}

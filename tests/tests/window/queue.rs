@@ -1,0 +1,108 @@
+//! The queue: its order, pauses, and what can be done with a job that waits.
+
+use egui_kittest::kittest::Queryable;
+use sluice::window::state::Jobs;
+use sluice_engine::{
+    request::Request,
+    session::{Command, Event, Job, JobId},
+};
+
+use super::support::{Window, half_way};
+
+/// A window with one job that runs and some that wait, with prompts `a`, `ab` …
+fn with_jobs(count: u64) -> Window {
+    let mut window = Window::with_starter();
+    for prompt in ["a", "b", "c", "d"].iter().take(count as usize) {
+        window.fill("Prompt", prompt);
+        window.click("Generate");
+        window.take_job();
+    }
+    half_way(&mut window, JobId(1));
+    window.click(&format!("Queue {count}"));
+    window
+}
+
+fn order(window: &Window) -> Vec<u64> {
+    window.harness.state().state().jobs.queue.iter().map(|job| job.id.0).collect()
+}
+
+/// Chooses an action for a job.
+fn choose(window: &mut Window, job: u64, action: &str) {
+    window.click(&format!("Actions for job {job}"));
+    window.click(action);
+}
+
+#[test]
+fn a_waiting_job_is_moved_to_the_front_and_to_the_end() {
+    let mut window = with_jobs(4);
+    choose(&mut window, 4, "Run next");
+    assert_eq!(order(&window), [1, 4, 2, 3]);
+    assert_eq!(window.take_commands(), [Command::Move { job: JobId(4), before: Some(JobId(2)) }]);
+    choose(&mut window, 2, "Run last");
+    assert_eq!(order(&window), [1, 4, 3, 2]);
+    assert_eq!(window.take_commands(), [Command::Move { job: JobId(2), before: None }]);
+}
+
+#[test]
+fn a_job_that_is_dragged_onto_another_one_runs_before_it() {
+    let mut window = with_jobs(4);
+    let place = |window: &Window, job: &str| window.harness.get_by_label_contains(job).rect().center();
+    let (from, to) = (place(&window, "d, Waiting"), place(&window, "b, Waiting"));
+    window.harness.drag_at(from);
+    window.frames();
+    window.harness.hover_at(to);
+    window.frames();
+    window.harness.drop_at(to);
+    window.frames();
+    assert_eq!(order(&window), [1, 4, 2, 3]);
+    assert_eq!(window.take_commands(), [Command::Move { job: JobId(4), before: Some(JobId(2)) }]);
+}
+
+#[test]
+fn a_job_is_queued_again_with_another_seed() {
+    let mut window = with_jobs(2);
+    choose(&mut window, 2, "Duplicate with another seed");
+    let job = window.take_job();
+    assert_eq!((job.id, job.request.prompt.as_str()), (JobId(3), "ab"));
+    let state = window.harness.state().state();
+    let first = state.jobs.queue.iter().find(|job| job.id == JobId(2)).unwrap().request().clone();
+    assert_eq!(Request { seed: first.seed, ..job.request }, first);
+    let mut jobs = Jobs::default();
+    jobs.add(Job::new(JobId(0), first));
+    let Some(Command::Generate(again)) = jobs.duplicate(JobId(1), Some(9)) else { panic!("a job") };
+    assert_eq!((again.id, again.request.seed), (JobId(2), 9));
+}
+
+#[test]
+fn a_job_whose_settings_are_edited_leaves_the_queue() {
+    let mut window = with_jobs(3);
+    choose(&mut window, 2, "Edit");
+    assert_eq!(window.harness.state().state().draft().request.prompt, "ab");
+    assert_eq!(window.take_commands(), [Command::Cancel { job: JobId(2) }]);
+    window.says(Event::Cancelled { job: JobId(2) });
+    assert_eq!(order(&window), [1, 3]);
+    assert!(window.shows("Settings of a job, which left the queue"), "and not that it was cancelled");
+}
+
+#[test]
+fn a_pause_stops_the_running_job_and_resume_goes_on_with_it() {
+    let mut window = with_jobs(3);
+    window.click("Pause");
+    let commands = window.take_commands();
+    assert_eq!(
+        commands,
+        [Command::Pause { paused: true }, Command::Cancel { job: JobId(1) }, Command::Unload]
+    );
+    window.says(Event::Cancelled { job: JobId(1) });
+    assert_eq!(order(&window), [1, 2, 3], "it is at the front again");
+    let commands = window.take_commands();
+    let [Command::Generate(job), Command::Move { job: moved, before }] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    assert_eq!((job.request.prompt.as_str(), *moved, *before), ("a", JobId(1), Some(JobId(2))));
+    assert!(!window.shows("Cancelled"));
+    assert!(window.shows("Queue 3 · paused"));
+    window.click("Resume");
+    assert_eq!(window.take_commands(), [Command::Pause { paused: false }]);
+    assert!(!window.shows("paused"));
+}
