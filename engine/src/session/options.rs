@@ -14,7 +14,7 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for measurements of past runs and unfinished jobs; `None` saves nothing.
     pub data: Option<PathBuf>,
-    /// The user's model folders, in which missing parts of models are looked up.
+    /// The user's model folders, in which missing parts of models are looked up. May also name single files.
     pub model_folders: Vec<PathBuf>,
     /// Folders for the adapters named in prompts; searched before those next to the model.
     pub adapter_folders: Vec<PathBuf>,

@@ -75,7 +75,7 @@ impl Session {
 #[derive(Default)]
 struct Asked {
     load: Option<Command>,
-    plan: Option<(u64, Command)>,
+    plans: Vec<(u64, Command)>,
 }
 
 struct Supervisor {
@@ -163,7 +163,8 @@ impl Supervisor {
                 }
             }
             Command::Load { .. } => self.asked.load = Some(command.clone()),
-            Command::Plan(query) => self.asked.plan = Some((query.id, command.clone())),
+            Command::Plan(query) => self.asked.plans.push((query.id, command.clone())),
+            Command::SearchIn { folders } => self.model_folders.clone_from(folders),
             Command::Forget => return self.jobs.forget_earlier(),
             Command::ShutDown => {
                 self.closing = Some(Instant::now() + FAREWELL);
@@ -234,7 +235,7 @@ impl Supervisor {
             process: worker.number(),
             instead_of: self.instead_of.clone(),
         }));
-        let asked = self.asked.load.iter().chain(self.asked.plan.iter().map(|(_, command)| command));
+        let asked = self.asked.load.iter().chain(self.asked.plans.iter().map(|(_, command)| command));
         let jobs = self.jobs.entries().iter().map(|entry| Command::Generate(Box::new(entry.job.clone())));
         for command in asked.cloned().chain(jobs) {
             worker.tell(ToWorker::Command(Box::new(command)));
@@ -277,7 +278,7 @@ impl Supervisor {
                 false
             }
             Event::Planned { id, .. } | Event::NotPlanned { id, .. } => {
-                self.asked.plan.take_if(|(asked, _)| asked == id);
+                self.asked.plans.retain(|(asked, _)| asked != id);
                 false
             }
             Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {

@@ -12,6 +12,7 @@ mod formats_krea2;
 mod formats_qwen_image;
 mod formats_wan;
 mod inventory;
+mod library;
 mod likeness;
 mod parts;
 mod players;
