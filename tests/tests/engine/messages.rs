@@ -133,6 +133,7 @@ fn commands_come_back() {
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
         Command::Plan(Box::new(query(PlanSubject::Model))),
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
+        Command::SearchIn { folders: vec![PathBuf::from("models"), PathBuf::from("t5.gguf")] },
         Command::Cancel { job: JobId(3) },
         Command::Unload,
         Command::Forget,
@@ -146,6 +147,7 @@ fn commands_come_back() {
                 Command::Load { .. }
                 | Command::Generate(_)
                 | Command::Plan(_)
+                | Command::SearchIn { .. }
                 | Command::Cancel { .. }
                 | Command::Unload
                 | Command::Forget
@@ -156,7 +158,7 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(kinds, ["load", "generate", "plan", "cancel", "unload", "forget", "shut_down"]);
+    assert_eq!(kinds, ["load", "generate", "plan", "search_in", "cancel", "unload", "forget", "shut_down"]);
 }
 
 fn query(subject: PlanSubject) -> PlanQuery {

@@ -142,7 +142,7 @@ fn models_are_listed_by_family_with_parts_broken_files_and_what_is_not_here() {
         assert!(window.shows(words), "{words}");
     }
     assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
-    window.click_what_says("broken, it is damaged or incomplete");
+    window.click_what_says("broken, It is damaged or incomplete");
     assert!(window.shows("It is damaged or incomplete"));
     nothing_is_unnamed(&window, "a broken file");
 
@@ -153,7 +153,7 @@ fn models_are_listed_by_family_with_parts_broken_files_and_what_is_not_here() {
     });
     window.frames();
     assert!(window.shows("from t5xxl.safetensors"), "the encoder beside it is named");
-    window.click("Other files 5");
+    window.click("Other files 4");
     assert!(window.shows("Text encoders and autoencoders, 3 rows"));
     assert!(window.shows("esrgan, not a model that Sluice supports: an upscaler"));
     nothing_is_unnamed(&window, "other files");
@@ -378,7 +378,7 @@ fn a_model_starts_with_the_settings_that_were_kept_for_it() {
     let mut settings = state(&window).settings.clone();
     settings.draft.request = Request { model: ModelSource::Starter, ..request };
     window = opened_with(SIZE, Theme::Dark, &[], |own| *own = settings);
-    window.click_what_says("Starter, small images");
+    window.click_what_says("Starter, Small images");
     window.click("Use current settings as defaults");
     window.click("Close models");
 

@@ -98,7 +98,7 @@ fn item_details(
         Kind::Model => {
             open_buttons(ui, state, &source, actions);
             fit(ui, state, id);
-            parts(ui, state, &source);
+            ui.scope(|ui| parts(ui, state, &source));
         }
         Kind::Adapter => adapter(ui, state, item, content, actions),
         Kind::Part => {
@@ -209,6 +209,8 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
         }
     };
     section(ui, "Parts");
+    ui.spacing_mut().interact_size.y = font::BODY;
+    ui.spacing_mut().item_spacing.y = 2.0;
     for component in &summary.components {
         let role = component.role.to_string();
         let (architecture, bytes) = (&component.architecture, units::memory(component.bytes));
@@ -230,7 +232,10 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
 }
 
 fn is_within(file: &Path, source: &ModelSource) -> bool {
-    matches!(source, ModelSource::Path(path) if file.starts_with(path))
+    match source {
+        ModelSource::Path(path) => file.starts_with(path),
+        ModelSource::Starter | ModelSource::StarterClip => true,
+    }
 }
 
 fn facts(ui: &mut Ui, content: &Content) {
@@ -385,7 +390,7 @@ fn built_in(ui: &mut Ui, state: &State, id: &EntryId, source: &ModelSource, acti
     paragraph(ui, "Comes with Sluice, so the first results need no download.");
     open_buttons(ui, state, source, actions);
     fit(ui, state, id);
-    parts(ui, state, source);
+    ui.scope(|ui| parts(ui, state, source));
 }
 
 /// The person's own note.
@@ -411,7 +416,8 @@ fn own_note(
     ui.add_space(size::CONTROL);
 }
 
-fn capitalised(text: &str) -> String {
+/// A text with a capital letter at the start.
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -12,6 +12,7 @@ use sluice_engine::{
 };
 
 use super::{
+    details::capitalised,
     lines::title,
     previews::{Previews, SMALL},
 };
@@ -79,7 +80,7 @@ impl<'a> Row<'a> {
             EntryId::Source(source) => {
                 let is_clip = *source == ModelSource::StarterClip;
                 let title = if is_clip { "Clip starter" } else { "Starter" }.to_owned();
-                let what = if is_clip { "short clips" } else { "small images" };
+                let what = if is_clip { "Short clips" } else { "Small images" };
                 let detail = format!("{what}, for trying things out");
                 let is_open = state.chosen_model() == source;
                 Some(Self { title, detail, fit: Some(state.library.fits.of(id)), is_open, ..base })
@@ -102,7 +103,7 @@ impl<'a> Row<'a> {
             Finding::Content(content) => content,
             Finding::Error(error) => {
                 let icon = icons::TRIANGLE_ALERT;
-                return Self { title, detail: error.clone(), icon, preview, is_broken: true, ..base };
+                return Self { title, detail: capitalised(error), icon, preview, is_broken: true, ..base };
             }
         };
         let mut parts = vec![content.what.clone()];
@@ -116,6 +117,11 @@ impl<'a> Row<'a> {
             parts.push("duplicate".to_owned());
         }
         let source = ModelSource::Path(item.path.clone());
+        if content.kind == Kind::Model
+            && let Some(Fit::Cannot(failure)) = state.library.fits.of(base.id)
+        {
+            parts = vec![capitalised(&failure.message)];
+        }
         let is_open = *state.chosen_model() == source && state.summary().is_some();
         let (icon, fit, used) = match content.kind {
             Kind::Model => (icons::PACKAGE, Some(state.library.fits.of(base.id)), None),

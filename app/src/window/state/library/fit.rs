@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sluice_engine::{
-    memory::{Forecast, MemoryPreferences, Placement, Plan, PlanError},
+    memory::{Forecast, MemoryPreferences, PlanError},
     request::Request,
     session::{Failure, PlanQuery, PlanSubject},
 };
@@ -66,7 +66,7 @@ impl Fit {
             Ok(plan) => {
                 let seconds = plan.seconds;
                 let slow = if is_clip { SLOW_CLIP } else { SLOW };
-                let way = match (seconds > slow, is_streamed(&plan)) {
+                let way = match (seconds > slow, plan.streamed().is_some()) {
                     (true, _) => Way::Slowly,
                     (false, true) => Way::Streamed,
                     (false, false) => Way::Well,
@@ -109,11 +109,6 @@ impl Fit {
             },
         }
     }
-}
-
-fn is_streamed(plan: &Plan) -> bool {
-    let blocks = plan.stages.iter().flat_map(|stage| &stage.uses).flat_map(|part| &part.blocks);
-    blocks.into_iter().any(|block| block.placement != Placement::Resident)
 }
 
 /// The fits that are known, and the question that is open.
