@@ -55,9 +55,7 @@ pub fn models(folder: &Path) -> PathBuf {
     fs::rename(denoiser, models.join("diffusion_models/flux1-dev-tiny.safetensors")).unwrap();
     let checkpoints = models.join("checkpoints");
     fs::create_dir_all(&checkpoints).unwrap();
-    let single = Fixture::new("z_image", "default")
-        .write(&folder.join("single"), Layout::Single, Stored::F32)
-        .unwrap();
+    let single = Fixture::new("z_image", "default").write(&checkpoints, Layout::Single, Stored::F32).unwrap();
     fs::rename(single, checkpoints.join("z-image-tiny.safetensors")).unwrap();
     fs::write(checkpoints.join("broken.safetensors"), [0xa5; 99]).unwrap();
     lora(&models.join("loras/ink.safetensors"), 16);

@@ -61,11 +61,11 @@ impl SluiceApp {
             return;
         }
         self.library_place.open(&self.state);
-        if self.state.library.known.is_empty() {
-            self.library.request(LibraryTask::Known);
-        }
         if !matches!(self.state.library.search, Search::Running(_)) {
             self.search_models();
+        }
+        if self.state.library.known.is_empty() {
+            self.library.request(LibraryTask::Known);
         }
     }
 
@@ -205,10 +205,7 @@ impl SluiceApp {
                     self.send([Command::SearchIn { folders }]);
                 }
             }
-            LibraryEvent::Known(known) => {
-                library.known = known;
-                library.version += 1;
-            }
+            LibraryEvent::Known(known) => library.set_known(known),
             LibraryEvent::Described(source, described) => {
                 self.describing = false;
                 library.described.insert(source, described);

@@ -117,10 +117,12 @@ impl<'a> Row<'a> {
             parts.push("duplicate".to_owned());
         }
         let source = ModelSource::Path(item.path.clone());
+        let mut is_broken = false;
         if content.kind == Kind::Model
             && let Some(Fit::Cannot(failure)) = state.library.fits.of(base.id)
         {
             parts = vec![capitalised(&failure.message)];
+            is_broken = true;
         }
         let is_open = *state.chosen_model() == source && state.summary().is_some();
         let (icon, fit, used) = match content.kind {
@@ -133,7 +135,7 @@ impl<'a> Row<'a> {
             }
             Kind::Part | Kind::Other => (icons::FILE, None, None),
         };
-        Self { title, detail: parts.join(" · "), icon, preview, fit, used, is_open, ..base }
+        Self { title, detail: parts.join(" · "), icon, preview, fit, used, is_open, is_broken, ..base }
     }
 
     /// Its accessible name.

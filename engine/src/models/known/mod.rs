@@ -8,7 +8,7 @@ mod published;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, LazyLock, OnceLock},
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
 };
 
 use super::{Model, family::open_checkpoint};
@@ -33,6 +33,8 @@ pub struct KnownModel {
     pub licence: Option<String>,
     published: &'static Published,
     opened: OnceLock<Arc<Model>>,
+    /// Held while it is opened, so that threads do not do the same work.
+    opening: Mutex<()>,
 }
 
 /// The default settings of a well-known model.
@@ -65,6 +67,7 @@ pub fn known_models() -> &'static [KnownModel] {
             licence: licences().get(&published.hub).cloned(),
             published,
             opened: OnceLock::new(),
+            opening: Mutex::new(()),
         };
         published_models().iter().map(known).collect()
     });
@@ -107,6 +110,10 @@ impl KnownModel {
     /// # Errors
     /// Fails if the family refuses the configuration, or its tokenizers are missing in this installation.
     pub fn open(&self) -> Result<Arc<Model>, CheckpointError> {
+        if let Some(model) = self.opened.get() {
+            return Ok(Arc::clone(model));
+        }
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = self.opened.get() {
             return Ok(Arc::clone(model));
         }

@@ -2,7 +2,10 @@
 
 mod fit;
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
 use sluice_engine::{
     models::{Inventory, Item, Kind, KnownDefaults, Place},
@@ -113,6 +116,8 @@ pub struct Library {
     pub inventory: Inventory,
     /// Well-known models.
     pub known: Vec<KnownEntry>,
+    /// The identifiers of those that are on disk.
+    here: HashSet<String>,
     /// What models consist of, or why they cannot be opened.
     pub described: HashMap<ModelSource, Result<Box<ModelSummary>, Failure>>,
     /// Trigger words in the headers of LoRAs.
@@ -131,6 +136,7 @@ impl Library {
         self.search = Search::Ended(now);
         let Some(inventory) = inventory else { return };
         self.inventory = inventory;
+        self.find_known();
         self.described.clear();
         self.trigger_words.clear();
         self.fits.renew();
@@ -153,30 +159,47 @@ impl Library {
 
     /// Whether a well-known model is on disk, judging by names of its family.
     pub fn is_here(&self, known: &KnownEntry) -> bool {
-        let names: Vec<String> =
-            std::iter::once(&known.id).chain(&known.aliases).map(|id| plain(id)).collect();
-        let others = self.known.iter().filter(|other| other.id != known.id && other.family == known.family);
-        let others: Vec<String> = others
-            .flat_map(|other| std::iter::once(&other.id).chain(&other.aliases))
-            .map(|id| plain(id))
+        self.here.contains(&known.id)
+    }
+
+    /// Takes the well-known models.
+    pub fn set_known(&mut self, known: Vec<KnownEntry>) {
+        self.known = known;
+        self.find_known();
+        self.version += 1;
+    }
+
+    /// Finds the well-known models that are on disk: a file of the family that has the name of one counts for that with the
+    /// longest name in it.
+    fn find_known(&mut self) {
+        let named: Vec<(&KnownEntry, Vec<String>)> = self
+            .known
+            .iter()
+            .map(|known| {
+                let names = std::iter::once(&known.id).chain(&known.aliases);
+                (known, names.map(|name| plain(name)).collect())
+            })
             .collect();
-        self.inventory.items.iter().any(|item| {
-            let Some(content) = item.content() else { return false };
-            if content.family.as_deref() != Some(&*known.family)
-                || !content.roles.contains(&sluice_engine::checkpoint::Role::Denoiser)
-            {
-                return false;
-            }
-            if item.name.eq_ignore_ascii_case(&known.hub) {
-                return true;
-            }
-            let name = plain(&item.name);
-            let longest = |names: &[String]| {
-                names.iter().filter(|own| name.contains(*own)).map(String::len).max().unwrap_or(0)
+        let mut here = HashSet::new();
+        for item in &self.inventory.items {
+            let Some(content) = item.content().filter(|content| content.kind == Kind::Model) else {
+                continue;
             };
-            let own = longest(&names);
-            own > 0 && own >= longest(&others)
-        })
+            let name = plain(&item.name);
+            let of_family =
+                named.iter().filter(|(known, _)| content.family.as_deref() == Some(&*known.family));
+            let lengths: Vec<(&KnownEntry, usize)> = of_family
+                .map(|(known, names)| {
+                    let is_repository = item.name.eq_ignore_ascii_case(&known.hub);
+                    let inside = names.iter().filter(|own| name.contains(*own)).map(String::len).max();
+                    (*known, if is_repository { usize::MAX } else { inside.unwrap_or(0) })
+                })
+                .collect();
+            let longest = lengths.iter().map(|(_, length)| *length).max().unwrap_or(0);
+            let best = lengths.iter().filter(|(_, length)| *length == longest && longest > 0);
+            here.extend(best.map(|(known, _)| known.id.clone()));
+        }
+        self.here = here;
     }
 }
 
@@ -346,23 +369,23 @@ mod tests {
 
     #[test]
     fn a_well_known_model_is_here_if_a_file_of_its_family_has_its_name_and_no_longer_one() {
-        let mut library = Library {
-            known: vec![
-                known("wan-2.2-14b", &["wan-14b"], "Wan"),
-                known("wan-2.2-i2v-14b", &["wan2.2-i2v-a14b"], "Wan"),
-                known("flux.1-dev", &["flux"], "FLUX.1"),
-                known("flux.1-schnell", &["flux-schnell"], "FLUX.1"),
-            ],
-            ..Library::default()
-        };
-        library.inventory.items = vec![
+        let mut library = Library::default();
+        library.set_known(vec![
+            known("wan-2.2-14b", &["wan-14b"], "Wan"),
+            known("wan-2.2-i2v-14b", &["wan2.2-i2v-a14b"], "Wan"),
+            known("flux.1-dev", &["flux"], "FLUX.1"),
+            known("flux.1-schnell", &["flux-schnell"], "FLUX.1"),
+        ]);
+        let items = vec![
             item("flux1-schnell-Q4", "FLUX.1"),
             item("wan2.2_i2v_14B_fp8", "Wan"),
             item("flux", "Chroma"),
         ];
+        library.list(Some(Inventory { items, others: 0 }), 0.0);
         let here: Vec<bool> = library.known.iter().map(|known| library.is_here(known)).collect();
         assert_eq!(here, [false, true, false, true]);
-        library.inventory.items = vec![item("someone/flux.1-dev", "FLUX.1")];
-        assert!(library.is_here(&library.known[2]));
+        let items = vec![item("someone/flux.1-dev", "FLUX.1")];
+        library.list(Some(Inventory { items, others: 0 }), 1.0);
+        assert!(library.is_here(&library.known[2]) && !library.is_here(&library.known[3]));
     }
 }
